@@ -1,0 +1,46 @@
+// NumPy arrays as views, strictly: an array of another type, shape or layout is an error and never
+// converted. Conversions are policy, and policy lives in python/metrik/_inputs.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+
+namespace metrik::bindings {
+
+// The array as a span. The caller keeps the array alive as long as the span is used.
+template <class T>
+std::span<const T> view(const py::array& array, const std::string& argument) {
+  constexpr int kAligned = py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+  const bool fits = py::isinstance<py::array_t<T, py::array::c_style>>(array) &&
+                    array.ndim() == 1 && (array.flags() & kAligned) != 0;
+  if (!fits) {
+    throw TypeFault{{.argument = argument,
+                     .expected = "an aligned, contiguous, one-dimensional array of " +
+                                 std::string(py::str(py::dtype::of<T>())),
+                     .found = std::string(py::str(array.dtype())) + " of " +
+                              std::to_string(array.ndim()) + " dimension(s)"}};
+  }
+  return {static_cast<const T*>(array.data()), static_cast<std::size_t>(array.size())};
+}
+
+template <class T>
+std::span<const T> view(const std::optional<py::array>& array, const std::string& argument) {
+  return array ? view<T>(*array, argument) : std::span<const T>{};
+}
+
+// A copy, for what is used as an index: another thread may write to the array while we read it.
+template <class T>
+std::vector<T> snapshot(const std::optional<py::array>& array, const std::string& argument) {
+  const auto span = view<T>(array, argument);
+  return {span.begin(), span.end()};
+}
+
+}  // namespace metrik::bindings

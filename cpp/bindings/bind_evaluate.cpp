@@ -1,0 +1,188 @@
+#include <pybind11/stl.h>
+#include <pybind11/typing.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "metrik/evaluate.hpp"
+#include "metrik/lists.hpp"
+
+namespace metrik::bindings {
+namespace {
+
+ItemArray item_view(const py::array& items, const std::string& argument) {
+  if (py::isinstance<py::array_t<std::int32_t>>(items)) return view<std::int32_t>(items, argument);
+  if (py::isinstance<py::array_t<std::uint32_t>>(items)) return view<std::uint32_t>(items, argument);
+  if (py::isinstance<py::array_t<std::uint64_t>>(items)) return view<std::uint64_t>(items, argument);
+  return view<std::int64_t>(items, argument);
+}
+
+// To the core an empty span is an array that was not given: one that was must have its size.
+void check_size(const std::optional<py::array>& array, Count size, const std::string& argument) {
+  if (!array || array->size() == size) return;
+  throw InputError({.argument = argument,
+                    .expected = "one entry a row (" + std::to_string(size) + ")",
+                    .found = std::to_string(array->size())});
+}
+
+// Holds the arrays that `lists` looks at: the items as they are, what is used as an index copied.
+class OwnedLists {
+ public:
+  OwnedLists(py::array items, const py::array& indptr, const std::optional<py::array>& lengths,
+             const std::optional<py::array>& present, const std::string& argument)
+      : items_(std::move(items)),
+        indptr_(snapshot<Offset>(indptr, argument + ".indptr")),
+        lengths_(snapshot<Offset>(lengths, argument + ".lengths")),
+        present_(flags(present, argument + ".present")),
+        lists_{.items = item_view(items_, argument + ".items"),
+               .indptr = indptr_,
+               .lengths = lengths_,
+               .present = present_} {
+    check_size(lengths, std::max<Count>(lists_.rows(), 0), argument + ".lengths");
+    check_size(present, std::max<Count>(lists_.rows(), 0), argument + ".present");
+  }
+  OwnedLists(const OwnedLists&) = delete;  // lists_ points into the other members
+  OwnedLists& operator=(const OwnedLists&) = delete;
+
+  [[nodiscard]] const Lists& lists() const noexcept { return lists_; }
+
+ private:
+  static std::vector<std::uint8_t> flags(const std::optional<py::array>& present,
+                                         const std::string& argument) {
+    const auto bytes = view<bool>(present, argument);
+    const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    return {first, first + bytes.size()};
+  }
+
+  py::array items_;
+  std::vector<Offset> indptr_;
+  std::vector<Offset> lengths_;
+  std::vector<std::uint8_t> present_;
+  Lists lists_;
+};
+
+py::int_ python_int(const ExactInteger& integer) {
+  const py::bytes bytes(reinterpret_cast<const char*>(integer.bytes.data()), integer.bytes.size());
+  return py::int_(py::type::of(py::int_(0)).attr("from_bytes")(bytes, "little",
+                                                               py::arg("signed") = true));
+}
+
+using PySums = py::typing::Tuple<int, int, py::int_, py::int_, int, py::int_, int>;
+
+// (users, undefined, total, squares, their scale, weight, its scale)
+PySums python_sums(const Sums& sums) {
+  return py::make_tuple(sums.users, sums.undefined, python_int(sums.total),
+                        python_int(sums.squares), sums.total.scale, python_int(sums.weight),
+                        sums.weight.scale);
+}
+
+py::typing::Dict<py::str, int> python_tally(const Tally& tally) {
+  py::dict counts;
+  counts["empty_truth"] = tally.empty_truth;
+  counts["empty_predictions"] = tally.empty_predictions;
+  counts["missing_predictions"] = tally.missing_predictions;
+  counts["missing_truth"] = tally.missing_truth;
+  counts["duplicates"] = tally.duplicates;
+  counts["excluded_recommended"] = tally.excluded_recommended;
+  counts["relevant_excluded"] = tally.relevant_excluded;
+  return counts;
+}
+
+// Lets Python's signal handlers run, and ends the call if one of them raises.
+void poll_signals() {
+  const py::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+using PyResult = py::typing::Tuple<py::typing::List<PySums>, py::typing::Dict<py::str, int>,
+                                   std::optional<py::array_t<double>>>;
+
+PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
+             const OwnedLists& predictions, const OwnedLists* exclude,
+             const std::optional<py::array>& weights, const std::optional<py::array>& groups,
+             Count group_count, const std::vector<PlannedValue>& values, const Rules& tally_rules,
+             bool per_user, int num_threads) {
+  const Count users = std::max<Count>(truth.lists().rows(), 0);
+  check_size(weights, users, "weights");
+  check_size(groups, users, "groups");
+  const auto owned_groups = snapshot<Offset>(groups, "groups");
+  Request request{.truth = truth.lists(),
+                  .grades = view<double>(grades, "truth.grades"),
+                  .predictions = predictions.lists(),
+                  .exclude = std::nullopt,
+                  .weights = view<double>(weights, "weights"),
+                  .groups = owned_groups,
+                  .group_count = group_count,
+                  .values = values,
+                  .tally_rules = tally_rules,
+                  .per_user = {},
+                  .threads = num_threads,
+                  .poll = &poll_signals};
+  if (exclude != nullptr) request.exclude = exclude->lists();
+  std::optional<py::array_t<double>> table;
+  if (per_user) {
+    table.emplace(std::vector<Count>{static_cast<Count>(values.size()), users});
+    request.per_user = {table->mutable_data(), static_cast<std::size_t>(table->size())};
+  }
+  const Result result = [&] {
+    const py::gil_scoped_release release;  // nothing below touches Python but the poll
+    return evaluate(request);
+  }();
+  py::list sums;
+  for (const Sums& one : result.sums) sums.append(python_sums(one));
+  return py::make_tuple(sums, python_tally(result.tally), table);
+}
+
+py::array_t<Offset> lengths_of_padded(const py::array& matrix, const std::string& argument) {
+  if (matrix.ndim() != 2) {
+    throw TypeFault{{.argument = argument,
+                     .expected = "a two-dimensional array",
+                     .found = std::to_string(matrix.ndim()) + " dimension(s)"}};
+  }
+  const py::array flat = matrix.attr("reshape")(-1);
+  const auto lengths =
+      padded_lengths(item_view(flat, argument), matrix.shape(0), matrix.shape(1), argument);
+  return py::array_t<Offset>(static_cast<py::ssize_t>(lengths.size()), lengths.data());
+}
+
+}  // namespace
+
+void bind_evaluate(py::module_& module) {
+  py::class_<OwnedLists>(module, "Lists", "One list of items a user; see metrik/types.hpp.")
+      .def(py::init<py::array, const py::array&, const std::optional<py::array>&,
+                    const std::optional<py::array>&, const std::string&>(),
+           py::arg("items").noconvert(), py::arg("indptr").noconvert(),
+           py::arg("lengths").noconvert(), py::arg("present").noconvert(), py::arg("argument"))
+      .def(
+          "validate",
+          [](const OwnedLists& self, const std::string& argument,
+             const std::optional<py::array>& grades) {
+            validate_lists(self.lists(), argument);
+            validate_grades(view<double>(grades, argument + ".grades"), self.lists());
+          },
+          py::arg("argument"), py::arg("grades").noconvert(),
+          "Raise InputError unless offsets, lengths, ids and grades are what they must be.");
+  py::class_<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under settled rules.")
+      .def(py::init([](std::string metric, std::optional<Count> cutoff, double parameter,
+                       Rules rules) {
+             return PlannedValue{.metric = std::move(metric),
+                                 .cutoff = cutoff.value_or(kNoCutoff),
+                                 .parameter = parameter,
+                                 .rules = std::move(rules)};
+           }),
+           py::arg("metric"), py::arg("cutoff"), py::arg("parameter"), py::arg("rules"));
+  module.def("evaluate", &run, py::arg("truth"), py::arg("grades").noconvert(),
+             py::arg("predictions"), py::arg("exclude"), py::arg("weights").noconvert(),
+             py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
+             py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"),
+             "Evaluate all values in one pass. Returns (sums of group x value, counts, per user).");
+  module.def("padded_lengths", &lengths_of_padded, py::arg("matrix").noconvert(),
+             py::arg("argument"), "The filled length of each row of a matrix padded with -1.");
+}
+
+}  // namespace metrik::bindings

@@ -1,0 +1,45 @@
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "metrik/metrics.hpp"
+
+namespace metrik::bindings {
+
+void bind_metrics(py::module_& module) {
+  py::class_<MetricParameter>(module, "MetricParameter", "The number that a metric takes.")
+      .def_readonly("name", &MetricParameter::name)
+      .def_readonly("standard", &MetricParameter::standard)
+      .def_readonly("low", &MetricParameter::low)
+      .def_readonly("high", &MetricParameter::high);
+  py::class_<MetricInfo>(module, "MetricInfo", "What there is to know about a metric.")
+      .def_readonly("name", &MetricInfo::name)
+      .def_property_readonly(
+          "aliases",
+          [](const MetricInfo& info) {
+            return std::vector<std::string>(info.aliases.begin(), info.aliases.end());
+          })
+      .def_readonly("summary", &MetricInfo::summary)
+      .def_readonly("formula", &MetricInfo::formula)
+      .def_readonly("source", &MetricInfo::source)
+      .def_property_readonly("parameter",
+                             [](const MetricInfo& info) -> std::optional<MetricParameter> {
+                               if (info.parameter.name.empty()) return std::nullopt;
+                               return info.parameter;
+                             })
+      .def_readonly("unit_range", &MetricInfo::unit_range)
+      .def_readonly("micro", &MetricInfo::micro)
+      .def_readonly("uses_gains", &MetricInfo::uses_gains);
+  module.def(
+      "metric_table",
+      [] {
+        const auto table = metric_table();
+        return std::vector<MetricInfo>(table.begin(), table.end());
+      },
+      "All metrics, in the order in which they are listed.");
+}
+
+}  // namespace metrik::bindings

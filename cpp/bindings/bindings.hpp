@@ -1,0 +1,24 @@
+// What the binding files share.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <optional>
+
+#include "metrik/error.hpp"
+
+namespace metrik::bindings {
+
+namespace py = pybind11;
+
+// An argument of the wrong type: becomes metrik.InputTypeError.
+struct TypeFault {
+  Fault fault;
+};
+
+void bind_errors();
+void bind_conventions(py::module_& module);
+void bind_metrics(py::module_& module);
+void bind_evaluate(py::module_& module);
+
+}  // namespace metrik::bindings

@@ -1,0 +1,76 @@
+// The one entry point of the core.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "metrik/conventions.hpp"
+#include "metrik/types.hpp"
+
+namespace metrik {
+
+// One value to report: a metric at a cutoff under settled rules.
+struct PlannedValue {
+  std::string metric;
+  Count cutoff = kNoCutoff;
+  double parameter = 0;
+  Rules rules;
+};
+
+struct Request {
+  Lists truth;
+  std::span<const double> grades;  // beside truth.items; empty: every grade is 1
+  Lists predictions;
+  std::optional<Lists> exclude;
+  std::span<const double> weights;  // one a user; empty: every weight is 1
+  std::span<const Offset> groups;   // the group of each user, in [0, group_count); empty: group 0
+  Count group_count = 1;
+  std::span<const PlannedValue> values;
+  Rules tally_rules;                // under which the tally calls an item relevant
+  std::span<double> per_user;  // values x users, one row a value; empty: not kept
+  int threads = 1;
+  std::function<void()> poll = [] {};  // called often by the calling thread; throws to cancel
+};
+
+// An exact sum as an integer: little-endian two's complement, to be multiplied by 2^-scale.
+struct ExactInteger {
+  std::vector<std::uint8_t> bytes;
+  int scale = 0;
+};
+
+// What one value is made of: sums that merge exactly with those of other users.
+struct Sums {
+  Count users = 0;       // that the value was computed for
+  Count undefined = 0;   // of these, how many are NaN
+  ExactInteger total;    // of weight x value (macro) or weight x numerator (micro)
+  ExactInteger squares;  // of weight x value x value (macro)
+  ExactInteger weight;   // of weight (macro) or weight x denominator (micro)
+};
+
+// What was seen on the way.
+struct Tally {
+  Count empty_truth = 0;
+  Count empty_predictions = 0;
+  Count missing_predictions = 0;
+  Count missing_truth = 0;
+  Count duplicates = 0;
+  Count excluded_recommended = 0;
+  Count relevant_excluded = 0;
+
+  void add(const Tally& other) noexcept;
+};
+
+struct Result {
+  std::vector<Sums> sums;  // groups x values
+  Tally tally;
+};
+
+// Throws InputError before any thread starts where the request is malformed, and after the pass
+// where lists break a rule that only reading them shows (repeated items, `error` policies).
+[[nodiscard]] Result evaluate(const Request& request);
+
+}  // namespace metrik

@@ -1,0 +1,31 @@
+// What there is to know about a metric without computing it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace metrik {
+
+struct MetricParameter {
+  std::string_view name;  // empty: the metric has none
+  double standard = 0;    // the value when it is not given
+  double low = 0;         // both ends included
+  double high = 0;
+};
+
+struct MetricInfo {
+  std::string_view name;
+  std::span<const std::string_view> aliases;  // accepted on input, in lower case
+  std::string_view summary;
+  std::string_view formula;
+  std::string_view source;
+  MetricParameter parameter = {};
+  bool unit_range = true;  // within [0, 1] for every input, so that 2^-80 fixed point holds its sum
+  bool micro = true;       // a pooled numerator over a pooled denominator has a meaning
+  bool uses_gains = false;
+  bool uses_ideal = false;  // the gains of the best possible ranking; implies uses_gains
+};
+
+[[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;
+
+}  // namespace metrik

@@ -1,0 +1,44 @@
+// The views that cross into the core. Nothing here owns memory or computes.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <variant>
+
+namespace metrik {
+
+using Count = std::int64_t;   // how many of something; a rank, counted from 1
+using Offset = std::int64_t;  // a place in an array, whatever the width of the caller's indptr
+
+// "No cutoff": larger than any list, so that min(k, .) needs no special case.
+inline constexpr Count kNoCutoff = std::numeric_limits<Count>::max();
+
+// Item ids as the caller stores them: read in place, widened one by one.
+using ItemArray = std::variant<std::span<const std::int32_t>, std::span<const std::int64_t>,
+                               std::span<const std::uint32_t>, std::span<const std::uint64_t>>;
+
+// One list of items a user. Row u begins at items[indptr[u]] and has lengths[u] items, or ends
+// where the next row begins if there are no lengths (those of a padded matrix differ).
+// present[u] == 0 says that the user has no list at all, which is not the same as an empty one;
+// without `present` every user has one.
+struct Lists {
+  ItemArray items;
+  std::span<const Offset> indptr;
+  std::span<const Offset> lengths;
+  std::span<const std::uint8_t> present;
+
+  [[nodiscard]] Count rows() const noexcept { return static_cast<Count>(indptr.size()) - 1; }
+  [[nodiscard]] Offset begin(Count row) const noexcept {
+    return indptr[static_cast<std::size_t>(row)];
+  }
+  [[nodiscard]] Count length(Count row) const noexcept {
+    const auto index = static_cast<std::size_t>(row);
+    return lengths.empty() ? indptr[index + 1] - indptr[index] : lengths[index];
+  }
+  [[nodiscard]] bool has(Count row) const noexcept {
+    return present.empty() || present[static_cast<std::size_t>(row)] != 0;
+  }
+};
+
+}  // namespace metrik

@@ -1,0 +1,33 @@
+// The weight of a rank in discounted cumulative gain, correctly rounded on every platform.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "metrik/conventions.hpp"
+#include "metrik/types.hpp"
+
+namespace metrik {
+
+// 1/log2(rank + 1), or 1/max(1, log2(rank)), rounded once from about 100 bits. rank >= 1.
+[[nodiscard]] double discount(Discount kind, Count rank) noexcept;
+
+// The discounts of the ranks 1 to `depth` and the sums of the first n of them, in rank order.
+class DiscountTable {
+ public:
+  DiscountTable(Discount kind, Count depth);
+
+  [[nodiscard]] double at(Count rank) const noexcept {
+    return discounts_[static_cast<std::size_t>(rank - 1)];
+  }
+  [[nodiscard]] double sum_to(Count rank) const noexcept {
+    return sums_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] Count depth() const noexcept { return static_cast<Count>(discounts_.size()); }
+
+ private:
+  std::vector<double> discounts_;
+  std::vector<double> sums_;  // sums_[n] is the sum of the first n
+};
+
+}  // namespace metrik

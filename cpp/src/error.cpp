@@ -1,0 +1,24 @@
+#include "metrik/error.hpp"
+
+#include <utility>
+
+namespace metrik {
+namespace {
+
+std::string message(const Fault& fault) {
+  std::string text = fault.argument + ": expected " + fault.expected + ", found " + fault.found;
+  if (fault.row >= 0) text += " at row " + std::to_string(fault.row);
+  if (fault.position >= 0) {
+    text += (fault.row >= 0 ? ", position " : " at position ") + std::to_string(fault.position);
+  }
+  if (fault.count > 1) text += " (the first of " + std::to_string(fault.count) + ")";
+  if (!fault.hint.empty()) text += "; " + fault.hint;
+  return text;
+}
+
+}  // namespace
+
+InputError::InputError(Fault fault)
+    : std::invalid_argument(message(fault)), fault_(std::move(fault)) {}
+
+}  // namespace metrik

@@ -1,0 +1,51 @@
+// The list of metrics. Everything else that names metrics is derived from it.
+#pragma once
+
+#include <array>
+
+#include "metrics/average_precision.hpp"
+#include "metrics/bpref.hpp"
+#include "metrics/counts.hpp"
+#include "metrics/dcg.hpp"
+#include "metrics/fbeta.hpp"
+#include "metrics/metric.hpp"
+#include "metrics/precision.hpp"
+#include "metrics/rbp.hpp"
+#include "metrics/recall.hpp"
+#include "metrics/reciprocal_rank.hpp"
+
+namespace metrik {
+
+template <class... Metrics>
+struct MetricList {
+  static constexpr std::array<MetricInfo, sizeof...(Metrics)> info = {Metrics::info...};
+  static constexpr std::array<Score, sizeof...(Metrics)> score = {&metrik::score<Metrics>...};
+};
+
+using AllMetrics =
+    MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall,
+               ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Judged, Bpref, NumHits, NumRelevant,
+               NumRecommended>;
+
+// Every name and alias means one metric.
+consteval bool unique_names() {
+  std::array<std::string_view, 256> seen{};
+  std::size_t size = 0;
+  const auto add = [&](std::string_view name) {
+    for (std::size_t i = 0; i < size; ++i) {
+      if (seen[i] == name) return false;
+    }
+    seen[size++] = name;
+    return true;
+  };
+  for (const MetricInfo& info : AllMetrics::info) {
+    if (!add(info.name)) return false;
+    for (const std::string_view alias : info.aliases) {
+      if (!add(alias)) return false;
+    }
+  }
+  return true;
+}
+static_assert(unique_names(), "two metrics share a name or an alias");
+
+}  // namespace metrik

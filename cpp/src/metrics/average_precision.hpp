@@ -1,0 +1,46 @@
+// Means over the ranks of the hits.
+#pragma once
+
+#include "metrics/metric.hpp"
+
+namespace metrik {
+
+class AveragePrecision {
+ public:
+  static constexpr std::string_view kAliases[] = {"ap", "map", "map_cut"};
+  static constexpr MetricInfo info{.name = "average_precision",
+                                   .aliases = kAliases,
+                                   .summary = "mean of the precision at the rank of each hit",
+                                   .formula = "(sum over hits at ranks i <= k of h(i) / i) / "
+                                              "min(k, |T|)",
+                                   .source = "Buckley, Voorhees 2000"};
+
+  void see(const Hit& hit, const Depth& depth) noexcept {
+    if (hit.relevant) sum_ += static_cast<double>(depth.hits) / static_cast<double>(hit.rank);
+  }
+  [[nodiscard]] Ratio at(const Depth& depth, const Rules& rules) const noexcept {
+    return {sum_, static_cast<double>(divisor(rules.ap_over, depth))};
+  }
+
+ private:
+  double sum_ = 0;
+};
+
+// The sum of the recalls 1/|T|, 2/|T|, ... h/|T| at the hits is an integer over |T|.
+struct AverageRecall {
+  static constexpr std::string_view kAliases[] = {"ar", "mar"};
+  static constexpr MetricInfo info{
+      .name = "average_recall",
+      .aliases = kAliases,
+      .summary = "mean of the recall at the rank of each hit",
+      .formula = "(sum over hits at ranks i <= k of h(i) / |T|) / min(k, |T|)",
+      .source = "the analogue of average precision, as in Evidently's MAR@k"};
+
+  static Ratio at(const Depth& depth, const Rules& rules) noexcept {
+    const auto hits = static_cast<double>(depth.hits);
+    return {hits * (hits + 1) / 2, static_cast<double>(divisor(rules.ap_over, depth)) *
+                                       static_cast<double>(divisor(rules.recall_over, depth))};
+  }
+};
+
+}  // namespace metrik

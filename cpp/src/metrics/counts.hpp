@@ -1,0 +1,47 @@
+// What the ratios are made of. A user's value is the count, and the report's value its mean.
+#pragma once
+
+#include "metrics/metric.hpp"
+
+namespace metrik {
+
+struct NumHits {
+  static constexpr std::string_view kAliases[] = {"num_rel_ret"};
+  static constexpr MetricInfo info{.name = "num_hits",
+                                   .aliases = kAliases,
+                                   .summary = "relevant items that are recommended, a user",
+                                   .formula = "h",
+                                   .source = "trec_eval",
+                                   .unit_range = false,
+                                   .micro = false};
+
+  static Ratio at(const Depth& depth, const Rules&) noexcept { return ratio(depth.hits, 1); }
+};
+
+struct NumRelevant {
+  static constexpr std::string_view kAliases[] = {"num_rel"};
+  static constexpr MetricInfo info{.name = "num_relevant",
+                                   .aliases = kAliases,
+                                   .summary = "relevant items in the truth, a user",
+                                   .formula = "|T|",
+                                   .source = "trec_eval",
+                                   .unit_range = false,
+                                   .micro = false};
+
+  static Ratio at(const Depth& depth, const Rules&) noexcept { return ratio(depth.relevant, 1); }
+};
+
+struct NumRecommended {
+  static constexpr std::string_view kAliases[] = {"num_ret"};
+  static constexpr MetricInfo info{.name = "num_recommended",
+                                   .aliases = kAliases,
+                                   .summary = "recommended items, a user",
+                                   .formula = "min(k, |L|)",
+                                   .source = "trec_eval",
+                                   .unit_range = false,
+                                   .micro = false};
+
+  static Ratio at(const Depth& depth, const Rules&) noexcept { return ratio(depth.list, 1); }
+};
+
+}  // namespace metrik

@@ -1,0 +1,71 @@
+// Gains, discounted by rank; as they are, and as a share of what the best ranking would gain.
+#pragma once
+
+#include "metrics/metric.hpp"
+
+namespace metrik {
+
+class Dcg {
+ public:
+  static constexpr std::string_view kAliases[] = {"discounted_cumulative_gain"};
+  static constexpr MetricInfo info{.name = "dcg",
+                                   .aliases = kAliases,
+                                   .summary = "sum of the gains, discounted by rank",
+                                   .formula = "sum over i <= k of gain(i) / log2(i + 1)",
+                                   .source = "Jarvelin, Kekalainen 2002",
+                                   .unit_range = false,
+                                   .micro = false,
+                                   .uses_gains = true};
+
+  explicit Dcg(const Context& context) : discounts_(context.discounts) {}
+
+  void see(const Hit& hit, const Depth&) noexcept {
+    if (hit.relevant) sum_ += hit.gain * discounts_.at(hit.rank);
+  }
+  [[nodiscard]] Ratio at(const Depth&, const Rules&) const noexcept { return {sum_, 1}; }
+
+ private:
+  const DiscountTable& discounts_;
+  double sum_ = 0;
+};
+
+class Ndcg {
+ public:
+  static constexpr std::string_view kAliases[] = {"ndcg_cut", "normalized_dcg"};
+  static constexpr MetricInfo info{
+      .name = "ndcg",
+      .aliases = kAliases,
+      .summary = "discounted cumulative gain over that of the ideal ranking",
+      .formula = "DCG / (sum over i <= min(k, |T|) of the i-th highest gain / log2(i + 1))",
+      .source = "Jarvelin, Kekalainen 2002",
+      .uses_gains = true,
+      .uses_ideal = true};
+
+  explicit Ndcg(const Context& context)
+      : gained_(context), discounts_(context.discounts), row_(context.row) {}
+
+  void see(const Hit& hit, const Depth& depth) noexcept { gained_.see(hit, depth); }
+
+  [[nodiscard]] Ratio at(const Depth& depth, const Rules& rules) noexcept {
+    const double gained = gained_.at(depth, rules).numerator;
+    return {gained, ideal_to(divisor(rules.ideal_over, depth))};
+  }
+
+ private:
+  // Cutoffs ascend, and so do the places of the ideal ranking: each is added once.
+  double ideal_to(Count places) noexcept {
+    if (row_.unit_gains) return discounts_.sum_to(places);
+    for (; filled_ < places; ++filled_) {
+      ideal_ += row_.ideal[static_cast<std::size_t>(filled_)] * discounts_.at(filled_ + 1);
+    }
+    return ideal_;
+  }
+
+  Dcg gained_;
+  const DiscountTable& discounts_;
+  const HitRow& row_;
+  double ideal_ = 0;
+  Count filled_ = 0;
+};
+
+}  // namespace metrik

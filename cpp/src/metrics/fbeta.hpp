@@ -1,0 +1,51 @@
+// The weighted harmonic mean of precision and recall.
+#pragma once
+
+#include <limits>
+
+#include "metrics/metric.hpp"
+
+namespace metrik {
+
+class Fbeta {
+ public:
+  static constexpr std::string_view kAliases[] = {"f", "f_beta"};
+  static constexpr MetricInfo info{
+      .name = "fbeta",
+      .aliases = kAliases,
+      .summary = "weighted harmonic mean of precision and recall: beta = 0 is precision, "
+                 "beta = inf is recall",
+      .formula = "h / (D_R + a (D_P - D_R)) with a = 1 / (1 + beta^2), P = h / D_P, R = h / D_R",
+      .source = "van Rijsbergen 1979, chapter 7",
+      .parameter = {"beta", 1, 0, std::numeric_limits<double>::infinity()}};
+
+  explicit Fbeta(const Context& context) : Fbeta(context.parameter) {}
+
+  // One division, so that 0 / 0 is asked once; written so that the divisor lies between D_P and D_R.
+  [[nodiscard]] Ratio at(const Depth& depth, const Rules& rules) const noexcept {
+    const auto precision_divisor = static_cast<double>(divisor(rules.precision_over, depth));
+    const auto recall_divisor = static_cast<double>(divisor(rules.recall_over, depth));
+    return {static_cast<double>(depth.hits),
+            recall_divisor + precision_weight_ * (precision_divisor - recall_divisor)};
+  }
+
+ protected:
+  explicit Fbeta(double beta) : precision_weight_(1 / (1 + beta * beta)) {}
+
+ private:
+  double precision_weight_;
+};
+
+class F1 : public Fbeta {
+ public:
+  static constexpr std::string_view kAliases[] = {"f_1", "f1_score"};
+  static constexpr MetricInfo info{.name = "f1",
+                                   .aliases = kAliases,
+                                   .summary = "harmonic mean of precision and recall",
+                                   .formula = "2 h / (D_P + D_R)",
+                                   .source = "van Rijsbergen 1979, chapter 7"};
+
+  explicit F1(const Context&) : Fbeta(1.0) {}
+};
+
+}  // namespace metrik

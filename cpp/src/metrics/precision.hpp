@@ -1,0 +1,36 @@
+// The share of the recommended items that are relevant, or judged.
+#pragma once
+
+#include "metrics/metric.hpp"
+
+namespace metrik {
+
+struct Precision {
+  static constexpr std::string_view kAliases[] = {"p", "prec"};
+  static constexpr MetricInfo info{
+      .name = "precision",
+      .aliases = kAliases,
+      .summary = "share of the recommended items that are relevant",
+      .formula = "h / k",
+      .source = "Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4"};
+
+  static Ratio at(const Depth& depth, const Rules& rules) noexcept {
+    return ratio(depth.hits, divisor(rules.precision_over, depth));
+  }
+};
+
+struct Judged {
+  static constexpr std::string_view kAliases[] = {"judged_rate"};
+  static constexpr MetricInfo info{
+      .name = "judged",
+      .aliases = kAliases,
+      .summary = "share of the recommended items that are judged, relevant or not",
+      .formula = "judged items in the list / k",
+      .source = "Buckley, Voorhees 2004 (incomplete judgments)"};
+
+  static Ratio at(const Depth& depth, const Rules& rules) noexcept {
+    return ratio(depth.judged, divisor(rules.precision_over, depth));
+  }
+};
+
+}  // namespace metrik

@@ -1,0 +1,57 @@
+// The share of the relevant items that are recommended.
+#pragma once
+
+#include "metrics/metric.hpp"
+
+namespace metrik {
+
+struct Recall {
+  static constexpr std::string_view kAliases[] = {"r"};
+  static constexpr MetricInfo info{
+      .name = "recall",
+      .aliases = kAliases,
+      .summary = "share of the relevant items that are recommended",
+      .formula = "h / |T|",
+      .source = "Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4"};
+
+  static Ratio at(const Depth& depth, const Rules& rules) noexcept {
+    return ratio(depth.hits, divisor(rules.recall_over, depth));
+  }
+};
+
+struct HitRate {
+  static constexpr std::string_view kAliases[] = {"success", "hit", "hit_ratio", "hr"};
+  static constexpr MetricInfo info{.name = "hit_rate",
+                                   .aliases = kAliases,
+                                   .summary = "1 if any relevant item is recommended",
+                                   .formula = "[h > 0]",
+                                   .source = "Deshpande, Karypis 2004",
+                                   .micro = false};
+
+  static Ratio at(const Depth& depth, const Rules&) noexcept {
+    return ratio(depth.hits > 0 ? 1 : 0, 1);
+  }
+};
+
+// Recall where the list is as long as the truth: the point at which precision equals recall.
+struct RPrecision {
+  static constexpr std::string_view kAliases[] = {"rprec", "r_prec"};
+  static constexpr MetricInfo info{
+      .name = "r_precision",
+      .aliases = kAliases,
+      .summary = "share of the relevant items among the first |T| recommended",
+      .formula = "h(min(k, |T|)) / |T|",
+      .source = "Manning, Raghavan, Schuetze 2008, section 8.4"};
+
+  void see(const Hit& hit, const Depth& depth) noexcept {
+    if (hit.relevant && hit.rank <= depth.relevant) ++early_;
+  }
+  [[nodiscard]] Ratio at(const Depth& depth, const Rules&) const noexcept {
+    return ratio(early_, depth.relevant);
+  }
+
+ private:
+  Count early_ = 0;
+};
+
+}  // namespace metrik

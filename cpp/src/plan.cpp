@@ -1,0 +1,144 @@
+#include "plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+
+#include "metrics/all.hpp"
+#include "metrik/error.hpp"
+
+namespace metrik {
+namespace {
+
+constexpr Count kMaxCutoff = (Count{1} << 31U) - 1;
+constexpr Count kMaxIdealCutoff = Count{1} << 20U;  // each place of a full-k ideal is computed
+
+[[noreturn]] void refuse(const PlannedValue& value, std::string expected, std::string found) {
+  throw InputError({.argument = "metrics",
+                    .expected = value.metric + ": " + std::move(expected),
+                    .found = std::move(found)});
+}
+
+const MetricInfo& find_metric(std::string_view name) {
+  const auto info = std::ranges::find(AllMetrics::info, name, &MetricInfo::name);
+  if (info == AllMetrics::info.end()) {
+    throw InputError({.argument = "metrics",
+                      .expected = "the name of a metric",
+                      .found = "'" + std::string(name) + "'"});
+  }
+  return *info;
+}
+
+void check_parameter(const MetricInfo& info, const PlannedValue& value) {
+  const MetricParameter& parameter = info.parameter;
+  const bool inside = value.parameter >= parameter.low && value.parameter <= parameter.high;
+  if (!parameter.name.empty() && !inside) {
+    refuse(value,
+           std::string(parameter.name) + " in [" + std::to_string(parameter.low) + ", " +
+               std::to_string(parameter.high) + "]",
+           std::to_string(value.parameter));
+  }
+}
+
+void check_gain_table(const PlannedValue& value) {
+  const std::vector<double>& table = value.rules.gain_table;
+  const auto bad = std::ranges::find_if_not(
+      table, [](double gain) { return gain >= 0 && gain <= kMaxGain; });
+  if (bad != table.end()) {
+    refuse(value, "gain_table of numbers from 0 to 2^256", std::to_string(*bad));
+  }
+  if (value.rules.gain == Gain::table && table.empty()) {
+    refuse(value, "a gain_table beside gain='table'", "none");
+  }
+}
+
+void check_ideal(const PlannedValue& value) {
+  if (value.rules.ideal_over != Over::cutoff) return;
+  if (value.cutoff > kMaxIdealCutoff) {
+    refuse(value, "a cutoff up to 1048576 beside ideal_over='cutoff'",
+           value.cutoff == kNoCutoff ? "none" : std::to_string(value.cutoff));
+  }
+  if (value.rules.gain != Gain::binary) {
+    refuse(value, "gain='binary' beside ideal_over='cutoff'", "another gain");
+  }
+}
+
+void check_average(const MetricInfo& info, const PlannedValue& value) {
+  if (value.rules.average != Average::micro) return;
+  if (!info.micro) refuse(value, "average='macro'", "'micro', which has no meaning for it");
+  for (const Empty empty :
+       {value.rules.empty_truth, value.rules.empty_list, value.rules.missing_list}) {
+    if (empty == Empty::zero || empty == Empty::one) {
+      refuse(value,
+             "average='micro' beside compute, skip or error for empty_truth, empty_list and "
+             "missing_list",
+             "zero or one, which are values of a user and not of a sum");
+    }
+  }
+}
+
+void check_value(const MetricInfo& info, const PlannedValue& value) {
+  if (value.cutoff < 1 || (value.cutoff > kMaxCutoff && value.cutoff != kNoCutoff)) {
+    refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
+  }
+  if (!std::isfinite(value.rules.min_grade)) {
+    refuse(value, "a finite min_grade", std::to_string(value.rules.min_grade));
+  }
+  check_parameter(info, value);
+  check_average(info, value);
+  if (info.uses_gains) check_gain_table(value);
+  if (info.uses_ideal) check_ideal(value);
+}
+
+std::size_t lens_index(std::vector<Lens>& lenses, const Lens& lens) {
+  const auto known = std::ranges::find(lenses, lens);
+  if (known != lenses.end()) return static_cast<std::size_t>(known - lenses.begin());
+  lenses.push_back(lens);
+  return lenses.size() - 1;
+}
+
+// The values in the order in which one walk meets them.
+std::vector<std::size_t> by_cutoff(std::span<const PlannedValue> values) {
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i].cutoff; });
+  return order;
+}
+
+}  // namespace
+
+Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
+  if (values.empty()) {
+    throw InputError({.argument = "metrics", .expected = "at least one metric", .found = "none"});
+  }
+  Plan plan;
+  plan.lenses.emplace_back(tally_rules);
+  for (const std::size_t index : by_cutoff(values)) {
+    const PlannedValue& value = values[index];
+    const MetricInfo& info = find_metric(value.metric);
+    check_value(info, value);
+    auto run = std::ranges::find_if(plan.runs, [&](const Run& known) {
+      return known.info == &info && known.parameter == value.parameter &&
+             known.rules == value.rules;
+    });
+    if (run == plan.runs.end()) {
+      const bool unit = info.unit_range && value.rules.duplicate_items != Duplicates::count &&
+                        value.rules.average == Average::macro;
+      plan.runs.push_back({.info = &info,
+                           .score = AllMetrics::score[static_cast<std::size_t>(
+                               &info - AllMetrics::info.data())],
+                           .parameter = value.parameter,
+                           .rules = value.rules,
+                           .lens = lens_index(plan.lenses, Lens(value.rules)),
+                           .exactness = unit ? Exactness::unit : Exactness::any});
+      run = std::prev(plan.runs.end());
+    }
+    run->cutoffs.push_back(value.cutoff);
+    run->outputs.push_back(index);
+    plan.most_cutoffs = std::max(plan.most_cutoffs, run->cutoffs.size());
+  }
+  return plan;
+}
+
+}  // namespace metrik

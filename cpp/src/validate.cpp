@@ -1,0 +1,342 @@
+#include "validate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <sstream>
+#include <string_view>
+#include <type_traits>
+
+#include "metrik/error.hpp"
+
+namespace metrik {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+
+std::string shown(double number) {
+  std::ostringstream text;
+  text << number;
+  return text.str();
+}
+
+Count item_count(const ItemArray& items) {
+  return std::visit([](const auto& ids) { return static_cast<Count>(ids.size()); }, items);
+}
+
+// Counts what is bad and finds the first, so that the message can say both.
+template <class Range, class Bad>
+struct Search {
+  Count count = 0;
+  Offset first = -1;
+
+  Search(const Range& range, const Bad& bad) {
+    for (std::size_t i = 0; i < range.size(); ++i) {
+      if (bad(range[i]) && count++ == 0) first = static_cast<Offset>(i);
+    }
+  }
+};
+
+struct Place {
+  Count row;
+  Offset position;
+};
+
+Place place_of(Offset flat, std::span<const Offset> indptr) {
+  const auto after = std::ranges::upper_bound(indptr, flat);
+  const auto row = static_cast<Count>(after - indptr.begin()) - 1;
+  return {row, flat - indptr[static_cast<std::size_t>(row)]};
+}
+
+void check_indptr(const Lists& lists, const std::string& argument) {
+  const auto fail = [&](std::string expected, Offset found, Offset position) {
+    throw InputError({.argument = argument,
+                      .expected = "indptr " + std::move(expected),
+                      .found = std::to_string(found),
+                      .position = position});
+  };
+  const std::span<const Offset> indptr = lists.indptr;
+  if (indptr.empty()) fail("with one offset more than there are rows", 0, -1);
+  if (indptr.front() != 0) fail("to begin at 0", indptr.front(), 0);
+  for (std::size_t i = 1; i < indptr.size(); ++i) {
+    if (indptr[i] < indptr[i - 1]) {
+      fail("not to decrease (from " + std::to_string(indptr[i - 1]) + ")", indptr[i],
+           static_cast<Offset>(i));
+    }
+  }
+  if (indptr.back() != item_count(lists.items)) {
+    fail("to end at the number of items, " + std::to_string(item_count(lists.items)),
+         indptr.back(), lists.rows());
+  }
+}
+
+void check_size(std::size_t found, Count expected, const std::string& argument,
+                const std::string& what) {
+  if (static_cast<Count>(found) == expected) return;
+  throw InputError({.argument = argument,
+                    .expected = what + " (" + std::to_string(expected) + ")",
+                    .found = std::to_string(found)});
+}
+
+void check_lengths(const Lists& lists, const std::string& argument) {
+  if (lists.lengths.empty()) return;
+  check_size(lists.lengths.size(), lists.rows(), argument, "one length a row");
+  for (Count row = 0; row < lists.rows(); ++row) {
+    const Count room = lists.begin(row + 1) - lists.begin(row);
+    const Count length = lists.length(row);
+    if (length < 0 || length > room) {
+      throw InputError({.argument = argument,
+                        .expected = "a length from 0 to " + std::to_string(room),
+                        .found = std::to_string(length),
+                        .row = row});
+    }
+  }
+}
+
+void check_present(const Lists& lists, const std::string& argument) {
+  if (lists.present.empty()) return;
+  check_size(lists.present.size(), lists.rows(), argument, "present with one entry a row");
+  for (Count row = 0; row < lists.rows(); ++row) {
+    if (lists.has(row) || lists.length(row) == 0) continue;
+    throw InputError({.argument = argument,
+                      .expected = "no items where present is False",
+                      .found = std::to_string(lists.length(row)) + " items",
+                      .row = row});
+  }
+}
+
+// An id is legal if its sign bit, or bit 63, is not set: one "or" over all of them decides.
+template <class T>
+bool any_out_of_range(std::span<const T> ids) {
+  T seen = 0;
+  for (const T id : ids) seen |= id;
+  if constexpr (std::is_signed_v<T>) return seen < 0;
+  return static_cast<std::uint64_t>(seen) >> 63U != 0;
+}
+
+// Only lists with lengths have places that no row reaches: the padding of a matrix.
+template <class T>
+void check_ids(const Lists& lists, std::span<const T> ids, const std::string& argument) {
+  Count count = 0;
+  Place first{-1, -1};
+  for (Count row = 0; row < lists.rows(); ++row) {
+    const auto list = ids.subspan(static_cast<std::size_t>(lists.begin(row)),
+                                  static_cast<std::size_t>(lists.length(row)));
+    if (!any_out_of_range(list)) continue;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (any_out_of_range(list.subspan(i, 1)) && count++ == 0) {
+        first = {row, static_cast<Offset>(i)};
+      }
+    }
+  }
+  if (count == 0) return;
+  const auto flat = static_cast<std::size_t>(lists.begin(first.row) + first.position);
+  throw InputError({.argument = argument,
+                    .expected = "item ids in [0, 2^63)",
+                    .found = std::to_string(ids[flat]),
+                    .count = count,
+                    .row = first.row,
+                    .position = first.position,
+                    .hint = "-1 is padding only in a 2-D array, at the end of a row"});
+}
+
+// Truth and exclude are copied once by the adapters, which leave them in one form.
+void check_int64(const Lists& lists, const std::string& argument) {
+  if (std::holds_alternative<std::span<const std::int64_t>>(lists.items)) return;
+  throw InputError({.argument = argument, .expected = "int64 items", .found = "another type"});
+}
+
+void check_rows(const Lists& lists, Count users, const std::string& argument) {
+  if (lists.rows() == users) return;
+  throw InputError({.argument = argument,
+                    .expected = "as many rows as the truth has, " + std::to_string(users),
+                    .found = std::to_string(lists.rows()) + " rows"});
+}
+
+void check_weights(std::span<const double> weights, Count users) {
+  if (weights.empty()) return;
+  check_size(weights.size(), users, "weights", "one weight a user");
+  const auto bad = [](double weight) { return !(weight >= 0 && weight <= kMaxGain); };
+  const Search search(weights, bad);
+  if (search.count == 0) return;
+  throw InputError({.argument = "weights",
+                    .expected = "numbers from 0 to 2^256",
+                    .found = shown(weights[static_cast<std::size_t>(search.first)]),
+                    .count = search.count,
+                    .row = search.first});
+}
+
+void check_groups(const Request& request, Count users) {
+  if (request.group_count < 1 || request.group_count > std::max(users, Count{1})) {
+    throw InputError({.argument = "groups",
+                      .expected = "from 1 group to as many as there are users",
+                      .found = std::to_string(request.group_count)});
+  }
+  if (request.groups.empty()) return;
+  check_size(request.groups.size(), users, "groups", "one group a user");
+  const auto bad = [&](Offset group) { return group < 0 || group >= request.group_count; };
+  const Search search(request.groups, bad);
+  if (search.count == 0) return;
+  throw InputError(
+      {.argument = "groups",
+       .expected = "group numbers below " + std::to_string(request.group_count),
+       .found = std::to_string(request.groups[static_cast<std::size_t>(search.first)]),
+       .count = search.count,
+       .row = search.first});
+}
+
+// What a grade must be for its gain to exist; empty where every finite grade has one.
+std::string_view needed_of_grades(const Rules& rules) {
+  switch (rules.gain) {
+    case Gain::linear:
+      return "grades from 0 to 2^256 beside gain='linear'";
+    case Gain::exp2:
+      return "grades from 0 to 256 beside gain='exp2'";
+    case Gain::table:
+      return "whole grades that gain_table has a gain for";
+    case Gain::binary:
+      break;
+  }
+  return "";
+}
+
+bool has_gain(double grade, const Rules& rules) {
+  switch (rules.gain) {
+    case Gain::linear:
+      return grade >= 0 && grade <= kMaxGain;
+    case Gain::exp2:
+      return grade >= 0 && grade <= 256;
+    case Gain::table:
+      return grade >= 0 && grade < static_cast<double>(rules.gain_table.size()) &&
+             grade == std::floor(grade);
+    case Gain::binary:
+      break;
+  }
+  return true;
+}
+
+void check_gains(const Request& request, const Run& run) {
+  if (!run.info->uses_gains) return;
+  static constexpr double kUngraded[] = {1};
+  const std::span<const double> grades =
+      request.grades.empty() ? std::span<const double>(kUngraded) : request.grades;
+  const auto bad = [&](double grade) { return !has_gain(grade, run.rules); };
+  const Search search(grades, bad);
+  if (search.count == 0) return;
+  const double found = grades[static_cast<std::size_t>(search.first)];
+  Fault fault{.argument = "truth",
+              .expected = std::string(needed_of_grades(run.rules)),
+              .found = "grade " + shown(found),
+              .count = search.count,
+              .hint = "metric " + std::string(run.info->name) + " needs them"};
+  if (!request.grades.empty()) {
+    const Place place = place_of(search.first, request.truth.indptr);
+    fault.row = place.row;
+    fault.position = place.position;
+  }
+  throw InputError(std::move(fault));
+}
+
+// Without grades every item has grade 1: a higher min_grade would call nothing relevant, in silence.
+void check_min_grade(const Request& request, const Rules& rules) {
+  if (!request.grades.empty() || rules.min_grade <= 1) return;
+  if (item_count(request.truth.items) == 0) return;
+  throw InputError({.argument = "truth",
+                    .expected = "grades beside min_grade=" + shown(rules.min_grade),
+                    .found = "no grades, so that every item has grade 1"});
+}
+
+}  // namespace
+
+void validate_lists(const Lists& lists, const std::string& argument) {
+  check_indptr(lists, argument);
+  check_lengths(lists, argument);
+  check_present(lists, argument);
+  std::visit([&](const auto& ids) { check_ids(lists, ids, argument); }, lists.items);
+}
+
+void validate_grades(std::span<const double> grades, const Lists& truth) {
+  if (grades.empty()) return;
+  check_size(grades.size(), item_count(truth.items), "truth", "one grade an item");
+  const auto bad = [](double grade) { return !std::isfinite(grade); };
+  const Search search(grades, bad);
+  if (search.count == 0) return;
+  const Place place = place_of(search.first, truth.indptr);
+  throw InputError({.argument = "truth",
+                    .expected = "finite grades",
+                    .found = shown(grades[static_cast<std::size_t>(search.first)]),
+                    .count = search.count,
+                    .row = place.row,
+                    .position = place.position});
+}
+
+void validate(const Request& request, const Plan& plan) {
+  validate_lists(request.truth, "truth");
+  check_int64(request.truth, "truth");
+  validate_grades(request.grades, request.truth);
+  const Count users = request.truth.rows();
+  validate_lists(request.predictions, "predictions");
+  check_rows(request.predictions, users, "predictions");
+  if (request.exclude) {
+    validate_lists(*request.exclude, "exclude");
+    check_int64(*request.exclude, "exclude");
+    check_rows(*request.exclude, users, "exclude");
+  }
+  check_weights(request.weights, users);
+  check_groups(request, users);
+  if (request.threads < 1 || request.threads > kMaxThreads) {
+    throw InputError({.argument = "num_threads",
+                      .expected = "a number of threads from 1 to " + std::to_string(kMaxThreads),
+                      .found = std::to_string(request.threads)});
+  }
+  check_min_grade(request, request.tally_rules);
+  for (const Run& run : plan.runs) {
+    check_gains(request, run);
+    check_min_grade(request, run.rules);
+  }
+  if (!request.per_user.empty()) {
+    check_size(request.per_user.size(), users * static_cast<Count>(request.values.size()),
+               "per_user", "one number a value and user");
+  }
+}
+
+std::vector<Offset> padded_lengths(const ItemArray& items, Count rows, Count columns,
+                                   const std::string& argument) {
+  if (rows < 0 || columns < 0 || (columns > 0 && rows > item_count(items) / columns) ||
+      rows * columns != item_count(items)) {
+    throw InputError({.argument = argument,
+                      .expected = "rows x columns items",
+                      .found = std::to_string(item_count(items))});
+  }
+  std::vector<Offset> lengths(static_cast<std::size_t>(rows), columns);
+  Count count = 0;
+  Place first{-1, -1};
+  const auto fill = [&]<class T>(std::span<const T> ids) {
+    if constexpr (std::is_signed_v<T>) {
+      for (Count row = 0; row < rows; ++row) {
+        const auto line = ids.subspan(static_cast<std::size_t>(row * columns),
+                                      static_cast<std::size_t>(columns));
+        if (!any_out_of_range(line)) continue;
+        const auto filled = std::ranges::find(line, T{-1}) - line.begin();
+        lengths[static_cast<std::size_t>(row)] = filled;
+        for (Count i = filled; i < columns; ++i) {
+          if (line[static_cast<std::size_t>(i)] == -1) continue;
+          if (count++ == 0) first = {row, filled};
+          break;
+        }
+      }
+    }
+  };
+  std::visit(fill, items);
+  if (count > 0) {
+    throw InputError({.argument = argument,
+                      .expected = "padding (-1) only at the end of a row",
+                      .found = "an id after it",
+                      .count = count,
+                      .row = first.row,
+                      .position = first.position});
+  }
+  return lengths;
+}
+
+}  // namespace metrik

@@ -1,0 +1,15 @@
+// The trust boundary. One pass over everything that comes in, before any thread starts; whatever gets
+// past it, the rest of the core may rely on.
+#pragma once
+
+#include "metrik/evaluate.hpp"
+#include "metrik/lists.hpp"
+#include "plan.hpp"
+
+namespace metrik {
+
+// Throws InputError. Every array by itself, that they fit each other, and that the grades have the
+// gains that the plan asks for.
+void validate(const Request& request, const Plan& plan);
+
+}  // namespace metrik
