@@ -1,0 +1,48 @@
+"""Ranking and recommendation metrics: right by name, the same bits everywhere, at the speed of memory."""
+
+from __future__ import annotations
+
+try:
+    from metrik import _core
+except ImportError as error:  # pragma: no cover - a broken installation
+    error.add_note("metrik's compiled core is missing: install the package, or run `make test` in a checkout")
+    raise
+
+from importlib.metadata import version as _version
+
+from metrik import reference
+from metrik._conventions import Convention, conventions
+from metrik._errors import EvaluationWarning, InputError, InputTypeError, MetrikError, StateMismatchError
+from metrik._evaluate import evaluate
+from metrik._functions import *  # noqa: F403 - one function a metric
+from metrik._functions import __all__ as _functions
+from metrik._inputs import Exclude, Rankings, Truth, as_exclude, as_rankings, as_truth
+from metrik._metrics import metrics
+from metrik._report import Comparison, Report, merge
+from metrik._state import State
+
+__version__ = _version("metrik")
+
+__all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry
+    "Comparison",
+    "Convention",
+    "EvaluationWarning",
+    "Exclude",
+    "InputError",
+    "InputTypeError",
+    "MetrikError",
+    "Rankings",
+    "Report",
+    "State",
+    "StateMismatchError",
+    "Truth",
+    "as_exclude",
+    "as_rankings",
+    "as_truth",
+    "conventions",
+    "evaluate",
+    "merge",
+    "metrics",
+    "reference",
+    *_functions,
+]

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from numbers import Real
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from metrik import _core
+from metrik._errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f in _core.convention_fields()})
+"""The fields whose value is one of a few names, with what they mean."""
+
+_OTHER_FIELDS = ("min_grade", "gain_table")
+RULE_FIELDS = (*CHOICES, *_OTHER_FIELDS)
+"""Every field that a metric's string or an override may set."""
+
+SUMMARIES: Mapping[str, str] = MappingProxyType(
+    {name: f.summary for name, f in CHOICES.items()}
+    | {
+        "min_grade": "an item is relevant from this grade on; None: from any grade above 0",
+        "gain_table": "the gains of the grades 0, 1, 2, ... for gain='table'",
+    }
+)
+
+
+def _checked(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a number or a tuple, by field
+    """Return the value in its canonical form, or raise what is wrong with it."""
+    if name in CHOICES:
+        choices = CHOICES[name].choices
+        if not isinstance(value, str):
+            raise type_error("convention", f"{name} to be one of {', '.join(map(repr, choices))}", repr(value))
+        if value not in choices:
+            raise input_error("convention", f"{name} to be one of {', '.join(map(repr, choices))}", repr(value))
+        return value
+    if name == "min_grade":
+        return None if value is None else _finite(name, value)
+    if name == "gain_table":
+        if isinstance(value, str) or not hasattr(value, "__iter__"):
+            raise type_error("convention", "gain_table to be a sequence of numbers", repr(value))
+        return tuple(_finite(name, gain) for gain in value)
+    raise input_error("convention", f"one of the fields {', '.join(RULE_FIELDS)}", repr(name))
+
+
+def _finite(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise type_error("convention", f"{name} to be a number", repr(value))
+    if not math.isfinite(value):
+        raise input_error("convention", f"{name} to be finite", repr(value))
+    return float(value)
+
+
+@dataclass(frozen=True)
+class Convention:
+    """The choices that make a metric's name mean one number, as data.
+
+    Every field has a default, which is the convention ``standard``. ``overrides`` holds other choices
+    for single metrics: ``{"ndcg": {"gain": "exp2"}}``. ``metrik.conventions`` maps the names of the
+    presets to their conventions. The README has a table of the fields.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> mine = metrik.conventions["standard"].replace(recall_over="min_cutoff_relevant")
+    >>> mine.diff("standard")
+    {'recall_over': ('min_cutoff_relevant', 'relevant')}
+    """
+
+    precision_over: str = "cutoff"
+    recall_over: str = "relevant"
+    ap_over: str = "min_cutoff_relevant"
+    ideal_over: str = "min_cutoff_relevant"
+    gain: str = "linear"
+    discount: str = "log2"
+    average: str = "macro"
+    users: str = "truth"
+    empty_truth: str = "skip"
+    empty_list: str = "compute"
+    missing_list: str = "compute"
+    undefined: str = "zero"
+    duplicate_items: str = "raise"
+    duplicate_truth: str = "raise"
+    min_grade: float | None = None
+    gain_table: tuple[float, ...] = ()
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    name: str = field(default="custom", compare=False)
+
+    def __post_init__(self) -> None:
+        """Check and freeze every field."""
+        for name in RULE_FIELDS:
+            object.__setattr__(self, name, _checked(name, getattr(self, name)))
+        known = {info.name for info in _core.metric_table()}
+        frozen: dict[str, Mapping[str, Any]] = {}
+        for metric, choices in dict(self.overrides).items():
+            if metric not in known:
+                raise input_error("convention", "overrides by names of metrics", repr(metric))
+            frozen[metric] = MappingProxyType({name: _checked(name, value) for name, value in choices.items()})
+        object.__setattr__(self, "overrides", MappingProxyType(frozen))
+
+    def rules(self, metric: str) -> dict[str, Any]:
+        """Return every field's value for one metric, its overrides applied."""
+        return {name: getattr(self, name) for name in RULE_FIELDS} | dict(self.overrides.get(metric, {}))
+
+    def replace(self, **changes: Any) -> Convention:  # noqa: ANN401 - the fields differ in type
+        """Return a convention with some fields changed.
+
+        Parameters
+        ----------
+        **changes
+            Fields and their new values. ``overrides`` replaces all overrides.
+
+        Returns
+        -------
+        Convention
+            Its name is ``"custom"`` unless ``name=`` is given.
+        """
+        unknown = [name for name in changes if name not in {f.name for f in fields(self)}]
+        if unknown:
+            raise input_error("convention", f"one of the fields {', '.join(RULE_FIELDS)}", repr(unknown[0]))
+        return replace(self, **({"name": "custom"} | changes))
+
+    def diff(self, other: Convention | str) -> dict[str, tuple[Any, Any]]:
+        """Return what differs: field (or ``metric.field``) to (own value, the other's value).
+
+        Parameters
+        ----------
+        other : Convention or str
+            A convention or the name of a preset.
+        """
+        other = as_convention(other)
+        differing = {
+            name: (getattr(self, name), getattr(other, name))
+            for name in RULE_FIELDS
+            if getattr(self, name) != getattr(other, name)
+        }
+        for metric in sorted({*self.overrides, *other.overrides}):
+            own, others = self.rules(metric), other.rules(metric)
+            for name in sorted({*self.overrides.get(metric, {}), *other.overrides.get(metric, {})}):
+                if own[name] != others[name]:
+                    differing[f"{metric}.{name}"] = (own[name], others[name])
+        return differing
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data; ``Convention.from_dict`` takes them back."""
+        data: dict[str, Any] = {name: getattr(self, name) for name in RULE_FIELDS}
+        data["gain_table"] = list(self.gain_table)
+        data["overrides"] = {
+            metric: {name: list(value) if isinstance(value, tuple) else value for name, value in choices.items()}
+            for metric, choices in self.overrides.items()
+        }
+        return data | {"name": self.name}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Convention:
+        """Make a convention of what `to_dict` returned."""
+        return cls(**data)
+
+    def __repr__(self) -> str:
+        changes = "".join(f", {name}={own!r}" for name, (own, _) in self.diff("standard").items())
+        return f"<Convention {self.name}{changes}>"
+
+    def __hash__(self) -> int:
+        overrides = tuple((metric, tuple(sorted(choices.items()))) for metric, choices in self.overrides.items())
+        return hash((*(getattr(self, name) for name in RULE_FIELDS), frozenset(overrides)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Convention.from_dict, (self.to_dict(),))
+
+
+# Rank-biased precision is defined on relevance, not on gains; ask for "rbp(gain=linear)" to grade it.
+_STANDARD = Convention(name="standard", overrides={"rbp": {"gain": "binary"}})
+
+conventions: Mapping[str, Convention] = MappingProxyType(
+    {
+        "standard": _STANDARD,
+        "capped": _STANDARD.replace(name="capped", recall_over="min_cutoff_relevant"),
+    }
+)
+"""The presets, by name."""
+
+
+def as_convention(convention: Convention | str) -> Convention:
+    """Return the preset of that name, or the convention itself."""
+    if isinstance(convention, Convention):
+        return convention
+    if not isinstance(convention, str):
+        raise type_error("convention", "a name or a Convention", type(convention).__name__)
+    if convention not in conventions:
+        raise input_error("convention", f"one of {', '.join(map(repr, conventions))}", repr(convention))
+    return conventions[convention]

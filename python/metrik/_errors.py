@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+
+class MetrikError(Exception):
+    """Base of every error that metrik raises on purpose.
+
+    Attributes
+    ----------
+    argument : str or None
+        The argument that is at fault, such as ``"predictions"``.
+    row, position : int or None
+        Where the first fault stands: the user's row, and the place within it, both from 0.
+    count : int
+        How many faults of this kind there are.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        argument: str | None = None,
+        row: int | None = None,
+        position: int | None = None,
+        count: int = 1,
+    ) -> None:
+        super().__init__(message)
+        self.argument = argument
+        self.row = row
+        self.position = position
+        self.count = count
+
+
+class InputError(MetrikError, ValueError):
+    """An argument has a value that it must not have."""
+
+
+class InputTypeError(MetrikError, TypeError):
+    """An argument has a type that it must not have."""
+
+
+class StateMismatchError(MetrikError, ValueError):
+    """States or reports that were not made by the same plan cannot be merged."""
+
+
+class EvaluationWarning(UserWarning):
+    """The input is legal, but the numbers may not mean what was meant."""
+
+
+def complaint(
+    argument: str,
+    expected: str,
+    found: str,
+    *,
+    row: int | None = None,
+    position: int | None = None,
+    count: int = 1,
+    hint: str = "",
+) -> str:
+    """Word a fault as the core does: which argument, what was expected, what came, where, how often."""
+    place = [f"{name} {number}" for name, number in (("row", row), ("position", position)) if number is not None]
+    text = f"{argument}: expected {expected}, found {found}"
+    if place:
+        text += " at " + ", ".join(place)
+    if count > 1:
+        text += f" (the first of {count})"
+    if hint:
+        text += f"; {hint}"
+    return text
+
+
+def input_error(
+    argument: str,
+    expected: str,
+    found: str,
+    *,
+    row: int | None = None,
+    position: int | None = None,
+    count: int = 1,
+    hint: str = "",
+) -> InputError:
+    """Return the error for a value that must not be; the caller raises it."""
+    message = complaint(argument, expected, found, row=row, position=position, count=count, hint=hint)
+    return InputError(message, argument, row, position, count)
+
+
+def type_error(
+    argument: str, expected: str, found: str, *, row: int | None = None, position: int | None = None, count: int = 1
+) -> InputTypeError:
+    """Return the error for a type that must not be; the caller raises it."""
+    message = complaint(argument, expected, found, row=row, position=position, count=count)
+    return InputTypeError(message, argument, row, position, count)

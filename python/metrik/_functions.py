@@ -1,0 +1,101 @@
+"""One function a metric, made from the registry: ``metrik.ndcg_at_k(truth, predictions, k=10)``."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from metrik._errors import type_error
+from metrik._evaluate import evaluate
+from metrik._metrics import checked_parameter, metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from metrik import _core
+
+
+def function_name(info: _core.MetricInfo) -> str:
+    """Return the name of a metric's function."""
+    return f"{info.name}_at_k"
+
+
+def _cutoff(k: object) -> str:
+    if k is None:
+        return ""
+    if isinstance(k, bool) or not hasattr(k, "__index__"):
+        raise type_error("k", "an integer or None", repr(k))
+    return f"@{k.__index__()}"
+
+
+def _make(info: _core.MetricInfo) -> Callable[..., float]:
+    def at_k(truth: object, predictions: object, k: int | None = 10, **options: Any) -> float:  # noqa: ANN401
+        arguments = signature.bind(truth, predictions, k, **options)
+        arguments.apply_defaults()
+        settled = dict(arguments.kwargs)
+        spelling = f"{info.name}{_cutoff(k)}"
+        if info.parameter is not None:
+            number = settled.pop(info.parameter.name)
+            if isinstance(number, bool) or not hasattr(number, "__float__"):
+                raise type_error(info.parameter.name, "a number", repr(number))
+            spelling += f"({info.parameter.name}={checked_parameter(info, float(number))!r})"
+        report = evaluate(truth, predictions, spelling, **settled)
+        return report[report.metrics[0]]
+
+    signature = _signature(info)
+    at_k.__name__ = at_k.__qualname__ = function_name(info)
+    at_k.__module__ = "metrik"
+    at_k.__doc__ = _docstring(info)
+    at_k.__signature__ = signature  # type: ignore[attr-defined]
+    return at_k
+
+
+def _signature(info: _core.MetricInfo) -> inspect.Signature:
+    own = inspect.Parameter
+    parameters = [
+        own("truth", own.POSITIONAL_OR_KEYWORD, annotation="object"),
+        own("predictions", own.POSITIONAL_OR_KEYWORD, annotation="object"),
+        own("k", own.POSITIONAL_OR_KEYWORD, default=10, annotation="int | None"),
+    ]
+    if info.parameter is not None:
+        parameters.append(own(info.parameter.name, own.KEYWORD_ONLY, default=info.parameter.standard, annotation="float"))
+    taken_over = inspect.signature(evaluate).parameters
+    parameters += [taken_over[name] for name in ("convention", "exclude", "weights", "num_threads")]
+    return inspect.Signature(parameters, return_annotation="float")
+
+
+def _docstring(info: _core.MetricInfo) -> str:
+    parameter = ""
+    if info.parameter is not None:
+        bounds = info.parameter
+        parameter = f"\n    {bounds.name} : float\n        In [{bounds.low:g}, {bounds.high!r}]."
+    return f"""Return {info.name}@k: {info.summary}, averaged over the users.
+
+    Under the standard convention: {info.formula}. Source: {info.source}.
+
+    Parameters
+    ----------
+    truth, predictions
+        As `metrik.evaluate` takes them.
+    k : int or None
+        The cutoff in [1, 2^31); None for the whole list.{parameter}
+    convention, exclude, weights, num_threads
+        As `metrik.evaluate` takes them.
+
+    Returns
+    -------
+    float
+        NaN where no user was evaluated.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> value = metrik.{function_name(info)}([[1, 4], [21]], [[1, 2, 4], [2, 3, 21]], k=3)
+    """
+
+
+FUNCTIONS = {function_name(info): _make(info) for info in metrics.values()}
+"""The functions by name."""
+
+globals().update(FUNCTIONS)
+__all__ = list(FUNCTIONS)  # noqa: PLE0605 - made from the registry; _functions.pyi spells them out

@@ -1,0 +1,82 @@
+"""From the caller's containers to waist 1. A container is one module: a new one is one more row here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from metrik._errors import type_error
+from metrik._inputs import arrays, sequences
+from metrik._inputs.canonical import Exclude, Lists, Rankings, Rows, Truth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Exclude", "Lists", "Rankings", "Truth", "as_exclude", "as_rankings", "as_truth"]
+
+
+class Adapter(NamedTuple):
+    """One kind of container."""
+
+    name: str  # as a message lists it
+    matches: Callable[[object], bool]
+    rows: Callable[[object, str], Rows]  # the container and the argument's name
+
+
+ADAPTERS = (
+    Adapter("a list of sequences", sequences.matches, sequences.rows),
+    Adapter("a two-dimensional array", arrays.matches, arrays.rows),
+)
+
+
+def _rows(value: object, argument: str) -> Rows:
+    for adapter in ADAPTERS:
+        if adapter.matches(value):
+            return adapter.rows(value, argument)
+    expected = ", ".join(adapter.name for adapter in ADAPTERS)
+    explicit = {"truth": "metrik.Truth", "predictions": "metrik.Rankings", "exclude": "metrik.Exclude"}
+    raise type_error(argument, f"{expected} or {explicit[argument]}", type(value).__name__)
+
+
+def as_truth(value: object) -> Truth:
+    """Return the value as `Truth`, converting it if it is another container.
+
+    Parameters
+    ----------
+    value : Truth, list of sequences, or two-dimensional array
+        A list has one sequence or set of ids a user, a mapping from item to grade, or None for a user
+        who is missing. An array holds ids padded with -1, or is bool (multi-hot).
+
+    Examples
+    --------
+    >>> import metrik
+    >>> metrik.as_truth([[1, 4], [21]])
+    <Truth of 2 users, 3 items (int64)>
+    """
+    return value if isinstance(value, Truth) else Truth.from_rows(_rows(value, "truth"))
+
+
+def as_rankings(value: object) -> Rankings:
+    """Return the value as `Rankings`, converting it if it is another container.
+
+    Parameters
+    ----------
+    value : Rankings, list of sequences, or two-dimensional array
+        A list has one sequence of ids a user, best first, or None for a user who got none. An array
+        holds ids padded with -1.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> metrik.as_rankings([[4, 2, 1], [21, 3]])
+    <Rankings of 2 users, 5 items (int64)>
+    """
+    return value if isinstance(value, Rankings) else Rankings.from_rows(_rows(value, "predictions"))
+
+
+def as_exclude(value: object) -> Exclude | None:
+    """Return the value as `Exclude`, converting it if it is another container. None stays None."""
+    if value is None or isinstance(value, Exclude):
+        return value
+    if isinstance(value, Lists):  # training data often is a Truth already
+        return Exclude.from_rows(Rows(value.indptr, value.items, lengths=value.lengths))
+    return Exclude.from_rows(_rows(value, "exclude"))

@@ -1,0 +1,269 @@
+"""Waist 1: what every container becomes before anything else looks at it.
+
+Rows in CSR form, contiguous, of the dtypes that the core reads, aligned by user, and immutable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrik import _core
+from metrik._errors import input_error
+from metrik._inputs.checks import (
+    Ids,
+    Offsets,
+    flag_array,
+    id_array,
+    number_array,
+    offset_array,
+    plain_array,
+    read_only,
+)
+
+_Lists = TypeVar("_Lists", bound="Lists")
+
+
+class Rows(NamedTuple):
+    """What an adapter makes of a container: the arguments of `Truth`, `Rankings` and `Exclude`."""
+
+    indptr: Offsets
+    items: Ids
+    grades: NDArray[np.float64] | None = None
+    present: NDArray[np.bool_] | None = None
+    lengths: Offsets | None = None  # of the rows of a padded matrix
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Lists:
+    """One list of item ids a user: row ``u`` is ``items[indptr[u]:indptr[u + 1]]``."""
+
+    indptr: Offsets
+    items: Ids
+    present: NDArray[np.bool_] | None
+    lengths: Offsets | None
+    core: _core.Lists = field(repr=False)
+
+    _argument = "lists"  # what messages call it
+
+    def _settle(self, rows: Rows) -> None:
+        core = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
+        settled = {name: _frozen(getattr(rows, name)) for name in ("indptr", "items", "present", "lengths")}
+        for name, value in {**settled, "core": core}.items():
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.indptr) - 1
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} users, {len(self.items)} items ({self.items.dtype})>"
+
+    def row(self, user: int) -> Ids:
+        """Return one user's items."""
+        begin, end = int(self.indptr[user]), int(self.indptr[user + 1])
+        return self.items[begin : end if self.lengths is None else begin + int(self.lengths[user])]
+
+    def has(self, user: int) -> bool:
+        """Return whether the user has a list, be it empty."""
+        return self.present is None or bool(self.present[user])
+
+    def _sliced(self, begin: int, end: int) -> Rows:
+        first, last = int(self.indptr[begin]), int(self.indptr[end])
+        return Rows(
+            np.ascontiguousarray(self.indptr[begin : end + 1] - first),
+            self.items[first:last],
+            present=None if self.present is None else self.present[begin:end],
+            lengths=None if self.lengths is None else self.lengths[begin:end],
+        )
+
+
+def _frozen(array: NDArray[Any] | None) -> NDArray[Any] | None:
+    return None if array is None else read_only(array)
+
+
+def _optional_flags(present: object, argument: str) -> NDArray[np.bool_] | None:
+    return None if present is None else flag_array(present, argument)
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Truth(Lists):
+    """What each user found relevant: copied once, validated when built, immutable.
+
+    Parameters
+    ----------
+    indptr : array of int, shape (n_users + 1,)
+        Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
+    items : array of int, shape (n_items,)
+        Item ids in [0, 2^63), in any order within a row.
+    grades : array of float, shape (n_items,), optional
+        The grade of each item; without it every grade is 1. Grade 0 is judged and not relevant.
+    users : array, shape (n_users,), optional
+        What to call the users in a report: integers or strings. By default, their row numbers.
+    present : array of bool, shape (n_users,), optional
+        False for a user who is missing from the truth; the row has no items.
+
+    Raises
+    ------
+    InputError
+        If offsets, ids or grades are not what they must be; it says where the first one is.
+    InputTypeError
+        If an array has the wrong type: ids and offsets are integers, grades numbers.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> metrik.Truth(indptr=[0, 2, 3], items=[1, 4, 21])
+    <Truth of 2 users, 3 items (int64)>
+    """
+
+    grades: NDArray[np.float64] | None
+    users: NDArray[Any] | None
+
+    _argument = "truth"
+
+    def __init__(
+        self, indptr: object, items: object, grades: object = None, users: object = None, present: object = None
+    ) -> None:
+        self._build(
+            Rows(
+                offset_array(indptr, "truth.indptr"),
+                id_array(items, "truth.items"),
+                None if grades is None else number_array(grades, "truth.grades"),
+                _optional_flags(present, "truth.present"),
+            ),
+            users,
+        )
+
+    @classmethod
+    def from_rows(cls, rows: Rows, users: object = None) -> Truth:
+        """Build from what an adapter made."""
+        truth = cls.__new__(cls)
+        truth._build(rows, users)  # noqa: SLF001 - its own
+        return truth
+
+    def _build(self, rows: Rows, users: object) -> None:
+        _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, "truth").validate("truth", rows.grades)
+        rows = _compacted(rows)
+        grades = None if rows.grades is None else rows.grades.copy()
+        # Validated ids fit; the core takes truth in this one form.
+        self._settle(rows._replace(items=rows.items.astype(np.int64), indptr=rows.indptr.copy()))
+        object.__setattr__(self, "grades", _frozen(grades))
+        object.__setattr__(self, "users", _user_keys(users, len(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Truth, (self.indptr, self.items, self.grades, self.users, self.present))
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Rankings(Lists):
+    """What was recommended to each user: item ids, best first. Viewed, not copied.
+
+    Parameters
+    ----------
+    indptr : array of int, shape (n_users + 1,)
+        Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
+    items : array of int, shape (n_items,)
+        Item ids in [0, 2^63), best first within a row. An array of int32, int64, uint32 or uint64 is
+        used in place: do not change it while it is evaluated.
+    present : array of bool, shape (n_users,), optional
+        False for a user who got no list, which is not the same as an empty one.
+
+    Raises
+    ------
+    InputTypeError
+        If an array has the wrong type. Values are checked when they are evaluated.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> metrik.Rankings(indptr=[0, 3, 5], items=[4, 2, 1, 21, 3])
+    <Rankings of 2 users, 5 items (int64)>
+    """
+
+    _argument = "predictions"
+
+    def __init__(self, indptr: object, items: object, present: object = None) -> None:
+        self._settle(
+            Rows(
+                offset_array(indptr, "predictions.indptr"),
+                id_array(items, "predictions.items"),
+                present=_optional_flags(present, "predictions.present"),
+            )
+        )
+
+    @classmethod
+    def from_rows(cls, rows: Rows) -> Rankings:
+        """Build from what an adapter made."""
+        rankings = cls.__new__(cls)
+        rankings._settle(rows)  # noqa: SLF001 - its own
+        return rankings
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rows = Rows(self.indptr, self.items, None, self.present, self.lengths)
+        return (Rankings.from_rows, (rows,))
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Exclude(Lists):
+    """What must not be ranked for each user, such as training items. Copied once and validated.
+
+    Parameters
+    ----------
+    indptr : array of int, shape (n_users + 1,)
+        Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
+    items : array of int, shape (n_items,)
+        Item ids in [0, 2^63), in any order within a row.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        As `Truth` does.
+    """
+
+    _argument = "exclude"
+
+    def __init__(self, indptr: object, items: object) -> None:
+        self._build(Rows(offset_array(indptr, "exclude.indptr"), id_array(items, "exclude.items")))
+
+    @classmethod
+    def from_rows(cls, rows: Rows) -> Exclude:
+        """Build from what an adapter made."""
+        exclude = cls.__new__(cls)
+        exclude._build(rows)  # noqa: SLF001 - its own
+        return exclude
+
+    def sliced(self, begin: int, end: int) -> Exclude:
+        """Return the users from `begin` to `end`."""
+        if end > len(self):
+            raise input_error("exclude", f"a row for each of {end} users or more", f"{len(self)} rows")
+        return Exclude.from_rows(self._sliced(begin, end))
+
+    def _build(self, rows: Rows) -> None:
+        _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, "exclude").validate("exclude", None)
+        rows = _compacted(rows)
+        self._settle(rows._replace(items=rows.items.astype(np.int64), indptr=rows.indptr.copy()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Exclude, (self.indptr, self.items))
+
+
+def _compacted(rows: Rows) -> Rows:
+    """Return rows without the padding between them."""
+    if rows.lengths is None:
+        return rows
+    indptr = np.concatenate([[0], np.cumsum(rows.lengths)])
+    places = np.arange(indptr[-1]) + np.repeat(rows.indptr[:-1] - indptr[:-1], rows.lengths)
+    return rows._replace(indptr=indptr, items=rows.items[places], lengths=None)
+
+
+def _user_keys(users: object, size: int) -> NDArray[Any] | None:
+    if users is None:
+        return None
+    keys = plain_array(users, "truth.users")
+    if keys.shape != (size,):
+        raise input_error("truth.users", f"one key for each of {size} users", f"shape {keys.shape}")
+    return read_only(keys.copy())

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import ast
+import difflib
+import math
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from metrik import _core
+from metrik._conventions import RULE_FIELDS, Convention
+from metrik._errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+metrics: Mapping[str, _core.MetricInfo] = MappingProxyType({info.name: info for info in _core.metric_table()})
+"""Every metric by its name: what it measures, its formula, source, aliases and parameter."""
+
+_NAMES: dict[str, str] = {alias: info.name for info in metrics.values() for alias in (info.name, *info.aliases)}
+_MAX_CUTOFF = 2**31 - 1
+_SPELLING = re.compile(
+    r"(?P<name>[A-Za-z][A-Za-z0-9_]*?)(?:_(?P<suffix>[0-9]+))?"
+    r"(?:@(?P<cutoffs>[^()\[\]]+|\[[^()\[\]]*\]))?"
+    r"(?:\((?P<arguments>.*)\))?"
+)
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value to report: a metric at a cutoff under settled rules.
+
+    ``rules`` holds every field of the convention as it applies to this value.
+    """
+
+    name: str
+    metric: str
+    cutoff: int | None
+    parameter: float
+    rules: Mapping[str, Any]
+
+    @property
+    def core(self) -> _core.PlannedValue:
+        """The same for the core."""
+        return _core.PlannedValue(self.metric, self.cutoff, self.parameter, core_rules(self.rules))
+
+
+def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
+    """Return the rules as the core takes them."""
+    names = {name: rules[name] for name in RULE_FIELDS if isinstance(rules[name], str)}
+    # The smallest positive double: "grade >= it" is "grade > 0".
+    min_grade = math.ulp(0.0) if rules["min_grade"] is None else rules["min_grade"]
+    return _core.Rules(names, min_grade, list(rules["gain_table"]))
+
+
+def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value, ...]:
+    """Resolve metric strings against a convention, once, before any user is touched.
+
+    A value that is asked for twice is reported once, where it was asked for first.
+    """
+    if isinstance(requested, str):
+        requested = [requested]
+    if not hasattr(requested, "__iter__"):
+        raise type_error("metrics", "a metric string or several", type(requested).__name__)
+    values: dict[str, Value] = {}
+    for spelling in requested:
+        for value in _parse(spelling, convention):
+            values.setdefault(value.name, value)
+    if not values:
+        raise input_error("metrics", "at least one metric", "none")
+    return tuple(values.values())
+
+
+def canonical_name(spelling: str, convention: Convention) -> str:
+    """Return the name under which a report holds the value that the string asks for."""
+    names = [value.name for value in _parse(spelling, convention)]
+    if len(names) > 1:
+        raise input_error("metric", "one cutoff", repr(spelling))
+    return names[0]
+
+
+def _parse(spelling: object, convention: Convention) -> Iterator[Value]:
+    if not isinstance(spelling, str):
+        raise type_error("metrics", "metric strings", repr(spelling))
+    text = re.sub(r"\s", "", spelling)
+    match = _SPELLING.fullmatch(text)
+    if match is None:
+        raise input_error("metrics", "name[@k | @[k1,k2]][(parameter=value, ...)]", repr(spelling))
+    name, suffix = match["name"].lower(), match["suffix"]
+    if suffix is not None and f"{name}_{suffix}" in _NAMES:  # f_1
+        name, suffix = f"{name}_{suffix}", None
+    if name not in _NAMES:
+        close = difflib.get_close_matches(name, _NAMES, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(metrics)}"
+        raise input_error("metrics", "the name of a metric", repr(spelling), hint=hint)
+    info = metrics[_NAMES[name]]
+    if suffix is not None and match["cutoffs"] is not None:
+        raise input_error("metrics", "one cutoff", repr(spelling))
+    parameter, changes = _arguments(match["arguments"], info, spelling)
+    cutoffs = [None] if not (suffix or match["cutoffs"]) else _cutoffs(suffix or match["cutoffs"], spelling)
+    for cutoff in cutoffs:
+        yield _value(info, cutoff, parameter, changes, convention)
+
+
+def _cutoffs(text: str, spelling: str) -> list[int | None]:
+    parts = text.removeprefix("[").removesuffix("]").split(",")
+    cutoffs: list[int | None] = []
+    for part in parts:
+        if not re.fullmatch(r"\d{1,10}", part, re.ASCII) or not 1 <= int(part) <= _MAX_CUTOFF:
+            raise input_error("metrics", "cutoffs in [1, 2^31)", repr(spelling))
+        cutoffs.append(int(part))
+    return cutoffs
+
+
+def _arguments(text: str | None, info: _core.MetricInfo, spelling: str) -> tuple[float, dict[str, Any]]:
+    """Split what stands in parentheses into the metric's parameter and fields of the convention."""
+    parameter = info.parameter.standard if info.parameter else 0.0
+    changes: dict[str, Any] = {}
+    for part in re.split(r",(?![^\[]*\])", text) if text else []:
+        name, equals, written = part.partition("=")
+        if not equals:
+            raise input_error("metrics", "parameter=value", repr(spelling))
+        if info.parameter and name == info.parameter.name:
+            parameter = checked_parameter(info, _number(written, spelling))
+        elif name in RULE_FIELDS:
+            changes[name] = _field(name, written, spelling)
+        else:
+            known = [info.parameter.name] if info.parameter else []
+            raise input_error("metrics", f"one of {', '.join([*known, *RULE_FIELDS])}", f"{name!r} in {spelling!r}")
+    return parameter, changes
+
+
+def checked_parameter(info: _core.MetricInfo, number: float) -> float:
+    """Return the metric's parameter, or raise if it is out of its range."""
+    bounds = info.parameter
+    if bounds is not None and not bounds.low <= number <= bounds.high:
+        raise input_error("metrics", f"{info.name}: {bounds.name} in [{bounds.low:g}, {bounds.high!r}]", repr(number))
+    return float(number)
+
+
+def _number(written: str, spelling: str) -> float:
+    try:
+        return float(written)
+    except ValueError:
+        raise input_error("metrics", "a number", f"{written!r} in {spelling!r}") from None
+
+
+def _field(name: str, written: str, spelling: str) -> object:
+    if name == "min_grade":
+        return None if written == "None" else _number(written, spelling)
+    if name == "gain_table":
+        try:
+            return ast.literal_eval(written)
+        except (ValueError, SyntaxError):
+            raise input_error("metrics", "gain_table=[gain, ...]", repr(spelling)) from None
+    return written
+
+
+def _value(
+    info: _core.MetricInfo, cutoff: int | None, parameter: float, changes: dict[str, Any], convention: Convention
+) -> Value:
+    settled = convention.rules(info.name)
+    # A convention checks its fields: the string's are those of a convention with one override.
+    changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
+    departures = {name: value for name, value in changes.items() if value != settled[name]}
+    shown = [f"{info.parameter.name}={_shown(parameter)}"] if info.parameter and parameter != info.parameter.standard else []
+    shown += [f"{name}={_shown(departures[name])}" for name in RULE_FIELDS if name in departures]
+    name = info.name + (f"@{cutoff}" if cutoff is not None else "") + (f"({','.join(shown)})" if shown else "")
+    return Value(name, info.name, cutoff, parameter, MappingProxyType(settled | changes))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return "[" + ",".join(map(_shown, value)) + "]"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

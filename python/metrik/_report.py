@@ -1,0 +1,386 @@
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrik import _optional, _render
+from metrik._errors import InputTypeError, input_error, type_error
+from metrik._metrics import canonical_name
+from metrik._state import Label, State, Sums, mean, planned, standard_deviation
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from metrik._conventions import Convention
+    from metrik._metrics import Value
+
+_T = TypeVar("_T")
+Table = Literal["values", "per_user", "by_group"]
+
+
+class ByMetric(Mapping[str, _T], Generic[_T]):
+    """An immutable mapping from metric to something; aliases are accepted as keys."""
+
+    def __init__(self, names: Sequence[str], entries: Sequence[_T], convention: Convention, absent: str) -> None:
+        self._entries = dict(zip(names, entries, strict=True))
+        self._convention = convention
+        self._absent = absent
+
+    def __getitem__(self, metric: str) -> _T:
+        """Return the entry of a metric, by its canonical name or any other spelling of it."""
+        if metric in self._entries:
+            return self._entries[metric]
+        name = canonical_name(metric, self._convention)
+        if name not in self._entries:
+            known = ", ".join(self._entries)
+            message = f"{name}: {self._absent}" if not known else f"{name} is not among {known}"
+            raise KeyError(message)
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, metric: object) -> bool:
+        try:
+            self[metric]  # type: ignore[index]
+        except (KeyError, ValueError, InputTypeError):
+            return False
+        return True
+
+    def __repr__(self) -> str:
+        return repr(self._entries)
+
+
+class Report:
+    """What an evaluation found. Immutable, picklable, and equal to its JSON round trip.
+
+    Made by `metrik.evaluate` and `metrik.merge`. ``report["ndcg@10"]`` is a value; other spellings of
+    a metric, such as ``"nDCG@10"``, are accepted.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        Canonical names of the values, in the order asked.
+    values : Mapping of str to float
+        The mean over users (macro) or ratio of sums (micro) of each. NaN where no user was evaluated.
+    standard_deviation : Mapping of str to float
+        Of the users' values (population); NaN for micro averages.
+    per_user : Mapping of str to ndarray of float64, shape (n_users,)
+        Each user's values, NaN where the value skips the user. Empty unless kept by ``per_user=True``.
+    users : ndarray, shape (n_users,)
+        The users' keys, aligned with ``per_user``; row numbers where the truth gave none.
+    by_group : Mapping of label to Mapping of str to float
+        The values of each group. Empty without ``groups=``.
+    counts : Mapping
+        ``users`` seen; ``evaluated``, a mapping from metric to the users in its mean; and, counted
+        under the convention's own rules: users with ``empty_truth``, ``empty_predictions``,
+        ``missing_predictions``, ``missing_truth``; ``duplicates`` (repeated items in lists),
+        ``excluded_recommended`` (items taken out of lists), ``relevant_excluded`` (relevant items that
+        are excluded and stay in the truth as misses).
+    convention : Convention
+        What was computed.
+    state : State
+        The exact sums; merge with those of other users by `metrik.merge`.
+    """
+
+    def __init__(
+        self, state: State, users: NDArray[Any] | None = None, per_user: NDArray[np.float64] | None = None
+    ) -> None:
+        for name, value in {"_state": state, "_users": users, "_per_user": per_user}.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    _state: State
+    _users: NDArray[Any] | None
+    _per_user: NDArray[np.float64] | None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: a report is what was found."""
+        message = f"a Report is immutable: {name} cannot be set"
+        raise AttributeError(message)
+
+    @cached_property
+    def _plan(self) -> tuple[Value, ...]:
+        return planned(self._state)
+
+    def _by_metric(self, entries: Sequence[_T], absent: str = "was not asked for") -> ByMetric[_T]:
+        return ByMetric(self.metrics[: len(entries)], entries, self.convention, absent)
+
+    def _of_sums(self, sums: Sequence[Sums], what: Callable[..., float]) -> ByMetric[float]:
+        weighted = self._state.weighted
+        return self._by_metric([what(value, one, weighted=weighted) for value, one in zip(self._plan, sums, strict=True)])
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Canonical names of the values, in the order asked."""
+        return self._state.metrics
+
+    @property
+    def convention(self) -> Convention:
+        """What was computed."""
+        return self._state.convention
+
+    @property
+    def state(self) -> State:
+        """The exact sums."""
+        return self._state
+
+    @cached_property
+    def values(self) -> ByMetric[float]:
+        """The value of each metric."""
+        return self._of_sums(self._state.totals, mean)
+
+    @cached_property
+    def standard_deviation(self) -> ByMetric[float]:
+        """The standard deviation of the users' values."""
+        return self._of_sums(self._state.totals, standard_deviation)
+
+    @property
+    def per_user(self) -> ByMetric[NDArray[np.float64]]:
+        """Each user's values."""
+        return self._by_metric([] if self._per_user is None else list(self._per_user), "not kept; use per_user=True")
+
+    @property
+    def users(self) -> NDArray[Any]:
+        """The users' keys."""
+        return np.arange(self._state.counts["users"]) if self._users is None else self._users
+
+    @cached_property
+    def by_group(self) -> Mapping[Label, ByMetric[float]]:
+        """The values of each group."""
+        groups = self._state.groups or {}
+        return MappingProxyType({label: self._of_sums(sums, mean) for label, sums in groups.items()})
+
+    @property
+    def counts(self) -> Mapping[str, Any]:
+        """What was seen on the way."""
+        evaluated = self._by_metric([sums.users for sums in self._state.totals])
+        return MappingProxyType({"users": self._state.counts["users"], "evaluated": evaluated} | self._state.counts)
+
+    def __getitem__(self, metric: str) -> float:
+        """Return a value by its metric's name, in any accepted spelling."""
+        return self.values[metric]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Report):
+            return NotImplemented
+        return (
+            self._state == other._state
+            and _same(self._users, other._users)
+            and _same(self._per_user, other._per_user)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._state)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Report, (self._state, self._users, self._per_user))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data; NaN is None. ``Report.from_dict`` takes it back."""
+        return {
+            "values": {name: _json_number(value) for name, value in self.values.items()},
+            "standard_deviation": {name: _json_number(value) for name, value in self.standard_deviation.items()},
+            "counts": {**self.counts, "evaluated": dict(self.counts["evaluated"])},
+            "by_group": [
+                [label, {name: _json_number(value) for name, value in values.items()}]
+                for label, values in self.by_group.items()
+            ],
+            "convention": self.convention.to_dict(),
+            "users": None if self._users is None else self._users.tolist(),
+            "per_user": {name: [_json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
+            "state": self._state.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Report:
+        """Return the report that `to_dict` described. Its values are taken from the state."""
+        users, per_user = data["users"], data["per_user"]
+        table = np.array([[math.nan if value is None else value for value in row] for row in per_user.values()])
+        return cls(
+            State.from_dict(data["state"]),
+            None if users is None else np.array(users),
+            table.reshape(len(per_user), -1) if per_user else None,
+        )
+
+    def to_json(self) -> str:
+        """Return everything as JSON; NaN is null."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """Return the report that `to_json` wrote."""
+        return cls.from_dict(json.loads(text))
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        users, evaluated, spread = self._state.counts["users"], self.counts["evaluated"], self.standard_deviation
+        rows = [
+            [name, _shown(value), _shown(spread[name]), str(evaluated[name]), str(users - evaluated[name])]
+            for name, value in self.values.items()
+        ]
+        return ["metric", "value", "std", "evaluated", "skipped"], rows
+
+    def to_markdown(self) -> str:
+        """Return the values as a Markdown table."""
+        return _render.markdown(*self._cells())
+
+    def to_latex(self) -> str:
+        """Return the values as a LaTeX table."""
+        return _render.latex(*self._cells())
+
+    def __repr__(self) -> str:
+        return "\n".join([_render.text(*self._cells()), self._footer()])
+
+    def _footer(self) -> str:
+        oddities = [f"{count} {name.replace('_', ' ')}" for name, count in self._state.counts.items() if count]
+        return f"convention {self.convention.name}; {', '.join(oddities) or '0 users'}"
+
+    def _columns(self, table: Table) -> dict[str, Any]:
+        if table == "values":
+            evaluated = self.counts["evaluated"]
+            return {
+                "metric": list(self.metrics),
+                "value": list(self.values.values()),
+                "standard_deviation": list(self.standard_deviation.values()),
+                "evaluated": list(evaluated.values()),
+                "skipped": [self._state.counts["users"] - count for count in evaluated.values()],
+            }
+        if table == "per_user":
+            return {"user": self.users, **self.per_user}
+        if table == "by_group":
+            groups = self.by_group
+            return {"group": list(groups)} | {name: [row[name] for row in groups.values()] for name in self.metrics}
+        raise input_error("table", "'values', 'per_user' or 'by_group'", repr(table))
+
+    def to_pandas(self, table: Table = "values") -> pd.DataFrame:
+        """Return a pandas data frame.
+
+        Parameters
+        ----------
+        table : {"values", "per_user", "by_group"}
+            A row a metric, a row a user, or a row a group.
+        """
+        return _optional.pandas_frame(self._columns(table))
+
+    def to_polars(self, table: Table = "values") -> pl.DataFrame:
+        """Return a Polars data frame; see `to_pandas`."""
+        return _optional.polars_frame(self._columns(table))
+
+    def to_arrow(self, table: Table = "values") -> pa.Table:
+        """Return an Arrow table; see `to_pandas`."""
+        return _optional.arrow_table(self._columns(table))
+
+
+class Comparison(Mapping[str, Report]):
+    """The reports of several systems on one truth, by name. Shown as one table."""
+
+    def __init__(self, reports: Mapping[str, Report]) -> None:
+        self._reports = dict(reports)
+
+    def __getitem__(self, system: str) -> Report:
+        """Return the report of a system."""
+        return self._reports[system]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._reports)
+
+    def __len__(self) -> int:
+        return len(self._reports)
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        reports = list(self._reports.values())
+        rows = []
+        for name in reports[0].metrics:
+            evaluated = [report.counts["evaluated"][name] for report in reports]
+            skipped = [report.counts["users"] - count for report, count in zip(reports, evaluated, strict=True)]
+            rows.append([name, *(_shown(report[name]) for report in reports), _joined(evaluated), _joined(skipped)])
+        return ["metric", *self._reports, "evaluated", "skipped"], rows
+
+    def to_markdown(self) -> str:
+        """Return the values as a Markdown table, a column a system."""
+        return _render.markdown(*self._cells())
+
+    def to_latex(self) -> str:
+        """Return the values as a LaTeX table, a column a system."""
+        return _render.latex(*self._cells())
+
+    def __repr__(self) -> str:
+        return _render.text(*self._cells())
+
+
+def merge(parts: Sequence[Report | State]) -> Report:
+    """Return the report of all users of several evaluations, bit for bit what one would have found.
+
+    Parameters
+    ----------
+    parts : sequence of Report or State
+        Made by the same plan, of different users. Per-user values are kept if all are reports that
+        have them.
+
+    Raises
+    ------
+    StateMismatchError
+        If the plans differ; it says in what.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> one = metrik.evaluate([[1, 4]], [[4, 2, 1]], ["recall@2"])
+    >>> other = metrik.evaluate([[21]], [[2, 21]], ["recall@2"])
+    >>> metrik.merge([one, other])["recall@2"]
+    0.75
+    """
+    parts = list(parts)
+    if not parts:
+        raise input_error("parts", "at least one report or state", "none")
+    states: list[State] = []
+    for part in parts:
+        if not isinstance(part, (Report, State)):
+            raise type_error("parts", "reports or states", type(part).__name__)
+        states.append(part if isinstance(part, State) else part.state)
+    state = states[0]
+    for other in states[1:]:
+        state = state.plus(other)
+    reports = [part for part in parts if isinstance(part, Report)]
+    if len(reports) < len(parts):
+        return Report(state)
+    tables = [report._per_user for report in reports]  # noqa: SLF001 - of its own class
+    kept = [table for table in tables if table is not None]
+    named = any(report._users is not None for report in reports)  # noqa: SLF001
+    return Report(
+        state,
+        np.concatenate([report.users for report in reports]) if named else None,
+        np.concatenate(kept, axis=1) if len(kept) == len(tables) else None,
+    )
+
+
+def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
+
+
+def _json_number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _shown(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 1e5 else f"{value:.5g}"
+
+
+def _joined(counts: Sequence[int]) -> str:
+    """Return the one count that all systems share, or each system's."""
+    return "/".join(map(str, counts if len(set(counts)) > 1 else counts[:1]))

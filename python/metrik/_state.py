@@ -1,0 +1,228 @@
+"""The sums that an evaluation comes down to: exact, so that they merge in any order to the same bits."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from metrik._conventions import Convention
+from metrik._errors import StateMismatchError, input_error
+from metrik._metrics import Value, plan
+
+_MAGIC = b"metrik-state\n"
+_VERSION = 1
+
+Label = str | int | bool
+
+
+class Sums(NamedTuple):
+    """What one value is made of over some users. Integers, so that addition is exact.
+
+    ``total`` and ``squares`` are to be multiplied by ``2**-scale``, ``weight`` by ``2**-weight_scale``.
+    """
+
+    users: int  # that the value was computed for
+    undefined: int  # of these, how many are NaN
+    total: int  # of weight x value (macro) or weight x numerator (micro)
+    squares: int  # of weight x value^2 (macro)
+    scale: int
+    weight: int  # of the weights (macro, weighted) or weight x denominator (micro); 0 otherwise
+    weight_scale: int
+
+    def plus(self, other: Sums) -> Sums:
+        """Return the sums over both sets of users."""
+        return Sums(
+            self.users + other.users,
+            self.undefined + other.undefined,
+            self.total + other.total,
+            self.squares + other.squares,
+            self.scale,
+            self.weight + other.weight,
+            self.weight_scale,
+        )
+
+
+@dataclass(frozen=True)
+class State:
+    """An evaluation as exact, mergeable sums.
+
+    ``metrik.merge`` adds states (or reports) of different users; the result equals the evaluation of
+    all of them at once, bit for bit. ``to_bytes`` and ``from_bytes`` carry a state between processes.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        The values, by canonical name.
+    convention : Convention
+        Under which they were computed.
+    weighted : bool
+        Whether users had weights.
+    counts : Mapping of str to int
+        Users seen, and what was odd about them.
+    totals : tuple of Sums
+        The sums of each value over all users.
+    groups : Mapping of label to tuple of Sums, or None
+        The same for each group.
+    """
+
+    metrics: tuple[str, ...]
+    convention: Convention
+    weighted: bool
+    counts: Mapping[str, int]
+    totals: tuple[Sums, ...]
+    groups: Mapping[Label, tuple[Sums, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        """Freeze the mappings; groups are held in the order of their labels."""
+        object.__setattr__(self, "counts", MappingProxyType(dict(self.counts)))
+        if self.groups is not None:
+            ordered = sorted(self.groups.items(), key=lambda item: (type(item[0]).__name__, item[0]))
+            object.__setattr__(self, "groups", MappingProxyType(dict(ordered)))
+
+    def plus(self, other: State) -> State:
+        """Return the state of both sets of users, which must have no user in common.
+
+        Raises
+        ------
+        StateMismatchError
+            If the two were not made by the same plan; it says what differs.
+        """
+        _check_same_plan(self, other)
+        counts = {name: count + other.counts[name] for name, count in self.counts.items()}
+        totals = _sum_all(self.totals, other.totals)
+        groups = None
+        if self.groups is not None and other.groups is not None:
+            groups = dict(self.groups)
+            for label, sums in other.groups.items():
+                groups[label] = _sum_all(groups[label], sums) if label in groups else sums
+        return State(self.metrics, self.convention, self.weighted, counts, totals, groups)
+
+    def to_bytes(self) -> bytes:
+        """Return the state as bytes that `from_bytes` reads: a header with a checksum, then JSON."""
+        body = json.dumps(self.to_dict(), separators=(",", ":")).encode()
+        return _MAGIC + _VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> State:
+        """Return the state that `to_bytes` wrote.
+
+        Raises
+        ------
+        InputError
+            If the bytes are not a whole and unchanged state.
+        """
+        header, body = data[: len(_MAGIC) + 8], data[len(_MAGIC) + 8 :]
+        if len(header) < len(_MAGIC) + 8 or not header.startswith(_MAGIC):
+            raise input_error("state", "bytes that State.to_bytes wrote", f"{bytes(data[:16])!r}")
+        version = int.from_bytes(header[-8:-4], "little")
+        if version != _VERSION:
+            raise input_error("state", f"version {_VERSION}", f"version {version}")
+        if int.from_bytes(header[-4:], "little") != zlib.crc32(body):
+            raise input_error("state", "the checksum that its bytes have", "another: the state is cut or damaged")
+        return cls.from_dict(json.loads(body))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON. The integers exceed its numbers, and stand as hexadecimal text."""
+        groups = self.groups
+        return {
+            "metrics": list(self.metrics),
+            "convention": self.convention.to_dict(),
+            "weighted": self.weighted,
+            "counts": dict(self.counts),
+            "totals": [_written(sums) for sums in self.totals],
+            "groups": None
+            if groups is None
+            else [[label, [_written(one) for one in sums]] for label, sums in groups.items()],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> State:
+        """Return the state that `to_dict` described."""
+        groups = data["groups"]
+        return cls(
+            tuple(data["metrics"]),
+            Convention.from_dict(data["convention"]),
+            data["weighted"],
+            data["counts"],
+            tuple(map(_read, data["totals"])),
+            None if groups is None else {label: tuple(map(_read, sums)) for label, sums in groups},
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (State.from_dict, (self.to_dict(),))
+
+    def __hash__(self) -> int:
+        return hash((self.metrics, self.convention, self.weighted, self.totals))
+
+
+def mean(value: Value, sums: Sums, *, weighted: bool) -> float:
+    """Return the mean over users (macro) or the ratio of the sums (micro), correctly rounded."""
+    if sums.users == 0 or sums.undefined:
+        return math.nan
+    divisor, scale = _divisor(value, sums, weighted=weighted)
+    if divisor == 0:
+        if value.rules["average"] == "macro":  # every weight is 0
+            return math.nan
+        return {"zero": 0.0, "one": 1.0}.get(value.rules["undefined"], math.nan)
+    return (sums.total << scale) / (divisor << sums.scale)  # Python rounds the quotient of integers once
+
+
+def standard_deviation(value: Value, sums: Sums, *, weighted: bool) -> float:
+    """Return the population standard deviation of the users' values; NaN for a micro average."""
+    divisor, scale = _divisor(value, sums, weighted=weighted)
+    if value.rules["average"] == "micro" or divisor == 0 or sums.undefined:
+        return math.nan
+    weight = Fraction(divisor, 2**scale)
+    average = Fraction(sums.total, 2**sums.scale) / weight
+    variance = Fraction(sums.squares, 2**sums.scale) / weight - average**2
+    return math.sqrt(max(variance, 0))  # each square was rounded once: a tiny negative rest is none
+
+
+def _divisor(value: Value, sums: Sums, *, weighted: bool) -> tuple[int, int]:
+    """Return what the total is divided by, as an integer and its scale."""
+    if weighted or value.rules["average"] == "micro":
+        return sums.weight, sums.weight_scale
+    return sums.users, 0
+
+
+def _sum_all(one: tuple[Sums, ...], other: tuple[Sums, ...]) -> tuple[Sums, ...]:
+    return tuple(mine.plus(theirs) for mine, theirs in zip(one, other, strict=True))
+
+
+def _check_same_plan(one: State, other: State) -> None:
+    differences = []
+    if one.metrics != other.metrics:
+        differences.append(f"metrics {one.metrics} and {other.metrics}")
+    differences += [f"{name} {mine!r} and {theirs!r}" for name, (mine, theirs) in one.convention.diff(other.convention).items()]
+    if one.weighted != other.weighted:
+        differences.append(f"weighted {one.weighted} and {other.weighted}")
+    if (one.groups is None) != (other.groups is None):
+        differences.append("groups in one of them only")
+    scales = [[(sums.scale, sums.weight_scale) for sums in state.totals] for state in (one, other)]
+    if not differences and scales[0] != scales[1]:
+        differences.append("sums of another precision: one is of metrik.reference")
+    if differences:
+        message = "states: expected the same plan in all, found " + "; ".join(differences)
+        raise StateMismatchError(message, "states")
+
+
+def _written(sums: Sums) -> list[int | str]:
+    return [
+        sums.users, sums.undefined, hex(sums.total), hex(sums.squares), sums.scale, hex(sums.weight), sums.weight_scale
+    ]  # fmt: skip
+
+
+def _read(written: list[Any]) -> Sums:
+    users, undefined, total, squares, scale, weight, weight_scale = written
+    return Sums(users, undefined, int(total, 16), int(squares, 16), scale, int(weight, 16), weight_scale)
+
+
+def planned(state: State) -> tuple[Value, ...]:
+    """Return the plan that the state was made by: its canonical names resolve to themselves."""
+    return plan(state.metrics, state.convention)

@@ -1,0 +1,48 @@
+"""The definition of every number, in Python written to be read beside the papers.
+
+``metrik.reference.evaluate`` has the signature of ``metrik.evaluate`` and returns the same report. It
+shares the containers and the plan with it, and nothing with the C++ core: the tests compare the two.
+It is slow, and never a fallback.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metrik.reference.engine import reference_engine
+from metrik.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metrik._conventions import Convention
+    from metrik._report import Comparison, Report
+
+__all__ = ["evaluate", "metrics"]
+
+
+def evaluate(
+    truth: object,
+    predictions: object,
+    metrics: str | Iterable[str],  # noqa: F811 - the argument's name in metrik.evaluate
+    *,
+    convention: Convention | str = "standard",
+    exclude: object = None,
+    weights: object = None,
+    groups: object = None,
+    per_user: bool = False,
+    num_threads: int | None = None,
+) -> Report | Comparison:
+    """Evaluate as `metrik.evaluate` does, user by user in Python; `num_threads` is checked and ignored.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> metrik.reference.evaluate([[1, 4], [21]], [[1, 2, 4], [2, 3]], ["recall@3"])["recall@3"]
+    0.5
+    """
+    from metrik._evaluate import run  # noqa: PLC0415 - the package imports this module first
+
+    return run(
+        reference_engine, truth, predictions, metrics, convention, exclude, weights, groups, per_user, num_threads
+    )

@@ -1,0 +1,158 @@
+"""The errors that the core raises, found in the plainest way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from metrik._errors import InputError, input_error
+from metrik._metrics import metrics as registry
+
+if TYPE_CHECKING:
+    from metrik._evaluate import Problem
+    from metrik._metrics import Value
+    from metrik.reference.judge import Rules
+
+_MAX_GAIN = 2.0**256
+_MAX_IDEAL_CUTOFF = 2**20
+
+
+def check(problem: Problem) -> None:
+    """Raise InputError for what can be seen without judging a user."""
+    for value in problem.values:
+        _check_value(value)
+    _check_lists(problem)
+    if problem.weights is not None:
+        _check_length("weights", len(problem.weights), len(problem.truth))
+        bad = [
+            (user, weight)
+            for user, weight in enumerate(problem.weights.tolist())
+            if not 0 <= weight <= _MAX_GAIN
+        ]
+        if bad:
+            user, weight = bad[0]
+            raise input_error("weights", "numbers from 0 to 2^256", f"{weight:g}", row=user, count=len(bad))
+    for rules in (problem.convention.rules(""), *(value.rules for value in problem.values)):
+        ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
+        if ungraded and rules["min_grade"] is not None and rules["min_grade"] > 1:
+            raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
+    for value in problem.values:
+        _check_gains(problem, value)
+
+
+def _check_value(value: Value) -> None:
+    info, rules = registry[value.metric], value.rules
+    if rules["average"] == "micro":
+        if not info.micro:
+            raise input_error("metrics", f"{value.metric}: average='macro'", "'micro'")
+        if {rules["empty_truth"], rules["empty_list"], rules["missing_list"]} & {"zero", "one"}:
+            raise input_error("metrics", f"{value.metric}: compute, skip or error beside average='micro'", "zero or one")
+    if info.uses_gains:
+        bad = [gain for gain in rules["gain_table"] if not 0 <= gain <= _MAX_GAIN]
+        if bad:
+            raise input_error("metrics", f"{value.metric}: gain_table of numbers from 0 to 2^256", str(bad[0]))
+        if rules["gain"] == "table" and not rules["gain_table"]:
+            raise input_error("metrics", f"{value.metric}: a gain_table beside gain='table'", "none")
+    if value.metric == "ndcg" and rules["ideal_over"] == "cutoff":
+        if value.cutoff is None or value.cutoff > _MAX_IDEAL_CUTOFF:
+            raise input_error("metrics", "ndcg: a cutoff up to 1048576 beside ideal_over='cutoff'", str(value.cutoff))
+        if rules["gain"] != "binary":
+            raise input_error("metrics", "ndcg: gain='binary' beside ideal_over='cutoff'", repr(rules["gain"]))
+
+
+def _check_length(argument: str, found: int, users: int) -> None:
+    if found != users:
+        raise input_error(argument, f"one entry for each of {users} users", str(found))
+
+
+def _check_lists(problem: Problem) -> None:
+    rankings = problem.rankings
+    indptr = rankings.indptr.tolist()
+    if not indptr:
+        raise input_error("predictions", "indptr with one offset more than there are rows", "0")
+    if indptr[0] != 0:
+        raise input_error("predictions", "indptr to begin at 0", str(indptr[0]), position=0)
+    for i in range(1, len(indptr)):
+        if indptr[i] < indptr[i - 1]:
+            raise input_error("predictions", "indptr not to decrease", str(indptr[i]), position=i)
+    if indptr[-1] != len(rankings.items):
+        expected = f"indptr to end at the number of items, {len(rankings.items)}"
+        raise input_error("predictions", expected, str(indptr[-1]), position=len(indptr) - 1)
+    for user in range(len(rankings)):
+        if not rankings.has(user) and len(rankings.row(user)) > 0:
+            raise input_error("predictions", "no items where present is False", "items", row=user)
+    bad = [
+        (user, position, item)
+        for user in range(len(rankings))
+        for position, item in enumerate(rankings.row(user).tolist())
+        if not 0 <= item < 2**63
+    ]
+    if bad:
+        user, position, item = bad[0]
+        raise input_error(
+            "predictions", "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(bad)
+        )
+    _check_length("predictions", len(rankings), len(problem.truth))
+    if problem.exclude is not None:
+        _check_length("exclude", len(problem.exclude), len(problem.truth))
+
+
+def _has_gain(grade: float, rules: Rules) -> bool:
+    match rules["gain"]:
+        case "binary":
+            return True
+        case "linear":
+            return 0 <= grade <= _MAX_GAIN
+        case "exp2":
+            return 0 <= grade <= math.log2(_MAX_GAIN)
+        case _:  # table
+            return grade in range(len(rules["gain_table"]))
+
+
+def _check_gains(problem: Problem, value: Value) -> None:
+    if not registry[value.metric].uses_gains:
+        return
+    truth = problem.truth
+    if truth.grades is None:
+        if not _has_gain(1.0, value.rules):
+            raise input_error("truth", "grades that have gains", "grade 1")
+        return
+    bad = [
+        (user, position, grade)
+        for user in range(len(truth))
+        for position, grade in enumerate(truth.grades[truth.indptr[user] : truth.indptr[user + 1]].tolist())
+        if not _has_gain(grade, value.rules)
+    ]
+    if bad:
+        user, position, grade = bad[0]
+        raise input_error("truth", "grades that have gains", f"grade {grade:g}", row=user, position=position, count=len(bad))
+
+
+def check_user_faults(problem: Problem, policy: Callable[[int, Rules], tuple[str, str]]) -> None:
+    """Raise InputError for what a user's lists break, the gravest kind first, by its first user."""
+    all_rules = [value.rules for value in problem.values]
+    if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
+        _raise_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
+    if any(rules["duplicate_items"] == "raise" for rules in all_rules):
+        _raise_repeats("predictions", (problem.rankings.row(user).tolist() for user in range(len(problem.rankings))))
+    for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
+        broken = [
+            user for user in range(len(problem.truth)) if any(policy(user, rules) == ("error", kind) for rules in all_rules)
+        ]
+        if broken:
+            raise input_error(argument, f"no user for {kind}='error'", "one", row=broken[0], count=len(broken))
+
+
+def _raise_repeats(argument: str, rows: Iterable[list[int]]) -> None:
+    error: InputError | None = None
+    for user, row in enumerate(rows):
+        for position, item in enumerate(row):
+            if item not in row[:position]:
+                continue
+            if error is None:
+                found = f"item {item} again"
+                error = input_error(argument, "each item once", found, row=user, position=position, count=0)
+            error.count += 1
+    if error is not None:
+        raise error

@@ -1,0 +1,181 @@
+"""All users, one after another: policies, means, counts."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metrik._state import Sums
+from metrik.reference.checks import check, check_user_faults
+from metrik.reference.judge import Rules, User, is_relevant, judge
+from metrik.reference.metrics import METRICS, Ratio
+
+if TYPE_CHECKING:
+    from metrik._evaluate import Outcome, Problem
+    from metrik._metrics import Value
+
+_SCALE = 1074  # every double is a multiple of 2^-1074
+_COMPUTE = "compute"
+
+
+class _Users:
+    """The users of a problem, judged under the rules of each value."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._judged: dict[tuple[int, str], User] = {}
+
+    def __len__(self) -> int:
+        return len(self._problem.truth)
+
+    def truth(self, user: int) -> list[tuple[int, float]]:
+        truth = self._problem.truth
+        items = truth.row(user).tolist()
+        begin = int(truth.indptr[user])
+        grades = [1.0] * len(items) if truth.grades is None else truth.grades[begin : begin + len(items)].tolist()
+        return list(zip(items, grades, strict=True))
+
+    def ranking(self, user: int) -> list[int]:
+        items: list[int] = self._problem.rankings.row(user).tolist()
+        return items
+
+    def excluded(self, user: int) -> frozenset[int]:
+        exclude = self._problem.exclude
+        return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
+
+    def judged(self, user: int, rules: Rules) -> User:
+        names = ("gain", "gain_table", "min_grade", "duplicate_items", "duplicate_truth")
+        key = (user, repr([rules[name] for name in names]))
+        if key not in self._judged:
+            self._judged[key] = judge(self.truth(user), self.ranking(user), self.excluded(user), rules)
+        return self._judged[key]
+
+    def presence(self, user: int) -> tuple[bool, bool]:
+        return self._problem.truth.has(user), self._problem.rankings.has(user)
+
+
+def reference_engine(problem: Problem) -> Outcome:
+    """Evaluate as the definitions say."""
+    from metrik._evaluate import Outcome  # noqa: PLC0415 - imports the package, which imports this
+
+    check(problem)
+    users = _Users(problem)
+    check_user_faults(problem, lambda user, rules: _policy(users, user, rules))
+    ratios = [[_ratio(users, user, value) for user in range(len(users))] for value in problem.values]
+    per_user = np.array(
+        [[_value(ratio, value.rules) for ratio in row] for value, row in zip(problem.values, ratios, strict=True)]
+    ).reshape(len(problem.values), len(users))
+    sums = [
+        _sums(problem, value, ratios[i], group) for group in range(problem.group_count)
+        for i, value in enumerate(problem.values)
+    ]  # fmt: skip
+    return Outcome(sums, _counts(problem, users), per_user if problem.per_user else None)
+
+
+def _policy(users: _Users, user: int, rules: Rules) -> tuple[str, str]:
+    """Return what becomes of the user as a whole, and the policy that says so."""
+    in_truth, in_predictions = users.presence(user)
+    included = {
+        "truth": in_truth,
+        "both": in_truth and in_predictions,
+        "predictions": in_predictions,
+        "union": in_truth or in_predictions,
+    }
+    if not included[rules["users"]]:
+        return "skip", "users"
+    judged = users.judged(user, rules)
+    if judged.relevant == 0 and rules["empty_truth"] != _COMPUTE:
+        return rules["empty_truth"], "empty_truth"
+    if not in_predictions:
+        return rules["missing_list"], "missing_list"
+    if not judged.ranking:
+        return rules["empty_list"], "empty_list"
+    return _COMPUTE, ""
+
+
+def _ratio(users: _Users, user: int, value: Value) -> Ratio | None:
+    """Return one user's numerator and denominator; None where the value skips the user."""
+    policy, _ = _policy(users, user, value.rules)
+    match policy:
+        case "skip":
+            return None
+        case "zero":
+            return 0.0, 1.0
+        case "one":
+            return 1.0, 1.0
+    numerator, denominator = METRICS[value.metric](
+        users.judged(user, value.rules), value.cutoff, value.rules, value.parameter
+    )
+    undefined = denominator == 0 and value.rules["undefined"] == "skip"
+    if undefined and value.rules["average"] == "macro":
+        return None
+    return float(numerator), float(denominator)
+
+
+def _value(ratio: Ratio | None, rules: Rules) -> float:
+    if ratio is None:
+        return math.nan
+    numerator, denominator = ratio
+    if denominator == 0:
+        return {"zero": 0.0, "one": 1.0}.get(rules["undefined"], math.nan)
+    return numerator / denominator
+
+
+def _exact(term: float) -> int:
+    """Return the double as a multiple of 2^-1074."""
+    numerator, denominator = term.as_integer_ratio()
+    return numerator * (2**_SCALE // denominator)
+
+
+def _sums(problem: Problem, value: Value, ratios: list[Ratio | None], group: int) -> Sums:
+    """Return the sums of one value over one group: of values (macro), or of both parts (micro)."""
+    micro = value.rules["average"] == "micro"
+    users = undefined = total = squares = weight_sum = 0
+    for user, ratio in enumerate(ratios):
+        if ratio is None or (problem.groups is not None and problem.groups[user] != group):
+            continue
+        users += 1
+        weight = 1.0 if problem.weights is None else float(problem.weights[user])
+        if micro:
+            total += _exact(weight * ratio[0])
+            weight_sum += _exact(weight * ratio[1])
+            continue
+        number = _value(ratio, value.rules)
+        if math.isnan(number):
+            undefined += 1
+            continue
+        total += _exact(weight * number)
+        squares += _exact(weight * number * number)
+        weight_sum += _exact(weight)
+    return Sums(users, undefined, total, squares, _SCALE, weight_sum, _SCALE)
+
+
+def _counts(problem: Problem, users: _Users) -> dict[str, int]:
+    rules: dict[str, Any] = problem.convention.rules("")
+    counts = dict.fromkeys(
+        (
+            "empty_truth",
+            "empty_predictions",
+            "missing_predictions",
+            "missing_truth",
+            "duplicates",
+            "excluded_recommended",
+            "relevant_excluded",
+        ),
+        0,
+    )
+    for user in range(len(users)):
+        in_truth, in_predictions = users.presence(user)
+        judged, ranking, excluded = users.judged(user, rules), users.ranking(user), users.excluded(user)
+        counts["empty_truth"] += in_truth and judged.relevant == 0
+        counts["empty_predictions"] += in_predictions and not judged.ranking
+        counts["missing_predictions"] += in_truth and not in_predictions
+        counts["missing_truth"] += in_predictions and not in_truth
+        counts["duplicates"] += len(ranking) - len(set(ranking))
+        counts["excluded_recommended"] += sum(item in excluded for item in ranking)
+        counts["relevant_excluded"] += sum(
+            item in excluded and is_relevant(grade, rules) for item, grade in users.truth(user)
+        )
+    return counts

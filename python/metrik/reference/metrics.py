@@ -1,0 +1,182 @@
+"""The metrics: each returns the numerator and the denominator of one user's value.
+
+A ratio is left undivided because what 0 / 0 means is the convention's to say, and because a micro
+average sums numerators and denominators apart. Terms are added in rank order, in float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from metrik.reference.discounts import discount
+from metrik.reference.judge import Rules, User
+
+Ratio = tuple[float, float]
+Metric = Callable[[User, int | None, Rules, float], Ratio]
+
+METRICS: dict[str, Metric] = {}
+
+
+def metric(function: Metric) -> Metric:
+    """Register a metric under its function's name."""
+    METRICS[function.__name__] = function
+    return function
+
+
+def divisor(over: str, user: User, k: int | None) -> int:
+    """Return what the convention divides by."""
+    shown = len(user.top(k))
+    cutoff = math.inf if k is None else k
+    match over:
+        case "cutoff":
+            return shown if k is None else k
+        case "list":
+            return shown
+        case "min_cutoff_relevant":
+            return int(min(cutoff, user.relevant))
+        case "min_list_relevant":
+            return min(shown, user.relevant)
+        case "hits":
+            return max(user.hits(k), 1)
+        case _:  # relevant, all_judged
+            return user.relevant
+
+
+@metric
+def precision(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+    """h / k."""
+    return user.hits(k), divisor(rules["precision_over"], user, k)
+
+
+@metric
+def recall(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+    """h / |T|."""
+    return user.hits(k), divisor(rules["recall_over"], user, k)
+
+
+@metric
+def fbeta(user: User, k: int | None, rules: Rules, beta: float) -> Ratio:
+    """(1 + beta^2) P R / (beta^2 P + R) = h / (a D_P + (1 - a) D_R), a = 1 / (1 + beta^2).
+
+    The second form holds at beta = 0 and infinity too. van Rijsbergen 1979, chapter 7.
+    """
+    a = 1 / (1 + beta * beta)
+    over_precision = divisor(rules["precision_over"], user, k)
+    over_recall = divisor(rules["recall_over"], user, k)
+    return user.hits(k), over_recall + a * (over_precision - over_recall)
+
+
+@metric
+def f1(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+    """2 P R / (P + R)."""
+    return fbeta(user, k, rules, 1.0)
+
+
+@metric
+def hit_rate(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """1 if h > 0."""
+    return float(user.hits(k) > 0), 1
+
+
+@metric
+def average_precision(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Sum of the precision at each hit, over min(k, |T|). Buckley, Voorhees 2000."""
+    total = 0.0
+    for hits, rank in enumerate(user.hit_ranks(k), start=1):
+        total += hits / rank
+    return total, divisor(rules["ap_over"], user, k)
+
+
+@metric
+def average_recall(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Sum of the recall at each hit (1/|T|, 2/|T|, ... h/|T|), over min(k, |T|)."""
+    total = sum(range(1, user.hits(k) + 1))
+    return total, divisor(rules["ap_over"], user, k) * divisor(rules["recall_over"], user, k)
+
+
+@metric
+def reciprocal_rank(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """1 / the rank of the first hit. Voorhees 1999."""
+    ranks = user.hit_ranks(k)
+    return 1 / ranks[0] if ranks else 0.0, 1
+
+
+@metric
+def dcg(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Sum of gain(i) / log2(i + 1). Jarvelin, Kekalainen 2002."""
+    total = 0.0
+    for rank, item in user.judged(k):
+        if item.relevant:
+            total += item.gain * discount(rules["discount"], rank)
+    return total, 1
+
+
+@metric
+def ndcg(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+    """DCG over the DCG of the ideal ranking: the highest gains first."""
+    places = divisor(rules["ideal_over"], user, k)
+    # A full-k ideal goes on past the relevant items; it is for binary gains, which are all 1.
+    gains = [1.0] * places if rules["ideal_over"] == "cutoff" else user.ideal[:places]
+    ideal = 0.0
+    for rank, gain in enumerate(gains, start=1):
+        ideal += gain * discount(rules["discount"], rank)
+    return dcg(user, k, rules, 0)[0], ideal
+
+
+@metric
+def r_precision(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """Hits among the first |T|, over |T|."""
+    return sum(rank <= user.relevant for rank in user.hit_ranks(k)), user.relevant
+
+
+@metric
+def rbp(user: User, k: int | None, _rules: Rules, p: float) -> Ratio:
+    """(1 - p) sum of gain(i) p^(i - 1). Moffat, Zobel 2008."""
+    total, weight = 0.0, 1.0
+    for item in user.top(k):
+        if item is not None and item.relevant:
+            total += item.gain * weight
+        weight *= p
+    return (1 - p) * total, 1
+
+
+@metric
+def judged(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+    """Judged items in the list, over k."""
+    return len(user.judged(k)), divisor(rules["precision_over"], user, k)
+
+
+@metric
+def bpref(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """Sum over hits of 1 - min(n above, R) / min(R, N), over R. Buckley, Voorhees 2004, as in trec_eval.
+
+    R relevant and N judged non-relevant items, n of these above the hit; a hit with none above counts 1.
+    """
+    total, above = 0.0, 0
+    for _rank, item in user.judged(k):
+        if not item.relevant:
+            above += 1
+        elif above == 0:
+            total += 1
+        else:
+            total += 1 - min(above, user.relevant) / min(user.relevant, user.nonrelevant)
+    return total, user.relevant
+
+
+@metric
+def num_hits(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """h."""
+    return user.hits(k), 1
+
+
+@metric
+def num_relevant(user: User, _k: int | None, _rules: Rules, _: float) -> Ratio:
+    """|T|."""
+    return user.relevant, 1
+
+
+@metric
+def num_recommended(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """min(k, |L|)."""
+    return len(user.top(k)), 1
