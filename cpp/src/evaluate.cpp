@@ -76,7 +76,7 @@ class Evaluation {
     Tally tally;
   };
 
-  [[nodiscard]] bool weighted() const noexcept { return !request_.weights.empty(); }
+  [[nodiscard]] bool weighted() const noexcept { return request_.weights.has_value(); }
   [[nodiscard]] Count users() const noexcept { return request_.truth.rows(); }
   [[nodiscard]] Count group_of(Count user) const noexcept {
     return request_.groups.empty() ? 0 : request_.groups[static_cast<std::size_t>(user)];
@@ -180,7 +180,7 @@ Breach Evaluation::visit(Worker& worker, Count user) const {
   Breach gravest = Breach::none;
   for (std::size_t lens = 0; lens < plan_.lenses.size(); ++lens) {
     const HitRow row = worker.judge.judge(plan_.lenses[lens], matches, grades_of(user));
-    if (lens == 0) tally(worker, matches, row, user);
+    if (lens == plan_.tally_lens) tally(worker, matches, row, user);
     for (const Run& run : plan_.runs) {
       if (run.lens != lens) continue;
       gravest = std::min(gravest, score_run(worker, run, row, user));
@@ -190,7 +190,7 @@ Breach Evaluation::visit(Worker& worker, Count user) const {
 }
 
 Breach Evaluation::score_run(Worker& worker, const Run& run, const HitRow& row, Count user) const {
-  const double weight = weighted() ? request_.weights[static_cast<std::size_t>(user)] : 1;
+  const double weight = weighted() ? (*request_.weights)[static_cast<std::size_t>(user)] : 1;
   const auto give = [&](std::size_t output, UserValue value) {
     keep(output, user, value.value);
     worker.sums[output].add(value, weight);
@@ -266,7 +266,8 @@ void Evaluation::report(Breach gravest) {
 }
 
 Fault Evaluation::fault_of(Breach breach, const Matches& matches, Count user) const {
-  const auto again = [&](const Lists& lists, Offset position) {
+  const auto again = [&](const Lists& lists, Offset position) -> std::string {
+    if (position < 0) return "an item again";  // another thread has changed the list since
     const auto flat = static_cast<std::size_t>(lists.begin(user) + position);
     return std::visit([&](const auto& ids) { return "item " + std::to_string(ids[flat]) + " again"; },
                       lists.items);

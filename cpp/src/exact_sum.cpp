@@ -12,7 +12,7 @@ constexpr int kDigitBits = 32;
 // 2^1024 / 2^-1074 needs 2098 bits; 62 more leave room for 2^62 terms.
 constexpr std::size_t kDigits = (kAnyScale + 1024 + 62 + kDigitBits - 1) / kDigitBits;
 // A digit grows by less than 2^32 an addition, so that 2^30 of them cannot overflow it.
-constexpr int kMaxPending = 1 << 30;
+constexpr std::int64_t kMaxPending = std::int64_t{1} << 30U;
 
 struct Parts {
   std::uint64_t mantissa;
@@ -69,7 +69,7 @@ void ExactSum::add_wide(double term) noexcept {
     digits_[i] += term_parts.negative ? -digit : digit;
     shifted >>= kDigitBits;
   }
-  if (++pending_ == kMaxPending) carry();
+  if (++pending_ >= kMaxPending) carry();
 }
 
 void ExactSum::add(const ExactSum& other) noexcept {

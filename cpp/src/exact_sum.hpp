@@ -32,7 +32,7 @@ class ExactSum {
 
   Int128 fixed_ = 0;
   std::vector<std::int64_t> digits_;  // base 2^32, least significant first; empty for unit
-  int pending_ = 0;                   // additions since the digits were last carried
+  std::int64_t pending_ = 0;          // additions since the digits were last carried
 };
 
 }  // namespace metrik

@@ -15,9 +15,9 @@ GivenRanking::GivenRanking() {
   seed_ = process_seed;
 }
 
-Lens::Lens(const Rules& rules)
-    : gain(rules.gain),
-      gain_table(rules.gain == Gain::table ? rules.gain_table : std::vector<double>{}),
+Lens::Lens(const Rules& rules, bool uses_gains)
+    : gain(uses_gains ? rules.gain : Gain::binary),
+      gain_table(gain == Gain::table ? rules.gain_table : std::vector<double>{}),
       duplicate_items(rules.duplicate_items),
       duplicate_truth(rules.duplicate_truth),
       min_grade(rules.min_grade) {}

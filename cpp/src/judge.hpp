@@ -37,8 +37,15 @@ struct Lens {
   Duplicates duplicate_truth;
   double min_grade;
 
-  explicit Lens(const Rules& rules);
+  // Where no gains are asked for, the gain is binary: a table need not fit the grades then.
+  Lens(const Rules& rules, bool uses_gains);
   friend bool operator==(const Lens&, const Lens&) = default;
+
+  // Whether the two differ in gains alone.
+  [[nodiscard]] bool judges_as(const Lens& other) const noexcept {
+    return duplicate_items == other.duplicate_items && duplicate_truth == other.duplicate_truth &&
+           min_grade == other.min_grade;
+  }
 
   [[nodiscard]] double gain_of(double grade) const noexcept;  // of a relevant item
 };

@@ -91,11 +91,25 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (info.uses_ideal) check_ideal(value);
 }
 
-std::size_t lens_index(std::vector<Lens>& lenses, const Lens& lens) {
-  const auto known = std::ranges::find(lenses, lens);
+// The lens for some rules: a known one if it fits, and where gains do not matter whatever its gains.
+std::size_t lens_index(std::vector<Lens>& lenses, const Rules& rules, bool uses_gains) {
+  const Lens wanted(rules, uses_gains);
+  const auto known = std::ranges::find_if(lenses, [&](const Lens& lens) {
+    return uses_gains ? lens == wanted : lens.judges_as(wanted);
+  });
   if (known != lenses.end()) return static_cast<std::size_t>(known - lenses.begin());
-  lenses.push_back(lens);
+  lenses.push_back(wanted);
   return lenses.size() - 1;
+}
+
+void choose_lenses(Plan& plan, const Rules& tally_rules) {
+  for (const bool uses_gains : {true, false}) {  // so that the second finds the lenses of the first
+    for (Run& run : plan.runs) {
+      if (run.info->uses_gains != uses_gains) continue;
+      run.lens = lens_index(plan.lenses, run.rules, uses_gains);
+    }
+  }
+  plan.tally_lens = lens_index(plan.lenses, tally_rules, false);
 }
 
 // The values in the order in which one walk meets them.
@@ -113,7 +127,6 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
     throw InputError({.argument = "metrics", .expected = "at least one metric", .found = "none"});
   }
   Plan plan;
-  plan.lenses.emplace_back(tally_rules);
   for (const std::size_t index : by_cutoff(values)) {
     const PlannedValue& value = values[index];
     const MetricInfo& info = find_metric(value.metric);
@@ -130,7 +143,7 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
                                &info - AllMetrics::info.data())],
                            .parameter = value.parameter,
                            .rules = value.rules,
-                           .lens = lens_index(plan.lenses, Lens(value.rules)),
+                           .lens = 0,
                            .exactness = unit ? Exactness::unit : Exactness::any});
       run = std::prev(plan.runs.end());
     }
@@ -138,6 +151,7 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
     run->outputs.push_back(index);
     plan.most_cutoffs = std::max(plan.most_cutoffs, run->cutoffs.size());
   }
+  choose_lenses(plan, tally_rules);
   return plan;
 }
 

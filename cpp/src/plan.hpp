@@ -28,7 +28,8 @@ struct Run {
 };
 
 struct Plan {
-  std::vector<Lens> lenses;  // the first is that of the tally
+  std::vector<Lens> lenses;
+  std::size_t tally_lens = 0;
   std::vector<Run> runs;
   std::size_t most_cutoffs = 0;  // of any run
 };

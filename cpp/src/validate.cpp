@@ -154,7 +154,6 @@ void check_rows(const Lists& lists, Count users, const std::string& argument) {
 }
 
 void check_weights(std::span<const double> weights, Count users) {
-  if (weights.empty()) return;
   check_size(weights.size(), users, "weights", "one weight a user");
   const auto bad = [](double weight) { return !(weight >= 0 && weight <= kMaxGain); };
   const Search search(weights, bad);
@@ -282,7 +281,7 @@ void validate(const Request& request, const Plan& plan) {
     check_int64(*request.exclude, "exclude");
     check_rows(*request.exclude, users, "exclude");
   }
-  check_weights(request.weights, users);
+  if (request.weights) check_weights(*request.weights, users);
   check_groups(request, users);
   if (request.threads < 1 || request.threads > kMaxThreads) {
     throw InputError({.argument = "num_threads",

@@ -26,7 +26,7 @@ struct Request {
   std::span<const double> grades;  // beside truth.items; empty: every grade is 1
   Lists predictions;
   std::optional<Lists> exclude;
-  std::span<const double> weights;  // one a user; empty: every weight is 1
+  std::optional<std::span<const double>> weights;  // one a user; without them every weight is 1
   std::span<const Offset> groups;   // the group of each user, in [0, group_count); empty: group 0
   Count group_count = 1;
   std::span<const PlannedValue> values;

@@ -46,7 +46,7 @@ class _Users:
         return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
 
     def judged(self, user: int, rules: Rules) -> User:
-        names = ("gain", "gain_table", "min_grade", "duplicate_items", "duplicate_truth")
+        names = ("min_grade", "duplicate_items", "duplicate_truth")
         key = (user, repr([rules[name] for name in names]))
         if key not in self._judged:
             self._judged[key] = judge(self.truth(user), self.ranking(user), self.excluded(user), rules)

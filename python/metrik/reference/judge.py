@@ -15,7 +15,7 @@ class Item:
     """A judged item at a rank."""
 
     relevant: bool
-    gain: float  # 0 where it is not relevant
+    grade: float
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class User:
     """One user: L, the ranking, and T, the relevant items, as the metrics see them."""
 
     ranking: tuple[Item | None, ...]  # by rank; None where the item is not judged
-    ideal: tuple[float, ...]  # the gains of T, highest first
+    relevant_grades: tuple[float, ...]  # of T
     nonrelevant: int  # judged items that are not relevant
 
     @property
     def relevant(self) -> int:
         """|T|."""
-        return len(self.ideal)
+        return len(self.relevant_grades)
 
     def top(self, k: int | None) -> tuple[Item | None, ...]:
         """Return the ranking down to the cutoff."""
@@ -72,19 +72,13 @@ def judge(truth: Sequence[tuple[int, float]], ranking: Sequence[int], excluded: 
     for item, grade in truth:
         if item not in grades or rules["duplicate_truth"] == "max":
             grades[item] = max(grade, grades.get(item, grade))
-    items = {item: _judged(grade, rules) for item, grade in grades.items()}
+    items = {item: Item(is_relevant(grade, rules), grade) for item, grade in grades.items()}
     counted = [item for item, _ in truth] if rules["duplicate_truth"] == "count" else list(grades)
-    gains = [items[item].gain for item in counted if items[item].relevant]
     return User(
         ranking=tuple(_ranked(ranking, excluded, items, rules)),
-        ideal=tuple(sorted(gains, reverse=True)),
+        relevant_grades=tuple(items[item].grade for item in counted if items[item].relevant),
         nonrelevant=sum(not items[item].relevant for item in counted),
     )
-
-
-def _judged(grade: float, rules: Rules) -> Item:
-    relevant = is_relevant(grade, rules)
-    return Item(relevant, gain(grade, rules) if relevant else 0.0)
 
 
 def _ranked(

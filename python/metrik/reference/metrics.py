@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from metrik.reference.discounts import discount
-from metrik.reference.judge import Rules, User
+from metrik.reference.judge import Rules, User, gain
 
 Ratio = tuple[float, float]
 Metric = Callable[[User, int | None, Rules, float], Ratio]
@@ -108,7 +108,7 @@ def dcg(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
     total = 0.0
     for rank, item in user.judged(k):
         if item.relevant:
-            total += item.gain * discount(rules["discount"], rank)
+            total += gain(item.grade, rules) * discount(rules["discount"], rank)
     return total, 1
 
 
@@ -117,10 +117,11 @@ def ndcg(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
     """DCG over the DCG of the ideal ranking: the highest gains first."""
     places = divisor(rules["ideal_over"], user, k)
     # A full-k ideal goes on past the relevant items; it is for binary gains, which are all 1.
-    gains = [1.0] * places if rules["ideal_over"] == "cutoff" else user.ideal[:places]
+    best = sorted((gain(grade, rules) for grade in user.relevant_grades), reverse=True)[:places]
+    gains = [1.0] * places if rules["ideal_over"] == "cutoff" else best
     ideal = 0.0
-    for rank, gain in enumerate(gains, start=1):
-        ideal += gain * discount(rules["discount"], rank)
+    for rank, highest in enumerate(gains, start=1):
+        ideal += highest * discount(rules["discount"], rank)
     return dcg(user, k, rules, 0)[0], ideal
 
 
@@ -131,12 +132,12 @@ def r_precision(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
 
 
 @metric
-def rbp(user: User, k: int | None, _rules: Rules, p: float) -> Ratio:
+def rbp(user: User, k: int | None, rules: Rules, p: float) -> Ratio:
     """(1 - p) sum of gain(i) p^(i - 1). Moffat, Zobel 2008."""
     total, weight = 0.0, 1.0
     for item in user.top(k):
         if item is not None and item.relevant:
-            total += item.gain * weight
+            total += gain(item.grade, rules) * weight
         weight *= p
     return (1 - p) * total, 1
 

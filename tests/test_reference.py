@@ -1,0 +1,95 @@
+"""The core against the reference: values, counts and errors."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import Evaluation, evaluations
+
+import metrik
+
+
+def agree(core: float, reference: float) -> bool:
+    """Return whether two values are NaN alike, or differ by at most 2 ulp or 2^-78."""
+    if math.isnan(core) or math.isnan(reference):
+        return math.isnan(core) and math.isnan(reference)
+    return abs(core - reference) <= max(2 * math.ulp(reference), 2.0**-78)
+
+
+def outcome(evaluation: Evaluation, evaluate: Any) -> metrik.Report | metrik.InputError:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        try:
+            return evaluation.run(evaluate, per_user=True)
+        except metrik.InputError as error:
+            return error
+
+
+def assert_same(evaluation: Evaluation) -> None:
+    core, reference = (outcome(evaluation, evaluate) for evaluate in (metrik.evaluate, metrik.reference.evaluate))
+    if isinstance(reference, metrik.InputError) or isinstance(core, metrik.InputError):
+        assert type(core) is type(reference), (core, reference)
+        places = [(e.argument, e.row, e.position, e.count) for e in (core, reference)]  # type: ignore[union-attr]
+        assert places[0] == places[1], (core, reference)
+        return
+    assert core.metrics == reference.metrics
+    assert core.counts == reference.counts
+    for name in core.metrics:
+        assert agree(core[name], reference[name]), name
+        pairs = zip(core.per_user[name].tolist(), reference.per_user[name].tolist(), strict=True)
+        assert all(agree(mine, theirs) for mine, theirs in pairs), name
+        # A variance is resolved to 2^-80, its root to 2^-40, and less by cancellation.
+        spread = (core.standard_deviation[name], reference.standard_deviation[name])
+        assert spread[0] == pytest.approx(spread[1], rel=1e-9, abs=2**-38, nan_ok=True), name
+    assert list(core.by_group) == list(reference.by_group)
+    for label, values in core.by_group.items():
+        assert all(agree(values[name], reference.by_group[label][name]) for name in core.metrics)
+
+
+@settings(max_examples=2000)
+@given(evaluations())
+def test_core_equals_reference(evaluation: Evaluation) -> None:
+    assert_same(evaluation)
+
+
+@pytest.mark.parametrize("name", metrik.metrics)
+@settings(max_examples=150)
+@given(data=st.data())
+def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> None:
+    evaluation = data.draw(evaluations(min_users=1))
+    cutoffs = data.draw(st.lists(st.integers(1, 12), min_size=1, max_size=5))
+    assert_same(Evaluation(evaluation.truth, evaluation.predictions, [name, f"{name}@{cutoffs}"], evaluation.options))
+
+
+@settings(max_examples=300)
+@given(evaluations(min_users=1))
+def test_macro_value_is_the_mean_of_the_per_user_values(evaluation: Evaluation) -> None:
+    """The reference's mean is by exact integers, as the core's: here is a third way."""
+    report = outcome(Evaluation(evaluation.truth, evaluation.predictions, evaluation.metrics), metrik.evaluate)
+    if isinstance(report, metrik.InputError):
+        return
+    for name in report.metrics:
+        if "micro" in name:
+            continue
+        values = report.per_user[name][~np.isnan(report.per_user[name])]
+        expected = math.fsum(values) / len(values) if len(values) else math.nan
+        assert agree(report[name], expected)
+
+
+@pytest.mark.parametrize("kind", ["log2", "log2_floored"])
+def test_discounts_are_correctly_rounded(kind: str) -> None:
+    """DCG of a single hit at a rank is the rank's discount."""
+    ranks = [*range(1, 300), 1000, 4095, 4096, 65537]
+    predictions = [[*range(1, rank), 0] for rank in ranks]
+    metric = f"dcg(discount={kind})"
+    core, reference = (
+        evaluate([[0]] * len(ranks), predictions, metric, per_user=True).per_user[metric]
+        for evaluate in (metrik.evaluate, metrik.reference.evaluate)
+    )
+    assert core.tolist() == reference.tolist()
