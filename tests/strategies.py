@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,11 @@ from metrik._conventions import CHOICES
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
 CUTOFFS = st.one_of(st.integers(1, 8), st.just(2**31 - 1))
 PARAMETERS = {"beta": st.sampled_from([0.0, 0.5, 1.0, 2.0, math.inf]), "p": st.sampled_from([0.0, 0.5, 0.8, 0.95])}
+
+
+def examples(count: int) -> int:
+    """Return how many examples to draw: fewer where the code runs slowly, as under a sanitizer."""
+    return max(10, round(count * float(os.environ.get("METRIK_EXAMPLES", "1"))))
 
 
 @dataclass(frozen=True)

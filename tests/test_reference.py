@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import Evaluation, evaluations
 
 import metrik
+from strategies import Evaluation, evaluations, examples
 
 
 def agree(core: float, reference: float) -> bool:
@@ -52,14 +52,14 @@ def assert_same(evaluation: Evaluation) -> None:
         assert all(agree(values[name], reference.by_group[label][name]) for name in core.metrics)
 
 
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 @given(evaluations())
 def test_core_equals_reference(evaluation: Evaluation) -> None:
     assert_same(evaluation)
 
 
 @pytest.mark.parametrize("name", metrik.metrics)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(data=st.data())
 def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> None:
     evaluation = data.draw(evaluations(min_users=1))
@@ -67,7 +67,7 @@ def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> No
     assert_same(Evaluation(evaluation.truth, evaluation.predictions, [name, f"{name}@{cutoffs}"], evaluation.options))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(evaluations(min_users=1))
 def test_macro_value_is_the_mean_of_the_per_user_values(evaluation: Evaluation) -> None:
     """The reference's mean is by exact integers, as the core's: here is a third way."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 try:
-    from metrik import _core
+    from metrik import _core  # noqa: F401 - to say what is wrong if it is missing
 except ImportError as error:  # pragma: no cover - a broken installation
     error.add_note("metrik's compiled core is missing: install the package, or run `make test` in a checkout")
     raise

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -73,31 +73,25 @@ def core_engine(problem: Problem) -> Outcome:
     return Outcome([Sums(*one) for one in sums], dict(counts), per_user)
 
 
+class Options(TypedDict, total=False):
+    """The keyword arguments of `evaluate`, for the type checker."""
+
+    convention: Convention | str
+    exclude: object
+    weights: object
+    groups: object
+    per_user: bool
+    num_threads: int | None
+
+
+# A mapping is an object too: the first that fits counts.
 @overload
-def evaluate(
-    truth: object,
-    predictions: Mapping[str, Any],
-    metrics: str | Iterable[str],
-    *,
-    convention: Convention | str = ...,
-    exclude: object = ...,
-    weights: object = ...,
-    groups: object = ...,
-    per_user: bool = ...,
-    num_threads: int | None = ...,
+def evaluate(  # type: ignore[overload-overlap]
+    truth: object, predictions: Mapping[str, Any], metrics: str | Iterable[str], **options: Unpack[Options]
 ) -> Comparison: ...
 @overload
 def evaluate(
-    truth: object,
-    predictions: object,
-    metrics: str | Iterable[str],
-    *,
-    convention: Convention | str = ...,
-    exclude: object = ...,
-    weights: object = ...,
-    groups: object = ...,
-    per_user: bool = ...,
-    num_threads: int | None = ...,
+    truth: object, predictions: object, metrics: str | Iterable[str], **options: Unpack[Options]
 ) -> Report: ...
 def evaluate(
     truth: object,
@@ -162,12 +156,10 @@ def evaluate(
     metric        value     std  evaluated  skipped
     precision@5  0.2000  0.1633          3        0
     recall@5     0.6667  0.4714          3        0
-    ndcg@5       0.5027  0.3693          3        0
+    ndcg@5       0.5027  0.3694          3        0
     convention standard; 3 users, 1 empty predictions
     """
-    return run(
-        core_engine, truth, predictions, metrics, convention, exclude, weights, groups, per_user, num_threads
-    )
+    return run(core_engine, truth, predictions, metrics, convention, exclude, weights, groups, per_user, num_threads)
 
 
 def run(
@@ -260,7 +252,7 @@ class _Call:
 
     def blocks(self, pairs: Iterator[Any]) -> Report:
         """Evaluate block after block; each of the users' arguments is cut as the blocks come."""
-        reports = []
+        reports: list[Report] = []
         begin = 0
         for pair in chain(pairs, [_END]):
             if pair is _END and reports:
@@ -287,7 +279,7 @@ class _Call:
         )
 
 
-_END = ([], [])  # a block without users: what an iterator without blocks comes down to
+_END: tuple[list[Any], list[Any]] = ([], [])  # a block without users: what an iterator without blocks comes down to
 
 
 def _block(pair: object) -> tuple[Truth, Rankings]:
@@ -317,7 +309,7 @@ def _threads(num_threads: object) -> int:
         return default_threads()
     if isinstance(num_threads, bool) or not isinstance(num_threads, Integral):
         raise type_error("num_threads", "an integer or None", repr(num_threads))
-    if not 1 <= num_threads <= _MAX_THREADS:
+    if not 1 <= int(num_threads) <= _MAX_THREADS:
         raise input_error("num_threads", f"from 1 to {_MAX_THREADS}", repr(num_threads))
     return int(num_threads)
 
@@ -340,11 +332,15 @@ def _state(problem: Problem, outcome: Outcome, labels: list[Label] | None) -> St
 
 def _warn(report: Report) -> None:
     """Say once what makes the numbers mean something else than they seem to."""
-    nobody = [name for name, count in report.counts["evaluated"].items() if count == 0]
+    sums = dict(zip(report.metrics, report.state.totals, strict=True))
+    nobody = [name for name, one in sums.items() if one.users == 0]
+    weightless = [name for name, one in sums.items() if report.state.weighted and one.users and not one.weight]
     excluded = report.counts["relevant_excluded"]
     messages = []
     if nobody:
         messages.append(f"no user was evaluated for {', '.join(nobody)}: NaN")
+    if weightless:
+        messages.append(f"all weights are 0 for {', '.join(weightless)}: NaN")
     if excluded:
         messages.append(f"{excluded} relevant items are in exclude; they stay in the truth as misses")
     for message in messages:

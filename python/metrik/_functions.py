@@ -58,7 +58,9 @@ def _signature(info: _core.MetricInfo) -> inspect.Signature:
         own("k", own.POSITIONAL_OR_KEYWORD, default=10, annotation="int | None"),
     ]
     if info.parameter is not None:
-        parameters.append(own(info.parameter.name, own.KEYWORD_ONLY, default=info.parameter.standard, annotation="float"))
+        parameters.append(
+            own(info.parameter.name, own.KEYWORD_ONLY, default=info.parameter.standard, annotation="float")
+        )
     taken_over = inspect.signature(evaluate).parameters
     parameters += [taken_over[name] for name in ("convention", "exclude", "weights", "num_threads")]
     return inspect.Signature(parameters, return_annotation="float")
@@ -98,4 +100,4 @@ FUNCTIONS = {function_name(info): _make(info) for info in metrics.values()}
 """The functions by name."""
 
 globals().update(FUNCTIONS)
-__all__ = list(FUNCTIONS)  # noqa: PLE0605 - made from the registry; _functions.pyi spells them out
+__all__ = list(FUNCTIONS)

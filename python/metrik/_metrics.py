@@ -164,7 +164,11 @@ def _value(
     # A convention checks its fields: the string's are those of a convention with one override.
     changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
     departures = {name: value for name, value in changes.items() if value != settled[name]}
-    shown = [f"{info.parameter.name}={_shown(parameter)}"] if info.parameter and parameter != info.parameter.standard else []
+    shown = (
+        [f"{info.parameter.name}={_shown(parameter)}"]
+        if info.parameter and parameter != info.parameter.standard
+        else []
+    )
     shown += [f"{name}={_shown(departures[name])}" for name in RULE_FIELDS if name in departures]
     name = info.name + (f"@{cutoff}" if cutoff is not None else "") + (f"({','.join(shown)})" if shown else "")
     return Value(name, info.name, cutoff, parameter, MappingProxyType(settled | changes))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+
 def pandas_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return the columns as a pandas data frame."""
     import pandas as pd  # noqa: PLC0415 - an optional library

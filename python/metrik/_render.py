@@ -39,5 +39,13 @@ def latex(header: Row, rows: Sequence[Row]) -> str:
 
     columns = "l" + "r" * (len(header) - 1)
     return "\n".join(
-        [rf"\begin{{tabular}}{{{columns}}}", r"\hline", line(header), r"\hline", *map(line, rows), r"\hline", r"\end{tabular}"]
+        [
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\hline",
+            line(header),
+            r"\hline",
+            *map(line, rows),
+            r"\hline",
+            r"\end{tabular}",
+        ]
     )

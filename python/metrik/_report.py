@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrik import _optional, _render
 from metrik._errors import InputTypeError, input_error, type_error
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from metrik._conventions import Convention
     from metrik._metrics import Value
@@ -121,7 +121,9 @@ class Report:
 
     def _of_sums(self, sums: Sequence[Sums], what: Callable[..., float]) -> ByMetric[float]:
         weighted = self._state.weighted
-        return self._by_metric([what(value, one, weighted=weighted) for value, one in zip(self._plan, sums, strict=True)])
+        return self._by_metric(
+            [what(value, one, weighted=weighted) for value, one in zip(self._plan, sums, strict=True)]
+        )
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -168,7 +170,7 @@ class Report:
     def counts(self) -> Mapping[str, Any]:
         """What was seen on the way."""
         evaluated = self._by_metric([sums.users for sums in self._state.totals])
-        return MappingProxyType({"users": self._state.counts["users"], "evaluated": evaluated} | self._state.counts)
+        return MappingProxyType({"users": self._state.counts["users"], "evaluated": evaluated, **self._state.counts})
 
     def __getitem__(self, metric: str) -> float:
         """Return a value by its metric's name, in any accepted spelling."""
@@ -178,9 +180,7 @@ class Report:
         if not isinstance(other, Report):
             return NotImplemented
         return (
-            self._state == other._state
-            and _same(self._users, other._users)
-            and _same(self._per_user, other._per_user)
+            self._state == other._state and _same(self._users, other._users) and _same(self._per_user, other._per_user)
         )
 
     def __hash__(self) -> int:
@@ -318,7 +318,9 @@ class Comparison(Mapping[str, Report]):
         return _render.latex(*self._cells())
 
     def __repr__(self) -> str:
-        return _render.text(*self._cells())
+        first = next(iter(self._reports.values()))
+        footer = f"convention {first.convention.name}; {first.state.counts['users']} users"
+        return "\n".join([_render.text(*self._cells()), footer])
 
 
 def merge(parts: Sequence[Report | State]) -> Report:

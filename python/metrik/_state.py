@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metrik._conventions import Convention
 from metrik._errors import StateMismatchError, input_error
 from metrik._metrics import Value, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _MAGIC = b"metrik-state\n"
 _VERSION = 1
@@ -181,7 +183,7 @@ def standard_deviation(value: Value, sums: Sums, *, weighted: bool) -> float:
     weight = Fraction(divisor, 2**scale)
     average = Fraction(sums.total, 2**sums.scale) / weight
     variance = Fraction(sums.squares, 2**sums.scale) / weight - average**2
-    return math.sqrt(max(variance, 0))  # each square was rounded once: a tiny negative rest is none
+    return math.sqrt(max(variance, Fraction(0)))  # each square was rounded once: a tiny negative rest is none
 
 
 def _divisor(value: Value, sums: Sums, *, weighted: bool) -> tuple[int, int]:
@@ -199,7 +201,9 @@ def _check_same_plan(one: State, other: State) -> None:
     differences = []
     if one.metrics != other.metrics:
         differences.append(f"metrics {one.metrics} and {other.metrics}")
-    differences += [f"{name} {mine!r} and {theirs!r}" for name, (mine, theirs) in one.convention.diff(other.convention).items()]
+    differences += [
+        f"{name} {mine!r} and {theirs!r}" for name, (mine, theirs) in one.convention.diff(other.convention).items()
+    ]
     if one.weighted != other.weighted:
         differences.append(f"weighted {one.weighted} and {other.weighted}")
     if (one.groups is None) != (other.groups is None):

@@ -6,10 +6,9 @@ Rows in CSR form, contiguous, of the dtypes that the core reads, aligned by user
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrik import _core
 from metrik._errors import input_error
@@ -24,7 +23,8 @@ from metrik._inputs.checks import (
     read_only,
 )
 
-_Lists = TypeVar("_Lists", bound="Lists")
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Rows(NamedTuple):

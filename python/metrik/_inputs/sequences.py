@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from numbers import Integral, Real
 from typing import Any
@@ -42,7 +43,7 @@ def _row(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequ
             return id_array(row, argument)
         except TypeError as error:
             raise type_error(argument, "a row of integer ids", str(error).rpartition("found ")[2], row=user) from None
-    if isinstance(row, (Mapping, Set)):
+    if isinstance(row, (Mapping, AbstractSet)):
         if argument == "predictions":  # neither says what comes first
             raise type_error(argument, "a sequence of ids, best first", type(row).__name__, row=user)
         return tuple(row)
@@ -58,7 +59,7 @@ def _items(lists: list[Any], argument: str) -> np.ndarray[tuple[int, ...], np.dt
         if len({row.dtype for row in filled}) == 1:
             return np.concatenate(filled)
     types = set(map(type, chain.from_iterable(lists)))
-    if not all(issubclass(kind, Integral) and kind is not bool for kind in types):
+    if not all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in types):
         _refuse_first(lists, argument)
     size = sum(map(len, lists))
     try:
@@ -83,9 +84,7 @@ def _out_of_range(lists: list[Any], argument: str) -> Exception:
         if not 0 <= item < 2**63
     ]
     user, position, item = places[0]
-    return input_error(
-        argument, "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(places)
-    )
+    return input_error(argument, "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(places))
 
 
 def _grades(value: list[Any], argument: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -98,7 +97,11 @@ def _grades(value: list[Any], argument: str) -> np.ndarray[tuple[int, ...], np.d
         for position, grade in enumerate(row.values()):
             if isinstance(grade, bool) or not isinstance(grade, Real):
                 raise type_error(
-                    argument, "grades that are numbers", f"{type(grade).__name__} {grade!r}", row=user, position=position
+                    argument,
+                    "grades that are numbers",
+                    f"{type(grade).__name__} {grade!r}",
+                    row=user,
+                    position=position,
                 )
             grades.append(float(grade))
     return np.array(grades, np.float64)

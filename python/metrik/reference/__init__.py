@@ -7,24 +7,40 @@ It is slow, and never a fallback.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 from metrik.reference.engine import reference_engine
 from metrik.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from typing import Unpack
 
     from metrik._conventions import Convention
+    from metrik._evaluate import Options
     from metrik._report import Comparison, Report
 
 __all__ = ["evaluate", "metrics"]
 
 
+@overload
+def evaluate(  # type: ignore[overload-overlap]
+    truth: object,
+    predictions: Mapping[str, Any],
+    metrics: str | Iterable[str],
+    **options: Unpack[Options],
+) -> Comparison: ...
+@overload
 def evaluate(
     truth: object,
     predictions: object,
-    metrics: str | Iterable[str],  # noqa: F811 - the argument's name in metrik.evaluate
+    metrics: str | Iterable[str],
+    **options: Unpack[Options],
+) -> Report: ...
+def evaluate(
+    truth: object,
+    predictions: object,
+    metrics: str | Iterable[str],
     *,
     convention: Convention | str = "standard",
     exclude: object = None,

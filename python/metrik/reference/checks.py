@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from metrik._errors import InputError, input_error
 from metrik._metrics import metrics as registry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from metrik._evaluate import Problem
     from metrik._metrics import Value
     from metrik.reference.judge import Rules
@@ -25,11 +26,7 @@ def check(problem: Problem) -> None:
     _check_lists(problem)
     if problem.weights is not None:
         _check_length("weights", len(problem.weights), len(problem.truth))
-        bad = [
-            (user, weight)
-            for user, weight in enumerate(problem.weights.tolist())
-            if not 0 <= weight <= _MAX_GAIN
-        ]
+        bad = [(user, weight) for user, weight in enumerate(problem.weights.tolist()) if not 0 <= weight <= _MAX_GAIN]
         if bad:
             user, weight = bad[0]
             raise input_error("weights", "numbers from 0 to 2^256", f"{weight:g}", row=user, count=len(bad))
@@ -47,7 +44,9 @@ def _check_value(value: Value) -> None:
         if not info.micro:
             raise input_error("metrics", f"{value.metric}: average='macro'", "'micro'")
         if {rules["empty_truth"], rules["empty_list"], rules["missing_list"]} & {"zero", "one"}:
-            raise input_error("metrics", f"{value.metric}: compute, skip or error beside average='micro'", "zero or one")
+            raise input_error(
+                "metrics", f"{value.metric}: compute, skip or error beside average='micro'", "zero or one"
+            )
     if info.uses_gains:
         bad = [gain for gain in rules["gain_table"] if not 0 <= gain <= _MAX_GAIN]
         if bad:
@@ -126,7 +125,9 @@ def _check_gains(problem: Problem, value: Value) -> None:
     ]
     if bad:
         user, position, grade = bad[0]
-        raise input_error("truth", "grades that have gains", f"grade {grade:g}", row=user, position=position, count=len(bad))
+        raise input_error(
+            "truth", "grades that have gains", f"grade {grade:g}", row=user, position=position, count=len(bad)
+        )
 
 
 def check_user_faults(problem: Problem, policy: Callable[[int, Rules], tuple[str, str]]) -> None:
@@ -138,7 +139,9 @@ def check_user_faults(problem: Problem, policy: Callable[[int, Rules], tuple[str
         _raise_repeats("predictions", (problem.rankings.row(user).tolist() for user in range(len(problem.rankings))))
     for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
         broken = [
-            user for user in range(len(problem.truth)) if any(policy(user, rules) == ("error", kind) for rules in all_rules)
+            user
+            for user in range(len(problem.truth))
+            if any(policy(user, rules) == ("error", kind) for rules in all_rules)
         ]
         if broken:
             raise input_error(argument, f"no user for {kind}='error'", "one", row=broken[0], count=len(broken))

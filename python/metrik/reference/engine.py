@@ -126,7 +126,7 @@ def _value(ratio: Ratio | None, rules: Rules) -> float:
 def _exact(term: float) -> int:
     """Return the double as a multiple of 2^-1074."""
     numerator, denominator = term.as_integer_ratio()
-    return numerator * (2**_SCALE // denominator)
+    return numerator * (1 << _SCALE) // denominator
 
 
 def _sums(problem: Problem, value: Value, ratios: list[Ratio | None], group: int) -> Sums:

@@ -58,7 +58,7 @@ def gain(grade: float, rules: Rules) -> float:
         case "exp2":
             return (math.ldexp(1.0, int(grade)) if grade == int(grade) else math.exp2(grade)) - 1
         case _:  # table
-            return rules["gain_table"][int(grade)]
+            return float(rules["gain_table"][int(grade)])
 
 
 def is_relevant(grade: float, rules: Rules) -> bool:

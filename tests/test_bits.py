@@ -1,0 +1,100 @@
+"""The same bits: for any number of threads, any split, any block."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import metrik
+from strategies import Evaluation, evaluations, examples
+from test_laws import run
+
+METRICS = [f"{name}@[1,5,10]" for name in metrik.metrics] + ["ndcg@10(gain=exp2)", "recall@5(average=micro)"]
+
+
+@pytest.fixture(scope="module")
+def many() -> Evaluation:
+    """3,000 users with grades, weights and groups: several blocks a thread."""
+    rng = np.random.default_rng(7)
+    users = 3000
+    truth = [dict.fromkeys(rng.choice(60, rng.integers(0, 9), replace=False).tolist(), 1.0) for _ in range(users)]
+    for row in truth:
+        row.update({item: float(rng.integers(0, 4)) for item in row})
+    predictions = [rng.permutation(60)[: rng.integers(0, 25)] for _ in range(users)]
+    options = {"weights": rng.random(users), "groups": rng.integers(0, 5, users), "per_user": True}
+    return Evaluation(truth, predictions, METRICS, options)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_number_of_threads(many: Evaluation, weighted: bool) -> None:
+    options = {} if weighted else {"weights": None}
+    one, *others = (many.run(num_threads=threads, **options) for threads in (1, 2, 3, 7))
+    assert all(other == one for other in others)
+
+
+def sliced(evaluation: Evaluation, begin: int, end: int) -> Evaluation:
+    cut = {name: option[begin:end] for name, option in evaluation.options.items() if hasattr(option, "__len__")}
+    return Evaluation(
+        evaluation.truth[begin:end],
+        evaluation.predictions[begin:end],
+        evaluation.metrics,
+        {**evaluation.options, **cut},
+    )
+
+
+@pytest.mark.parametrize("cuts", [[0, 3000], [0, 1, 3000], [0, 0, 700, 701, 2222, 3000]])
+def test_merge_of_a_split(many: Evaluation, cuts: list[int]) -> None:
+    parts = [sliced(many, begin, end).run() if end > begin else None for begin, end in pairwise(cuts)]
+    assert metrik.merge([part for part in parts if part is not None]) == many.run()
+
+
+@settings(max_examples=examples(150))
+@given(evaluations(min_users=2), st.data())
+def test_merge_of_any_split_in_any_order(evaluation: Evaluation, data: st.DataObject) -> None:
+    whole = run(evaluation)
+    cut = data.draw(st.integers(1, len(evaluation.truth) - 1))
+    parts = [run(sliced(evaluation, 0, cut)), run(sliced(evaluation, cut, len(evaluation.truth)))]
+    assert metrik.merge(parts) == metrik.merge(parts[::-1]) == whole
+    states = [metrik.State.from_bytes(part.state.to_bytes()) for part in parts]
+    assert metrik.merge(states).state == whole.state
+    assert metrik.merge(pickle.loads(pickle.dumps(parts))) == whole  # noqa: S301 - just written
+
+
+@pytest.mark.parametrize("size", [1, 500, 1000, 4000])
+def test_blocks_equal_the_whole(many: Evaluation, size: int) -> None:
+    users = 40 if size == 1 else 3000
+    part = sliced(many, 0, users)
+    blocks = ((part.truth[i : i + size], part.predictions[i : i + size]) for i in range(0, users, size))
+    assert metrik.evaluate(None, blocks, part.metrics, **part.options) == part.run()
+
+
+def test_calls_from_several_python_threads(many: Evaluation) -> None:
+    expected = many.run()
+
+    def call(_: int) -> Any:
+        return many.run(num_threads=2)
+
+    with ThreadPoolExecutor(6) as pool:
+        assert all(report == expected for report in pool.map(call, range(12)))
+
+
+def test_groups_add_up_to_the_whole(many: Evaluation) -> None:
+    grouped = many.run()
+    whole = many.run(groups=None)
+    assert grouped.values == whole.values
+    for label in range(5):
+        members = np.flatnonzero(many.options["groups"] == label)
+        part = metrik.evaluate(
+            [many.truth[i] for i in members],
+            [many.predictions[i] for i in members],
+            METRICS,
+            weights=many.options["weights"][members],
+        )
+        assert grouped.by_group[label] == part.values

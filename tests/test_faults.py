@@ -1,0 +1,482 @@
+"""What bad input gets. The number in a test's name is its row in the project's table of faults.
+
+Each error names the argument, says what was expected and what came, how often, and where first.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import metrik
+from metrik import _core
+from strategies import examples
+
+TRUTH = [[1, 4], [21]]
+PREDICTIONS = [[4, 2, 1], [3, 21]]
+
+
+def error_of(call: Any, kind: type[metrik.MetrikError] = metrik.InputError) -> metrik.MetrikError:
+    with pytest.raises(kind) as caught:
+        call()
+    assert type(caught.value) is kind
+    return caught.value
+
+
+def place(error: metrik.MetrikError) -> tuple[Any, ...]:
+    return (error.argument, error.row, error.position, error.count)
+
+
+def evaluate(truth: Any = None, predictions: Any = None, metrics: Any = "precision@2", **options: Any) -> metrik.Report:
+    report = metrik.evaluate(
+        TRUTH if truth is None else truth, PREDICTIONS if predictions is None else predictions, metrics, **options
+    )
+    assert isinstance(report, metrik.Report)
+    return report
+
+
+INDPTRS = {
+    "not from 0": ([1, 2, 3], 0),
+    "decreasing": ([0, 3, 2, 3], 2),
+    "too short": ([0, 1, 2], 2),
+    "too long": ([0, 2, 5], 2),
+    "negative": ([0, -1, 3], 1),
+    "empty": ([], None),
+}
+
+
+@pytest.mark.parametrize("indptr", INDPTRS)
+@pytest.mark.parametrize("build", ["truth", "predictions", "exclude"])
+def test_f01_bad_indptr(indptr: str, build: str) -> None:
+    offsets, position = INDPTRS[indptr]
+    items = np.arange(3)
+    calls = {
+        "truth": lambda: metrik.Truth(offsets, items),
+        "predictions": lambda: evaluate(predictions=metrik.Rankings(offsets, items)),
+        "exclude": lambda: metrik.Exclude(offsets, items),
+    }
+    error = error_of(calls[build])
+    assert place(error) == (build, None, position, 1)
+    assert "indptr" in str(error)
+
+
+@settings(max_examples=examples(300))
+@given(
+    lengths=st.lists(st.integers(0, 5), min_size=1, max_size=6),
+    which=st.integers(0, 6),
+    value=st.one_of(st.integers(-3, 40), st.sampled_from([-(2**63), 2**63 - 1, 2**62])),
+)
+def test_f01_any_changed_offset_is_noticed_or_legal(lengths: list[int], which: int, value: int) -> None:
+    """The extension itself is the boundary: called directly, it refuses just the offsets that are wrong."""
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    items = np.arange(indptr[-1])
+    indptr[which % len(indptr)] = value
+    legal = indptr[0] == 0 and indptr[-1] == len(items) and bool((np.diff(indptr) >= 0).all())
+    lists = _core.Lists(items, indptr, None, None, "truth")
+    if legal:
+        lists.validate("truth", None)
+    else:
+        error_of(lambda: lists.validate("truth", None))
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_f01_rows_must_match(rows: int) -> None:
+    assert place(error_of(lambda: evaluate(predictions=[[1]] * rows)))[0] == "predictions"
+    assert place(error_of(lambda: evaluate(exclude=[[1]] * rows)))[0] == "exclude"
+
+
+@pytest.mark.parametrize("bad", [-1, -7, -(2**63)])
+@pytest.mark.parametrize("argument", ["truth", "predictions", "exclude"])
+def test_f03_negative_ids(bad: int, argument: str) -> None:
+    error = error_of(lambda: evaluate(**{argument: [[1, 2], [3, bad]]}))
+    assert place(error) == (argument, 1, 1, 1)
+    assert str(bad) in str(error)
+
+
+@pytest.mark.parametrize("argument", ["truth", "predictions"])
+def test_f03_ids_from_2_to_the_63(argument: str) -> None:
+    arrays = {"truth": metrik.Truth, "predictions": metrik.Rankings}
+    items = np.array([1, 2**63 - 1, 2**63, 2**64 - 1], np.uint64)
+    error = error_of(lambda: evaluate(**{argument: arrays[argument]([0, 2, 4], items)}))
+    assert place(error) == (argument, 1, 0, 2)
+    assert str(2**63) in str(error)
+    assert place(error_of(lambda: evaluate(**{argument: [[1], [2, 2**63]]}))) == (argument, 1, 1, 1)
+
+
+def test_f03_padding_only_at_the_end_of_a_row() -> None:
+    padded = np.array([[4, 2, 1], [3, 21, -1]])
+    assert evaluate(predictions=padded) == evaluate()
+    error = error_of(lambda: evaluate(predictions=np.array([[4, -1, 1], [3, -1, 21]])))
+    assert place(error) == ("predictions", 0, 1, 2)
+    assert place(error_of(lambda: evaluate(predictions=np.array([[4, 2, 1], [3, -2, -1]])))) == ("predictions", 1, 1, 1)
+
+
+@pytest.mark.parametrize("argument", ["truth", "predictions", "exclude"])
+def test_f04_float_ids(argument: str) -> None:
+    error = error_of(lambda: evaluate(**{argument: np.array([[1.0, np.nan], [3.0, np.nan]])}), metrik.InputTypeError)
+    assert error.argument == argument
+    assert "float64 with 2 NaN" in str(error)
+    error = error_of(lambda: evaluate(**{argument: [[1, 2], [3, 4.0]]}), metrik.InputTypeError)
+    assert place(error) == (argument, 1, 1, 1)
+    error = error_of(lambda: evaluate(**{argument: [np.array([1]), np.array([1.5])]}), metrik.InputTypeError)
+    assert place(error)[:2] == (argument, 1)
+
+
+ID_DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+OTHER_DTYPES = ["f2", "f4", "f8", "g", "c16", "S1", "U1", "O", "M8[s]", "m8[s]", "V1", "?"]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("truth_dtype", ID_DTYPES)
+@pytest.mark.parametrize("list_dtype", ID_DTYPES)
+def test_f05_every_integer_dtype_is_exact(truth_dtype: str, list_dtype: str, order: str) -> None:
+    top = 120
+    truth = metrik.Truth([0, 2], np.array([top, 3]).astype(order + truth_dtype))
+    lists = metrik.Rankings(np.array([0, 2], order + "u4"), np.array([7, top]).astype(order + list_dtype))
+    assert metrik.recall_at_k(truth, lists, 2) == 0.5
+
+
+@pytest.mark.parametrize("dtype", OTHER_DTYPES)
+@pytest.mark.parametrize("build", [metrik.Truth, metrik.Rankings, metrik.Exclude])
+def test_f05_every_other_dtype_is_refused(dtype: str, build: Any) -> None:
+    error_of(lambda: build([0, 1], np.zeros(1, dtype)), metrik.InputTypeError)
+    error_of(lambda: build(np.zeros(1, dtype), [1]), metrik.InputTypeError)
+
+
+@pytest.mark.parametrize("dtype", OTHER_DTYPES[:-1])
+def test_f05_grades_of_every_dtype(dtype: str) -> None:
+    grades = np.ones(1, dtype)
+    if dtype in {"f2", "f4", "f8"}:
+        truth = metrik.Truth([0, 1], [1], grades)
+        assert truth.grades is not None
+        assert truth.grades.tolist() == [1.0]
+    else:
+        error_of(lambda: metrik.Truth([0, 1], [1], grades), metrik.InputTypeError)
+
+
+def test_f05_large_integer_grades_lose_nothing() -> None:
+    error = error_of(lambda: metrik.Truth([0, 2], [1, 2], np.array([1, 2**53 + 1])))
+    assert error.position == 1
+
+
+@settings(max_examples=examples(200))
+@given(
+    hnp.arrays(np.dtype("i4"), hnp.array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(0, 50)),
+    st.tuples(st.sampled_from([1, 2, -1]), st.sampled_from([1, 2, -1])),
+    st.booleans(),
+    st.sampled_from(["<", ">"]),
+)
+def test_f06_layouts(array: Any, steps: tuple[int, int], transposed: bool, order: str) -> None:
+    """Strided, reversed, Fortran-ordered, byte-swapped and read-only arrays mean what their elements say."""
+    view = array[:: steps[0], :: steps[1]]
+    view = (view.T if transposed else view).astype(order + "i4")
+    view.flags.writeable = False
+    truth = [[1, 2, 3]] * len(view)
+    options: dict[str, Any] = {"convention": metrik.conventions["standard"].replace(duplicate_items="first")}
+    expected = metrik.evaluate(truth, [row.tolist() for row in view], ["P@3", "ndcg"], **options)
+    assert metrik.evaluate(truth, view, ["P@3", "ndcg"], **options) == expected
+
+
+def test_f06_unaligned() -> None:
+    raw = np.zeros(17, np.uint8)
+    unaligned = raw[1:].view(np.int64)
+    unaligned[:] = [4, 2]
+    assert not unaligned.flags.aligned
+    assert metrik.precision_at_k([[4]], metrik.Rankings([0, 2], unaligned), 1) == 1
+    error_of(lambda: _core.Lists(unaligned, np.array([0, 2]), None, None, "x"), metrik.InputTypeError)
+
+
+@pytest.mark.parametrize("array", [np.array(3), np.zeros((1, 2, 2), int), np.arange(3)], ids=["0-d", "3-d", "1-d"])
+def test_f06_dimensions(array: Any) -> None:
+    for argument in ("truth", "predictions", "exclude"):
+        assert error_of(lambda name=argument: evaluate(**{name: array}), metrik.InputTypeError).argument == argument
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([[1, 2], [3, 4]], object),
+        np.ma.masked_array([[1, 2], [3, 4]]),
+        np.array([[1, 2], [3, 4]]).view(type("Own", (np.ndarray,), {})),
+        "ids",
+        {1, 2},
+        (([1]), ([2])),
+        3,
+    ],
+    ids=["object", "masked", "subclass", "str", "set", "tuple", "int"],
+)
+def test_f07_containers_that_are_none(value: Any) -> None:
+    for argument in ("truth", "predictions", "exclude"):
+        if argument == "predictions" and isinstance(value, dict):
+            continue
+        assert error_of(lambda name=argument: evaluate(**{name: value}), metrik.InputTypeError).argument == argument
+
+
+def test_f07_matrix_is_refused_and_memory_maps_are_not(tmp_path: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        matrix = np.asmatrix([[1, 2], [3, 4]])
+    error_of(lambda: evaluate(predictions=matrix), metrik.InputTypeError)
+    np.save(tmp_path / "lists.npy", np.array([[4, 2, 1], [3, 21, -1]]))
+    assert evaluate(predictions=np.load(tmp_path / "lists.npy", mmap_mode="r")) == evaluate()
+
+
+@pytest.mark.parametrize(
+    ("row", "argument"),
+    [("ab", "truth"), (b"ab", "predictions"), (3, "truth"), ({1, 2}, "predictions"), ({1: 2.0}, "predictions")],
+)
+def test_f07_rows_that_are_none(row: Any, argument: str) -> None:
+    error = error_of(lambda: evaluate(**{argument: [[1], row]}), metrik.InputTypeError)
+    assert (error.argument, error.row) == (argument, 1)
+
+
+@pytest.mark.parametrize("bad", [True, "a", None, 1.5, np.float64(2)])
+def test_f07_elements_that_are_none(bad: Any) -> None:
+    for argument in ("truth", "predictions", "exclude"):
+        error = error_of(lambda name=argument: evaluate(**{name: [[1], [2, bad]]}), metrik.InputTypeError)
+        assert place(error) == (argument, 1, 1, 1)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_f09_grades_that_are_not_finite(bad: float) -> None:
+    error = error_of(lambda: metrik.Truth([0, 1, 3], [1, 2, 3], [1, bad, bad]))
+    assert place(error) == ("truth", 1, 0, 2)
+    assert place(error_of(lambda: evaluate(truth=[{1: 1.0}, {2: 1.0, 3: bad}]))) == ("truth", 1, 1, 1)
+
+
+def test_f09_negative_grades() -> None:
+    truth = [{1: 1.0, 4: -1.0}, {21: 2.0}]
+    assert evaluate(truth, metrics=["P@2", "num_relevant"])["num_relevant"] == 1
+    error = error_of(lambda: evaluate(truth, metrics=["P@2", "ndcg@2"]))
+    assert place(error) == ("truth", 0, 1, 1)
+    assert "ndcg" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("gain", "grade", "legal"),
+    [
+        ("exp2", 256.0, True),
+        ("exp2", 257.0, False),
+        ("exp2", 2000.0, False),
+        ("linear", 2.0**256, True),
+        ("linear", 1e300, False),
+        ("binary", 1e300, True),
+        ("table,gain_table=[0,1,4]", 2.0, True),
+        ("table,gain_table=[0,1,4]", 3.0, False),
+        ("table,gain_table=[0,1,4]", 1.5, False),
+    ],
+)
+def test_f09_gains_out_of_range(gain: str, grade: float, legal: bool) -> None:
+    metric = f"ndcg@3(gain={gain})"
+    truth = [{1: 1.0, 4: grade}, {21: 1.0}]
+    if legal:
+        value = evaluate(truth, metrics=[metric, "dcg@3"] if grade < 3 else metric)[metric]
+        assert 0 < value <= 1
+    else:
+        assert place(error_of(lambda: evaluate(truth, metrics=metric))) == ("truth", 0, 1, 1)
+
+
+def test_f10_duplicates_in_a_list() -> None:
+    lists = [[4, 2, 4, 4], [3, 21, 3]]
+    error = error_of(lambda: evaluate(predictions=lists, metrics="recall@4"))
+    assert place(error) == ("predictions", 0, 2, 3)
+    assert "item 4 again" in str(error)
+    assert "duplicate_items" in str(error)
+    first = evaluate(
+        predictions=lists, metrics=["num_hits", "recall", "P@4"], convention=_with(duplicate_items="first")
+    )
+    assert list(first.values.values()) == [1, 0.75, 0.25]
+    assert first.counts["duplicates"] == 3
+    counted = evaluate(predictions=lists, metrics=["num_hits", "recall"], convention=_with(duplicate_items="count"))
+    assert list(counted.values.values()) == [2, 1.25]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_f10_the_first_place_is_first_for_any_number_of_threads(threads: int) -> None:
+    lists = np.tile(np.arange(20), (50_000, 1))
+    lists[[41_000, 12_345, 49_999], 7] = 3
+    error = error_of(lambda: metrik.evaluate([[1]] * 50_000, lists, "P@5", num_threads=threads))
+    assert place(error) == ("predictions", 12_345, 7, 3)
+
+
+def _with(**changes: Any) -> metrik.Convention:
+    return metrik.conventions["standard"].replace(**changes)
+
+
+def test_f11_duplicates_in_the_truth() -> None:
+    truth = metrik.Truth([0, 3, 5], [1, 4, 4, 21, 21], [1.0, 1.0, 3.0, 2.0, 0.0])
+    error = error_of(lambda: evaluate(truth))
+    assert place(error) == ("truth", 0, 2, 2)
+    metrics = ["num_relevant", "dcg@1(gain=linear)"]
+    values = {
+        policy: list(evaluate(truth, metrics=metrics, convention=_with(duplicate_truth=policy)).values.values())
+        for policy in ("first", "max", "count")
+    }
+    assert values == {"first": [1.5, 0.5], "max": [1.5, 1.5], "count": [2.5, 0.5]}
+
+
+def test_f13_grade_0_is_judged_and_not_relevant() -> None:
+    truth = [{1: 1.0, 2: 0.0}]
+    report = metrik.evaluate(truth, [[2, 1, 9]], ["num_relevant", "judged@3", "P@3", "bpref"])
+    assert list(report.values.values()) == [1, 2 / 3, 1 / 3, 0]
+
+
+@pytest.mark.parametrize(
+    ("policy", "recall", "evaluated"), [("skip", 1.0, 1), ("zero", 0.5, 2), ("one", 1.0, 2), ("compute", 0.5, 2)]
+)
+def test_f14_empty_truth(policy: str, recall: float, evaluated: int) -> None:
+    report = metrik.evaluate([[1], []], [[1], [2]], "recall@1", convention=_with(empty_truth=policy))
+    assert report["recall@1"] == recall
+    assert report.counts["evaluated"]["recall@1"] == evaluated
+    assert report.counts["empty_truth"] == 1
+
+
+def test_f14_empty_truth_as_an_error() -> None:
+    truth, lists = [[1], [], [2], []], [[1]] * 4
+    error = error_of(lambda: metrik.evaluate(truth, lists, "recall@1", convention=_with(empty_truth="error")))
+    assert place(error) == ("truth", 1, None, 2)
+
+
+def test_f15_missing_and_empty_lists() -> None:
+    truth, lists = [[1], [1], [1]], [[1], [], None]
+    report = metrik.evaluate(truth, lists, ["recall@1", "recall@1(missing_list=skip)", "recall@1(empty_list=one)"])
+    assert list(report.values.values()) == [1 / 3, 0.5, 2 / 3]
+    assert (report.counts["empty_predictions"], report.counts["missing_predictions"]) == (1, 1)
+    for field, row in (("empty_list", 1), ("missing_list", 2)):
+        error = error_of(lambda name=field: metrik.evaluate(truth, lists, "P@1", convention=_with(**{name: "error"})))
+        assert place(error) == ("predictions", row, None, 1)
+
+
+def test_f16_lists_of_users_without_truth() -> None:
+    report = metrik.evaluate([[1], None], [[1], [2]], ["recall@1", "P@1(users=predictions,empty_truth=compute)"])
+    assert list(report.values.values()) == [1.0, 0.5]
+    assert report.counts["missing_truth"] == 1
+    assert report.counts["empty_truth"] == 0
+
+
+@pytest.mark.parametrize("k", ["0", "-1", "1.5", "2147483648", "99999999999", "x", "", "[]", "[1,]", "True", "\uff11"])
+def test_f17_cutoffs_that_are_none(k: str) -> None:
+    assert error_of(lambda: evaluate(metrics=f"precision@{k}")).argument == "metrics"
+
+
+@pytest.mark.parametrize(("k", "kind"), [(0, ValueError), (-1, ValueError), (2**31, ValueError), (True, TypeError)])
+def test_f17_k_of_the_functions(k: int, kind: type[Exception]) -> None:
+    with pytest.raises(kind):
+        metrik.precision_at_k(TRUTH, PREDICTIONS, k)
+
+
+def test_f17_cutoffs_beyond_the_list_and_repeated() -> None:
+    report = evaluate(metrics=["P@[5,2,5,2147483647]", "precision@2", "recall@2147483647"])
+    assert report.metrics == ("precision@5", "precision@2", "precision@2147483647", "recall@2147483647")
+    assert list(report.values.values()) == [(2 / 5 + 1 / 5) / 2, 0.5, 1.5 / 2147483647, 1.0]
+
+
+@pytest.mark.parametrize("truth", [[], [[]], [None]])
+def test_f17_nobody_to_evaluate(truth: Any) -> None:
+    with pytest.warns(metrik.EvaluationWarning, match=r"no user was evaluated for precision@2"):
+        report = metrik.evaluate(truth, [[1]] * len(truth), "precision@2")
+    assert math.isnan(report["precision@2"])
+    assert report.counts["evaluated"]["precision@2"] == 0
+
+
+def test_f17_lists_without_items() -> None:
+    empty = np.zeros((2, 0), np.int32)
+    assert evaluate(predictions=empty, metrics="P@3")["P@3"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"weights": [1.0]}, "weights"),
+        ({"weights": [1.0, -1.0]}, "weights"),
+        ({"weights": [1.0, math.nan]}, "weights"),
+        ({"weights": [1.0, 1e300]}, "weights"),
+        ({"groups": [1]}, "groups"),
+        ({"num_threads": 0}, "num_threads"),
+        ({"num_threads": 2000}, "num_threads"),
+        ({"convention": "trec"}, "convention"),
+    ],
+)
+def test_options_of_wrong_value(options: dict[str, Any], argument: str) -> None:
+    assert error_of(lambda: evaluate(**options)).argument == argument
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"weights": ["a", "b"]}, "weights"),
+        ({"groups": [1.5, 2.5]}, "groups"),
+        ({"num_threads": True}, "num_threads"),
+        ({"num_threads": 2.0}, "num_threads"),
+        ({"per_user": 1}, "per_user"),
+        ({"convention": 3}, "convention"),
+        ({"metrics": 3}, "metrics"),
+        ({"metrics": [3]}, "metrics"),
+    ],
+)
+def test_options_of_wrong_type(options: dict[str, Any], argument: str) -> None:
+    assert error_of(lambda: evaluate(**options), metrik.InputTypeError).argument == argument
+
+
+def test_relevant_items_that_are_excluded_stay_as_misses() -> None:
+    with pytest.warns(metrik.EvaluationWarning, match=r"1 relevant items are in exclude"):
+        report = evaluate(exclude=[[4, 2], [99]], metrics=["recall@3", "P@1"])
+    assert list(report.values.values()) == [0.75, 0.5]
+    assert (report.counts["relevant_excluded"], report.counts["excluded_recommended"]) == (1, 2)
+
+
+def test_min_grade_needs_grades() -> None:
+    error = error_of(lambda: evaluate(convention=_with(min_grade=3.5)))
+    assert error.argument == "truth"
+    assert evaluate(truth=[{1: 4.0, 4: 3.0}, {21: 5.0}], metrics="R@3(min_grade=3.5)")["R@3(min_grade=3.5)"] == 1
+
+
+def test_errors_survive_pickling() -> None:
+    error = error_of(lambda: evaluate(predictions=[[1], [2, 2]]))
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - just written
+    assert (str(again), place(again)) == (str(error), place(error))
+
+
+HOSTILE: list[Any] = [
+    None,
+    np.zeros(0, np.int64),
+    np.array([0, 1]),
+    np.array([0, 2**62, 1]),
+    np.array([-(2**63), 2**63 - 1]),
+    np.array([0.5]),
+    np.zeros((2, 2), np.int64),
+    np.array([True]),
+]
+
+
+def test_the_extension_called_directly_is_harmless() -> None:
+    """Every combination of hostile arrays ends in an error or a result."""
+    rules = _core.Rules({}, 0.5, [])
+    values = [_core.PlannedValue(name, cutoff, 0.5, rules) for name in metrik.metrics for cutoff in (None, 3)]
+    good = _core.Lists(np.arange(2), np.array([0, 1, 2]), None, None, "x")
+    results = 0
+    for items, indptr, lengths, present in itertools.product(HOSTILE, repeat=4):
+        try:
+            lists = _core.Lists(items, indptr, lengths, present, "hostile")
+            for truth, predictions in ((lists, good), (good, lists), (lists, lists)):
+                _core.evaluate(truth, None, predictions, lists, None, None, 1, values, rules, True, 2)
+                results += 1
+        except (metrik.MetrikError, TypeError):
+            pass
+    for hostile in HOSTILE:
+        for size in (-1, 0, 1, 2**62):
+            try:
+                _core.evaluate(good, hostile, good, None, hostile, hostile, size, values, rules, True, 1)
+            except (metrik.MetrikError, TypeError):
+                continue
+            results += 1
+    assert results > 0

@@ -1,0 +1,134 @@
+"""One input in every container gives one report."""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import metrik
+
+TRUTH = [[1, 4], [], [2]]
+LISTS = [[4, 2, 1], [3], []]
+METRICS = ["precision@2", "recall", "ndcg@2"]
+
+
+def padded(rows: list[list[int]], dtype: Any = np.int64) -> np.ndarray[Any, Any]:
+    width = max(map(len, rows))
+    return np.array([row + [-1] * (width - len(row)) for row in rows], dtype)
+
+
+TRUTHS: dict[str, Any] = {
+    "lists": TRUTH,
+    "tuples": [tuple(row) for row in TRUTH],
+    "sets": [set(row) for row in TRUTH],
+    "grades of 1": [dict.fromkeys(row, 1) for row in TRUTH],
+    "arrays": [np.array(row, np.int32) for row in TRUTH],
+    "arrays of different dtypes": [np.array([1, 4], np.int8), [], np.array([2], np.uint64)],
+    "ranges and deques": [deque([1, 4]), range(0), range(2, 3)],
+    "padded": padded(TRUTH),
+    "padded int16": padded(TRUTH, np.int16),
+    "multi-hot": np.array([[0, 1, 0, 0, 1], [0, 0, 0, 0, 0], [0, 0, 1, 0, 0]], bool),
+    "CSR": metrik.Truth([0, 2, 2, 3], [1, 4, 2]),
+    "CSR uint64": metrik.Truth(np.array([0, 2, 2, 3], np.uint32), np.array([1, 4, 2], np.uint64)),
+}
+RANKINGS: dict[str, Any] = {
+    "lists": LISTS,
+    "arrays": [np.array(row, np.uint32) for row in LISTS],
+    "NumPy integers": [[np.int64(item) for item in row] for row in LISTS],
+    "padded": padded(LISTS),
+    "padded int32": padded(LISTS, np.int32),
+    "CSR": metrik.Rankings([0, 3, 4, 4], [4, 2, 1, 3]),
+    "CSR int32": metrik.Rankings(np.array([0, 3, 4, 4], np.int32), np.array([4, 2, 1, 3], np.int32)),
+    "CSR uint32": metrik.Rankings(np.array([0, 3, 4, 4], np.uint64), np.array([4, 2, 1, 3], np.uint32)),
+    "CSR uint64": metrik.Rankings([0, 3, 4, 4], np.array([4, 2, 1, 3], np.uint64)),
+}
+
+
+@pytest.mark.parametrize("truth", TRUTHS)
+@pytest.mark.parametrize("rankings", RANKINGS)
+def test_containers(truth: str, rankings: str) -> None:
+    expected = metrik.evaluate(TRUTH, LISTS, METRICS, per_user=True)
+    assert metrik.evaluate(TRUTHS[truth], RANKINGS[rankings], METRICS, per_user=True) == expected
+
+
+@pytest.mark.parametrize("exclude", [name for name in TRUTHS if name != "grades of 1"])
+def test_exclude(exclude: str) -> None:
+    """Taking the truth out leaves no hit."""
+    with pytest.warns(metrik.EvaluationWarning, match="3 relevant items"):
+        report = metrik.evaluate(TRUTH, LISTS, ["num_hits", "num_recommended"], exclude=TRUTHS[exclude], per_user=True)
+    assert report.per_user["num_hits"].tolist()[::2] == [0, 0]
+    assert report.per_user["num_recommended"].tolist()[::2] == [1, 0]
+    assert report.counts["excluded_recommended"] == 2
+
+
+def test_items_after_an_excluded_one_move_up() -> None:
+    report = metrik.evaluate([[7]], [[1, 2, 7, 3]], ["reciprocal_rank", "P@2"], exclude=[[1, 50]])
+    assert list(report.values.values()) == [0.5, 0.5]
+
+
+def test_rankings_are_viewed_and_truth_is_copied() -> None:
+    items = np.array([4, 2, 1, 3], np.int32)
+    rankings = metrik.Rankings([0, 3, 4, 4], items)
+    assert np.shares_memory(rankings.items, items)
+    matrix = np.array([[4, 2], [1, 3]])
+    assert np.shares_memory(metrik.as_rankings(matrix).items, matrix)
+    truth = metrik.Truth([0, 3, 4, 4], items)
+    assert not np.shares_memory(truth.items, items)
+    for array in (rankings.items, rankings.indptr, truth.items, truth.indptr):
+        assert not array.flags.writeable
+    assert items.flags.writeable
+
+
+def test_immutable_and_picklable() -> None:
+    truth = metrik.Truth([0, 2, 3], [1, 4, 21], [1.0, 2.0, 3.0], users=["a", "b"])
+    with pytest.raises(AttributeError):
+        truth.items = np.arange(3)  # type: ignore[misc]
+    again = pickle.loads(pickle.dumps(truth))  # noqa: S301 - just written
+    rankings = pickle.loads(pickle.dumps(metrik.as_rankings(padded([[1, 2], [21]]))))  # noqa: S301
+    assert metrik.evaluate(again, rankings, "ndcg@2") == metrik.evaluate(truth, [[1, 2], [21]], "ndcg@2")
+
+
+def test_present_tells_a_missing_list_from_an_empty_one() -> None:
+    rankings = metrik.Rankings([0, 1, 1], [1], present=[True, False])
+    report = metrik.evaluate([[1], [1]], rankings, "recall@1(missing_list=skip)")
+    assert list(report.values.values()) == [1.0]
+    with pytest.raises(metrik.InputError, match="no items where present is False"):
+        metrik.evaluate([[1], [1]], metrik.Rankings([0, 1, 2], [1, 1], present=[True, False]), "P@1")
+
+
+def test_keys_of_users() -> None:
+    truth = metrik.Truth([0, 1, 2], [1, 2], users=["ann", "bob"])
+    report = metrik.evaluate(truth, [[1], [1]], "recall@1", per_user=True)
+    assert dict(zip(report.users.tolist(), report.per_user["recall@1"], strict=True)) == {"ann": 1.0, "bob": 0.0}
+    with pytest.raises(metrik.InputError, match="users"):
+        metrik.Truth([0, 1, 2], [1, 2], users=["ann"])
+
+
+def test_blocks_must_be_pairs_of_equal_size() -> None:
+    with pytest.raises(metrik.InputTypeError, match="pairs"):
+        metrik.evaluate(None, iter([[[1]]]), "P@1")
+    with pytest.raises(metrik.InputError, match="predictions"):
+        metrik.evaluate(None, iter([([[1]], [[1], [2]])]), "P@1")
+    with pytest.raises(metrik.InputError, match="truth"):
+        metrik.evaluate([[1]], iter([([[1]], [[1]])]), "P@1")
+    with pytest.raises(metrik.InputError, match="weights"):
+        metrik.evaluate(None, iter([([[1]], [[1]])]), "P@1", weights=[1.0, 2.0])
+    with pytest.raises(metrik.InputError, match="exclude"):
+        metrik.evaluate(None, iter([([[1]] * 2, [[1]] * 2)]), "P@1", exclude=[[9]])
+
+
+def test_no_block_at_all_is_nobody() -> None:
+    with pytest.warns(metrik.EvaluationWarning, match="no user"):
+        assert metrik.evaluate(None, iter([]), "P@1").counts["users"] == 0
+
+
+@given(st.lists(st.lists(st.integers(0, 2**63 - 1), unique=True, max_size=5), max_size=5))
+def test_ids_up_to_2_to_the_63(rows: list[list[int]]) -> None:
+    report = metrik.evaluate([*rows, [1]], [*rows, [1]], "recall")
+    assert report["recall"] == 1

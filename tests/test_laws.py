@@ -1,0 +1,126 @@
+"""What must hold of every metric, whatever its formula."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import metrik
+from strategies import Evaluation, evaluations, examples
+
+BINARY = ["precision", "recall", "f1", "hit_rate", "average_precision", "average_recall", "reciprocal_rank", "ndcg"]
+BINARY += ["dcg", "r_precision", "rbp", "judged", "bpref", "num_hits"]
+
+
+def run(evaluation: Evaluation, **more: Any) -> metrik.Report:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        try:
+            return evaluation.run(**more)
+        except metrik.InputError:
+            assume(False)
+            raise
+
+
+def reordered(rows: Any, order: list[int]) -> Any:
+    return rows[order] if isinstance(rows, np.ndarray) else [rows[i] for i in order]
+
+
+@settings(max_examples=examples(200))
+@given(evaluations(min_users=1), st.randoms(use_true_random=False))
+def test_the_order_of_users_means_nothing(evaluation: Evaluation, rng: random.Random) -> None:
+    order = list(range(len(evaluation.truth)))
+    rng.shuffle(order)
+    options = {
+        name: reordered(option, order) if name in {"exclude", "weights", "groups"} else option
+        for name, option in evaluation.options.items()
+    }
+    other = Evaluation(
+        reordered(evaluation.truth, order), reordered(evaluation.predictions, order), evaluation.metrics, options
+    )
+    assert run(evaluation) == run(other)
+
+
+@settings(max_examples=examples(200))
+@given(evaluations(min_users=1), st.randoms(use_true_random=False))
+def test_the_names_of_items_mean_nothing(evaluation: Evaluation, rng: random.Random) -> None:
+    names: dict[int, int] = {}
+
+    def renamed(row: Any) -> Any:
+        if row is None:
+            return None
+        new = [names.setdefault(item, len(names) * 1_000_003 % 2**40 + rng.randrange(7) * 2**41) for item in row]
+        return dict(zip(new, row.values(), strict=True)) if isinstance(row, dict) else new
+
+    options = dict(evaluation.options)
+    if "exclude" in options:
+        options["exclude"] = [renamed(row) for row in options["exclude"]]
+    other = Evaluation(
+        [renamed(row) for row in evaluation.truth],
+        [renamed(row) for row in evaluation.predictions],
+        evaluation.metrics,
+        options,
+    )
+    assert run(evaluation) == run(other)
+
+
+@settings(max_examples=examples(100))
+@given(evaluations(min_users=1), st.randoms(use_true_random=False))
+def test_f12_the_order_of_the_truth_means_nothing(evaluation: Evaluation, rng: random.Random) -> None:
+    def shuffled(row: Any) -> Any:
+        if row is None:
+            return None
+        if isinstance(row, dict):
+            return dict(rng.sample(list(row.items()), len(row)))
+        return rng.sample(row, len(row))
+
+    assume(evaluation.options["convention"].duplicate_truth != "first")
+    assert run(evaluation) == run(replace(evaluation, truth=[shuffled(row) for row in evaluation.truth]))
+
+
+@pytest.mark.parametrize("metric", BINARY)
+@given(st.lists(st.booleans(), max_size=6), st.lists(st.booleans(), max_size=6), st.integers(1, 12), st.integers(0, 3))
+def test_a_hit_moved_up_lowers_nothing(metric: str, above: list[bool], below: list[bool], k: int, missed: int) -> None:
+    """Swap a hit with the non-relevant item just above it."""
+    relevance = [*above, False, True, *below]
+    place = len(above)
+    ranking = list(range(len(relevance)))
+    better = ranking.copy()
+    better[place], better[place + 1] = better[place + 1], better[place]
+    truth = {item: float(relevant) for item, relevant in enumerate(relevance)} | {100 + i: 1.0 for i in range(missed)}
+    before, after = (metrik.evaluate([truth], [r], [f"{metric}@{k}", metric]) for r in (ranking, better))
+    for name in before.metrics:
+        assert after[name] >= before[name]
+
+
+@pytest.mark.parametrize("name", [name for name, info in metrik.metrics.items() if info.unit_range])
+@given(data=st.data())
+def test_f10_values_stay_within_0_and_1(name: str, data: st.DataObject) -> None:
+    evaluation = data.draw(evaluations(min_users=1))
+    assume(evaluation.options["convention"].duplicate_items != "count")
+    report = run(Evaluation(evaluation.truth, evaluation.predictions, [name, f"{name}@3"], evaluation.options))
+    assert all(0 <= value <= 1 for value in report.values.values() if value == value)  # noqa: PLR0124 - not NaN
+
+
+@pytest.mark.parametrize("metric", ["precision", "recall", "f1", "average_precision", "ndcg", "r_precision", "bpref"])
+def test_a_perfect_ranking_is_1(metric: str) -> None:
+    truth = [[3, 1, 2], [5, 6, 7]]
+    assert metrik.evaluate(truth, truth, [f"{metric}@3", metric]).values == {f"{metric}@3": 1.0, metric: 1.0}
+
+
+@settings(max_examples=examples(100))
+@given(evaluations(min_users=1), st.data())
+def test_f15_taking_a_users_list_away_raises_no_mean(evaluation: Evaluation, data: st.DataObject) -> None:
+    user = data.draw(st.integers(0, len(evaluation.truth) - 1))
+    metrics = data.draw(st.lists(st.sampled_from([*BINARY, "recall@3", "ndcg@2"]), min_size=1, max_size=4))
+    without = [None if i == user else row for i, row in enumerate(evaluation.predictions)]
+    graded = [None if row is None else dict.fromkeys(row, 1.0) for row in evaluation.truth]
+    full, less = (run(Evaluation(graded, lists, metrics)) for lists in (evaluation.predictions, without))
+    assert all(less[name] <= full[name] for name in full.metrics if full[name] == full[name])

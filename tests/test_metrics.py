@@ -1,0 +1,112 @@
+"""The spelling of metrics."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import metrik
+from metrik._metrics import canonical_name, plan
+from strategies import conventions, metric_strings
+
+STANDARD = metrik.conventions["standard"]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        ("P@10", "precision@10"),
+        ("p_10", "precision@10"),
+        ("nDCG@10", "ndcg@10"),
+        ("ndcg_cut_10", "ndcg@10"),
+        ("map", "average_precision"),
+        ("MAP_cut_100", "average_precision@100"),
+        ("MRR", "reciprocal_rank"),
+        ("recip_rank", "reciprocal_rank"),
+        ("success_5", "hit_rate@5"),
+        ("f1@3", "f1@3"),
+        ("f_1", "f1"),
+        ("f_beta@3( beta = 2 )", "fbeta@3(beta=2)"),
+        ("fbeta@3(beta=1.0)", "fbeta@3"),
+        ("fbeta@3(beta=inf)", "fbeta@3(beta=inf)"),
+        ("fbeta@3(beta=0.1234567890123)", "fbeta@3(beta=0.1234567890123)"),
+        ("rprec", "r_precision"),
+        ("num_rel_ret", "num_hits"),
+        ("precision@10(average=macro)", "precision@10"),
+        ("precision@10(users=both,average=micro)", "precision@10(average=micro,users=both)"),
+        ("ndcg(gain=table,gain_table=[0,1,3.5])", "ndcg(gain=table,gain_table=[0,1,3.5])"),
+        ("rbp(p=0.5,gain=binary)", "rbp(p=0.5)"),
+        ("recall(min_grade=3.5)", "recall(min_grade=3.5)"),
+    ],
+)
+def test_canonical_names(spelling: str, name: str) -> None:
+    assert canonical_name(spelling, STANDARD) == name
+    assert canonical_name(name, STANDARD) == name
+
+
+def test_several_cutoffs_and_repeats() -> None:
+    values = plan(["ndcg@[10,5]", "P@5", "nDCG@5", "precision@5"], STANDARD)
+    assert [value.name for value in values] == ["ndcg@10", "ndcg@5", "precision@5"]
+
+
+@given(metric_strings(), conventions())
+def test_canonical_names_resolve_to_themselves(spelling: str, convention: metrik.Convention) -> None:
+    (value,) = plan(spelling, convention)
+    (again,) = plan(value.name, convention)
+    assert again == value
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["", "@10", "ndgc@10", "ndcg@10)", "ndcg(10)", "ndcg@(10)", "ndcg_10@10", "fbeta(beta=x)", "fbeta(beta=-1)",
+     "fbeta(beta=nan)", "precision(beta=2)", "rbp(p=1)", "rbp(p=1.5)", "ndcg(gain=cubic)", "ndcg(gain_table=3)",
+     "ndcg(gain_table=[1,x])", "ndcg(gain=table)", "hit_rate(average=micro)", "precision(precision_over=hits)",
+     "ndcg@10(ideal_over=cutoff)", "ndcg(ideal_over=cutoff,gain=binary)", "precision(average=micro,empty_truth=one)",
+     "ndcg@10(gain=table,gain_table=[0,-1])", "recall(min_grade=nan)", "précision"],
+)  # fmt: skip
+def test_spellings_that_are_none(spelling: str) -> None:
+    with pytest.raises(metrik.MetrikError) as caught:
+        metrik.evaluate([[1]], [[1]], spelling)
+    assert caught.value.argument in {"metrics", "convention"}
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_metric_or_an_error(text: str) -> None:
+    try:
+        assert metrik.evaluate([[1]], [[1]], text).metrics
+    except metrik.MetrikError as error:
+        assert error.argument in {"metrics", "convention"}  # noqa: PT017 - either outcome is right
+
+
+def test_a_misspelt_name_is_answered_with_a_suggestion() -> None:
+    with pytest.raises(metrik.InputError, match=r"did you mean 'ndcg'"):
+        metrik.evaluate([[1]], [[1]], "ndgc@10")
+
+
+def test_an_empty_list_of_metrics_is_an_error() -> None:
+    with pytest.raises(metrik.InputError, match="at least one metric"):
+        metrik.evaluate([[1]], [[1]], [])
+
+
+@pytest.mark.parametrize("name", metrik.metrics)
+def test_functions(name: str) -> None:
+    info = metrik.metrics[name]
+    function = getattr(metrik, f"{name}_at_k")
+    truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
+    assert function(truth, lists, 2) == metrik.evaluate(truth, lists, f"{name}@2").values[f"{name}@2"]
+    assert function(truth, lists, k=None) == metrik.evaluate(truth, lists, name).values[name]
+    assert info.summary in inspect.getdoc(function).partition("Parameters")[0]  # type: ignore[union-attr]
+    assert list(inspect.signature(function).parameters)[:3] == ["truth", "predictions", "k"]
+    with pytest.raises(TypeError):
+        function(truth, lists, 2, no_such_option=1)
+
+
+def test_functions_take_the_parameter_and_the_options() -> None:
+    truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
+    expected = metrik.evaluate(truth, lists, "rbp@3(p=0.3)", weights=[1.0, 3.0], exclude=[[2], []])
+    assert metrik.rbp_at_k(truth, lists, 3, p=0.3, weights=[1.0, 3.0], exclude=[[2], []]) == expected["rbp@3(p=0.3)"]
+    with pytest.raises(metrik.InputError):
+        metrik.rbp_at_k(truth, lists, 3, p=1.0)

@@ -1,0 +1,30 @@
+"""A metric is registered once: in the core's list. Whatever else must know it is checked here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import metrik
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_reference_defines_every_metric() -> None:
+    assert set(metrik.reference.metrics) == set(metrik.metrics)
+
+
+@pytest.mark.parametrize("name", metrik.metrics)
+def test_every_metric_is_everywhere(name: str) -> None:
+    info = metrik.metrics[name]
+    assert all([info.summary, info.formula, info.source])
+    assert callable(getattr(metrik, f"{name}_at_k"))
+    assert f"{name}_at_k" in metrik.__all__
+    assert f"| {name} |" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_names_and_aliases_are_unique_and_lower_case() -> None:
+    names = [name for info in metrik.metrics.values() for name in (info.name, *info.aliases)]
+    assert len(names) == len(set(names))
+    assert all(name == name.lower() for name in names)

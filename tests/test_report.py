@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import metrik
+from strategies import Evaluation, evaluations, examples
+from test_laws import run
+
+TRUTH = metrik.Truth([0, 2, 3, 3], [1, 4, 21], users=["ann", "bob", "cy"])
+LISTS = [[4, 2, 1], [3, 21], [5]]
+
+
+@pytest.fixture
+def report() -> metrik.Report:
+    return metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=["x", "y", "y"], per_user=True)
+
+
+def test_look_up(report: metrik.Report) -> None:
+    assert report.metrics == ("precision@2", "ndcg@2")
+    assert report["nDCG@2"] == report.values["ndcg@2"]
+    assert report.per_user["P@2"].tolist()[:2] == [0.5, 0.5]
+    assert math.isnan(report.per_user["P@2"][2])
+    assert report.by_group["x"]["P@2"] == 0.5
+    assert "ndcg_cut_2" in report.values
+    assert "recall" not in report.values
+    with pytest.raises(KeyError, match="recall is not among precision@2, ndcg@2"):
+        report["recall"]
+    with pytest.raises(metrik.InputError, match="did you mean"):
+        report["ndgc"]
+
+
+def test_per_user_values_must_be_asked_for() -> None:
+    with pytest.raises(KeyError, match="per_user=True"):
+        metrik.evaluate(TRUTH, LISTS, "P@2").per_user["P@2"]
+
+
+def test_standard_deviation() -> None:
+    report = metrik.evaluate([[1]] * 4, [[1], [1], [2], [1]], ["P@1", "P@1(average=micro)"])
+    assert report.standard_deviation["P@1"] == pytest.approx(np.std([1, 1, 0, 1]), rel=1e-12)
+    assert math.isnan(report.standard_deviation["P@1(average=micro)"])
+
+
+def test_weights() -> None:
+    report = metrik.evaluate([[1]] * 3, [[1], [2], [1]], ["P@1", "P@1(average=micro)"], weights=[1.0, 2.0, 0.5])
+    assert list(report.values.values()) == [1.5 / 3.5, 1.5 / 3.5]
+    with pytest.warns(metrik.EvaluationWarning, match="weight"):
+        nobody = metrik.evaluate([[1]], [[1]], "P@1", weights=[0.0])
+    assert math.isnan(nobody["P@1"])
+
+
+def test_undefined_ratios() -> None:
+    convention = metrik.conventions["standard"].replace(empty_truth="compute")
+    values = {
+        undefined: metrik.evaluate([[1], []], [[1], [2]], "R@1", convention=convention.replace(undefined=undefined))
+        for undefined in ("zero", "one", "nan", "skip")
+    }
+    means = {undefined: report["R@1"] for undefined, report in values.items()}
+    assert math.isnan(means.pop("nan"))
+    assert means == {"zero": 0.5, "one": 1.0, "skip": 1.0}
+    assert values["skip"].counts["evaluated"]["R@1"] == 1
+
+
+def test_immutable(report: metrik.Report) -> None:
+    with pytest.raises(AttributeError):
+        report.state = None  # type: ignore[assignment,misc]
+    with pytest.raises(TypeError):
+        report.counts["users"] = 7  # type: ignore[index]
+    with pytest.raises(ValueError, match="read-only"):
+        report.per_user["P@2"][0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        report.users[0] = "eve"
+
+
+@settings(max_examples=examples(150))
+@given(evaluations())
+def test_json_and_pickle_give_the_report_back(evaluation: Evaluation) -> None:
+    report = run(evaluation, per_user=len(evaluation.metrics) > 1)
+    written = report.to_json()
+    assert metrik.Report.from_json(written) == report
+    assert pickle.loads(pickle.dumps(report)) == report  # noqa: S301 - just written
+    assert hash(metrik.Report.from_json(written)) == hash(report)
+    strict = json.loads(written, parse_constant=pytest.fail)
+    assert [math.nan if v is None else v for v in strict["values"].values()] == pytest.approx(
+        list(report.values.values()), rel=0, nan_ok=True
+    )
+
+
+def test_reports_that_differ_are_not_equal(report: metrik.Report) -> None:
+    assert report != metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=["x", "y", "y"])
+    assert report != metrik.evaluate(TRUTH, [*LISTS[:2], []], ["P@2", "ndcg@2"], groups=["x", "y", "y"], per_user=True)
+    assert report != "report"
+
+
+TEXT = """\
+metric        value     std  evaluated  skipped
+precision@2  0.5000  0.0000          2        1
+ndcg@2       0.6220  0.0089          2        1
+convention standard; 3 users, 1 empty truth"""
+
+
+def test_as_text(report: metrik.Report) -> None:
+    assert repr(report) == TEXT
+    assert report.to_markdown().splitlines()[:3] == [
+        "| metric | value | std | evaluated | skipped |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        "| precision@2 | 0.5000 | 0.0000 | 2 | 1 |",
+    ]
+    latex = report.to_latex().splitlines()
+    assert latex[0] == r"\begin{tabular}{lrrrr}"
+    assert latex[4] == r"precision@2 & 0.5000 & 0.0000 & 2 & 1 \\"
+
+
+@pytest.mark.parametrize("table", ["values", "per_user", "by_group"])
+def test_as_frames(report: metrik.Report, table: Any) -> None:
+    pandas, polars, arrow = report.to_pandas(table), report.to_polars(table), report.to_arrow(table)
+    assert list(pandas.columns) == polars.columns == arrow.column_names
+    expected = {
+        "values": ["metric", "value", "standard_deviation", "evaluated", "skipped"],
+        "per_user": ["user", "precision@2", "ndcg@2"],
+        "by_group": ["group", "precision@2", "ndcg@2"],
+    }
+    assert polars.columns == expected[table]
+    assert len(pandas) == len(polars) == len(arrow) == {"values": 2, "per_user": 3, "by_group": 2}[table]
+    for frame in (pandas, polars, arrow):
+        first, second = (np.array(frame[name])[:1].tolist() for name in expected[table][:2])
+        assert (first, second) == ([{"values": "precision@2", "per_user": "ann", "by_group": "x"}[table]], [0.5])
+
+
+def test_an_unknown_table_is_an_error(report: metrik.Report) -> None:
+    with pytest.raises(metrik.InputError, match="table"):
+        report.to_pandas("users")  # type: ignore[arg-type]
+
+
+def test_frames_are_imported_only_when_asked_for() -> None:
+    code = "import sys, metrik; metrik.evaluate([[1]], [[1]], 'P@1'); print({'pandas', 'polars', 'pyarrow', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - own code
+    assert done.stdout.strip() == "set()"
+
+
+def test_comparison_of_systems() -> None:
+    comparison = metrik.evaluate(TRUTH, {"one": LISTS, "other": [[1, 4], None, []]}, ["P@2", "R@2(missing_list=skip)"])
+    assert list(comparison) == ["one", "other"]
+    assert comparison["one"] == metrik.evaluate(TRUTH, LISTS, ["P@2", "R@2(missing_list=skip)"])
+    assert comparison["other"]["P@2"] == 0.5
+    assert repr(comparison).splitlines() == [
+        "metric                          one   other  evaluated  skipped",
+        "precision@2                  0.5000  0.5000          2        1",
+        "recall@2(missing_list=skip)  0.7500  1.0000        2/1      1/2",
+        "convention standard; 3 users",
+    ]
+    assert comparison.to_markdown().startswith("| metric | one | other |")
+    assert "tabular" in comparison.to_latex()
+    with pytest.raises(metrik.InputError, match="system"):
+        metrik.evaluate(TRUTH, {}, "P@1")
+    with pytest.raises(metrik.InputTypeError, match="system"):
+        metrik.evaluate(TRUTH, {3: LISTS}, "P@1")
+
+
+def test_merge_refuses_other_plans(report: metrik.Report) -> None:
+    for other, what in [
+        (metrik.evaluate(TRUTH, LISTS, ["P@2"], groups=["x", "y", "y"]), "metrics"),
+        (metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"]), "groups"),
+        (metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3], weights=[1, 1, 1]), "weighted"),
+        (metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3], convention="capped"), "recall_over"),
+        (metrik.reference.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3]), "reference"),
+    ]:
+        with pytest.raises(metrik.StateMismatchError, match=what):
+            metrik.merge([report, other])
+    with pytest.raises(metrik.InputError):
+        metrik.merge([])
+    with pytest.raises(metrik.InputTypeError):
+        metrik.merge([report, 3])  # type: ignore[list-item]
+
+
+def test_damaged_states_are_refused(report: metrik.Report) -> None:
+    data = report.state.to_bytes()
+    assert metrik.State.from_bytes(data) == report.state
+    for end in range(0, len(data), 37):
+        with pytest.raises(metrik.InputError):
+            metrik.State.from_bytes(data[:end])
+    for place in range(0, len(data), 37):
+        damaged = bytearray(data)
+        damaged[place] ^= 4
+        with pytest.raises(metrik.InputError):
+            metrik.State.from_bytes(bytes(damaged))
+
+
+def test_text_is_escaped() -> None:
+    comparison = metrik.evaluate([[1]], {"a|b_c & 5%": [[1]]}, "P@1")
+    assert r"a\|b_c & 5%" in comparison.to_markdown()
+    assert r"a|b\_c \& 5\%" in comparison.to_latex()

@@ -1,0 +1,90 @@
+"""The worked examples of the documents that the project started from, as far as they have ranked lists."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import metrik
+
+STANDARD = metrik.conventions["standard"]
+# An undefined ratio is 1: nothing recommended was wrong, nothing relevant was missed.
+UNDEFINED_IS_ONE = STANDARD.replace(precision_over="list", empty_truth="compute", undefined="one")
+
+
+def test_labels_against_a_ranking() -> None:
+    """TensorFlow's article: two labels, six ranked."""
+    report = metrik.evaluate([[0, 3]], [[1, 2, 0, 4, 3, 5]], ["recall@[1,2,3,4,5]", "precision@[1,2,3,4,5]"])
+    assert [report[f"recall@{k}"] for k in range(1, 6)] == [0, 0, 0.5, 0.5, 1]
+    assert [report[f"precision@{k}"] for k in range(1, 6)] == [0, 0, 1 / 3, 1 / 4, 2 / 5]
+
+
+def test_average_precision_at_6() -> None:
+    """Three relevant items, hits at 2 and 6."""
+    value = metrik.average_precision_at_k([[10, 20, 30]], [[1, 10, 2, 3, 4, 20]], k=6)
+    assert value == (1 / 2 + 2 / 6) / 3
+
+
+@pytest.mark.parametrize(
+    ("metric", "relevant", "hits", "length", "value"),
+    [
+        ("precision@6", 2, [1, 4], 6, 2 / 6),
+        ("precision@10", 6, [1, 2, 3, 5, 8, 9], 10, 0.6),
+        ("precision@5", 6, [1, 2, 3, 5, 8, 9], 10, 0.8),
+        ("recall@10", 8, [1, 3, 5, 7, 9], 10, 0.625),
+        ("recall@5", 8, [1, 3, 5, 7, 9], 10, 0.375),
+        ("precision@10", 3, [1, 2, 3], 10, 0.3),
+        ("recall@5", 10, [1, 2, 3, 4, 5], 10, 0.5),
+    ],
+)
+def test_guide_to_precision_and_recall(metric: str, relevant: int, hits: list[int], length: int, value: float) -> None:
+    ranking = [rank if rank in hits else 1000 + rank for rank in range(1, length + 1)]
+    truth = hits + [2000 + i for i in range(relevant - len(hits))]
+    assert metrik.evaluate([truth], [ranking], metric)[metric] == value
+
+
+@pytest.mark.parametrize(
+    ("relevant", "recommended", "common", "precision", "recall"),
+    [
+        (300, 300, 200, Fraction(2, 3), Fraction(2, 3)),
+        (250, 300, 200, Fraction(2, 3), Fraction(4, 5)),
+        (300, 180, 160, Fraction(8, 9), Fraction(8, 15)),
+        (0, 300, 0, Fraction(0), Fraction(1)),
+        (300, 0, 0, Fraction(1), Fraction(0)),
+    ],
+)
+def test_brute_force_against_an_index(
+    relevant: int, recommended: int, common: int, precision: Fraction, recall: Fraction
+) -> None:
+    truth = np.arange(relevant)
+    found = np.concatenate([truth[:common], np.arange(10_000, 10_000 + recommended - common)])
+    report = metrik.evaluate([truth], [found], ["precision@300", "recall@300"], convention=UNDEFINED_IS_ONE)
+    assert report["precision@300"] == float(precision)
+    assert report["recall@300"] == float(recall)
+
+
+@given(st.lists(st.booleans(), max_size=30), st.integers(0, 20))
+def test_two_formulas_of_average_precision(relevance: list[bool], missed: int) -> None:
+    """The sums of P@k rel(k) / |T| and of P@k times the change in recall, as fractions; and ours."""
+    size = sum(relevance) + missed
+    if size == 0:
+        return
+    hits = [sum(relevance[: i + 1]) for i in range(len(relevance))]
+    precision = [Fraction(hits[i], i + 1) for i in range(len(relevance))]
+    first = sum((precision[i] for i in range(len(relevance)) if relevance[i]), Fraction(0)) / size
+    recall = [Fraction(h, size) for h in [0, *hits]]
+    second = sum((precision[i] * (recall[i + 1] - recall[i]) for i in range(len(relevance))), Fraction(0))
+    assert first == second
+    truth = [i for i, relevant in enumerate(relevance) if relevant] + [1000 + i for i in range(missed)]
+    value = metrik.average_precision_at_k([truth], [[*range(len(relevance))]], k=None, convention="standard")
+    assert value == pytest.approx(float(first), abs=8 * np.spacing(float(first)), rel=0)
+
+
+@pytest.mark.parametrize(("beta", "other"), [(0.0, "precision@3"), (float("inf"), "recall@3")])
+def test_limits_of_fbeta(beta: float, other: str) -> None:
+    truth, predictions = [[1, 2, 3, 4], [7]], [[1, 9, 2], [8, 7]]
+    assert metrik.fbeta_at_k(truth, predictions, 3, beta=beta) == metrik.evaluate(truth, predictions, other)[other]
