@@ -1,0 +1,320 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import metrik
+from metrik import _demo as demo
+from metrik._cli import main
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+HEADER = "userId,movieId,rating,timestamp\n"
+
+
+@pytest.fixture(scope="module")
+def synthetic_demo() -> demo.Demo:
+    return demo.run()
+
+
+@pytest.fixture(scope="module")
+def movielens_demo() -> demo.Demo:
+    folder = os.environ.get("METRIK_DATA")
+    if folder is None:
+        pytest.skip("METRIK_DATA is not set: it names the folder of the real ratings")
+    return demo.run(Path(folder) / "ml-latest-small" / "ratings.csv")
+
+
+@pytest.fixture
+def small() -> demo.Ratings:
+    return demo.synthetic(3, n_users=60, n_items=90)
+
+
+def write_ratings(path: Path, ratings: demo.Ratings) -> Path:
+    columns = (ratings.users, ratings.items, ratings.ratings, ratings.timestamps)
+    lines = (f"{user},{item},{rating},{time}\n" for user, item, rating, time in zip(*columns, strict=True))
+    path.write_text(HEADER + "".join(lines))
+    return path
+
+
+def columns_of(ratings: demo.Ratings) -> dict[str, list[float] | int]:
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in ((field.name, getattr(ratings, field.name)) for field in dataclasses.fields(ratings))
+    }
+
+
+def train_items(run: demo.Demo) -> list[set[int]]:
+    items: list[set[int]] = [set() for _ in range(run.train.n_users)]
+    for user, item in zip(run.train.users.tolist(), run.train.items.tolist(), strict=True):
+        items[user].add(item)
+    return items
+
+
+def assert_equals_reference(run: demo.Demo) -> None:
+    expected = metrik.reference.evaluate(run.truth, run.predictions, demo.METRICS)
+    assert isinstance(expected, metrik.Comparison)
+    assert list(run.result) == list(expected) == ["popularity", "item-item cosine"]
+    for name, report in run.result.items():
+        assert len(report.metrics) == 18
+        assert report.counts == expected[name].counts
+        for metric in report.metrics:
+            value, wanted = report[metric], expected[name][metric]
+            assert abs(value - wanted) <= max(2 * math.ulp(wanted), 2**-78), (name, metric, value, wanted)
+
+
+def test_synthetic_ratings_are_the_same_twice_and_differ_by_seed() -> None:
+    assert columns_of(demo.synthetic(1, 50, 80)) == columns_of(demo.synthetic(1, 50, 80))
+    assert columns_of(demo.synthetic(1, 50, 80)) != columns_of(demo.synthetic(2, 50, 80))
+
+
+def test_the_synthetic_demo_is_the_same_twice(synthetic_demo: demo.Demo) -> None:
+    again = demo.run()
+    for name, lists in synthetic_demo.predictions.items():
+        np.testing.assert_array_equal(again.predictions[name], lists)
+    assert repr(again.result) == repr(synthetic_demo.result)
+
+
+def test_synthetic_popularity_has_a_long_tail() -> None:
+    ratings = demo.synthetic(demo.SEED)
+    raters = np.sort(np.bincount(ratings.items))[::-1]
+    assert raters[: raters.size // 5].sum() > 0.6 * raters.sum()
+
+
+def test_item_item_cosine_beats_popularity(synthetic_demo: demo.Demo) -> None:
+    result = synthetic_demo.result
+    assert result["item-item cosine"]["ndcg@10"] > 1.2 * result["popularity"]["ndcg@10"]
+
+
+def test_synthetic_numbers_equal_the_reference(synthetic_demo: demo.Demo) -> None:
+    assert_equals_reference(synthetic_demo)
+
+
+def test_movielens_numbers_equal_the_reference(movielens_demo: demo.Demo) -> None:
+    assert_equals_reference(movielens_demo)
+
+
+def test_movielens_is_read_whole(movielens_demo: demo.Demo) -> None:
+    assert (movielens_demo.train.n_users, movielens_demo.train.n_items) == (671, 9066)
+    assert movielens_demo.train.users.size + movielens_demo.test.users.size == 100_004
+    assert movielens_demo.users_left_out == 0
+
+
+@pytest.mark.parametrize("which", ["synthetic_demo", "movielens_demo"])
+def test_no_recommended_item_is_in_the_users_train(which: str, request: pytest.FixtureRequest) -> None:
+    run: demo.Demo = request.getfixturevalue(which)
+    seen = train_items(run)
+    for lists in run.predictions.values():
+        assert lists.shape == (run.train.n_users, demo.LIST_LENGTH)
+        for user, items in enumerate(lists.tolist()):
+            listed = [item for item in items if item != -1]
+            assert seen[user].isdisjoint(listed)
+            assert len(set(listed)) == len(listed)
+
+
+@pytest.mark.parametrize("which", ["synthetic_demo", "movielens_demo"])
+def test_the_split_is_by_time_within_each_user(which: str, request: pytest.FixtureRequest) -> None:
+    run: demo.Demo = request.getfixturevalue(which)
+    for user in range(run.train.n_users):
+        train = run.train.timestamps[run.train.users == user]
+        test = run.test.timestamps[run.test.users == user]
+        assert train.max() <= test.min()
+        assert test.size == (train.size + test.size) // 5 >= 1
+
+
+def test_the_split_does_not_depend_on_the_order_of_the_file(small: demo.Ratings) -> None:
+    small = dataclasses.replace(small, timestamps=small.timestamps // 10**6)  # many ratings at the same time
+    shuffled = small.take(np.random.default_rng(0).permutation(small.users.size))
+    for part, part_of_shuffled in zip(demo.split_by_time(small), demo.split_by_time(shuffled), strict=True):
+        assert columns_of(part) == columns_of(part_of_shuffled)
+
+
+def test_the_truth_is_the_relevant_part_of_the_test(synthetic_demo: demo.Demo) -> None:
+    test, truth = synthetic_demo.test, synthetic_demo.truth
+    for user in range(test.n_users):
+        relevant = test.items[(test.users == user) & (test.ratings >= 4)]
+        assert sorted(truth.items[truth.indptr[user] : truth.indptr[user + 1]]) == sorted(relevant)
+
+
+def naive_lists(rated: npt.NDArray[np.float64], scores: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """By the words of the definition, one user and one item at a time."""
+    lists = np.full((len(rated), demo.LIST_LENGTH), -1)
+    for user, (user_rated, user_scores) in enumerate(zip(rated, scores, strict=True)):
+        items = [item for item in range(rated.shape[1]) if not user_rated[item] and user_scores[item] > 0]
+        items = sorted(items, key=lambda item: (-user_scores[item], item))[: demo.LIST_LENGTH]
+        lists[user, : len(items)] = items
+    return lists
+
+
+def listed_scores(scores: npt.NDArray[np.float64], lists: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    return np.where(lists >= 0, np.take_along_axis(scores, lists, axis=1), 0.0)
+
+
+@pytest.mark.parametrize("shape", [(60, 90), (90, 60)])
+def test_the_recommenders_do_what_they_say(shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "BLOCK_CELLS", 7 * max(shape))  # blocks of 7 users, and a remainder
+    rated = (np.random.default_rng(5).random(shape) < 0.2).astype(np.float64)
+    rated[:, 4] = 0.0  # an item that nobody has rated
+    rated[3] = 0.0  # a user who has rated nothing
+    rated[4, 5:] = 1.0  # and one who has rated all but four items and that one
+    rated[4, :4] = 0.0
+
+    raters = np.tile(rated.sum(axis=0), (len(rated), 1))
+    np.testing.assert_array_equal(demo.recommend_popular(rated), naive_lists(rated, raters))
+
+    columns = rated / np.sqrt(np.maximum(rated.sum(axis=0), 1.0))
+    cosine = rated @ columns.T @ columns
+    lists = demo.recommend_similar(rated)
+    # The lists may differ where two scores are equal but for their last bits; the scores may not.
+    expected = listed_scores(cosine, naive_lists(rated, cosine))
+    np.testing.assert_allclose(listed_scores(cosine, lists), expected, rtol=0, atol=1e-6)
+    assert not np.take_along_axis(rated, lists, axis=1)[lists >= 0].any()
+    assert (lists[3] == -1).all()
+    assert sorted(lists[4][lists[4] >= 0]) == [0, 1, 2, 3]
+
+
+def test_both_orders_of_the_matrix_products_are_exact() -> None:
+    rated = (np.random.default_rng(6).random((50, 80)) < 0.3).astype(np.float64)
+    lists = demo.recommend_similar(rated)
+    # Users who have rated nothing change no similarity; with them there are more users than items.
+    padded = np.concatenate((rated, np.zeros((60, 80))))
+    np.testing.assert_array_equal(demo.recommend_similar(padded)[:50], lists)
+
+
+def test_a_written_file_is_read_back(small: demo.Ratings, tmp_path: Path) -> None:
+    assert columns_of(demo.read_ratings(write_ratings(tmp_path / "ratings.csv", small))) == columns_of(small)
+
+
+def test_columns_may_be_in_any_order_and_ids_any_number(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(
+        b'\xef\xbb\xbf"tag","timestamp","rating","movieId","userId"\r\n\xe9,5,4.5,-7,1000000000000\r\n\r\nb,4,1,9,2\r\n'
+    )
+    ratings = demo.read_ratings(path)
+    assert ratings.users.tolist() == [1, 0]
+    assert ratings.items.tolist() == [0, 1]
+    assert ratings.ratings.tolist() == [4.5, 1.0]
+    assert ratings.timestamps.tolist() == [5, 4]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        (HEADER, "no ratings"),
+        ("1,2,3,4\n", "line 1: the header must name each of the columns userId,movieId,rating,timestamp once"),
+        ("userId,movieId,rating\n1,2,3\n", "line 1: .* found 'userId,movieId,rating'"),
+        ("userId,userId,movieId,rating,timestamp\n", "line 1: .* once"),
+        (HEADER + "1,2,3.5,10\n1,3,4.0\n", "line 3: expected 4 fields, found 3: '1,3,4.0'"),
+        (HEADER + "1,2,3.5,10,\n", "line 2: expected 4 fields, found 5"),
+        (HEADER + "1,2,3.5,10\n\n\n1,x,3.5,11\n", "line 5: .* found '1,x,3.5,11'"),
+        (HEADER + "1,2.5,3.5,10\n", "line 2: .* whole numbers"),
+        (HEADER + "1,2,,10\n", "line 2: .* found '1,2,,10'"),
+        (HEADER + f"{2**63},2,3.5,10\n", "line 2: .* 64-bit"),
+        (HEADER + "1,2,nan,10\n", "line 2: the rating must be finite"),
+        (HEADER + "1,3,3,10\n1,2,1e999,10\n", "line 3: the rating must be finite"),
+        (HEADER + '1,2,"3.5,10\n', "line 2: unexpected end of data"),
+        (HEADER + "1,2,3.5,10\n1,3,1,10\n2,2,1,11\n1,2,4.5,12\n", "line 5: user 1 has already rated item 2"),
+        (HEADER + "1,2,3.5," + "x" * 1000 + "\n", r"line 2: .* found '1,2,3.5,x{69}\.\.\.'$"),
+    ],
+)
+def test_malformed_files_are_refused_with_the_line(content: str, complaint: str, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text(content)
+    with pytest.raises(metrik.InputError, match=complaint) as caught:
+        demo.run(path)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["absent.csv", "."])
+def test_what_is_no_file_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(metrik.InputError, match="cannot read"):
+        demo.read_ratings(tmp_path / name)
+
+
+def test_users_with_few_ratings_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    lines = [
+        f"{user},{item},5,{item}\n" for user, count in ((1, 4), (2, 5), (3, 6)) for item in range(user, user + count)
+    ]
+    path.write_text(HEADER + "".join(lines))
+    run = demo.run(path)
+    assert run.users_left_out == 1
+    assert (run.train.n_users, run.train.n_items) == (2, 7)
+    assert "fewer than 5 ratings: 1.\n" in run.describe()
+
+
+def test_ratings_that_cannot_be_evaluated_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text(HEADER + "1,2,5,3\n")
+    with pytest.raises(metrik.InputError, match="users with 5 ratings or more"):
+        demo.run(path)
+    path.write_text(HEADER + "".join(f"1,{item},3,{item}\n" for item in range(5)))
+    with pytest.raises(metrik.InputError, match="no rating of the test is 4 or more"):
+        demo.run(path)
+
+
+def test_more_than_dense_matrices_can_hold_is_refused(small: demo.Ratings) -> None:
+    with pytest.raises(metrik.InputError, match="60,000 users x 90,000 items are too many"):
+        demo.rated_matrix(dataclasses.replace(small, n_users=60_000, n_items=90_000))
+
+
+def test_the_command_prints_data_table_and_time(
+    small: demo.Ratings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_ratings(tmp_path / "ratings.csv", small)
+    assert main(["demo", str(path)]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.startswith(f"{path}: ")
+    assert "\n" + repr(demo.run(path).result) + "\n" in printed.out
+    assert printed.out.splitlines()[-1].startswith("metrik.evaluate gave 36 values from ")
+
+
+def test_the_command_without_a_file_is_the_synthetic_demo(
+    synthetic_demo: demo.Demo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[:-1] == synthetic_demo.describe().splitlines()[:-1]
+
+
+def test_a_fault_of_the_input_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "absent.csv"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err == "metrik: error: cannot read absent.csv: No such file or directory\n"
+
+
+def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("usage: metrik ")
+    assert "demo" in printed
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["--help"], 0), (["no-such-command"], 2)])
+def test_what_argparse_answers_itself(arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == code
+    printed = capsys.readouterr()
+    assert (printed.out or printed.err).startswith(("metrik 0.", "usage: metrik "))
+
+
+def test_the_module_is_the_command() -> None:
+    command = [sys.executable, "-m", "metrik", "demo", "absent.csv"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+    assert finished.returncode == 2
+    assert finished.stderr.startswith("metrik: error: cannot read absent.csv")
+    assert "Traceback" not in finished.stderr
