@@ -146,15 +146,18 @@ class State:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> State:
         """Return the state that `to_dict` described."""
-        groups = data["groups"]
-        return cls(
-            tuple(data["metrics"]),
-            Convention.from_dict(data["convention"]),
-            data["weighted"],
-            data["counts"],
-            tuple(map(_read, data["totals"])),
-            None if groups is None else {label: tuple(map(_read, sums)) for label, sums in groups},
-        )
+        try:
+            groups = data["groups"]
+            return cls(
+                tuple(data["metrics"]),
+                Convention.from_dict(data["convention"]),
+                data["weighted"],
+                data["counts"],
+                tuple(map(_read, data["totals"])),
+                None if groups is None else {label: tuple(map(_read, sums)) for label, sums in groups},
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise input_error("state", "what State.to_dict returned", repr(error)) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (State.from_dict, (self.to_dict(),))

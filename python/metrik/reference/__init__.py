@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
+from metrik._run import run
 from metrik.reference.engine import reference_engine
 from metrik.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from metrik._conventions import Convention
-    from metrik._evaluate import Options
     from metrik._report import Comparison, Report
+    from metrik._run import Options
 
 __all__ = ["evaluate", "metrics"]
 
@@ -57,8 +58,6 @@ def evaluate(
     >>> metrik.reference.evaluate([[1, 4], [21]], [[1, 2, 4], [2, 3]], ["recall@3"])["recall@3"]
     0.5
     """
-    from metrik._evaluate import run  # noqa: PLC0415 - the package imports this module first
-
     return run(
         reference_engine, truth, predictions, metrics, convention, exclude, weights, groups, per_user, num_threads
     )

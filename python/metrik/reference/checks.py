@@ -11,8 +11,8 @@ from metrik._metrics import metrics as registry
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from metrik._evaluate import Problem
     from metrik._metrics import Value
+    from metrik._run import Problem
     from metrik.reference.judge import Rules
 
 _MAX_GAIN = 2.0**256

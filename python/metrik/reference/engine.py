@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrik._run import Outcome
 from metrik._state import Sums
 from metrik.reference.checks import check, check_user_faults
 from metrik.reference.judge import Rules, User, is_relevant, judge
 from metrik.reference.metrics import METRICS, Ratio
 
 if TYPE_CHECKING:
-    from metrik._evaluate import Outcome, Problem
     from metrik._metrics import Value
+    from metrik._run import Problem
 
 _SCALE = 1074  # every double is a multiple of 2^-1074
 _COMPUTE = "compute"
@@ -58,8 +59,6 @@ class _Users:
 
 def reference_engine(problem: Problem) -> Outcome:
     """Evaluate as the definitions say."""
-    from metrik._evaluate import Outcome  # noqa: PLC0415 - imports the package, which imports this
-
     check(problem)
     users = _Users(problem)
     check_user_faults(problem, lambda user, rules: _policy(users, user, rules))
