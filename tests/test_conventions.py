@@ -19,6 +19,10 @@ def test_the_fields_are_those_of_the_core_with_its_defaults() -> None:
     assert {f.name: f.standard for f in _core.convention_fields()} == {name: defaults[name] for name in CHOICES}
 
 
+def test_the_defaults_are_the_standard() -> None:
+    assert metrik.Convention() == STANDARD
+
+
 def test_presets_differ_by_what_they_say() -> None:
     assert metrik.conventions["capped"].diff("standard") == {"recall_over": ("min_cutoff_relevant", "relevant")}
     assert STANDARD.diff("standard") == {}
@@ -29,7 +33,6 @@ def test_replace_and_diff() -> None:
     assert mine.diff(STANDARD) == {
         "gain": ("exp2", "linear"),
         "precision.users": ("both", "truth"),
-        "rbp.gain": ("exp2", "binary"),
     }
     assert STANDARD.gain == "linear"
     assert mine.name == "custom"
@@ -55,6 +58,11 @@ def test_an_override_holds_for_its_metric_and_the_string_goes_before_it() -> Non
         {"min_grade": True},
         {"gain_table": 3},
         {"gain_table": ["a"]},
+        {"gain_table": {0: 1, 1: 3}},
+        {"gain_table": {0, 1, 3}},
+        {"min_grade": 10**400},
+        {"overrides": {"ndcg": "gain"}},
+        {"overrides": None},
         {"overrides": {"no_such_metric": {}}},
         {"overrides": {"ndcg": {"no_such_field": 1}}},
         {"overrides": {"ndcg": {"gain": "cubic"}}},

@@ -253,6 +253,16 @@ def test_f09_grades_that_are_not_finite(bad: float) -> None:
     assert place(error_of(lambda: evaluate(truth=[{1: 1.0}, {2: 1.0, 3: bad}]))) == ("truth", 1, 1, 1)
 
 
+def test_f09_one_grade_an_item() -> None:
+    for grades in ([], [1.0], [1.0, 2.0, 3.0]):
+        assert error_of(lambda given=grades: metrik.Truth([0, 2], [1, 2], given)).argument == "truth"
+
+
+@pytest.mark.parametrize("grade", [2**53 + 1, 10**400])
+def test_f09_grades_that_float64_does_not_hold(grade: int) -> None:
+    assert place(error_of(lambda: metrik.as_truth([{1: 1.0}, {2: grade}]))) == ("truth", 1, 0, 1)
+
+
 def test_f09_negative_grades() -> None:
     truth = [{1: 1.0, 4: -1.0}, {21: 2.0}]
     assert evaluate(truth, metrics=["P@2", "num_relevant"])["num_relevant"] == 1
@@ -396,6 +406,7 @@ def test_f17_lists_without_items() -> None:
 @pytest.mark.parametrize(
     ("options", "argument"),
     [
+        ({"weights": [1.0, 5e-324]}, "weights"),
         ({"weights": [1.0]}, "weights"),
         ({"weights": [1.0, -1.0]}, "weights"),
         ({"weights": [1.0, math.nan]}, "weights"),
@@ -432,6 +443,32 @@ def test_relevant_items_that_are_excluded_stay_as_misses() -> None:
         report = evaluate(exclude=[[4, 2], [99]], metrics=["recall@3", "P@1"])
     assert list(report.values.values()) == [0.75, 0.5]
     assert (report.counts["relevant_excluded"], report.counts["excluded_recommended"]) == (1, 2)
+
+
+def test_a_warning_comes_once_however_many_systems_it_holds_for() -> None:
+    with pytest.warns(metrik.EvaluationWarning) as caught:
+        metrik.evaluate(TRUTH, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1", exclude=[[4], []])
+    assert len(caught) == 1
+
+
+def test_errors_name_the_system_and_the_block() -> None:
+    systems = {"a": PREDICTIONS, "b": [[1], [2, 2]]}
+    assert error_of(lambda: metrik.evaluate(TRUTH, systems, "P@1")).__notes__ == ["in system 'b'"]
+    blocks = [(TRUTH, PREDICTIONS), (TRUTH, [[1], [2, -2]])]
+    notes = error_of(lambda: metrik.evaluate(None, iter(blocks), "P@1")).__notes__
+    assert notes == ["in block 1 of the iterator, whose first user is number 2"]
+    error = error_of(lambda: metrik.evaluate(None, iter(blocks), "P@1", weights=[1.0] * 3))
+    assert "4 users" in str(error)
+
+
+def test_what_was_given_may_change_afterwards() -> None:
+    present, indptr = np.array([True, True]), np.array([0, 1, 1])
+    truth = metrik.Truth(indptr, [1], present=present)
+    lists = metrik.Rankings(indptr, np.array([1]), present=present)
+    present[1], indptr[1] = False, 0
+    for rows in (truth, lists):
+        assert rows.has(1)
+        assert rows.row(0).tolist() == [1]
 
 
 def test_min_grade_needs_grades() -> None:

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "python" / "metrik"
 CPP_LAYERS = [
     ["metrik/types", "metrik/conventions", "metrik/error"],
     ["metrik/lists", "metrik/metrics", "metrik/evaluate"],
-    ["exact_sum", "discounts", "parallel", "rank/given"],
+    ["double_double", "exact_sum", "discounts", "parallel", "rank/given"],
     ["judge"],
     ["metrics/denominators"],
     ["metrics/metric", "policy"],

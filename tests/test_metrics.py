@@ -38,7 +38,7 @@ STANDARD = metrik.conventions["standard"]
         ("precision@10(average=macro)", "precision@10"),
         ("precision@10(users=both,average=micro)", "precision@10(average=micro,users=both)"),
         ("ndcg(gain=table,gain_table=[0,1,3.5])", "ndcg(gain=table,gain_table=[0,1,3.5])"),
-        ("rbp(p=0.5,gain=binary)", "rbp(p=0.5)"),
+        ("rbp(p=0.5,gain=linear)", "rbp(p=0.5)"),
         ("recall(min_grade=3.5)", "recall(min_grade=3.5)"),
     ],
 )
@@ -65,7 +65,9 @@ def test_canonical_names_resolve_to_themselves(spelling: str, convention: metrik
      "fbeta(beta=nan)", "precision(beta=2)", "rbp(p=1)", "rbp(p=1.5)", "ndcg(gain=cubic)", "ndcg(gain_table=3)",
      "ndcg(gain_table=[1,x])", "ndcg(gain=table)", "hit_rate(average=micro)", "precision(precision_over=hits)",
      "ndcg@10(ideal_over=cutoff)", "ndcg(ideal_over=cutoff,gain=binary)", "precision(average=micro,empty_truth=one)",
-     "ndcg@10(gain=table,gain_table=[0,-1])", "recall(min_grade=nan)", "précision"],
+     "ndcg@10(gain=table,gain_table=[0,-1])", "recall(min_grade=nan)", "précision",
+     "f_2", "fbeta_10", "P@1 0", "prec ision", "fbeta(beta=2,beta=3)", "fbeta(beta=1_0)", "fbeta(beta=1e400)",
+     "P@5,recall@5", "recall(gain_table={0:1})"],
 )  # fmt: skip
 def test_spellings_that_are_none(spelling: str) -> None:
     with pytest.raises(metrik.MetrikError) as caught:
@@ -84,6 +86,11 @@ def test_any_text_is_a_metric_or_an_error(text: str) -> None:
 def test_a_misspelt_name_is_answered_with_a_suggestion() -> None:
     with pytest.raises(metrik.InputError, match=r"did you mean 'ndcg'"):
         metrik.evaluate([[1]], [[1]], "ndgc@10")
+
+
+def test_a_set_of_metrics_has_no_order() -> None:
+    with pytest.raises(metrik.InputTypeError, match="in order"):
+        metrik.evaluate([[1]], [[1]], {"recall", "ndcg"})
 
 
 def test_an_empty_list_of_metrics_is_an_error() -> None:
@@ -108,5 +115,9 @@ def test_functions_take_the_parameter_and_the_options() -> None:
     truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
     expected = metrik.evaluate(truth, lists, "rbp@3(p=0.3)", weights=[1.0, 3.0], exclude=[[2], []])
     assert metrik.rbp_at_k(truth, lists, 3, p=0.3, weights=[1.0, 3.0], exclude=[[2], []]) == expected["rbp@3(p=0.3)"]
-    with pytest.raises(metrik.InputError):
+    with pytest.raises(metrik.InputError, match=r"^p: "):
         metrik.rbp_at_k(truth, lists, 3, p=1.0)
+    with pytest.raises(metrik.InputError, match=r"^k: "):
+        metrik.rbp_at_k(truth, lists, 10**5000)
+    with pytest.raises(metrik.InputTypeError, match="one system"):
+        metrik.rbp_at_k(truth, {"a": lists}, 3)

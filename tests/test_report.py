@@ -34,8 +34,13 @@ def test_look_up(report: metrik.Report) -> None:
     assert "recall" not in report.values
     with pytest.raises(KeyError, match="recall is not among precision@2, ndcg@2"):
         report["recall"]
-    with pytest.raises(metrik.InputError, match="did you mean"):
+    with pytest.raises(KeyError, match="did you mean"):
         report["ndgc"]
+    assert report.values.get("ndgc") is None
+    assert list(report) == list(report.metrics)
+    assert len(report) == 2
+    assert "P@2" in report
+    assert "ndgc" not in report
 
 
 def test_per_user_values_must_be_asked_for() -> None:
@@ -47,6 +52,14 @@ def test_standard_deviation() -> None:
     report = metrik.evaluate([[1]] * 4, [[1], [1], [2], [1]], ["P@1", "P@1(average=micro)"])
     assert report.standard_deviation["P@1"] == pytest.approx(np.std([1, 1, 0, 1]), rel=1e-12)
     assert math.isnan(report.standard_deviation["P@1(average=micro)"])
+
+
+@pytest.mark.parametrize("options", [{}, {"weights": [0.1, 0.2, 0.7]}])
+def test_equal_values_do_not_deviate(options: dict[str, Any]) -> None:
+    """Sums of squares are exact: their difference cancels to 0, not to the root of a rounding."""
+    lists = [[2, 3, 4, 5, 6, 7, 1]] * 3
+    report = metrik.evaluate([[1]] * 3, lists, ["mrr", "dcg"], **options)
+    assert list(report.standard_deviation.values()) == [0.0, 0.0]
 
 
 def test_weights() -> None:
@@ -94,6 +107,34 @@ def test_json_and_pickle_give_the_report_back(evaluation: Evaluation) -> None:
     )
 
 
+def test_json_means_the_same_in_any_order_of_its_keys(report: metrik.Report) -> None:
+    text = json.dumps(json.loads(report.to_json()), sort_keys=True)
+    assert metrik.Report.from_json(text) == report
+
+
+@pytest.mark.parametrize("users", [np.array([1, 2**64 - 1, 5], np.uint64), ["a", "b", "c"], [-1, 2, 3]])
+def test_keys_of_users_survive_json(users: Any) -> None:
+    truth = metrik.Truth([0, 1, 2, 3], [1, 2, 3], users=users)
+    report = metrik.evaluate(truth, [[1], [2], [3]], "P@1")
+    again = metrik.Report.from_json(report.to_json())
+    assert again == report
+    assert again.users.tolist() == list(users)
+
+
+@pytest.mark.parametrize("users", [[1, "a"], [1.5, 2.5], [True, False], [None, None], np.array([1, 2], "M8[s]")])
+def test_keys_are_integers_or_strings(users: Any) -> None:
+    with pytest.raises(metrik.InputTypeError, match="integers or strings"):
+        metrik.Truth([0, 1, 2], [1, 2], users=users)
+    with pytest.raises(metrik.InputTypeError, match="integers or strings"):
+        metrik.evaluate([[1], [2]], [[1], [2]], "P@1", groups=users)
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "{", '{"state": {}, "users": null, "per_user": {}}'])
+def test_other_json_is_refused(text: str) -> None:
+    with pytest.raises(metrik.InputError):
+        metrik.Report.from_json(text)
+
+
 def test_reports_that_differ_are_not_equal(report: metrik.Report) -> None:
     assert report != metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=["x", "y", "y"])
     assert report != metrik.evaluate(TRUTH, [*LISTS[:2], []], ["P@2", "ndcg@2"], groups=["x", "y", "y"], per_user=True)
@@ -136,6 +177,8 @@ def test_as_frames(report: metrik.Report, table: Any) -> None:
 
 
 def test_an_unknown_table_is_an_error(report: metrik.Report) -> None:
+    with pytest.raises(metrik.InputError, match="per_user=True"):
+        metrik.evaluate(TRUTH, LISTS, "P@1").to_pandas("per_user")
     with pytest.raises(metrik.InputError, match="table"):
         report.to_pandas("users")  # type: ignore[arg-type]
 
@@ -175,8 +218,13 @@ def test_merge_refuses_other_plans(report: metrik.Report) -> None:
     ]:
         with pytest.raises(metrik.StateMismatchError, match=what):
             metrik.merge([report, other])
+    unnamed = metrik.evaluate([[1]], [[1]], ["P@2", "ndcg@2"], groups=[1], per_user=True)
+    with pytest.raises(metrik.StateMismatchError, match="keys of users"):
+        metrik.merge([report, unnamed])
     with pytest.raises(metrik.InputError):
         metrik.merge([])
+    with pytest.raises(metrik.InputTypeError):
+        metrik.merge(report)  # type: ignore[arg-type]
     with pytest.raises(metrik.InputTypeError):
         metrik.merge([report, 3])  # type: ignore[list-item]
 

@@ -22,11 +22,11 @@ std::span<const T> view(const py::array& array, const std::string& argument) {
   const bool fits = py::isinstance<py::array_t<T, py::array::c_style>>(array) &&
                     array.ndim() == 1 && (array.flags() & kAligned) != 0;
   if (!fits) {
-    throw TypeFault{{.argument = argument,
+    throw TypeFault({.argument = argument,
                      .expected = "an aligned, contiguous, one-dimensional array of " +
                                  std::string(py::str(py::dtype::of<T>())),
                      .found = std::string(py::str(array.dtype())) + " of " +
-                              std::to_string(array.ndim()) + " dimension(s)"}};
+                              std::to_string(array.ndim()) + " dimension(s)"});
   }
   return {static_cast<const T*>(array.data()), static_cast<std::size_t>(array.size())};
 }

@@ -1,7 +1,9 @@
 #include <pybind11/stl.h>
+#include <pybind11/typing.h>
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
@@ -10,9 +12,10 @@
 namespace metrik::bindings {
 namespace {
 
-py::tuple choices(const ConventionField& field) {
+py::typing::Tuple<py::str, py::ellipsis> choices(const ConventionField& field) {
   py::list names;
-  for (const std::uint8_t code : field.choices) names.append(py::str(std::string(field.names[code])));
+  for (const std::uint8_t code : field.choices)
+    names.append(py::str(std::string(field.names[code])));
   return py::tuple(names);
 }
 

@@ -17,8 +17,10 @@ namespace {
 
 ItemArray item_view(const py::array& items, const std::string& argument) {
   if (py::isinstance<py::array_t<std::int32_t>>(items)) return view<std::int32_t>(items, argument);
-  if (py::isinstance<py::array_t<std::uint32_t>>(items)) return view<std::uint32_t>(items, argument);
-  if (py::isinstance<py::array_t<std::uint64_t>>(items)) return view<std::uint64_t>(items, argument);
+  if (py::isinstance<py::array_t<std::uint32_t>>(items))
+    return view<std::uint32_t>(items, argument);
+  if (py::isinstance<py::array_t<std::uint64_t>>(items))
+    return view<std::uint64_t>(items, argument);
   return view<std::int64_t>(items, argument);
 }
 
@@ -28,6 +30,14 @@ void check_size(const std::optional<py::array>& array, Count size, const std::st
   throw InputError({.argument = argument,
                     .expected = "one entry a row (" + std::to_string(size) + ")",
                     .found = std::to_string(array->size())});
+}
+
+void check_grades(const std::optional<py::array>& grades, const Lists& truth) {
+  const auto items = std::visit([](const auto& ids) { return ids.size(); }, truth.items);
+  if (!grades || std::cmp_equal(grades->size(), items)) return;
+  throw InputError({.argument = "truth",
+                    .expected = "one grade an item (" + std::to_string(items) + ")",
+                    .found = std::to_string(grades->size())});
 }
 
 // Holds the arrays that `lists` looks at: the items as they are, what is used as an index copied.
@@ -43,8 +53,13 @@ class OwnedLists {
                .indptr = indptr_,
                .lengths = lengths_,
                .present = present_} {
-    check_size(lengths, std::max<Count>(lists_.rows(), 0), argument + ".lengths");
-    check_size(present, std::max<Count>(lists_.rows(), 0), argument + ".present");
+    if (indptr_.empty()) {
+      throw InputError({.argument = argument,
+                        .expected = "indptr with one offset more than there are rows",
+                        .found = "none"});
+    }
+    check_size(lengths, lists_.rows(), argument + ".lengths");
+    check_size(present, lists_.rows(), argument + ".present");
   }
   OwnedLists(const OwnedLists&) = delete;  // lists_ points into the other members
   OwnedLists& operator=(const OwnedLists&) = delete;
@@ -68,16 +83,16 @@ class OwnedLists {
 
 py::int_ python_int(const ExactInteger& integer) {
   const py::bytes bytes(reinterpret_cast<const char*>(integer.bytes.data()), integer.bytes.size());
-  return py::int_(py::type::of(py::int_(0)).attr("from_bytes")(bytes, "little",
-                                                               py::arg("signed") = true));
+  return py::int_(
+      py::type::of(py::int_(0)).attr("from_bytes")(bytes, "little", py::arg("signed") = true));
 }
 
-using PySums = py::typing::Tuple<int, int, py::int_, py::int_, int, py::int_, int>;
+using PySums = py::typing::Tuple<int, int, py::int_, int, py::int_, int, py::int_, int>;
 
-// (users, undefined, total, squares, their scale, weight, its scale)
+// (users, undefined, total, its scale, squares, their scale, weight, its scale)
 PySums python_sums(const Sums& sums) {
-  return py::make_tuple(sums.users, sums.undefined, python_int(sums.total),
-                        python_int(sums.squares), sums.total.scale, python_int(sums.weight),
+  return py::make_tuple(sums.users, sums.undefined, python_int(sums.total), sums.total.scale,
+                        python_int(sums.squares), sums.squares.scale, python_int(sums.weight),
                         sums.weight.scale);
 }
 
@@ -103,19 +118,19 @@ using PyResult = py::typing::Tuple<py::typing::List<PySums>, py::typing::Dict<py
                                    std::optional<py::array_t<double>>>;
 
 PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
-             const OwnedLists& predictions, const OwnedLists* exclude,
+             const OwnedLists& predictions, std::optional<const OwnedLists*> exclude,
              const std::optional<py::array>& weights, const std::optional<py::array>& groups,
              Count group_count, const std::vector<PlannedValue>& values, const Rules& tally_rules,
              bool per_user, int num_threads) {
-  const Count users = std::max<Count>(truth.lists().rows(), 0);
-  check_size(weights, users, "weights");
+  const Count users = truth.lists().rows();
   check_size(groups, users, "groups");
+  check_grades(grades, truth.lists());
   const auto owned_groups = snapshot<Offset>(groups, "groups");
   Request request{.truth = truth.lists(),
                   .grades = view<double>(grades, "truth.grades"),
                   .predictions = predictions.lists(),
                   .exclude = std::nullopt,
-                  .weights = view<double>(weights, "weights"),
+                  .weights = std::nullopt,
                   .groups = owned_groups,
                   .group_count = group_count,
                   .values = values,
@@ -123,7 +138,8 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
                   .per_user = {},
                   .threads = num_threads,
                   .poll = &poll_signals};
-  if (exclude != nullptr) request.exclude = exclude->lists();
+  if (exclude) request.exclude = (*exclude)->lists();
+  if (weights) request.weights = view<double>(*weights, "weights");
   std::optional<py::array_t<double>> table;
   if (per_user) {
     table.emplace(std::vector<Count>{static_cast<Count>(values.size()), users});
@@ -140,9 +156,9 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
 
 py::array_t<Offset> lengths_of_padded(const py::array& matrix, const std::string& argument) {
   if (matrix.ndim() != 2) {
-    throw TypeFault{{.argument = argument,
+    throw TypeFault({.argument = argument,
                      .expected = "a two-dimensional array",
-                     .found = std::to_string(matrix.ndim()) + " dimension(s)"}};
+                     .found = std::to_string(matrix.ndim()) + " dimension(s)"});
   }
   const py::array flat = matrix.attr("reshape")(-1);
   const auto lengths =
@@ -153,6 +169,8 @@ py::array_t<Offset> lengths_of_padded(const py::array& matrix, const std::string
 }  // namespace
 
 void bind_evaluate(py::module_& module) {
+  module.attr("MAX_CUTOFF") = kMaxCutoff;
+  module.attr("MAX_THREADS") = kMaxThreads;
   py::class_<OwnedLists>(module, "Lists", "One list of items a user; see metrik/types.hpp.")
       .def(py::init<py::array, const py::array&, const std::optional<py::array>&,
                     const std::optional<py::array>&, const std::string&>(),
@@ -163,18 +181,19 @@ void bind_evaluate(py::module_& module) {
           [](const OwnedLists& self, const std::string& argument,
              const std::optional<py::array>& grades) {
             validate_lists(self.lists(), argument);
+            check_grades(grades, self.lists());
             validate_grades(view<double>(grades, argument + ".grades"), self.lists());
           },
           py::arg("argument"), py::arg("grades").noconvert(),
           "Raise InputError unless offsets, lengths, ids and grades are what they must be.");
   py::class_<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under settled rules.")
-      .def(py::init([](std::string metric, std::optional<Count> cutoff, double parameter,
-                       Rules rules) {
-             return PlannedValue{.metric = std::move(metric),
-                                 .cutoff = cutoff.value_or(kNoCutoff),
-                                 .parameter = parameter,
-                                 .rules = std::move(rules)};
-           }),
+      .def(py::init(
+               [](std::string metric, std::optional<Count> cutoff, double parameter, Rules rules) {
+                 return PlannedValue{.metric = std::move(metric),
+                                     .cutoff = cutoff.value_or(kNoCutoff),
+                                     .parameter = parameter,
+                                     .rules = std::move(rules)};
+               }),
            py::arg("metric"), py::arg("cutoff"), py::arg("parameter"), py::arg("rules"));
   module.def("evaluate", &run, py::arg("truth"), py::arg("grades").noconvert(),
              py::arg("predictions"), py::arg("exclude"), py::arg("weights").noconvert(),

@@ -17,11 +17,11 @@ void bind_metrics(py::module_& module) {
       .def_readonly("high", &MetricParameter::high);
   py::class_<MetricInfo>(module, "MetricInfo", "What there is to know about a metric.")
       .def_readonly("name", &MetricInfo::name)
-      .def_property_readonly(
-          "aliases",
-          [](const MetricInfo& info) {
-            return std::vector<std::string>(info.aliases.begin(), info.aliases.end());
-          })
+      .def_property_readonly("aliases",
+                             [](const MetricInfo& info) {
+                               return std::vector<std::string>(info.aliases.begin(),
+                                                               info.aliases.end());
+                             })
       .def_readonly("summary", &MetricInfo::summary)
       .def_readonly("formula", &MetricInfo::formula)
       .def_readonly("source", &MetricInfo::source)

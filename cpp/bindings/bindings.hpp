@@ -12,8 +12,9 @@ namespace metrik::bindings {
 namespace py = pybind11;
 
 // An argument of the wrong type: becomes metrik.InputTypeError.
-struct TypeFault {
-  Fault fault;
+class TypeFault : public InputError {
+ public:
+  using InputError::InputError;
 };
 
 void bind_errors();

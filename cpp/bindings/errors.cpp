@@ -25,10 +25,10 @@ void bind_errors() {
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
+    } catch (const TypeFault& error) {
+      raise("InputTypeError", error);
     } catch (const InputError& error) {
       raise("InputError", error);
-    } catch (const TypeFault& error) {
-      raise("InputTypeError", InputError(error.fault));
     }
   });
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "double_double.hpp"
 #include "exact_sum.hpp"
 #include "metrik/evaluate.hpp"
 #include "policy.hpp"
@@ -13,10 +14,11 @@ class Accumulator {
  public:
   // `weighs`: the divisor of the mean is a sum of its own, not the number of users.
   Accumulator(Exactness exactness, bool weighs)
-      : total_(exactness),
-        squares_(exactness),
-        weight_(weighs ? Exactness::any : Exactness::unit),
-        weighs_(weighs) {}
+      : exactness_(exactness),
+        weighs_(weighs),
+        total_(exactness),
+        squares_(exactness == Exactness::any ? Exactness::any : Exactness::unit_squares),
+        weight_(weighs ? Exactness::any : Exactness::unit) {}
 
   // One user of a macro average.
   void add(UserValue user, double weight) noexcept {
@@ -26,17 +28,23 @@ class Accumulator {
       ++undefined_;
       return;
     }
-    const double term = weight * user.value;
-    total_.add(term);
-    squares_.add(term * user.value);
+    if (exactness_ == Exactness::unit) {
+      total_.add(user.value);
+      squares_.add_square(user.value);
+      return;
+    }
+    const Pair term = two_product(weight, user.value);
+    add_exactly(total_, term);
+    add_exactly(squares_, two_product(term.high, user.value));
+    add_exactly(squares_, two_product(term.low, user.value));
     if (weighs_) weight_.add(weight);
   }
 
   // One user of a micro average.
   void add(const Ratio& ratio, double weight) noexcept {
     ++users_;
-    total_.add(weight * ratio.numerator);
-    weight_.add(weight * ratio.denominator);
+    add_exactly(total_, two_product(weight, ratio.numerator));
+    add_exactly(weight_, two_product(weight, ratio.denominator));
   }
 
   void add(const Accumulator& other) noexcept {
@@ -63,12 +71,18 @@ class Accumulator {
   }
 
  private:
+  static void add_exactly(ExactSum& sum, Pair term) noexcept {
+    sum.add(term.high);
+    sum.add(term.low);
+  }
+
+  Exactness exactness_;
+  bool weighs_;
   Count users_ = 0;
   Count undefined_ = 0;
   ExactSum total_;
   ExactSum squares_;
   ExactSum weight_;
-  bool weighs_;
 };
 
 }  // namespace metrik

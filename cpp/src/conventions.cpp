@@ -14,8 +14,7 @@ template <class E>
 constexpr std::array<std::string_view, 0> kNames = {};
 template <>
 constexpr std::array<std::string_view, 7> kNames<Over> = {
-    "cutoff",           "list", "relevant",  "min_cutoff_relevant",
-    "min_list_relevant", "hits", "all_judged"};
+    "cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits", "all_judged"};
 template <>
 constexpr std::array<std::string_view, 4> kNames<Gain> = {"linear", "binary", "exp2", "table"};
 template <>
@@ -32,8 +31,9 @@ constexpr std::array<std::string_view, 4> kNames<Undefined> = {"zero", "one", "n
 template <>
 constexpr std::array<std::string_view, 4> kNames<Duplicates> = {"raise", "first", "max", "count"};
 
-template <class E, E... values>
+template <auto... values>
 constexpr std::array<std::uint8_t, sizeof...(values)> kChoices = {
+    // NOLINTNEXTLINE(modernize-avoid-c-style-cast): clang makes one when it expands the pack
     static_cast<std::uint8_t>(values)...};
 
 template <class E>
@@ -45,11 +45,11 @@ struct MemberOfRules<E Rules::*> {
 
 template <auto Member, auto... values>
 constexpr ConventionField field(std::string_view name, std::string_view summary) {
-  using Enum = typename MemberOfRules<decltype(Member)>::Enum;
+  using Enum = MemberOfRules<decltype(Member)>::Enum;
   return {name,
           summary,
           kNames<Enum>,
-          kChoices<Enum, values...>,
+          kChoices<values...>,
           [](Rules& rules, std::uint8_t code) { rules.*Member = static_cast<Enum>(code); },
           [](const Rules& rules) { return static_cast<std::uint8_t>(rules.*Member); }};
 }

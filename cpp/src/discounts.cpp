@@ -1,44 +1,17 @@
-// libm's log2 differs by an ulp between platforms, and 1/log2(x) rounds twice. Here the logarithm is
-// an unevaluated sum of two doubles ("double-double", about 106 bits), built of +, -, x and / alone,
-// and is rounded once at the end.
+// libm's log2 differs by an ulp between platforms, and 1/log2(x) rounds twice. Here the logarithm
+// is an unevaluated sum of two doubles ("double-double", about 106 bits), built of +, -, x and /
+// alone, and is rounded once at the end.
 
 #include "discounts.hpp"
 
 #include <array>
 #include <cmath>
+#include <numbers>
+
+#include "double_double.hpp"
 
 namespace metrik {
 namespace {
-
-struct Pair {  // high + low, |low| <= ulp(high) / 2
-  double high = 0;
-  double low = 0;
-};
-
-constexpr Pair quick_two_sum(double a, double b) noexcept {  // |a| >= |b|
-  const double sum = a + b;
-  return {sum, b - (sum - a)};
-}
-
-constexpr Pair two_sum(double a, double b) noexcept {  // Knuth
-  const double sum = a + b;
-  const double part = sum - a;
-  return {sum, (a - (sum - part)) + (b - part)};
-}
-
-constexpr Pair two_product(double a, double b) noexcept {  // Dekker
-  constexpr double kSplitter = 134217729;        // 2^27 + 1
-  const auto split = [](double x) {
-    const double scaled = kSplitter * x;
-    const double high = scaled - (scaled - x);
-    return Pair{high, x - high};
-  };
-  const double product = a * b;
-  const Pair x = split(a);
-  const Pair y = split(b);
-  return {product,
-          ((x.high * y.high - product) + x.high * y.low + x.low * y.high) + x.low * y.low};
-}
 
 constexpr Pair add(Pair a, Pair b) noexcept {
   const Pair high = two_sum(a.high, b.high);
@@ -71,14 +44,14 @@ constexpr auto kInverseOdd = [] {
   return inverse;
 }();
 
-// log2(n) for n >= 1, by log(m) = 2 atanh((m - 1) / (m + 1)) with n = m 2^e, sqrt(1/2) <= m < sqrt(2).
+// log2(n) for n >= 1, by log(m) = 2 atanh((m - 1) / (m + 1)) with n = m 2^e, sqrt(1/2) <= m <
+// sqrt(2).
 Pair log2_of(Count n) noexcept {
   constexpr Pair kTwoOverLog2 = {0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55};  // 2 / ln 2
-  constexpr double kSqrtTwo = 0x1.6a09e667f3bcdp+0;
   int exponent = 0;
   double mantissa = 2 * std::frexp(static_cast<double>(n), &exponent);
   --exponent;
-  if (mantissa >= kSqrtTwo) {
+  if (mantissa >= std::numbers::sqrt2) {
     mantissa /= 2;
     ++exponent;
   }

@@ -1,5 +1,6 @@
 #include "metrik/error.hpp"
 
+#include <sstream>
 #include <utility>
 
 namespace metrik {
@@ -17,6 +18,12 @@ std::string message(const Fault& fault) {
 }
 
 }  // namespace
+
+std::string shown(double number) {
+  std::ostringstream text;
+  text << number;
+  return text.str();
+}
 
 InputError::InputError(Fault fault)
     : std::invalid_argument(message(fault)), fault_(std::move(fault)) {}

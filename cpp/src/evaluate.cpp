@@ -44,6 +44,13 @@ Count longest(const Lists& lists) {
   return length;
 }
 
+// How often one user breaks the rule.
+Count count_of(Breach breach, const Matches& matches) {
+  if (breach == Breach::duplicate_truth) return matches.truth_duplicates;
+  if (breach == Breach::duplicate_items) return matches.list_duplicates;
+  return 1;
+}
+
 template <class T>
 std::span<const T> row_of(std::span<const T> items, const Lists& lists, Count row) {
   return items.subspan(static_cast<std::size_t>(lists.begin(row)),
@@ -165,8 +172,8 @@ const Matches& Evaluation::match(Worker& worker, Count user) const {
 }
 
 bool Evaluation::raises(Duplicates Rules::* field) const {
-  return std::ranges::any_of(
-      plan_.runs, [&](const Run& run) { return run.rules.*field == Duplicates::raise; });
+  return std::ranges::any_of(plan_.runs,
+                             [&](const Run& run) { return run.rules.*field == Duplicates::raise; });
 }
 
 Breach Evaluation::visit(Worker& worker, Count user) const {
@@ -190,7 +197,7 @@ Breach Evaluation::visit(Worker& worker, Count user) const {
 }
 
 Breach Evaluation::score_run(Worker& worker, const Run& run, const HitRow& row, Count user) const {
-  const double weight = weighted() ? (*request_.weights)[static_cast<std::size_t>(user)] : 1;
+  const double weight = request_.weights ? (*request_.weights)[static_cast<std::size_t>(user)] : 1;
   const auto give = [&](std::size_t output, UserValue value) {
     keep(output, user, value.value);
     worker.sums[output].add(value, weight);
@@ -254,10 +261,7 @@ void Evaluation::report(Breach gravest) {
     if (breach < gravest) count = 0;
     gravest = breach;
     if (count == 0) first = user;
-    const Matches& matches = match(worker, user);
-    count += breach == Breach::duplicate_truth   ? matches.truth_duplicates
-             : breach == Breach::duplicate_items ? matches.list_duplicates
-                                                 : 1;
+    count += count_of(breach, match(worker, user));
   }
   Fault fault = fault_of(gravest, match(worker, first), first);
   fault.count = count;
@@ -269,8 +273,9 @@ Fault Evaluation::fault_of(Breach breach, const Matches& matches, Count user) co
   const auto again = [&](const Lists& lists, Offset position) -> std::string {
     if (position < 0) return "an item again";  // another thread has changed the list since
     const auto flat = static_cast<std::size_t>(lists.begin(user) + position);
-    return std::visit([&](const auto& ids) { return "item " + std::to_string(ids[flat]) + " again"; },
-                      lists.items);
+    return std::visit(
+        [&](const auto& ids) { return "item " + std::to_string(ids[flat]) + " again"; },
+        lists.items);
   };
   switch (breach) {
     case Breach::duplicate_truth:
@@ -301,12 +306,14 @@ Fault Evaluation::fault_of(Breach breach, const Matches& matches, Count user) co
 }
 
 Result Evaluation::run() {
-  // Blocks of about 2^14 ids: long enough to forget the counter, short enough to share out and stop.
+  // Blocks of about 2^14 ids: long enough to forget the counter, short enough to share out and
+  // stop.
   const Count ids = request_.truth.indptr.back() + request_.predictions.indptr.back();
   const Count block_users = std::clamp<Count>((users() << 14U) / (ids + 1), 1, 1024);
   const Count blocks = (users() + block_users - 1) / block_users;
   const int threads = static_cast<int>(std::clamp<Count>(blocks, 1, request_.threads));
   std::vector<Worker> workers;
+  workers.reserve(static_cast<std::size_t>(threads));
   for (int i = 0; i < threads; ++i) workers.push_back(make_worker());
   std::atomic<Breach> breach = Breach::none;
 

@@ -29,6 +29,25 @@ Parts parts(double value) noexcept {
           (bits >> 63U) != 0};
 }
 
+__extension__ using UInt128 = unsigned __int128;
+constexpr unsigned kLowBits = 96;  // of a sum of squares; 31 more hold what is not carried yet
+constexpr UInt128 kLowMask = (UInt128{1} << kLowBits) - 1;
+
+struct Fixed {
+  std::uint64_t mantissa;
+  unsigned shift;  // the value is mantissa x 2^shift, in units of 2^-80
+};
+
+// A term in [0, 1], rounded to a multiple of 2^-80.
+Fixed unit_fixed(double term) noexcept {
+  const Parts term_parts = parts(term);
+  const int shift = term_parts.exponent + kUnitScale;
+  if (shift >= 0) return {term_parts.mantissa, static_cast<unsigned>(shift)};
+  if (shift <= -64) return {0, 0};
+  const std::uint64_t half = std::uint64_t{1} << static_cast<unsigned>(-shift - 1);
+  return {(term_parts.mantissa + half) >> static_cast<unsigned>(-shift), 0};
+}
+
 // Sign-extended, so that the integer reads the same at any number of bytes.
 template <class Word>
 void append_bytes(std::vector<std::uint8_t>& bytes, Word word, std::size_t size) {
@@ -39,21 +58,25 @@ void append_bytes(std::vector<std::uint8_t>& bytes, Word word, std::size_t size)
 
 }  // namespace
 
-ExactSum::ExactSum(Exactness exactness) : digits_(exactness == Exactness::any ? kDigits : 0) {}
+ExactSum::ExactSum(Exactness exactness)
+    : exactness_(exactness), digits_(exactness == Exactness::any ? kDigits : 0) {}
 
 void ExactSum::add(double term) noexcept {
-  if (!digits_.empty()) {
+  if (exactness_ == Exactness::any) {
     add_wide(term);
     return;
   }
-  const Parts term_parts = parts(term);
-  const int shift = term_parts.exponent + kUnitScale;
-  if (shift >= 0) {
-    fixed_ += Int128{term_parts.mantissa} << shift;
-  } else if (shift > -64) {
-    const std::uint64_t half = std::uint64_t{1} << static_cast<unsigned>(-shift - 1);
-    fixed_ += (term_parts.mantissa + half) >> static_cast<unsigned>(-shift);
-  }
+  const Fixed fixed = unit_fixed(term);
+  fixed_ += Int128{fixed.mantissa} << fixed.shift;
+}
+
+void ExactSum::add_square(double term) noexcept {
+  const Fixed fixed = unit_fixed(term);
+  const UInt128 square = UInt128{fixed.mantissa} * fixed.mantissa;  // below 2^107
+  const unsigned shift = 2 * fixed.shift;                           // at most 56
+  fixed_ += static_cast<Int128>((square << shift) & kLowMask);
+  fixed_high_ += static_cast<Int128>(square >> (kLowBits - shift));
+  carry();
 }
 
 void ExactSum::add_wide(double term) noexcept {
@@ -62,7 +85,6 @@ void ExactSum::add_wide(double term) noexcept {
   const auto offset = static_cast<unsigned>(term_parts.exponent + kAnyScale);
   const std::size_t first = offset / kDigitBits;
   const unsigned shift = offset % kDigitBits;
-  __extension__ using UInt128 = unsigned __int128;
   UInt128 shifted = UInt128{term_parts.mantissa} << shift;  // at most 84 bits: three digits
   for (std::size_t i = first; i < first + 3; ++i) {
     const auto digit = static_cast<std::int64_t>(static_cast<std::uint64_t>(shifted) & kLowDigit);
@@ -74,19 +96,27 @@ void ExactSum::add_wide(double term) noexcept {
 
 void ExactSum::add(const ExactSum& other) noexcept {
   fixed_ += other.fixed_;
+  fixed_high_ += other.fixed_high_;
   if (pending_ + other.pending_ + 1 >= kMaxPending) carry();
   for (std::size_t i = 0; i < digits_.size(); ++i) digits_[i] += other.digits_[i];
   pending_ += other.pending_ + 1;
+  if (exactness_ == Exactness::unit_squares) carry();
 }
 
 void ExactSum::clear() noexcept {
   fixed_ = 0;
+  fixed_high_ = 0;
   digits_.assign(digits_.size(), 0);
   pending_ = 0;
 }
 
-// Leaves every digit but the last in [0, 2^32).
+// Leaves every digit but the last within its base.
 void ExactSum::carry() noexcept {
+  if (exactness_ == Exactness::unit_squares) {
+    fixed_high_ += fixed_ >> kLowBits;
+    fixed_ &= static_cast<Int128>(kLowMask);
+    return;
+  }
   std::int64_t above = 0;
   for (std::size_t i = 0; i + 1 < digits_.size(); ++i) {
     const std::int64_t digit = digits_[i] + above;
@@ -99,9 +129,15 @@ void ExactSum::carry() noexcept {
 
 ExactInteger ExactSum::integer() const {
   ExactInteger result;
-  if (digits_.empty()) {
+  if (exactness_ == Exactness::unit) {
     result.scale = kUnitScale;
     append_bytes(result.bytes, fixed_, sizeof(fixed_));
+    return result;
+  }
+  if (exactness_ == Exactness::unit_squares) {
+    result.scale = 2 * kUnitScale;
+    append_bytes(result.bytes, fixed_, kLowBits / 8);
+    append_bytes(result.bytes, fixed_high_, sizeof(fixed_high_));
     return result;
   }
   ExactSum carried = *this;

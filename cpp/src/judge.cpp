@@ -3,17 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <random>
+#include <utility>
 
 namespace metrik {
-
-GivenRanking::GivenRanking() {
-  static const std::uint64_t process_seed = [] {
-    std::random_device device;
-    return (std::uint64_t{device()} << 32U) | device();
-  }();
-  seed_ = process_seed;
-}
 
 Lens::Lens(const Rules& rules, bool uses_gains)
     : gain(uses_gains ? rules.gain : Gain::binary),
@@ -67,7 +59,7 @@ HitRow Judge::judge(const Lens& lens, const Matches& matches, std::span<const do
   row.recommended = matches.list_length;
   ideal_.clear();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const bool repeat = matches.first_entry[i] != static_cast<Count>(i);
+    const bool repeat = std::cmp_not_equal(matches.first_entry[i], i);
     if (repeat && lens.duplicate_truth != Duplicates::count) continue;
     const Entry& entry = entries_[i];
     ++(entry.relevant ? row.relevant : row.nonrelevant);
@@ -86,6 +78,7 @@ HitRow Judge::judge(const Lens& lens, const Matches& matches, std::span<const do
   for (const Match& match : matches.found) {
     if (match.repeat && lens.duplicate_items == Duplicates::first) continue;
     const Entry& entry = entries_[static_cast<std::size_t>(match.entry)];
+    row.hits_repeat = row.hits_repeat || (match.repeat && entry.relevant);
     hits_.push_back({match.rank, entry.gain, entry.relevant});
   }
   row.judged = hits_;

@@ -1,5 +1,6 @@
-// From ids to ranks: which judged items a user's ranking reaches, and where. The HitRow is all that a
-// metric ever sees; it knows no ids, and whatever ranks the items (a given list, scores) ends here.
+// From ids to ranks: which judged items a user's ranking reaches, and where. The HitRow is all that
+// a metric ever sees; it knows no ids, and whatever ranks the items (a given list, scores) ends
+// here.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ struct HitRow {
   Count relevant = 0;             // relevant items in the truth
   Count nonrelevant = 0;          // judged items that are not relevant
   bool unit_gains = true;         // every relevant item has gain 1
+  bool hits_repeat = false;       // a relevant item counts at more than one rank
 };
 
 // What of a convention decides how a user is judged. Values that agree in it share one HitRow.

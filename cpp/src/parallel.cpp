@@ -76,20 +76,26 @@ class Team {
   std::exception_ptr error_;
 };
 
-}  // namespace
-
-void parallel_for(Count blocks, int threads, const std::function<void(int, Count)>& body,
-                  const std::function<void()>& poll) {
-  Team team(blocks, body);
+std::vector<std::thread> start_others(Team& team, int wanted) {
   std::vector<std::thread> others;
-  const auto wanted = static_cast<int>(std::min<Count>(threads, blocks)) - 1;
   try {
     others.reserve(static_cast<std::size_t>(std::max(wanted, 0)));
     for (int worker = 1; worker <= wanted; ++worker) {
       others.emplace_back([&team, worker] { team.work_beside(worker); });
     }
-  } catch (const std::exception&) {  // no more threads to be had: those that started suffice
+  } catch (const std::exception&) {
+    return others;  // no more threads to be had: those that started suffice
   }
+  return others;
+}
+
+}  // namespace
+
+void parallel_for(Count blocks, int threads, const std::function<void(int, Count)>& body,
+                  const std::function<void()>& poll) {
+  Team team(blocks, body);
+  std::vector<std::thread> others =
+      start_others(team, static_cast<int>(std::min<Count>(threads, blocks)) - 1);
   auto last_poll = Clock::now();
   team.work(0, [&] {
     const auto now = Clock::now();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "metrics/all.hpp"
 #include "metrik/error.hpp"
@@ -11,7 +12,6 @@
 namespace metrik {
 namespace {
 
-constexpr Count kMaxCutoff = (Count{1} << 31U) - 1;
 constexpr Count kMaxIdealCutoff = Count{1} << 20U;  // each place of a full-k ideal is computed
 
 [[noreturn]] void refuse(const PlannedValue& value, std::string expected, std::string found) {
@@ -35,18 +35,18 @@ void check_parameter(const MetricInfo& info, const PlannedValue& value) {
   const bool inside = value.parameter >= parameter.low && value.parameter <= parameter.high;
   if (!parameter.name.empty() && !inside) {
     refuse(value,
-           std::string(parameter.name) + " in [" + std::to_string(parameter.low) + ", " +
-               std::to_string(parameter.high) + "]",
-           std::to_string(value.parameter));
+           std::string(parameter.name) + " in [" + shown(parameter.low) + ", " +
+               shown(parameter.high) + "]",
+           shown(value.parameter));
   }
 }
 
 void check_gain_table(const PlannedValue& value) {
   const std::vector<double>& table = value.rules.gain_table;
-  const auto bad = std::ranges::find_if_not(
-      table, [](double gain) { return gain >= 0 && gain <= kMaxGain; });
+  const auto bad =
+      std::ranges::find_if_not(table, [](double gain) { return gain >= 0 && gain <= kMaxGain; });
   if (bad != table.end()) {
-    refuse(value, "gain_table of numbers from 0 to 2^256", std::to_string(*bad));
+    refuse(value, "gain_table of numbers from 0 to 2^256", shown(*bad));
   }
   if (value.rules.gain == Gain::table && table.empty()) {
     refuse(value, "a gain_table beside gain='table'", "none");
@@ -66,7 +66,10 @@ void check_ideal(const PlannedValue& value) {
 
 void check_average(const MetricInfo& info, const PlannedValue& value) {
   if (value.rules.average != Average::micro) return;
-  if (!info.micro) refuse(value, "average='macro'", "'micro', which has no meaning for it");
+  if (!info.micro) {
+    refuse(value, "average='macro' (overrides set it for one metric)",
+           "'micro', which has no meaning for it");
+  }
   for (const Empty empty :
        {value.rules.empty_truth, value.rules.empty_list, value.rules.missing_list}) {
     if (empty == Empty::zero || empty == Empty::one) {
@@ -83,7 +86,7 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
     refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
   }
   if (!std::isfinite(value.rules.min_grade)) {
-    refuse(value, "a finite min_grade", std::to_string(value.rules.min_grade));
+    refuse(value, "a finite min_grade", shown(value.rules.min_grade));
   }
   check_parameter(info, value);
   check_average(info, value);
@@ -91,7 +94,8 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (info.uses_ideal) check_ideal(value);
 }
 
-// The lens for some rules: a known one if it fits, and where gains do not matter whatever its gains.
+// The lens for some rules: a known one if it fits, and where gains do not matter whatever its
+// gains.
 std::size_t lens_index(std::vector<Lens>& lenses, const Rules& rules, bool uses_gains) {
   const Lens wanted(rules, uses_gains);
   const auto known = std::ranges::find_if(lenses, [&](const Lens& lens) {
@@ -138,13 +142,13 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
     if (run == plan.runs.end()) {
       const bool unit = info.unit_range && value.rules.duplicate_items != Duplicates::count &&
                         value.rules.average == Average::macro;
-      plan.runs.push_back({.info = &info,
-                           .score = AllMetrics::score[static_cast<std::size_t>(
-                               &info - AllMetrics::info.data())],
-                           .parameter = value.parameter,
-                           .rules = value.rules,
-                           .lens = 0,
-                           .exactness = unit ? Exactness::unit : Exactness::any});
+      plan.runs.push_back(
+          {.info = &info,
+           .score = AllMetrics::score[static_cast<std::size_t>(&info - AllMetrics::info.data())],
+           .parameter = value.parameter,
+           .rules = value.rules,
+           .lens = 0,
+           .exactness = unit ? Exactness::unit : Exactness::any});
       run = std::prev(plan.runs.end());
     }
     run->cutoffs.push_back(value.cutoff);

@@ -1,4 +1,5 @@
-// The request's values, settled before any user is touched: what is walked together, under which lens.
+// The request's values, settled before any user is touched: what is walked together, under which
+// lens.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@ struct Run {
   Score score;
   double parameter;
   Rules rules;
-  std::size_t lens;                  // index into Plan::lenses
-  Exactness exactness;               // of the sum of its values, when they are not weighted
+  std::size_t lens;                       // index into Plan::lenses
+  Exactness exactness;                    // of the sum of its values, when they are not weighted
   std::vector<Count> cutoffs = {};        // ascending
   std::vector<std::size_t> outputs = {};  // beside the cutoffs: index into Request::values
 };

@@ -1,5 +1,5 @@
-// What a convention says about the whole user and about 0 / 0: the two questions that a metric never
-// asks itself.
+// What a convention says about the whole user and about 0 / 0: the two questions that a metric
+// never asks itself.
 #pragma once
 
 #include <cstdint>

@@ -3,22 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <sstream>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "metrik/error.hpp"
 
 namespace metrik {
 namespace {
-
-constexpr int kMaxThreads = 1024;
-
-std::string shown(double number) {
-  std::ostringstream text;
-  text << number;
-  return text.str();
-}
 
 Count item_count(const ItemArray& items) {
   return std::visit([](const auto& ids) { return static_cast<Count>(ids.size()); }, items);
@@ -65,14 +57,14 @@ void check_indptr(const Lists& lists, const std::string& argument) {
     }
   }
   if (indptr.back() != item_count(lists.items)) {
-    fail("to end at the number of items, " + std::to_string(item_count(lists.items)),
-         indptr.back(), lists.rows());
+    fail("to end at the number of items, " + std::to_string(item_count(lists.items)), indptr.back(),
+         lists.rows());
   }
 }
 
 void check_size(std::size_t found, Count expected, const std::string& argument,
                 const std::string& what) {
-  if (static_cast<Count>(found) == expected) return;
+  if (std::cmp_equal(found, expected)) return;
   throw InputError({.argument = argument,
                     .expected = what + " (" + std::to_string(expected) + ")",
                     .found = std::to_string(found)});
@@ -137,7 +129,9 @@ void check_ids(const Lists& lists, std::span<const T> ids, const std::string& ar
                     .count = count,
                     .row = first.row,
                     .position = first.position,
-                    .hint = "-1 is padding only in a 2-D array, at the end of a row"});
+                    .hint = std::is_signed_v<T>
+                                ? "-1 is padding only in a 2-D array, at the end of a row"
+                                : ""});
 }
 
 // Truth and exclude are copied once by the adapters, which leave them in one form.
@@ -155,11 +149,13 @@ void check_rows(const Lists& lists, Count users, const std::string& argument) {
 
 void check_weights(std::span<const double> weights, Count users) {
   check_size(weights.size(), users, "weights", "one weight a user");
-  const auto bad = [](double weight) { return !(weight >= 0 && weight <= kMaxGain); };
+  const auto bad = [](double weight) {
+    return weight != 0 && !(weight >= 1 / kMaxGain && weight <= kMaxGain);
+  };
   const Search search(weights, bad);
   if (search.count == 0) return;
   throw InputError({.argument = "weights",
-                    .expected = "numbers from 0 to 2^256",
+                    .expected = "0, or numbers from 2^-256 to 2^256",
                     .found = shown(weights[static_cast<std::size_t>(search.first)]),
                     .count = search.count,
                     .row = search.first});
@@ -176,12 +172,11 @@ void check_groups(const Request& request, Count users) {
   const auto bad = [&](Offset group) { return group < 0 || group >= request.group_count; };
   const Search search(request.groups, bad);
   if (search.count == 0) return;
-  throw InputError(
-      {.argument = "groups",
-       .expected = "group numbers below " + std::to_string(request.group_count),
-       .found = std::to_string(request.groups[static_cast<std::size_t>(search.first)]),
-       .count = search.count,
-       .row = search.first});
+  throw InputError({.argument = "groups",
+                    .expected = "group numbers below " + std::to_string(request.group_count),
+                    .found = std::to_string(request.groups[static_cast<std::size_t>(search.first)]),
+                    .count = search.count,
+                    .row = search.first});
 }
 
 // What a grade must be for its gain to exist; empty where every finite grade has one.
@@ -236,7 +231,8 @@ void check_gains(const Request& request, const Run& run) {
   throw InputError(std::move(fault));
 }
 
-// Without grades every item has grade 1: a higher min_grade would call nothing relevant, in silence.
+// Without grades every item has grade 1: a higher min_grade would call nothing relevant, in
+// silence.
 void check_min_grade(const Request& request, const Rules& rules) {
   if (!request.grades.empty() || rules.min_grade <= 1) return;
   if (item_count(request.truth.items) == 0) return;
@@ -313,8 +309,8 @@ std::vector<Offset> padded_lengths(const ItemArray& items, Count rows, Count col
   const auto fill = [&]<class T>(std::span<const T> ids) {
     if constexpr (std::is_signed_v<T>) {
       for (Count row = 0; row < rows; ++row) {
-        const auto line = ids.subspan(static_cast<std::size_t>(row * columns),
-                                      static_cast<std::size_t>(columns));
+        const auto line =
+            ids.subspan(static_cast<std::size_t>(row * columns), static_cast<std::size_t>(columns));
         if (!any_out_of_range(line)) continue;
         const auto filled = std::ranges::find(line, T{-1}) - line.begin();
         lengths[static_cast<std::size_t>(row)] = filled;

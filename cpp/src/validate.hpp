@@ -1,5 +1,5 @@
-// The trust boundary. One pass over everything that comes in, before any thread starts; whatever gets
-// past it, the rest of the core may rely on.
+// The trust boundary. One pass over everything that comes in, before any thread starts; whatever
+// gets past it, the rest of the core may rely on.
 #pragma once
 
 #include "metrik/evaluate.hpp"

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from metrik import _core
 from metrik._errors import input_error, type_error
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f in _core.convention_fields()})
 """The fields whose value is one of a few names, with what they mean."""
@@ -40,8 +40,10 @@ def _checked(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a num
     if name == "min_grade":
         return None if value is None else _finite(name, value)
     if name == "gain_table":
-        if isinstance(value, str) or not hasattr(value, "__iter__"):
-            raise type_error("convention", "gain_table to be a sequence of numbers", repr(value))
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        if not isinstance(value, (list, tuple)):
+            raise type_error("convention", "gain_table to be a list of the gains of the grades 0, 1, ...", repr(value))
         return tuple(_finite(name, gain) for gain in value)
     raise input_error("convention", f"one of the fields {', '.join(RULE_FIELDS)}", repr(name))
 
@@ -49,16 +51,20 @@ def _checked(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a num
 def _finite(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise type_error("convention", f"{name} to be a number", repr(value))
-    if not math.isfinite(value):
-        raise input_error("convention", f"{name} to be finite", repr(value))
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise input_error("convention", f"{name} to be a finite number", str(number))
+    return number
 
 
 @dataclass(frozen=True)
 class Convention:
     """The choices that make a metric's name mean one number, as data.
 
-    Every field has a default, which is the convention ``standard``. ``overrides`` holds other choices
+    Every field has a default; together they are the convention ``standard``. ``overrides`` holds other choices
     for single metrics: ``{"ndcg": {"gain": "exp2"}}``. ``metrik.conventions`` maps the names of the
     presets to their conventions. The README has a table of the fields.
 
@@ -95,9 +101,13 @@ class Convention:
             object.__setattr__(self, name, _checked(name, getattr(self, name)))
         known = {info.name for info in _core.metric_table()}
         frozen: dict[str, Mapping[str, Any]] = {}
-        for metric, choices in dict(self.overrides).items():
+        if not isinstance(self.overrides, Mapping):
+            raise type_error("convention", "overrides to be a mapping", repr(self.overrides))
+        for metric, choices in self.overrides.items():
             if metric not in known:
                 raise input_error("convention", "overrides by names of metrics", repr(metric))
+            if not isinstance(choices, Mapping):
+                raise type_error("convention", f"overrides of {metric} to be a mapping", repr(choices))
             frozen[metric] = MappingProxyType({name: _checked(name, value) for name, value in choices.items()})
         object.__setattr__(self, "overrides", MappingProxyType(frozen))
 
@@ -157,7 +167,7 @@ class Convention:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Convention:
         """Make a convention of what `to_dict` returned."""
-        return cls(**data)
+        return cls().replace(**data)
 
     def __repr__(self) -> str:
         changes = "".join(f", {name}={own!r}" for name, (own, _) in self.diff("standard").items())
@@ -171,8 +181,7 @@ class Convention:
         return (Convention.from_dict, (self.to_dict(),))
 
 
-# Rank-biased precision is defined on relevance, not on gains; ask for "rbp(gain=linear)" to grade it.
-_STANDARD = Convention(name="standard", overrides={"rbp": {"gain": "binary"}})
+_STANDARD = Convention(name="standard")
 
 conventions: Mapping[str, Convention] = MappingProxyType(
     {

@@ -12,6 +12,8 @@ import typing
 __all__: list[str] = [
     "ConventionField",
     "Lists",
+    "MAX_CUTOFF",
+    "MAX_THREADS",
     "MetricInfo",
     "MetricParameter",
     "PlannedValue",
@@ -131,7 +133,9 @@ def evaluate(
     tally_rules: Rules,
     per_user: bool,
     num_threads: typing.SupportsInt | typing.SupportsIndex,
-) -> tuple[list[tuple[int, int, int, int, int, int, int]], dict[str, int], numpy.typing.NDArray[numpy.float64] | None]:
+) -> tuple[
+    list[tuple[int, int, int, int, int, int, int, int]], dict[str, int], numpy.typing.NDArray[numpy.float64] | None
+]:
     """
     Evaluate all values in one pass. Returns (sums of group x value, counts, per user).
     """
@@ -145,3 +149,6 @@ def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray
     """
     The filled length of each row of a matrix padded with -1.
     """
+
+MAX_CUTOFF: int = 2147483647
+MAX_THREADS: int = 1024

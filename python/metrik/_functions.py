@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from metrik._errors import type_error
+from metrik import _core
+from metrik._errors import input_error, type_error
 from metrik._evaluate import evaluate
 from metrik._metrics import checked_parameter, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from metrik import _core
 
 
 def function_name(info: _core.MetricInfo) -> str:
@@ -23,9 +24,17 @@ def function_name(info: _core.MetricInfo) -> str:
 def _cutoff(k: object) -> str:
     if k is None:
         return ""
-    if isinstance(k, bool) or not hasattr(k, "__index__"):
+    if isinstance(k, bool) or not isinstance(k, Integral):
         raise type_error("k", "an integer or None", repr(k))
-    return f"@{k.__index__()}"
+    if not 1 <= int(k) <= _core.MAX_CUTOFF:
+        raise input_error("k", "a cutoff in [1, 2^31)", str(k) if abs(int(k)) < 2**64 else "a larger number")
+    return f"@{int(k)}"
+
+
+def _parameter(info: _core.MetricInfo, name: str, number: object) -> str:
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise type_error(name, "a number", repr(number))
+    return f"({name}={checked_parameter(info, float(number), name)!r})"
 
 
 def _make(info: _core.MetricInfo) -> Callable[..., float]:
@@ -35,10 +44,10 @@ def _make(info: _core.MetricInfo) -> Callable[..., float]:
         settled = dict(arguments.kwargs)
         spelling = f"{info.name}{_cutoff(k)}"
         if info.parameter is not None:
-            number = settled.pop(info.parameter.name)
-            if isinstance(number, bool) or not hasattr(number, "__float__"):
-                raise type_error(info.parameter.name, "a number", repr(number))
-            spelling += f"({info.parameter.name}={checked_parameter(info, float(number))!r})"
+            name = info.parameter.name
+            spelling += _parameter(info, name, settled.pop(name))
+        if isinstance(predictions, Mapping):
+            raise type_error("predictions", "those of one system (metrik.evaluate takes several)", "a mapping")
         report = evaluate(truth, predictions, spelling, **settled)
         return report[report.metrics[0]]
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import ast
 import difflib
 import math
 import re
@@ -19,7 +18,7 @@ metrics: Mapping[str, _core.MetricInfo] = MappingProxyType({info.name: info for 
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""
 
 _NAMES: dict[str, str] = {alias: info.name for info in metrics.values() for alias in (info.name, *info.aliases)}
-_MAX_CUTOFF = 2**31 - 1
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf")
 _SPELLING = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z0-9_]*?)(?:_(?P<suffix>[0-9]+))?"
     r"(?:@(?P<cutoffs>[^()\[\]]+|\[[^()\[\]]*\]))?"
@@ -61,8 +60,8 @@ def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value,
     """
     if isinstance(requested, str):
         requested = [requested]
-    if not hasattr(requested, "__iter__"):
-        raise type_error("metrics", "a metric string or several", type(requested).__name__)
+    if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset)):  # a set has no order
+        raise type_error("metrics", "a metric string or several in order", type(requested).__name__)
     values: dict[str, Value] = {}
     for spelling in requested:
         for value in _parse(spelling, convention):
@@ -83,10 +82,10 @@ def canonical_name(spelling: str, convention: Convention) -> str:
 def _parse(spelling: object, convention: Convention) -> Iterator[Value]:
     if not isinstance(spelling, str):
         raise type_error("metrics", "metric strings", repr(spelling))
-    text = re.sub(r"\s", "", spelling)
+    text = re.sub(r"\s*([@(),=\[\]])\s*", r"\1", spelling.strip())
     match = _SPELLING.fullmatch(text)
     if match is None:
-        raise input_error("metrics", "name[@k | @[k1,k2]][(parameter=value, ...)]", repr(spelling))
+        raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] a string", repr(spelling))
     name, suffix = match["name"].lower(), match["suffix"]
     if suffix is not None and f"{name}_{suffix}" in _NAMES:  # f_1
         name, suffix = f"{name}_{suffix}", None
@@ -95,9 +94,11 @@ def _parse(spelling: object, convention: Convention) -> Iterator[Value]:
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(metrics)}"
         raise input_error("metrics", "the name of a metric", repr(spelling), hint=hint)
     info = metrics[_NAMES[name]]
-    if suffix is not None and match["cutoffs"] is not None:
-        raise input_error("metrics", "one cutoff", repr(spelling))
+    if suffix is not None and (match["cutoffs"] is not None or info.parameter):  # f_2 might mean beta = 2
+        raise input_error("metrics", "a cutoff written @k", repr(spelling))
     parameter, changes = _arguments(match["arguments"], info, spelling)
+    # A convention checks its fields: the string's are those of a convention with one override.
+    changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
     cutoffs = [None] if not (suffix or match["cutoffs"]) else _cutoffs(suffix or match["cutoffs"], spelling)
     for cutoff in cutoffs:
         yield _value(info, cutoff, parameter, changes, convention)
@@ -107,8 +108,8 @@ def _cutoffs(text: str, spelling: str) -> list[int | None]:
     parts = text.removeprefix("[").removesuffix("]").split(",")
     cutoffs: list[int | None] = []
     for part in parts:
-        if not re.fullmatch(r"\d{1,10}", part, re.ASCII) or not 1 <= int(part) <= _MAX_CUTOFF:
-            raise input_error("metrics", "cutoffs in [1, 2^31)", repr(spelling))
+        if not re.fullmatch(r"\d{1,10}", part, re.ASCII) or not 1 <= int(part) <= _core.MAX_CUTOFF:
+            raise input_error("metrics", "one metric a string, its cutoffs in [1, 2^31)", repr(spelling))
         cutoffs.append(int(part))
     return cutoffs
 
@@ -117,12 +118,14 @@ def _arguments(text: str | None, info: _core.MetricInfo, spelling: str) -> tuple
     """Split what stands in parentheses into the metric's parameter and fields of the convention."""
     parameter = info.parameter.standard if info.parameter else 0.0
     changes: dict[str, Any] = {}
+    seen: set[str] = set()
     for part in re.split(r",(?![^\[]*\])", text) if text else []:
         name, equals, written = part.partition("=")
-        if not equals:
-            raise input_error("metrics", "parameter=value", repr(spelling))
+        if not equals or name in seen:
+            raise input_error("metrics", "each parameter=value once", repr(spelling))
+        seen.add(name)
         if info.parameter and name == info.parameter.name:
-            parameter = checked_parameter(info, _number(written, spelling))
+            parameter = checked_parameter(info, _number(written, spelling), "metrics")
         elif name in RULE_FIELDS:
             changes[name] = _field(name, written, spelling)
         else:
@@ -131,29 +134,29 @@ def _arguments(text: str | None, info: _core.MetricInfo, spelling: str) -> tuple
     return parameter, changes
 
 
-def checked_parameter(info: _core.MetricInfo, number: float) -> float:
+def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> float:
     """Return the metric's parameter, or raise if it is out of its range."""
     bounds = info.parameter
     if bounds is not None and not bounds.low <= number <= bounds.high:
-        raise input_error("metrics", f"{info.name}: {bounds.name} in [{bounds.low:g}, {bounds.high!r}]", repr(number))
-    return float(number)
+        expected = f"{bounds.name} of {info.name} in [{bounds.low:g}, {bounds.high!r}]"
+        raise input_error(argument, expected, repr(number))
+    return number
 
 
 def _number(written: str, spelling: str) -> float:
-    try:
-        return float(written)
-    except ValueError:
-        raise input_error("metrics", "a number", f"{written!r} in {spelling!r}") from None
+    number = float(written) if _NUMBER.fullmatch(written) else math.nan
+    if math.isnan(number) or (math.isinf(number) and written != "inf"):
+        raise input_error("metrics", "a number", f"{written!r} in {spelling!r}")
+    return number
 
 
 def _field(name: str, written: str, spelling: str) -> object:
     if name == "min_grade":
         return None if written == "None" else _number(written, spelling)
     if name == "gain_table":
-        try:
-            return ast.literal_eval(written)
-        except (ValueError, SyntaxError):
-            raise input_error("metrics", "gain_table=[gain, ...]", repr(spelling)) from None
+        if not (written.startswith("[") and written.endswith("]")):
+            raise input_error("metrics", "gain_table=[gain, ...]", repr(spelling))
+        return [_number(gain, spelling) for gain in written[1:-1].split(",")]
     return written
 
 
@@ -161,8 +164,6 @@ def _value(
     info: _core.MetricInfo, cutoff: int | None, parameter: float, changes: dict[str, Any], convention: Convention
 ) -> Value:
     settled = convention.rules(info.name)
-    # A convention checks its fields: the string's are those of a convention with one override.
-    changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
     departures = {name: value for name, value in changes.items() if value != settled[name]}
     shown = (
         [f"{info.parameter.name}={_shown(parameter)}"]

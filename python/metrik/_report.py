@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import numpy as np
 
 from metrik import _optional, _render
-from metrik._errors import InputTypeError, input_error, type_error
+from metrik._errors import MetrikError, StateMismatchError, input_error, type_error
+from metrik._inputs.checks import key_array, read_only
 from metrik._metrics import canonical_name
 from metrik._state import Label, State, Sums, mean, planned, standard_deviation
 
@@ -39,7 +40,10 @@ class ByMetric(Mapping[str, _T], Generic[_T]):
         """Return the entry of a metric, by its canonical name or any other spelling of it."""
         if metric in self._entries:
             return self._entries[metric]
-        name = canonical_name(metric, self._convention)
+        try:
+            name = canonical_name(metric, self._convention)
+        except MetrikError as error:
+            raise KeyError(str(error)) from None
         if name not in self._entries:
             known = ", ".join(self._entries)
             message = f"{name}: {self._absent}" if not known else f"{name} is not among {known}"
@@ -51,13 +55,6 @@ class ByMetric(Mapping[str, _T], Generic[_T]):
 
     def __len__(self) -> int:
         return len(self._entries)
-
-    def __contains__(self, metric: object) -> bool:
-        try:
-            self[metric]  # type: ignore[index]
-        except (KeyError, ValueError, InputTypeError):
-            return False
-        return True
 
     def __repr__(self) -> str:
         return repr(self._entries)
@@ -99,9 +96,7 @@ class Report:
         self, state: State, users: NDArray[Any] | None = None, per_user: NDArray[np.float64] | None = None
     ) -> None:
         for name, value in {"_state": state, "_users": users, "_per_user": per_user}.items():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
     _state: State
     _users: NDArray[Any] | None
@@ -176,6 +171,21 @@ class Report:
         """Return a value by its metric's name, in any accepted spelling."""
         return self.values[metric]
 
+    def __contains__(self, metric: object) -> bool:
+        return metric in self.values
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the values, as over a mapping."""
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    @property
+    def table(self) -> NDArray[np.float64] | None:
+        """Each user's values as one array of shape (values, users), if they were kept."""
+        return self._per_user
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Report):
             return NotImplemented
@@ -200,7 +210,7 @@ class Report:
                 for label, values in self.by_group.items()
             ],
             "convention": self.convention.to_dict(),
-            "users": None if self._users is None else self._users.tolist(),
+            "users": None if self._users is None else [self._users.dtype.str, self._users.tolist()],
             "per_user": {name: [_json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
             "state": self._state.to_dict(),
         }
@@ -208,13 +218,20 @@ class Report:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` described. Its values are taken from the state."""
-        users, per_user = data["users"], data["per_user"]
-        table = np.array([[math.nan if value is None else value for value in row] for row in per_user.values()])
-        return cls(
-            State.from_dict(data["state"]),
-            None if users is None else np.array(users),
-            table.reshape(len(per_user), -1) if per_user else None,
-        )
+        try:
+            state = State.from_dict(data["state"])
+            users = None if data["users"] is None else np.array(data["users"][1], data["users"][0])
+            rows = [data["per_user"][name] for name in state.metrics] if data["per_user"] else None
+            table = (
+                None
+                if rows is None
+                else np.array(
+                    [[math.nan if value is None else value for value in row] for row in rows], np.float64
+                ).reshape(len(rows), state.counts["users"])
+            )
+        except (KeyError, TypeError, IndexError, ValueError) as error:
+            raise input_error("report", "what Report.to_dict returned", repr(error)) from error
+        return cls(state, None if users is None else key_array(users, "users", state.counts["users"]), table)
 
     def to_json(self) -> str:
         """Return everything as JSON; NaN is null."""
@@ -223,7 +240,10 @@ class Report:
     @classmethod
     def from_json(cls, text: str) -> Report:
         """Return the report that `to_json` wrote."""
-        return cls.from_dict(json.loads(text))
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise input_error("report", "what Report.to_json wrote", str(error)) from error
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         users, evaluated, spread = self._state.counts["users"], self.counts["evaluated"], self.standard_deviation
@@ -259,6 +279,8 @@ class Report:
                 "skipped": [self._state.counts["users"] - count for count in evaluated.values()],
             }
         if table == "per_user":
+            if self._per_user is None:
+                raise input_error("table", "per-user values, which per_user=True keeps", "none")
             return {"user": self.users, **self.per_user}
         if table == "by_group":
             groups = self.by_group
@@ -289,6 +311,8 @@ class Comparison(Mapping[str, Report]):
 
     def __init__(self, reports: Mapping[str, Report]) -> None:
         self._reports = dict(reports)
+        if not self._reports:
+            raise input_error("reports", "at least one system", "none")
 
     def __getitem__(self, system: str) -> Report:
         """Return the report of a system."""
@@ -345,6 +369,8 @@ def merge(parts: Sequence[Report | State]) -> Report:
     >>> metrik.merge([one, other])["recall@2"]
     0.75
     """
+    if isinstance(parts, (Report, State)) or not hasattr(parts, "__iter__"):
+        raise type_error("parts", "a sequence of reports or states", type(parts).__name__)
     parts = list(parts)
     if not parts:
         raise input_error("parts", "at least one report or state", "none")
@@ -359,20 +385,30 @@ def merge(parts: Sequence[Report | State]) -> Report:
     reports = [part for part in parts if isinstance(part, Report)]
     if len(reports) < len(parts):
         return Report(state)
-    tables = [report._per_user for report in reports]  # noqa: SLF001 - of its own class
-    kept = [table for table in tables if table is not None]
-    named = any(report._users is not None for report in reports)  # noqa: SLF001
-    return Report(
-        state,
-        np.concatenate([report.users for report in reports]) if named else None,
-        np.concatenate(kept, axis=1) if len(kept) == len(tables) else None,
-    )
+    tables = [report.table for report in reports if report.table is not None]
+    whole = len(tables) == len(reports)
+    users = joined_users([report._users for report in reports])  # noqa: SLF001 - of the class's own module
+    return Report(state, users, np.concatenate(tables, axis=1) if whole else None)
+
+
+def joined_users(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """Return the keys of the users of all parts; None where they are row numbers in all."""
+    named = [part for part in parts if part is not None]
+    if not named:
+        return None
+    kinds = {part.dtype.kind for part in named}
+    if len(named) < len(parts) or len(kinds) > 1:
+        message = "parts: expected keys of users of one kind in all parts, found them in some, or of several kinds"
+        raise StateMismatchError(message, "parts")
+    return np.concatenate(named)
 
 
 def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     if one is None or other is None:
         return one is other
-    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
+    if one.dtype.kind != other.dtype.kind:
+        return False
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 
 def _json_number(value: float) -> float | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
@@ -16,18 +17,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 import numpy as np
 
 from metrik._conventions import Convention, as_convention
-from metrik._errors import EvaluationWarning, input_error, type_error
+from metrik._errors import EvaluationWarning, MetrikError, input_error, type_error
 from metrik._inputs import Exclude, Rankings, Truth, as_exclude, as_rankings, as_truth
-from metrik._inputs.checks import number_array, plain_array
+from metrik._inputs.checks import key_array, number_array
 from metrik._metrics import Value, plan
-from metrik._report import Comparison, Report, merge
+from metrik._report import Comparison, Report, joined_users
 from metrik._state import Label, State, Sums
-from metrik._threads import default_threads
+from metrik._threads import MAX_THREADS, default_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_MAX_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def run(
         convention,
         as_exclude(exclude),
         None if weights is None else number_array(weights, "weights"),
-        None if groups is None else _labels(groups),
+        None if groups is None else key_array(groups, "groups"),
         bool(per_user),
         _threads(num_threads),
     )
@@ -115,10 +114,22 @@ def _compare(call: _Call, truth: object, systems: Mapping[Any, object]) -> Compa
         if not isinstance(name, str):
             raise type_error("predictions", "names of systems, each with its predictions", repr(name))
     truth = as_truth(truth)
-    comparison = Comparison({name: call.whole(truth, as_rankings(lists)) for name, lists in systems.items()})
-    for report in comparison.values():
-        _warn(report)
-    return comparison
+    reports = {}
+    for name, lists in systems.items():
+        with _note(f"in system {name!r}"):
+            reports[name] = call.whole(truth, as_rankings(lists))
+    _warn(*reports.values())
+    return Comparison(reports)
+
+
+@contextmanager
+def _note(where: str) -> Iterator[None]:
+    """Add to an error where it came from."""
+    try:
+        yield
+    except MetrikError as error:
+        error.add_note(where)
+        raise
 
 
 @dataclass(frozen=True)
@@ -157,31 +168,40 @@ class _Call:
         return Report(state, truth.users, outcome.per_user)
 
     def blocks(self, pairs: Iterator[Any]) -> Report:
-        """Evaluate block after block; each of the users' arguments is cut as the blocks come."""
-        reports: list[Report] = []
+        """Evaluate block after block; the arguments of all users are cut as the blocks come."""
+        state: State | None = None
+        users: list[NDArray[Any] | None] = []
+        tables: list[NDArray[np.float64]] = []
         begin = 0
-        for pair in chain(pairs, [_END]):
-            if pair is _END and reports:
+        for number, pair in enumerate(chain(pairs, [_END])):
+            if pair is _END and state is not None:
                 break
-            truth, rankings = _block(pair)
-            end = begin + len(truth)
-            reports.append(self._slice(begin, end).whole(truth, rankings))
+            with _note(f"in block {number} of the iterator, whose first user is number {begin}"):
+                truth, rankings = _block(pair)
+                end = begin + len(truth)
+                report = self._slice(begin, end).whole(truth, rankings)
+            state = report.state if state is None else state.plus(report.state)
+            users.append(truth.users)
+            tables += [] if report.table is None else [report.table]
             begin = end
-        for name, given in (("exclude", self.exclude), ("weights", self.weights), ("groups", self.labels)):
-            if given is not None:
-                _check_length(name, len(given), begin)
-        return merge(reports)
+        for name, given in self._of_users():
+            _check_length(name, len(given), begin)
+        assert state is not None  # noqa: S101 - there is always a block, be it the empty one
+        return Report(state, joined_users(users), np.concatenate(tables, axis=1) if tables else None)
+
+    def _of_users(self) -> list[tuple[str, Exclude | NDArray[Any]]]:
+        given = (("exclude", self.exclude), ("weights", self.weights), ("groups", self.labels))
+        return [(name, values) for name, values in given if values is not None]
 
     def _slice(self, begin: int, end: int) -> _Call:
-        return _Call(
-            self.engine,
-            self.values,
-            self.convention,
-            None if self.exclude is None else self.exclude.sliced(begin, end),
-            None if self.weights is None else self.weights[begin:end],
-            None if self.labels is None else self.labels[begin:end],
-            self.per_user,
-            self.num_threads,
+        for name, given in self._of_users():
+            if len(given) < end:
+                raise input_error(name, f"one entry for each of {end} users or more", str(len(given)))
+        return replace(
+            self,
+            exclude=None if self.exclude is None else self.exclude[begin:end],
+            weights=None if self.weights is None else self.weights[begin:end],
+            labels=None if self.labels is None else self.labels[begin:end],
         )
 
 
@@ -201,22 +221,13 @@ def _check_length(argument: str, found: int, users: int) -> None:
         raise input_error(argument, f"one entry for each of {users} users", f"{found}")
 
 
-def _labels(groups: object) -> NDArray[Any]:
-    labels = plain_array(groups, "groups")
-    if labels.ndim != 1:
-        raise type_error("groups", "one label a user", f"shape {labels.shape}")
-    if labels.dtype.kind not in "iubU":
-        raise type_error("groups", "integers, strings or bool", str(labels.dtype))
-    return labels
-
-
 def _threads(num_threads: object) -> int:
     if num_threads is None:
         return default_threads()
     if isinstance(num_threads, bool) or not isinstance(num_threads, Integral):
         raise type_error("num_threads", "an integer or None", repr(num_threads))
-    if not 1 <= int(num_threads) <= _MAX_THREADS:
-        raise input_error("num_threads", f"from 1 to {_MAX_THREADS}", repr(num_threads))
+    if not 1 <= int(num_threads) <= MAX_THREADS:
+        raise input_error("num_threads", f"from 1 to {MAX_THREADS}", repr(num_threads))
     return int(num_threads)
 
 
@@ -236,19 +247,20 @@ def _state(problem: Problem, outcome: Outcome, labels: list[Label] | None) -> St
     )
 
 
-def _warn(report: Report) -> None:
+def _warn(*reports: Report) -> None:
     """Say once what makes the numbers mean something else than they seem to."""
-    sums = dict(zip(report.metrics, report.state.totals, strict=True))
-    nobody = [name for name, one in sums.items() if one.users == 0]
-    weightless = [name for name, one in sums.items() if report.state.weighted and one.users and not one.weight]
-    excluded = report.counts["relevant_excluded"]
-    messages = []
-    if nobody:
-        messages.append(f"no user was evaluated for {', '.join(nobody)}: NaN")
-    if weightless:
-        messages.append(f"all weights are 0 for {', '.join(weightless)}: NaN")
-    if excluded:
-        messages.append(f"{excluded} relevant items are in exclude; they stay in the truth as misses")
+    messages: dict[str, None] = {}  # in order, each once, however many systems it holds for
+    for report in reports:
+        sums = dict(zip(report.metrics, report.state.totals, strict=True))
+        nobody = [name for name, one in sums.items() if one.users == 0]
+        weightless = [name for name, one in sums.items() if report.state.weighted and one.users and not one.weight]
+        excluded = report.counts["relevant_excluded"]
+        if nobody:
+            messages[f"no user was evaluated for {', '.join(nobody)}: NaN"] = None
+        if weightless:
+            messages[f"all weights are 0 for {', '.join(weightless)}: NaN"] = None
+        if excluded:
+            messages[f"{excluded} relevant items are in exclude; they stay in the truth as misses"] = None
     for message in messages:
         warnings.warn(message, EvaluationWarning, stacklevel=_frames_of_metrik())
 

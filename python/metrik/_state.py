@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metrik._conventions import Convention
-from metrik._errors import StateMismatchError, input_error
+from metrik._errors import StateMismatchError, input_error, type_error
 from metrik._metrics import Value, plan
 
 if TYPE_CHECKING:
@@ -20,22 +20,28 @@ if TYPE_CHECKING:
 _MAGIC = b"metrik-state\n"
 _VERSION = 1
 
-Label = str | int | bool
+Label = str | int
 
 
 class Sums(NamedTuple):
     """What one value is made of over some users. Integers, so that addition is exact.
 
-    ``total`` and ``squares`` are to be multiplied by ``2**-scale``, ``weight`` by ``2**-weight_scale``.
+    Each of the last three is to be multiplied by 2 to the power of minus its scale.
     """
 
     users: int  # that the value was computed for
     undefined: int  # of these, how many are NaN
     total: int  # of weight x value (macro) or weight x numerator (micro)
+    total_scale: int
     squares: int  # of weight x value^2 (macro)
-    scale: int
+    squares_scale: int
     weight: int  # of the weights (macro, weighted) or weight x denominator (micro); 0 otherwise
     weight_scale: int
+
+    @property
+    def scales(self) -> tuple[int, int, int]:
+        """How finely the sums are resolved."""
+        return self.total_scale, self.squares_scale, self.weight_scale
 
     def plus(self, other: Sums) -> Sums:
         """Return the sums over both sets of users."""
@@ -43,8 +49,9 @@ class Sums(NamedTuple):
             self.users + other.users,
             self.undefined + other.undefined,
             self.total + other.total,
+            self.total_scale,
             self.squares + other.squares,
-            self.scale,
+            self.squares_scale,
             self.weight + other.weight,
             self.weight_scale,
         )
@@ -119,9 +126,12 @@ class State:
         InputError
             If the bytes are not a whole and unchanged state.
         """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise type_error("state", "bytes", type(data).__name__)
+        data = bytes(data)
         header, body = data[: len(_MAGIC) + 8], data[len(_MAGIC) + 8 :]
         if len(header) < len(_MAGIC) + 8 or not header.startswith(_MAGIC):
-            raise input_error("state", "bytes that State.to_bytes wrote", f"{bytes(data[:16])!r}")
+            raise input_error("state", "bytes that State.to_bytes wrote", f"{data[:16]!r}")
         version = int.from_bytes(header[-8:-4], "little")
         if version != _VERSION:
             raise input_error("state", f"version {_VERSION}", f"version {version}")
@@ -175,7 +185,7 @@ def mean(value: Value, sums: Sums, *, weighted: bool) -> float:
         if value.rules["average"] == "macro":  # every weight is 0
             return math.nan
         return {"zero": 0.0, "one": 1.0}.get(value.rules["undefined"], math.nan)
-    return (sums.total << scale) / (divisor << sums.scale)  # Python rounds the quotient of integers once
+    return (sums.total << scale) / (divisor << sums.total_scale)  # Python rounds the quotient of integers once
 
 
 def standard_deviation(value: Value, sums: Sums, *, weighted: bool) -> float:
@@ -184,9 +194,9 @@ def standard_deviation(value: Value, sums: Sums, *, weighted: bool) -> float:
     if value.rules["average"] == "micro" or divisor == 0 or sums.undefined:
         return math.nan
     weight = Fraction(divisor, 2**scale)
-    average = Fraction(sums.total, 2**sums.scale) / weight
-    variance = Fraction(sums.squares, 2**sums.scale) / weight - average**2
-    return math.sqrt(max(variance, Fraction(0)))  # each square was rounded once: a tiny negative rest is none
+    average = Fraction(sums.total, 2**sums.total_scale) / weight
+    variance = Fraction(sums.squares, 2**sums.squares_scale) / weight - average**2
+    return math.sqrt(max(variance, Fraction(0)))  # exact, but for products that underflow
 
 
 def _divisor(value: Value, sums: Sums, *, weighted: bool) -> tuple[int, int]:
@@ -211,7 +221,7 @@ def _check_same_plan(one: State, other: State) -> None:
         differences.append(f"weighted {one.weighted} and {other.weighted}")
     if (one.groups is None) != (other.groups is None):
         differences.append("groups in one of them only")
-    scales = [[(sums.scale, sums.weight_scale) for sums in state.totals] for state in (one, other)]
+    scales = [[sums.scales for sums in state.totals] for state in (one, other)]
     if not differences and scales[0] != scales[1]:
         differences.append("sums of another precision: one is of metrik.reference")
     if differences:
@@ -220,14 +230,12 @@ def _check_same_plan(one: State, other: State) -> None:
 
 
 def _written(sums: Sums) -> list[int | str]:
-    return [
-        sums.users, sums.undefined, hex(sums.total), hex(sums.squares), sums.scale, hex(sums.weight), sums.weight_scale
-    ]  # fmt: skip
+    integers = ((sums.total, sums.total_scale), (sums.squares, sums.squares_scale), (sums.weight, sums.weight_scale))
+    return [sums.users, sums.undefined, *(part for integer, scale in integers for part in (hex(integer), scale))]
 
 
 def _read(written: list[Any]) -> Sums:
-    users, undefined, total, squares, scale, weight, weight_scale = written
-    return Sums(users, undefined, int(total, 16), int(squares, 16), scale, int(weight, 16), weight_scale)
+    return Sums(*(int(part, 16) if isinstance(part, str) else part for part in written))
 
 
 def planned(state: State) -> tuple[Value, ...]:

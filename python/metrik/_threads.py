@@ -6,6 +6,10 @@ import math
 import os
 from pathlib import Path
 
+from metrik import _core
+
+MAX_THREADS = _core.MAX_THREADS
+
 
 def default_threads() -> int:
     """Return the smaller of the CPU affinity and the cgroup's quota, at least 1."""
@@ -21,21 +25,18 @@ def _quota(own_cgroup: Path, root: Path) -> int:
     try:
         lines = own_cgroup.read_text(encoding="utf-8").splitlines()
     except OSError:
-        return _UNLIMITED
+        return MAX_THREADS
     unified = [line.removeprefix("0::") for line in lines if line.startswith("0::")]
-    quotas = [_UNLIMITED]
+    quotas = [MAX_THREADS]
     for path in unified:
         folder = root / path.lstrip("/")
         quotas += [_read_quota(each / "cpu.max") for each in (folder, *folder.parents) if each.is_relative_to(root)]
     return min(quotas)
 
 
-_UNLIMITED = 1024
-
-
 def _read_quota(file: Path) -> int:
     try:
         quota, period = file.read_text(encoding="utf-8").split()
-        return _UNLIMITED if quota == "max" else max(1, math.ceil(int(quota) / int(period)))
+        return MAX_THREADS if quota == "max" else max(1, math.ceil(int(quota) / int(period)))
     except (OSError, ValueError, ZeroDivisionError):  # not limited here, or not in this form
-        return _UNLIMITED
+        return MAX_THREADS

@@ -18,6 +18,9 @@ struct Fault {
   std::string hint = {};       // the option that changes the behaviour, if there is one
 };
 
+// A number as a message shows it.
+[[nodiscard]] std::string shown(double number);
+
 class InputError : public std::invalid_argument {
  public:
   explicit InputError(Fault fault);

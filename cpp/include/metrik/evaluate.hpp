@@ -27,19 +27,13 @@ struct Request {
   Lists predictions;
   std::optional<Lists> exclude;
   std::optional<std::span<const double>> weights;  // one a user; without them every weight is 1
-  std::span<const Offset> groups;   // the group of each user, in [0, group_count); empty: group 0
+  std::span<const Offset> groups;  // the group of each user, in [0, group_count); empty: group 0
   Count group_count = 1;
   std::span<const PlannedValue> values;
-  Rules tally_rules;                // under which the tally calls an item relevant
+  Rules tally_rules;           // under which the tally calls an item relevant
   std::span<double> per_user;  // values x users, one row a value; empty: not kept
   int threads = 1;
   std::function<void()> poll = [] {};  // called often by the calling thread; throws to cancel
-};
-
-// An exact sum as an integer: little-endian two's complement, to be multiplied by 2^-scale.
-struct ExactInteger {
-  std::vector<std::uint8_t> bytes;
-  int scale = 0;
 };
 
 // What one value is made of: sums that merge exactly with those of other users.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 #include <variant>
+#include <vector>
 
 namespace metrik {
 
@@ -13,6 +14,9 @@ using Offset = std::int64_t;  // a place in an array, whatever the width of the 
 
 // "No cutoff": larger than any list, so that min(k, .) needs no special case.
 inline constexpr Count kNoCutoff = std::numeric_limits<Count>::max();
+
+inline constexpr Count kMaxCutoff = (Count{1} << 31U) - 1;
+inline constexpr int kMaxThreads = 1024;
 
 // Item ids as the caller stores them: read in place, widened one by one.
 using ItemArray = std::variant<std::span<const std::int32_t>, std::span<const std::int64_t>,
@@ -39,6 +43,12 @@ struct Lists {
   [[nodiscard]] bool has(Count row) const noexcept {
     return present.empty() || present[static_cast<std::size_t>(row)] != 0;
   }
+};
+
+// An exact sum as an integer: little-endian two's complement, to be multiplied by 2^-scale.
+struct ExactInteger {
+  std::vector<std::uint8_t> bytes;
+  int scale = 0;
 };
 
 }  // namespace metrik

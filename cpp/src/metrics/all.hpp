@@ -22,10 +22,9 @@ struct MetricList {
   static constexpr std::array<Score, sizeof...(Metrics)> score = {&metrik::score<Metrics>...};
 };
 
-using AllMetrics =
-    MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall,
-               ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Judged, Bpref, NumHits, NumRelevant,
-               NumRecommended>;
+using AllMetrics = MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision,
+                              AverageRecall, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Judged,
+                              Bpref, NumHits, NumRelevant, NumRecommended>;
 
 // Every name and alias means one metric.
 consteval bool unique_names() {

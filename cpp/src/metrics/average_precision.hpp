@@ -11,8 +11,9 @@ class AveragePrecision {
   static constexpr MetricInfo info{.name = "average_precision",
                                    .aliases = kAliases,
                                    .summary = "mean of the precision at the rank of each hit",
-                                   .formula = "(sum over hits at ranks i <= k of h(i) / i) / "
-                                              "min(k, |T|)",
+                                   .formula =
+                                       "(sum over hits at ranks i <= k of h(i) / i) / "
+                                       "min(k, |T|)",
                                    .source = "Buckley, Voorhees 2000"};
 
   void see(const Hit& hit, const Depth& depth) noexcept {

@@ -14,8 +14,9 @@ class Bpref {
       .name = "bpref",
       .aliases = kAliases,
       .summary = "how seldom judged non-relevant items stand above relevant ones",
-      .formula = "(sum over hits of 1 - min(n above, |T|) / min(|T|, N)) / |T|, with n above of the "
-                 "N judged non-relevant items ranked higher",
+      .formula =
+          "(sum over hits of 1 - min(n above, |T|, N) / min(|T|, N)) / |T|, with n above of "
+          "the N judged non-relevant items ranked higher",
       .source = "Buckley, Voorhees 2004, as in trec_eval"};
 
   void see(const Hit& hit, const Depth& depth) noexcept {
@@ -25,9 +26,8 @@ class Bpref {
       sum_ += 1;
       return;
     }
-    const Count relevant = depth.relevant;
-    sum_ += 1 - static_cast<double>(std::min(above, relevant)) /
-                    static_cast<double>(std::min(relevant, depth.all_nonrelevant));
+    const Count most = std::min(depth.relevant, depth.all_nonrelevant);
+    sum_ += 1 - static_cast<double>(std::min(above, most)) / static_cast<double>(most);
   }
   [[nodiscard]] Ratio at(const Depth& depth, const Rules&) const noexcept {
     return {sum_, static_cast<double>(depth.relevant)};

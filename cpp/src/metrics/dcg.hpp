@@ -1,6 +1,8 @@
 // Gains, discounted by rank; as they are, and as a share of what the best ranking would gain.
 #pragma once
 
+#include <algorithm>
+
 #include "metrics/metric.hpp"
 
 namespace metrik {
@@ -48,7 +50,9 @@ class Ndcg {
 
   [[nodiscard]] Ratio at(const Depth& depth, const Rules& rules) noexcept {
     const double gained = gained_.at(depth, rules).numerator;
-    return {gained, ideal_to(divisor(rules.ideal_over, depth))};
+    const double ideal = ideal_to(divisor(rules.ideal_over, depth));
+    // No ranking gains more than the ideal, but for the rounding of another order of terms.
+    return {row_.hits_repeat ? gained : std::min(gained, ideal), ideal};
   }
 
  private:

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "judge.hpp"
 #include "metrik/conventions.hpp"
 #include "metrik/types.hpp"
 

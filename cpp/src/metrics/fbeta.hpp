@@ -13,15 +13,17 @@ class Fbeta {
   static constexpr MetricInfo info{
       .name = "fbeta",
       .aliases = kAliases,
-      .summary = "weighted harmonic mean of precision and recall: beta = 0 is precision, "
-                 "beta = inf is recall",
+      .summary =
+          "weighted harmonic mean of precision and recall: beta = 0 is precision, "
+          "beta = inf is recall",
       .formula = "h / (D_R + a (D_P - D_R)) with a = 1 / (1 + beta^2), P = h / D_P, R = h / D_R",
       .source = "van Rijsbergen 1979, chapter 7",
       .parameter = {"beta", 1, 0, std::numeric_limits<double>::infinity()}};
 
   explicit Fbeta(const Context& context) : Fbeta(context.parameter) {}
 
-  // One division, so that 0 / 0 is asked once; written so that the divisor lies between D_P and D_R.
+  // One division, so that 0 / 0 is asked once; written so that the divisor lies between D_P and
+  // D_R.
   [[nodiscard]] Ratio at(const Depth& depth, const Rules& rules) const noexcept {
     const auto precision_divisor = static_cast<double>(divisor(rules.precision_over, depth));
     const auto recall_divisor = static_cast<double>(divisor(rules.recall_over, depth));

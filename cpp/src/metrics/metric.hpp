@@ -2,14 +2,16 @@
 //
 //   struct Recall {
 //     static constexpr MetricInfo info{...};
-//     explicit Recall(const Context&);                      // only if it needs parameters or tables
-//     void see(const Hit&, const Depth&);                   // each judged item, by rank; optional
-//     Ratio at(const Depth&, const Rules&);                 // at a cutoff, in ascending order
+//     explicit Recall(const Context&);                      // only if it needs parameters or
+//     tables void see(const Hit&, const Depth&);                   // each judged item, by rank;
+//     optional Ratio at(const Depth&, const Rules&);                 // at a cutoff, in ascending
+//     order
 //   };
 //
 // One walk serves all cutoffs: `score` calls `at` when the walk has reached each of them.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>

@@ -26,10 +26,15 @@ struct Judged {
       .aliases = kAliases,
       .summary = "share of the recommended items that are judged, relevant or not",
       .formula = "judged items in the list / k",
-      .source = "Buckley, Voorhees 2004 (incomplete judgments)"};
+      .source = "Buckley, Voorhees 2004 (incomplete judgments)",
+      .unit_range =
+          false};  // judged items may outnumber the relevant ones, which may be the divisor
 
-  static Ratio at(const Depth& depth, const Rules& rules) noexcept {
-    return ratio(depth.judged, divisor(rules.precision_over, depth));
+  static Ratio at(Depth depth,
+                  const Rules& rules) noexcept {  // precision, were all of them relevant
+    depth.hits = depth.judged;
+    depth.relevant += depth.all_nonrelevant;
+    return Precision::at(depth, rules);
   }
 };
 

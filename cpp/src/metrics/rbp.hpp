@@ -1,6 +1,8 @@
 // A reader who goes on from each rank to the next with probability p.
 #pragma once
 
+#include <algorithm>
+
 #include "metrics/metric.hpp"
 
 namespace metrik {
@@ -11,22 +13,20 @@ class Rbp {
   static constexpr MetricInfo info{
       .name = "rbp",
       .aliases = kAliases,
-      .summary = "expected gain a step of a reader who goes on with probability p",
-      .formula = "(1 - p) sum over i <= k of gain(i) p^(i - 1)",
+      .summary = "expected share of relevant items for a reader who goes on with probability p",
+      .formula = "(1 - p) sum over hits at ranks i <= k of p^(i - 1)",
       .source = "Moffat, Zobel 2008",
       .parameter = {"p", 0.8, 0, 1 - 0x1p-53},
-      .unit_range = false,  // graded gains exceed 1, and so may the rounding of a long list
-      .micro = false,
-      .uses_gains = true};
+      .micro = false};
 
   explicit Rbp(const Context& context) : persistence_(context.parameter) {}
 
   void see(const Hit& hit, const Depth&) noexcept {
     for (; rank_ < hit.rank && weight_ > 0; ++rank_) weight_ *= persistence_;
-    if (hit.relevant) sum_ += hit.gain * weight_;
+    if (hit.relevant) sum_ += weight_;
   }
   [[nodiscard]] Ratio at(const Depth&, const Rules&) const noexcept {
-    return {(1 - persistence_) * sum_, 1};
+    return {std::min((1 - persistence_) * sum_, 1.0), 1};  // 1, but for rounding
   }
 
  private:

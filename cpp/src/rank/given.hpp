@@ -1,5 +1,5 @@
-// Rankings given as ids, best first: ranks the list, less what is excluded, and finds the user's truth
-// in it by an exact compare behind a hash.
+// Rankings given as ids, best first: ranks the list, less what is excluded, and finds the user's
+// truth in it by an exact compare behind a hash.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,13 @@ struct Match {
 };
 
 struct Matches {
-  std::vector<Match> found;         // by rank
-  std::vector<Count> first_entry;   // beside the truth: the first entry of the same item
-  std::vector<Count> excluded;      // entries whose item is excluded
-  Count truth_duplicates = 0;       // entries that repeat an earlier one
-  Count list_length = 0;            // after the excluded items are taken out
-  Count list_duplicates = 0;        // items of the list that repeat an earlier one
-  Count excluded_recommended = 0;   // items of the list that were taken out
+  std::vector<Match> found;           // by rank
+  std::vector<Count> first_entry;     // beside the truth: the first entry of the same item
+  std::vector<Count> excluded;        // entries whose item is excluded
+  Count truth_duplicates = 0;         // entries that repeat an earlier one
+  Count list_length = 0;              // after the excluded items are taken out
+  Count list_duplicates = 0;          // items of the list that repeat an earlier one
+  Count excluded_recommended = 0;     // items of the list that were taken out
   Offset first_truth_duplicate = -1;  // positions within the row as given
   Offset first_list_duplicate = -1;
 };

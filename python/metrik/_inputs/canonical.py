@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metrik import _core
-from metrik._errors import input_error
 from metrik._inputs.checks import (
     Ids,
     Offsets,
     flag_array,
     id_array,
+    key_array,
     number_array,
     offset_array,
-    plain_array,
     read_only,
 )
 
@@ -50,10 +49,20 @@ class Lists:
     _argument = "lists"  # what messages call it
 
     def _settle(self, rows: Rows) -> None:
+        """View the items; copy the rest, as the core does, so that both see the same for ever."""
         core = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
-        settled = {name: _frozen(getattr(rows, name)) for name in ("indptr", "items", "present", "lengths")}
-        for name, value in {**settled, "core": core}.items():
-            object.__setattr__(self, name, value)
+        for name in ("indptr", "present", "lengths"):
+            array = getattr(rows, name)
+            object.__setattr__(self, name, None if array is None else read_only(array.copy()))
+        object.__setattr__(self, "items", read_only(rows.items))
+        object.__setattr__(self, "core", core)
+
+    def _settle_copy(self, rows: Rows) -> None:
+        """Validate, then copy the items too, in the one form in which the core takes truth and exclude."""
+        lists = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
+        lists.validate(self._argument, rows.grades)
+        rows = _compacted(rows)
+        self._settle(rows._replace(items=rows.items.astype(np.int64)))
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -70,19 +79,6 @@ class Lists:
     def has(self, user: int) -> bool:
         """Return whether the user has a list, be it empty."""
         return self.present is None or bool(self.present[user])
-
-    def _sliced(self, begin: int, end: int) -> Rows:
-        first, last = int(self.indptr[begin]), int(self.indptr[end])
-        return Rows(
-            np.ascontiguousarray(self.indptr[begin : end + 1] - first),
-            self.items[first:last],
-            present=None if self.present is None else self.present[begin:end],
-            lengths=None if self.lengths is None else self.lengths[begin:end],
-        )
-
-
-def _frozen(array: NDArray[Any] | None) -> NDArray[Any] | None:
-    return None if array is None else read_only(array)
 
 
 def _optional_flags(present: object, argument: str) -> NDArray[np.bool_] | None:
@@ -146,13 +142,10 @@ class Truth(Lists):
         return truth
 
     def _build(self, rows: Rows, users: object) -> None:
-        _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, "truth").validate("truth", rows.grades)
-        rows = _compacted(rows)
-        grades = None if rows.grades is None else rows.grades.copy()
-        # Validated ids fit; the core takes truth in this one form.
-        self._settle(rows._replace(items=rows.items.astype(np.int64), indptr=rows.indptr.copy()))
-        object.__setattr__(self, "grades", _frozen(grades))
-        object.__setattr__(self, "users", _user_keys(users, len(self)))
+        self._settle_copy(rows)
+        keys = None if users is None else key_array(users, "truth.users", len(self))
+        for name, array in (("grades", rows.grades), ("users", keys)):
+            object.__setattr__(self, name, None if array is None else read_only(array.copy()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Truth, (self.indptr, self.items, self.grades, self.users, self.present))
@@ -227,25 +220,20 @@ class Exclude(Lists):
     _argument = "exclude"
 
     def __init__(self, indptr: object, items: object) -> None:
-        self._build(Rows(offset_array(indptr, "exclude.indptr"), id_array(items, "exclude.items")))
+        self._settle_copy(Rows(offset_array(indptr, "exclude.indptr"), id_array(items, "exclude.items")))
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Exclude:
         """Build from what an adapter made."""
         exclude = cls.__new__(cls)
-        exclude._build(rows)  # noqa: SLF001 - its own
+        exclude._settle_copy(rows)  # noqa: SLF001 - its own
         return exclude
 
-    def sliced(self, begin: int, end: int) -> Exclude:
-        """Return the users from `begin` to `end`."""
-        if end > len(self):
-            raise input_error("exclude", f"a row for each of {end} users or more", f"{len(self)} rows")
-        return Exclude.from_rows(self._sliced(begin, end))
-
-    def _build(self, rows: Rows) -> None:
-        _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, "exclude").validate("exclude", None)
-        rows = _compacted(rows)
-        self._settle(rows._replace(items=rows.items.astype(np.int64), indptr=rows.indptr.copy()))
+    def __getitem__(self, users: slice) -> Exclude:
+        """Return consecutive users."""
+        begin, end, _ = users.indices(len(self))
+        indptr = self.indptr[begin : end + 1]
+        return Exclude.from_rows(Rows(indptr - indptr[0], self.items[indptr[0] : indptr[-1]]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Exclude, (self.indptr, self.items))
@@ -255,15 +243,6 @@ def _compacted(rows: Rows) -> Rows:
     """Return rows without the padding between them."""
     if rows.lengths is None:
         return rows
-    indptr = np.concatenate([[0], np.cumsum(rows.lengths)])
+    indptr = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
     places = np.arange(indptr[-1]) + np.repeat(rows.indptr[:-1] - indptr[:-1], rows.lengths)
     return rows._replace(indptr=indptr, items=rows.items[places], lengths=None)
-
-
-def _user_keys(users: object, size: int) -> NDArray[Any] | None:
-    if users is None:
-        return None
-    keys = plain_array(users, "truth.users")
-    if keys.shape != (size,):
-        raise input_error("truth.users", f"one key for each of {size} users", f"shape {keys.shape}")
-    return read_only(keys.copy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -50,12 +51,12 @@ def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.int32 if dtype.itemsize < 4 or dtype.kind == "i" else np.uint32)
 
 
-def id_array(value: object, argument: str, dimensions: int = 1) -> Ids:
+def id_array(value: object, argument: str, *, dimensions: int = 1, row: int | None = None) -> Ids:
     """Return item ids as int32, int64, uint32 or uint64, contiguous, in native byte order."""
     array = plain_array(value, argument)
     if array.dtype.kind not in "iu":
-        raise type_error(argument, "integer ids", _described(array))
-    _check_dimensions(array, argument, dimensions)
+        raise type_error(argument, "integer ids", _described(array), row=row)
+    _check_dimensions(array, argument, dimensions, row)
     return _settled(array, _widened(array.dtype))
 
 
@@ -100,9 +101,24 @@ def flag_array(value: object, argument: str) -> NDArray[np.bool_]:
     return _settled(array, np.dtype(np.bool_))
 
 
-def _check_dimensions(array: NDArray[Any], argument: str, dimensions: int) -> None:
+def key_array(value: object, argument: str, size: int | None = None) -> NDArray[Any]:
+    """Return a copy of keys (of users, of groups), which are all integers or all strings."""
+    array = plain_array(value, argument)
+    if not isinstance(value, np.ndarray):  # NumPy would write 1 as "1" beside a string
+        kinds = {str if isinstance(key, str) else type(key) for key in value}  # type: ignore[attr-defined]
+        if not (kinds <= {str} or (bool not in kinds and all(issubclass(kind, Integral) for kind in kinds))):
+            raise type_error(argument, "integers or strings", " and ".join(sorted(kind.__name__ for kind in kinds)))
+    if array.dtype.kind not in "iuU":
+        raise type_error(argument, "integers or strings", _described(array))
+    _check_dimensions(array, argument, 1)
+    if size is not None and len(array) != size:
+        raise input_error(argument, f"one key for each of {size} users", str(len(array)))
+    return array.copy()
+
+
+def _check_dimensions(array: NDArray[Any], argument: str, dimensions: int, row: int | None = None) -> None:
     if array.ndim != dimensions:
-        raise type_error(argument, f"{dimensions} dimension(s)", f"{array.ndim} (shape {array.shape})")
+        raise type_error(argument, f"{dimensions} dimension(s)", f"{array.ndim} (shape {array.shape})", row=row)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

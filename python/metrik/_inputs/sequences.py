@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
@@ -39,10 +40,7 @@ def _row(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequ
     if isinstance(row, np.ndarray):
         if row.size == 0:  # np.array([]) is of floats, and has none
             return ()
-        try:
-            return id_array(row, argument)
-        except TypeError as error:
-            raise type_error(argument, "a row of integer ids", str(error).rpartition("found ")[2], row=user) from None
+        return id_array(row, argument, row=user)
     if isinstance(row, (Mapping, AbstractSet)):
         if argument == "predictions":  # neither says what comes first
             raise type_error(argument, "a sequence of ids, best first", type(row).__name__, row=user)
@@ -87,6 +85,15 @@ def _out_of_range(lists: list[Any], argument: str) -> Exception:
     return input_error(argument, "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(places))
 
 
+def _exact(number: Any) -> float | None:  # noqa: ANN401 - any real number
+    """Return the number as a float; None if that is another number."""
+    try:
+        exact = float(number)
+    except OverflowError:
+        return None
+    return exact if exact == number or math.isnan(exact) else None
+
+
 def _grades(value: list[Any], argument: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     grades: list[float] = []
     for user, row in enumerate(value):
@@ -103,5 +110,8 @@ def _grades(value: list[Any], argument: str) -> np.ndarray[tuple[int, ...], np.d
                     row=user,
                     position=position,
                 )
-            grades.append(float(grade))
+            if (exact := _exact(grade)) is None:
+                what = "grades that float64 holds exactly"
+                raise input_error(argument, what, repr(grade), row=user, position=position)
+            grades.append(exact)
     return np.array(grades, np.float64)

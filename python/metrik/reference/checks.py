@@ -26,10 +26,14 @@ def check(problem: Problem) -> None:
     _check_lists(problem)
     if problem.weights is not None:
         _check_length("weights", len(problem.weights), len(problem.truth))
-        bad = [(user, weight) for user, weight in enumerate(problem.weights.tolist()) if not 0 <= weight <= _MAX_GAIN]
+        bad = [
+            (user, weight)
+            for user, weight in enumerate(problem.weights.tolist())
+            if weight != 0 and not 1 / _MAX_GAIN <= weight <= _MAX_GAIN
+        ]
         if bad:
             user, weight = bad[0]
-            raise input_error("weights", "numbers from 0 to 2^256", f"{weight:g}", row=user, count=len(bad))
+            raise input_error("weights", "0, or numbers from 2^-256 to 2^256", f"{weight:g}", row=user, count=len(bad))
     for rules in (problem.convention.rules(""), *(value.rules for value in problem.values)):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and rules["min_grade"] is not None and rules["min_grade"] > 1:

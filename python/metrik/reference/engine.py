@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from metrik._metrics import Value
     from metrik._run import Problem
 
-_SCALE = 1074  # every double is a multiple of 2^-1074
+_SCALE = 4096  # a product of three doubles is a multiple of 2^-3222
 _COMPUTE = "compute"
 
 
@@ -122,10 +123,10 @@ def _value(ratio: Ratio | None, rules: Rules) -> float:
     return numerator / denominator
 
 
-def _exact(term: float) -> int:
-    """Return the double as a multiple of 2^-1074."""
-    numerator, denominator = term.as_integer_ratio()
-    return numerator * (1 << _SCALE) // denominator
+def _exact(*factors: float) -> int:
+    """Return the exact product of the factors as a multiple of 2^-4096."""
+    product = math.prod(map(Fraction, factors), start=Fraction(1))
+    return product.numerator * (1 << _SCALE) // product.denominator
 
 
 def _sums(problem: Problem, value: Value, ratios: list[Ratio | None], group: int) -> Sums:
@@ -138,17 +139,17 @@ def _sums(problem: Problem, value: Value, ratios: list[Ratio | None], group: int
         users += 1
         weight = 1.0 if problem.weights is None else float(problem.weights[user])
         if micro:
-            total += _exact(weight * ratio[0])
-            weight_sum += _exact(weight * ratio[1])
+            total += _exact(weight, ratio[0])
+            weight_sum += _exact(weight, ratio[1])
             continue
         number = _value(ratio, value.rules)
         if math.isnan(number):
             undefined += 1
             continue
-        total += _exact(weight * number)
-        squares += _exact(weight * number * number)
+        total += _exact(weight, number)
+        squares += _exact(weight, number, number)
         weight_sum += _exact(weight)
-    return Sums(users, undefined, total, squares, _SCALE, weight_sum, _SCALE)
+    return Sums(users, undefined, total, _SCALE, squares, _SCALE, weight_sum, _SCALE)
 
 
 def _counts(problem: Problem, users: _Users) -> dict[str, int]:

@@ -25,6 +25,7 @@ class User:
     ranking: tuple[Item | None, ...]  # by rank; None where the item is not judged
     relevant_grades: tuple[float, ...]  # of T
     nonrelevant: int  # judged items that are not relevant
+    hits_repeat: bool = False  # an item of T counts at more than one rank
 
     @property
     def relevant(self) -> int:
@@ -74,10 +75,13 @@ def judge(truth: Sequence[tuple[int, float]], ranking: Sequence[int], excluded: 
             grades[item] = max(grade, grades.get(item, grade))
     items = {item: Item(is_relevant(grade, rules), grade) for item, grade in grades.items()}
     counted = [item for item, _ in truth] if rules["duplicate_truth"] == "count" else list(grades)
+    ranked = _ranked(ranking, excluded, items, rules)
+    hits = [item for item in ranking if item in items and item not in excluded and items[item].relevant]
     return User(
-        ranking=tuple(_ranked(ranking, excluded, items, rules)),
+        ranking=tuple(ranked),
         relevant_grades=tuple(items[item].grade for item in counted if items[item].relevant),
         nonrelevant=sum(not items[item].relevant for item in counted),
+        hits_repeat=rules["duplicate_items"] == "count" and len(hits) > len(set(hits)),
     )
 
 

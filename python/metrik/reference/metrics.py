@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 from metrik.reference.discounts import discount
-from metrik.reference.judge import Rules, User, gain
+from metrik.reference.judge import Item, Rules, User, gain
 
 Ratio = tuple[float, float]
 Metric = Callable[[User, int | None, Rules, float], Ratio]
@@ -122,7 +123,9 @@ def ndcg(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
     ideal = 0.0
     for rank, highest in enumerate(gains, start=1):
         ideal += highest * discount(rules["discount"], rank)
-    return dcg(user, k, rules, 0)[0], ideal
+    gained, _one = dcg(user, k, rules, 0)
+    # No ranking gains more than the ideal, but for the rounding of another order of terms.
+    return (gained if user.hits_repeat else min(gained, ideal)), ideal
 
 
 @metric
@@ -132,25 +135,27 @@ def r_precision(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
 
 
 @metric
-def rbp(user: User, k: int | None, rules: Rules, p: float) -> Ratio:
-    """(1 - p) sum of gain(i) p^(i - 1). Moffat, Zobel 2008."""
+def rbp(user: User, k: int | None, _rules: Rules, p: float) -> Ratio:
+    """(1 - p) sum over hits of p^(i - 1), at most 1. Moffat, Zobel 2008."""
     total, weight = 0.0, 1.0
     for item in user.top(k):
         if item is not None and item.relevant:
-            total += gain(item.grade, rules) * weight
+            total += weight
         weight *= p
-    return (1 - p) * total, 1
+    return min((1 - p) * total, 1.0), 1
 
 
 @metric
 def judged(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
-    """Judged items in the list, over k."""
-    return len(user.judged(k)), divisor(rules["precision_over"], user, k)
+    """Precision, were every judged item relevant."""
+    ranking = tuple(None if item is None else Item(relevant=True, grade=1.0) for item in user.ranking)
+    everything = replace(user, ranking=ranking, relevant_grades=(1.0,) * (user.relevant + user.nonrelevant))
+    return precision(everything, k, rules, 0)
 
 
 @metric
 def bpref(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
-    """Sum over hits of 1 - min(n above, R) / min(R, N), over R. Buckley, Voorhees 2004, as in trec_eval.
+    """Sum over hits of 1 - min(n above, R, N) / min(R, N), over R. Buckley, Voorhees 2004, as in trec_eval.
 
     R relevant and N judged non-relevant items, n of these above the hit; a hit with none above counts 1.
     """
@@ -161,7 +166,8 @@ def bpref(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
         elif above == 0:
             total += 1
         else:
-            total += 1 - min(above, user.relevant) / min(user.relevant, user.nonrelevant)
+            most = min(user.relevant, user.nonrelevant)
+            total += 1 - min(above, most) / most
     return total, user.relevant
 
 

@@ -1,0 +1,83 @@
+// What the tests share: integers as long as the core's exact sums, one bit at a time, written to be
+// obviously right rather than fast.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "metrik/evaluate.hpp"
+
+namespace metrik::tests {
+
+// Two's complement, least significant byte first.
+class Integer {
+ public:
+  explicit Integer(std::size_t size) : bytes_(size) {}
+  explicit Integer(const ExactInteger& integer) : bytes_(integer.bytes) {}
+
+  // value x 2^scale, rounded half up where that is not an integer.
+  static Integer scaled(double value, int scale, std::size_t size) {
+    Integer integer(size);
+    int exponent = 0;
+    const double fraction = std::frexp(std::abs(value), &exponent);
+    auto mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
+    int place = exponent - 53 + scale;  // |value| x 2^scale is mantissa x 2^place
+    for (; place < -1 && mantissa != 0; ++place) mantissa >>= 1U;
+    if (place < 0) {
+      mantissa = (mantissa >> 1U) + (mantissa & 1U);
+      place = 0;
+    }
+    for (; mantissa != 0; mantissa >>= 1U, ++place) {
+      if ((mantissa & 1U) != 0) integer.set_bit(static_cast<std::size_t>(place));
+    }
+    if (value < 0) integer.negate();
+    return integer;
+  }
+
+  void add(const Integer& other) {
+    unsigned carry = 0;
+    for (std::size_t i = 0; i < bytes_.size(); ++i) {
+      const unsigned sum = bytes_[i] + unsigned{other.bytes_.at(i)} + carry;
+      bytes_[i] = static_cast<std::uint8_t>(sum & 0xffU);
+      carry = sum >> 8U;
+    }
+  }
+
+  void negate() {
+    for (std::uint8_t& byte : bytes_) byte = static_cast<std::uint8_t>(~byte);
+    Integer one(bytes_.size());
+    one.set_bit(0);
+    add(one);
+  }
+
+  // Integer x 2^-scale, to within some ulp.
+  [[nodiscard]] double real(int scale) const {
+    Integer magnitude = *this;
+    const bool negative = (bytes_.back() & 0x80U) != 0;
+    if (negative) magnitude.negate();
+    double sum = 0;
+    int place = -scale;
+    for (const std::uint8_t byte : magnitude.bytes_) {
+      sum += std::ldexp(byte, place);
+      place += 8;
+    }
+    return negative ? -sum : sum;
+  }
+
+  [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
+
+ private:
+  void set_bit(std::size_t place) {
+    bytes_.at(place / 8) |= static_cast<std::uint8_t>(1U << (place % 8));
+  }
+
+  std::vector<std::uint8_t> bytes_;
+};
+
+inline double real(const ExactInteger& integer) { return Integer(integer).real(integer.scale); }
+
+}  // namespace metrik::tests

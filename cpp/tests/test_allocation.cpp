@@ -1,0 +1,167 @@
+// Memory may run out at any allocation, on any thread. The operators below replace those of the
+// whole test program, and fail when a test tells them to.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "metrik/error.hpp"
+#include "metrik/evaluate.hpp"
+
+namespace {
+
+constexpr std::int64_t kNever = -1;
+std::atomic<std::int64_t> allocations_left = kNever;  // before the one that fails
+std::atomic<bool> one_failed = false;
+
+bool must_fail() noexcept {
+  if (allocations_left < 0) return false;
+  const std::int64_t left = allocations_left--;
+  if (left == 0) one_failed = true;
+  return left == 0;
+}
+
+void* allocate(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  return must_fail() ? nullptr : std::malloc(size == 0 ? 1 : size);
+}
+
+void* allocate(std::size_t size) {
+  void* const memory = allocate(size, std::nothrow);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+void* operator new[](std::size_t size) { return allocate(size); }
+void* operator new(std::size_t size, const std::nothrow_t& tag) noexcept {
+  return allocate(size, tag);
+}
+void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept {
+  return allocate(size, tag);
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+
+namespace metrik {
+namespace {
+
+enum class Outcome : std::uint8_t { done, refused, out_of_memory };
+
+// Evaluates with the n-th allocation failing, for n = 0, 1, ... until there is no n-th.
+template <class Check>
+int fail_at_each_allocation(const Request& request, const Check& check) {
+  for (int n = 0;; ++n) {
+    Result result;
+    Outcome outcome = Outcome::done;
+    one_failed = false;
+    allocations_left = n;
+    try {
+      result = evaluate(request);
+    } catch (const std::bad_alloc&) {
+      outcome = Outcome::out_of_memory;
+    } catch (const InputError&) {
+      outcome = Outcome::refused;
+    }
+    allocations_left = kNever;
+    check(outcome, result);
+    if (!one_failed) return n;
+  }
+}
+
+class Lists3000 {
+ public:
+  explicit Lists3000(std::int64_t step) {
+    for (std::int64_t user = 0; user < 3000; ++user) {
+      items_.push_back(user);
+      items_.push_back(user + step);
+      indptr_.push_back(indptr_.back() + 2);
+    }
+  }
+  [[nodiscard]] Lists view() const {
+    return {.items = std::span<const std::int64_t>(items_),
+            .indptr = indptr_,
+            .lengths = {},
+            .present = {}};
+  }
+
+ private:
+  std::vector<std::int64_t> items_;
+  std::vector<Offset> indptr_ = {0};
+};
+
+TEST_CASE("an allocation that fails ends the evaluation, or it does without") {
+  const Lists3000 truth(1);
+  const Lists3000 predictions(2);
+  std::vector<Offset> groups(3000);
+  for (std::size_t user = 0; user < groups.size(); ++user) {
+    groups[user] = static_cast<Offset>(user % 2);
+  }
+  const std::vector<PlannedValue> values = {
+      {.metric = "ndcg", .cutoff = 5, .parameter = 0, .rules = {}},
+      {.metric = "dcg", .cutoff = 5, .parameter = 0, .rules = {}}};
+  Request request{.truth = truth.view(),
+                  .grades = {},
+                  .predictions = predictions.view(),
+                  .exclude = {},
+                  .weights = {},
+                  .groups = groups,
+                  .group_count = 2,
+                  .values = values,
+                  .tally_rules = {},
+                  .per_user = {}};
+  const Result expected = evaluate(request);
+  for (const int threads : {1, 3}) {
+    CAPTURE(threads);
+    request.threads = threads;
+    int failures = 0;
+    const int allocations =
+        fail_at_each_allocation(request, [&](Outcome outcome, const Result& result) {
+          if (outcome == Outcome::out_of_memory) {
+            ++failures;
+            return;
+          }
+          REQUIRE(outcome == Outcome::done);  // threads that could not be started are done without
+          REQUIRE(result.sums.size() == expected.sums.size());
+          for (std::size_t i = 0; i < expected.sums.size(); ++i) {
+            CHECK(result.sums[i].users == expected.sums[i].users);
+            CHECK(result.sums[i].total.bytes == expected.sums[i].total.bytes);
+          }
+        });
+    CHECK(failures > 10);
+    CHECK(failures <= allocations);
+  }
+}
+
+TEST_CASE("an allocation that fails while a fault is reported") {
+  const Lists3000 truth(1);
+  const Lists3000 repeated(0);
+  const std::vector<PlannedValue> values = {
+      {.metric = "precision", .cutoff = 5, .parameter = 0, .rules = {}}};
+  Request request{.truth = truth.view(),
+                  .grades = {},
+                  .predictions = repeated.view(),
+                  .exclude = {},
+                  .weights = {},
+                  .groups = {},
+                  .values = values,
+                  .tally_rules = {},
+                  .per_user = {}};
+  for (const int threads : {1, 3}) {
+    CAPTURE(threads);
+    request.threads = threads;
+    fail_at_each_allocation(
+        request, [](Outcome outcome, const Result&) { CHECK(outcome != Outcome::done); });
+  }
+}
+
+}  // namespace
+}  // namespace metrik

@@ -1,0 +1,201 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "exact_sum.hpp"
+#include "support.hpp"
+
+namespace metrik {
+namespace {
+
+using tests::Integer;
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr int kUnitScale = 80;
+constexpr int kAnyScale = 1074;
+constexpr double kTiny = std::numeric_limits<double>::denorm_min();
+constexpr double kHuge = std::numeric_limits<double>::max();
+
+ExactSum sum_of(Exactness exactness, std::span<const double> terms) {
+  ExactSum sum(exactness);
+  for (const double term : terms) sum.add(term);
+  return sum;
+}
+
+// The same sum by an integer that is added bit by bit.
+Bytes expected_bytes(std::span<const double> terms, const ExactInteger& like) {
+  Integer sum(like.bytes.size());
+  for (const double term : terms) {
+    sum.add(Integer::scaled(term, like.scale, like.bytes.size()));
+  }
+  return sum.bytes();
+}
+
+void check_sum(Exactness exactness, std::span<const double> terms) {
+  const ExactInteger found = sum_of(exactness, terms).integer();
+  CHECK(found.scale == (exactness == Exactness::unit ? kUnitScale : kAnyScale));
+  CHECK(found.bytes == expected_bytes(terms, found));
+}
+
+std::vector<double> unit_terms(std::size_t count) {
+  std::mt19937_64 random(1);
+  std::vector<double> terms = {0, -0.0, 1, 1, kTiny, 0x1p-80, 0x1p-81, 1 - 0x1p-53, 0x1p-27};
+  while (terms.size() < count) {
+    const double fraction = std::ldexp(static_cast<double>(random() >> 11U), -53);
+    terms.push_back(std::ldexp(fraction, -static_cast<int>(random() % 100)));
+  }
+  return terms;
+}
+
+std::vector<double> any_terms(std::size_t count) {
+  std::mt19937_64 random(2);
+  std::vector<double> terms = {0,      -0.0,   kTiny, -kTiny,          kHuge,
+                               kHuge,  -kHuge, -1,    0x1.8p1023,      -0x1p-1022,
+                               0x1p53, 1,      1e300, 0x1.fffffp-1030, -1e-300};
+  while (terms.size() < count) {
+    const double fraction = std::ldexp(static_cast<double>(random() >> 11U), -53);
+    const int exponent = static_cast<int>(random() % 2098) - 1074;
+    terms.push_back(std::ldexp(random() % 2 == 0 ? fraction : -fraction, exponent));
+  }
+  return terms;
+}
+
+struct Kind {
+  Exactness exactness;
+  std::vector<double> terms;
+};
+
+std::vector<Kind> kinds() {
+  return {{Exactness::unit, unit_terms(2000)}, {Exactness::any, any_terms(2000)}};
+}
+
+TEST_CASE("sums are those of exact integers") {
+  for (const Kind& kind : kinds()) check_sum(kind.exactness, kind.terms);
+}
+
+TEST_CASE("every single term is held exactly") {
+  for (const double term : any_terms(500)) {
+    CAPTURE(term);
+    check_sum(Exactness::any, {{term}});
+  }
+  for (const double term : unit_terms(500)) {
+    CAPTURE(term);
+    check_sum(Exactness::unit, {{term}});
+  }
+}
+
+TEST_CASE("the order of the terms does not matter") {
+  std::mt19937_64 random(3);
+  for (Kind& kind : kinds()) {
+    const Bytes expected = sum_of(kind.exactness, kind.terms).integer().bytes;
+    for (int i = 0; i < 20; ++i) {
+      std::ranges::shuffle(kind.terms, random);
+      CHECK(sum_of(kind.exactness, kind.terms).integer().bytes == expected);
+    }
+  }
+}
+
+TEST_CASE("the parts of any split merge, in any order, to the whole") {
+  std::mt19937_64 random(4);
+  for (const Kind& kind : kinds()) {
+    const Bytes expected = sum_of(kind.exactness, kind.terms).integer().bytes;
+    for (std::size_t parts = 1; parts <= 9; ++parts) {
+      CAPTURE(parts);
+      std::vector<ExactSum> sums(parts, ExactSum(kind.exactness));
+      for (const double term : kind.terms) sums[random() % parts].add(term);
+      std::ranges::shuffle(sums, random);
+      // A chain of merges one way, a tree of merges the other way.
+      ExactSum chained(kind.exactness);
+      for (const ExactSum& sum : sums) chained.add(sum);
+      CHECK(chained.integer().bytes == expected);
+      for (std::size_t step = 1; step < parts; step *= 2) {
+        for (std::size_t i = 0; i + step < parts; i += 2 * step) sums[i].add(sums[i + step]);
+      }
+      CHECK(sums[0].integer().bytes == expected);
+    }
+  }
+}
+
+TEST_CASE("terms of opposite sign cancel to the last bit") {
+  const std::vector<double> terms = any_terms(1000);
+  ExactSum sum(Exactness::any);
+  sum.add(kTiny);
+  for (const double term : terms) sum.add(term);
+  for (const double term : terms) sum.add(-term);
+  Integer tiny(sum.integer().bytes.size());
+  tiny.add(Integer::scaled(kTiny, kAnyScale, tiny.bytes().size()));
+  CHECK(sum.integer().bytes == tiny.bytes());
+  sum.add(-kTiny);
+  CHECK(sum.integer().bytes == Bytes(tiny.bytes().size(), 0));
+}
+
+TEST_CASE("sums beyond the largest double are held") {
+  check_sum(Exactness::any, std::vector<double>(1000, kHuge));
+  check_sum(Exactness::any, std::vector<double>(1000, -kHuge));
+}
+
+TEST_CASE("the bytes are little-endian two's complement") {
+  const auto bytes = [](double term) { return sum_of(Exactness::any, {{term}}).integer().bytes; };
+  Bytes expected(bytes(0).size(), 0);
+  CHECK(bytes(0) == expected);
+  expected[0] = 1;
+  CHECK(bytes(kTiny) == expected);
+  std::ranges::fill(expected, std::uint8_t{0xff});
+  CHECK(bytes(-kTiny) == expected);
+  expected[0] = 0xfd;
+  CHECK(bytes(-3 * kTiny) == expected);
+
+  Bytes one(16, 0);
+  one[10] = 1;
+  CHECK(sum_of(Exactness::unit, {{1.0}}).integer().bytes == one);
+}
+
+TEST_CASE("terms of unit sums are rounded to the nearest multiple of 2^-80, halves up") {
+  const auto lowest_bytes = [](double term) {
+    const Bytes bytes = sum_of(Exactness::unit, {{term}}).integer().bytes;
+    CHECK(std::ranges::all_of(bytes.begin() + 1, bytes.end(), [](auto byte) { return byte == 0; }));
+    return static_cast<int>(bytes[0]);
+  };
+  CHECK(lowest_bytes(0x1p-80) == 1);
+  CHECK(lowest_bytes(0x1p-81) == 1);
+  CHECK(lowest_bytes(std::nextafter(0x1p-81, 0)) == 0);
+  CHECK(lowest_bytes(0x1.8p-80) == 2);
+  CHECK(lowest_bytes(std::nextafter(0x1.8p-80, 0)) == 1);
+  CHECK(lowest_bytes(0x1.4p-79) == 3);
+  CHECK(lowest_bytes(0x1p-82) == 0);
+  CHECK(lowest_bytes(0x1p-143) == 0);
+  CHECK(lowest_bytes(0x1p-144) == 0);
+  CHECK(lowest_bytes(kTiny) == 0);
+}
+
+TEST_CASE("a cleared sum is as good as new") {
+  for (const Kind& kind : kinds()) {
+    ExactSum sum = sum_of(kind.exactness, kind.terms);
+    sum.clear();
+    CHECK(sum.integer().bytes == ExactSum(kind.exactness).integer().bytes);
+    sum.add(0.75);
+    CHECK(sum.integer().bytes == sum_of(kind.exactness, {{0.75}}).integer().bytes);
+  }
+}
+
+TEST_CASE("reading a sum does not change it") {
+  for (const Kind& kind : kinds()) {
+    ExactSum sum(kind.exactness);
+    for (const double term : kind.terms) {
+      sum.add(term);
+      if (term == 1) static_cast<void>(sum.integer());
+    }
+    CHECK(sum.integer().bytes == sum_of(kind.exactness, kind.terms).integer().bytes);
+    CHECK(sum.integer().bytes == sum.integer().bytes);
+  }
+}
+
+}  // namespace
+}  // namespace metrik

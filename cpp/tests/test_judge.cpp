@@ -1,0 +1,429 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "judge.hpp"
+
+namespace metrik {
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+using Counts = std::vector<Count>;
+
+template <class ListId = std::int64_t>
+const Matches& match(GivenRanking& ranking, const Ids& truth, const std::vector<ListId>& list,
+                     const Ids& exclude = {}) {
+  return ranking.match(std::span<const std::int64_t>(truth), std::span<const ListId>(list),
+                       std::span<const std::int64_t>(exclude));
+}
+
+void check_found(const Matches& matches, const std::vector<Match>& expected) {
+  REQUIRE(matches.found.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CAPTURE(i);
+    CHECK(matches.found[i].rank == expected[i].rank);
+    CHECK(matches.found[i].entry == expected[i].entry);
+    CHECK(matches.found[i].repeat == expected[i].repeat);
+  }
+}
+
+void check_equal(const Matches& found, const Matches& expected) {
+  check_found(found, expected.found);
+  CHECK(found.first_entry == expected.first_entry);
+  CHECK(found.excluded == expected.excluded);
+  CHECK(found.truth_duplicates == expected.truth_duplicates);
+  CHECK(found.list_length == expected.list_length);
+  CHECK(found.list_duplicates == expected.list_duplicates);
+  CHECK(found.excluded_recommended == expected.excluded_recommended);
+  CHECK(found.first_truth_duplicate == expected.first_truth_duplicate);
+  CHECK(found.first_list_duplicate == expected.first_list_duplicate);
+}
+
+bool contains(std::span<const std::int64_t> ids, std::int64_t id) {
+  return std::ranges::find(ids, id) != ids.end();
+}
+
+Count first_place(const Ids& ids, std::int64_t id) {
+  return std::ranges::find(ids, id) - ids.begin();
+}
+
+// The same by searching the lists, with no table.
+Matches searched(const Ids& truth, const Ids& list, const Ids& exclude) {
+  Matches matches;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const auto entry = static_cast<Count>(i);
+    const Count first = first_place(truth, truth[i]);
+    matches.first_entry.push_back(first);
+    if (first != entry && matches.truth_duplicates++ == 0) matches.first_truth_duplicate = entry;
+    if (contains(exclude, truth[i])) matches.excluded.push_back(entry);
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const bool repeat = first_place(list, list[i]) != static_cast<Count>(i);
+    if (repeat && matches.list_duplicates++ == 0) {
+      matches.first_list_duplicate = static_cast<Offset>(i);
+    }
+    if (contains(exclude, list[i])) {
+      ++matches.excluded_recommended;
+      continue;
+    }
+    ++matches.list_length;
+    if (contains(truth, list[i])) {
+      matches.found.push_back({matches.list_length, first_place(truth, list[i]), repeat});
+    }
+  }
+  return matches;
+}
+
+TEST_CASE("a list is matched against the truth") {
+  GivenRanking ranking;
+  const Matches& matches = match(ranking, {4, 1, 9}, Ids{1, 2, 3, 4, 5});
+  check_found(matches, {{1, 1, false}, {4, 0, false}});
+  CHECK(matches.first_entry == Counts{0, 1, 2});
+  CHECK(matches.list_length == 5);
+  CHECK(matches.truth_duplicates == 0);
+  CHECK(matches.list_duplicates == 0);
+  CHECK(matches.first_truth_duplicate == -1);
+  CHECK(matches.first_list_duplicate == -1);
+}
+
+TEST_CASE("excluded items leave the list and later ones move up") {
+  GivenRanking ranking;
+  const Matches& matches = match(ranking, {4, 2, 7}, Ids{1, 2, 3, 4, 5}, {1, 2, 8, 7});
+  check_found(matches, {{2, 0, false}});
+  CHECK(matches.list_length == 3);
+  CHECK(matches.excluded_recommended == 2);
+  CHECK(matches.excluded == Counts{1, 2});
+}
+
+TEST_CASE("repeats in a list keep their places and are marked") {
+  GivenRanking ranking;
+  const Matches& matches = match(ranking, {3}, Ids{5, 3, 5, 3, 3, 6, 6}, {6});
+  check_found(matches, {{2, 0, false}, {4, 0, true}, {5, 0, true}});
+  CHECK(matches.list_duplicates == 4);  // an excluded item's repeat among them
+  CHECK(matches.first_list_duplicate == 2);
+  CHECK(matches.list_length == 5);
+  CHECK(matches.excluded_recommended == 2);
+}
+
+TEST_CASE("repeats in the truth point to the first entry of the item") {
+  GivenRanking ranking;
+  const Matches& matches = match(ranking, {3, 8, 3, 8, 3}, Ids{8, 3}, {8});
+  check_found(matches, {{1, 0, false}});
+  CHECK(matches.first_entry == Counts{0, 1, 0, 1, 0});
+  CHECK(matches.truth_duplicates == 3);
+  CHECK(matches.first_truth_duplicate == 2);
+  CHECK(matches.excluded == Counts{1, 3});
+}
+
+TEST_CASE("empty lists match nothing") {
+  GivenRanking ranking;
+  check_equal(match(ranking, {}, Ids{}), Matches{});
+  check_equal(match(ranking, {}, Ids{1, 2}, {2}), searched({}, {1, 2}, {2}));
+  check_equal(match(ranking, {1, 2}, Ids{}, {2}), searched({1, 2}, {}, {2}));
+}
+
+TEST_CASE("ids are compared in full, up to 2^63 - 1 and in every type") {
+  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kPower32 = std::int64_t{1} << 32U;
+  GivenRanking ranking;
+  const Ids truth = {kLast, 0, kPower32, kLast - 1};
+
+  SUBCASE("int64") {
+    const Ids list = {kLast - 1, 1, kLast, kPower32};
+    check_found(match(ranking, truth, list), {{1, 3, false}, {3, 0, false}, {4, 2, false}});
+  }
+  SUBCASE("uint64") {
+    const std::vector<std::uint64_t> list = {std::uint64_t{1} << 63U, kLast, 0};
+    check_found(match(ranking, truth, list), {{2, 0, false}, {3, 1, false}});
+  }
+  SUBCASE("uint32") {
+    const std::vector<std::uint32_t> list = {std::numeric_limits<std::uint32_t>::max(), 0};
+    check_found(match(ranking, truth, list), {{2, 1, false}});
+  }
+  SUBCASE("int32") {
+    const std::vector<std::int32_t> list = {std::numeric_limits<std::int32_t>::max(), 0};
+    check_found(match(ranking, truth, list), {{2, 1, false}});
+  }
+}
+
+TEST_CASE("many users of changing size through one table are judged as if each were the first") {
+  std::mt19937_64 random(1);
+  GivenRanking ranking;
+  const auto draw = [&](std::size_t most, std::uint64_t catalogue) {
+    Ids ids(random() % (most + 1));
+    for (std::int64_t& id : ids) id = static_cast<std::int64_t>(random() % catalogue);
+    return ids;
+  };
+  for (int user = 0; user < 3000; ++user) {
+    CAPTURE(user);
+    // Most users are small; now and then one makes the table grow.
+    const std::size_t most = user % 500 == 499 ? 400 : std::size_t{8};
+    const std::uint64_t catalogue = user % 3 == 0 ? 5 : 2 * most;
+    const Ids truth = draw(most, catalogue);
+    const Ids list = draw(most, catalogue);
+    const Ids exclude = user % 2 == 0 ? Ids{} : draw(most / 2, catalogue);
+    check_equal(match(ranking, truth, list, exclude), searched(truth, list, exclude));
+  }
+}
+
+TEST_CASE("nothing of a user is seen in the next") {
+  GivenRanking ranking;
+  for (int user = 0; user < 1000; ++user) {
+    match(ranking, {1, 2, 3}, Ids{1, 2, 3}, {4});
+    const Matches& matches = match(ranking, {4}, Ids{1, 2, 3, 4});
+    check_found(matches, {{4, 0, false}});
+    CHECK(matches.list_duplicates == 0);
+    CHECK(matches.excluded_recommended == 0);
+  }
+}
+
+TEST_CASE("ids that share their low or their high bits are told apart") {
+  GivenRanking ranking;
+  for (const unsigned shift : {0U, 20U, 40U}) {
+    CAPTURE(shift);
+    Ids list(20000);
+    for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<std::int64_t>(i << shift);
+    const Matches& matches = match(ranking, list, list);
+    CHECK(matches.found.size() == list.size());
+    CHECK(matches.list_duplicates == 0);
+  }
+}
+
+// --- from matches to a HitRow ---
+
+struct Judged {
+  std::vector<Hit> hits;
+  std::vector<double> ideal;
+  HitRow row;
+};
+
+// Owns what the HitRow points to, so that it outlives the judge.
+Judged judge(const Rules& rules, const Ids& truth, const Ids& list,
+             const std::vector<double>& grades = {}, const Ids& exclude = {}) {
+  GivenRanking ranking;
+  Judge judge;
+  const HitRow row = judge.judge(Lens(rules, true), match(ranking, truth, list, exclude), grades);
+  return {.hits = {row.judged.begin(), row.judged.end()},
+          .ideal = {row.ideal.begin(), row.ideal.end()},
+          .row = row};
+}
+
+void check_hits(const Judged& judged, const std::vector<Hit>& expected) {
+  REQUIRE(judged.hits.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CAPTURE(i);
+    CHECK(judged.hits[i].rank == expected[i].rank);
+    CHECK(judged.hits[i].gain == expected[i].gain);
+    CHECK(judged.hits[i].relevant == expected[i].relevant);
+  }
+}
+
+TEST_CASE("without grades every truth entry is relevant with gain 1") {
+  const Judged judged = judge({}, {1, 4}, {1, 2, 3, 4, 5});
+  check_hits(judged, {{1, 1, true}, {4, 1, true}});
+  CHECK(judged.row.relevant == 2);
+  CHECK(judged.row.nonrelevant == 0);
+  CHECK(judged.row.recommended == 5);
+  CHECK(judged.row.unit_gains);
+  CHECK(judged.ideal.empty());
+}
+
+TEST_CASE("grade 0 is judged and not relevant") {
+  const Judged judged = judge({}, {7, 8, 9}, {9, 7, 8}, {0, 2, 0});
+  check_hits(judged, {{1, 0, false}, {2, 0, false}, {3, 2, true}});
+  CHECK(judged.row.relevant == 1);
+  CHECK(judged.row.nonrelevant == 2);
+  CHECK_FALSE(judged.row.unit_gains);
+  CHECK(judged.ideal == std::vector<double>{2});
+}
+
+TEST_CASE("min_grade decides what is relevant, to the last bit") {
+  Rules rules;
+  rules.min_grade = 3.5;
+  const double below = 0x1.bffffffffffffp+1;
+  const Judged judged = judge(rules, {1, 2, 3}, {1, 2, 3}, {3.5, below, 4});
+  check_hits(judged, {{1, 3.5, true}, {2, 0, false}, {3, 4, true}});
+  CHECK(judged.row.relevant == 2);
+  CHECK(judged.row.nonrelevant == 1);
+}
+
+TEST_CASE("gains follow the rules") {
+  const std::vector<double> grades = {1, 3, 2, 0};
+  Rules rules;
+  SUBCASE("linear") {
+    const Judged judged = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
+    check_hits(judged, {{1, 1, true}, {2, 3, true}, {3, 2, true}, {4, 0, false}});
+    CHECK(judged.ideal == std::vector<double>{3, 2, 1});
+  }
+  SUBCASE("binary") {
+    rules.gain = Gain::binary;
+    const Judged judged = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
+    check_hits(judged, {{1, 1, true}, {2, 1, true}, {3, 1, true}, {4, 0, false}});
+    CHECK(judged.row.unit_gains);
+    CHECK(judged.ideal.empty());
+  }
+  SUBCASE("exp2") {
+    rules.gain = Gain::exp2;
+    const Judged judged = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
+    check_hits(judged, {{1, 1, true}, {2, 7, true}, {3, 3, true}, {4, 0, false}});
+    CHECK(judged.ideal == std::vector<double>{7, 3, 1});
+  }
+  SUBCASE("table") {
+    rules.gain = Gain::table;
+    rules.gain_table = {0, 5, 0.25, 10};
+    const Judged judged = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
+    check_hits(judged, {{1, 5, true}, {2, 10, true}, {3, 0.25, true}, {4, 0, false}});
+    CHECK(judged.ideal == std::vector<double>{10, 5, 0.25});
+  }
+}
+
+TEST_CASE("the exponential gain is exact for whole grades and bounded for all") {
+  Rules rules;
+  rules.gain = Gain::exp2;
+  const Lens lens(rules, true);
+  CHECK(lens.gain_of(0) == 0);
+  CHECK(lens.gain_of(1) == 1);
+  CHECK(lens.gain_of(10) == 1023);
+  CHECK(lens.gain_of(53) == 0x1.fffffffffffffp+52);
+  CHECK(lens.gain_of(256) == 0x1p256);
+  CHECK(lens.gain_of(0.5) == doctest::Approx(0.41421356237309505).epsilon(1e-15));
+  CHECK(lens.gain_of(1e308) == 0x1p256);  // refused before, but nothing may overflow
+  CHECK(lens.gain_of(-5) == 0);
+}
+
+TEST_CASE("a gain table is read within its bounds whatever the grade") {
+  Rules rules;
+  rules.gain = Gain::table;
+  rules.gain_table = {1, 2};
+  const Lens lens(rules, true);
+  CHECK(lens.gain_of(0) == 1);
+  CHECK(lens.gain_of(1) == 2);
+  CHECK(lens.gain_of(2) == 0);
+  CHECK(lens.gain_of(-1) == 0);
+  CHECK(lens.gain_of(std::numeric_limits<double>::infinity()) == 0);
+  CHECK(lens.gain_of(std::numeric_limits<double>::quiet_NaN()) == 0);
+}
+
+TEST_CASE("repeats in the list are no hits under first, and hits under count") {
+  Rules rules;
+  const Ids truth = {3, 4};
+  const Ids list = {3, 3, 5, 4, 3};
+  SUBCASE("first") {
+    rules.duplicate_items = Duplicates::first;
+    const Judged judged = judge(rules, truth, list);
+    check_hits(judged, {{1, 1, true}, {4, 1, true}});
+    CHECK(judged.row.recommended == 5);  // a repeat takes up its place
+  }
+  SUBCASE("count") {
+    rules.duplicate_items = Duplicates::count;
+    check_hits(judge(rules, truth, list), {{1, 1, true}, {2, 1, true}, {4, 1, true}, {5, 1, true}});
+  }
+}
+
+TEST_CASE("repeats in the truth") {
+  Rules rules;
+  const Ids truth = {3, 6, 3, 3};
+  const std::vector<double> grades = {1, 2, 5, 4};
+  const Ids list = {6, 3};
+  SUBCASE("first: the first grade") {
+    rules.duplicate_truth = Duplicates::first;
+    const Judged judged = judge(rules, truth, list, grades);
+    check_hits(judged, {{1, 2, true}, {2, 1, true}});
+    CHECK(judged.row.relevant == 2);
+    CHECK(judged.ideal == std::vector<double>{2, 1});
+  }
+  SUBCASE("max: the highest grade") {
+    rules.duplicate_truth = Duplicates::max;
+    const Judged judged = judge(rules, truth, list, grades);
+    check_hits(judged, {{1, 2, true}, {2, 5, true}});
+    CHECK(judged.row.relevant == 2);
+    CHECK(judged.ideal == std::vector<double>{5, 2});
+  }
+  SUBCASE("count: several relevant items of the first grade") {
+    rules.duplicate_truth = Duplicates::count;
+    const Judged judged = judge(rules, truth, list, grades);
+    check_hits(judged, {{1, 2, true}, {2, 1, true}});
+    CHECK(judged.row.relevant == 4);
+    CHECK(judged.ideal == std::vector<double>{2, 1, 1, 1});
+  }
+}
+
+TEST_CASE("max may make an item relevant that its first grade did not") {
+  Rules rules;
+  rules.duplicate_truth = Duplicates::max;
+  const Judged judged = judge(rules, {3, 3}, {3}, {0, 2});
+  check_hits(judged, {{1, 2, true}});
+  CHECK(judged.row.relevant == 1);
+  CHECK(judged.row.nonrelevant == 0);
+}
+
+TEST_CASE("an excluded relevant item stays in the truth") {
+  const Judged judged = judge({}, {1, 2}, {1, 2, 3}, {}, {1});
+  check_hits(judged, {{1, 1, true}});
+  CHECK(judged.row.relevant == 2);
+  CHECK(judged.row.recommended == 2);
+}
+
+TEST_CASE("one judge serves users and lenses in turn") {
+  GivenRanking ranking;
+  Judge judge;
+  Rules graded;
+  graded.min_grade = 2;
+  const std::vector<double> grades = {1, 2, 3};
+  for (int i = 0; i < 3; ++i) {
+    const Matches& matches = match(ranking, {1, 2, 3}, Ids{3, 2, 1});
+    HitRow row = judge.judge(Lens(Rules{}, true), matches, grades);
+    CHECK(row.relevant == 3);
+    CHECK(row.ideal.size() == 3);
+    row = judge.judge(Lens(graded, true), matches, grades);
+    CHECK(row.relevant == 2);
+    CHECK(row.ideal.size() == 2);
+    row = judge.judge(Lens(graded, true), match(ranking, {}, Ids{5}), {});
+    CHECK(row.relevant == 0);
+    CHECK(row.unit_gains);
+    CHECK(row.judged.empty());
+    CHECK(row.ideal.empty());
+    CHECK(row.recommended == 1);
+  }
+}
+
+TEST_CASE("lenses are equal where they judge alike") {
+  Rules one;
+  Rules other;
+  other.average = Average::micro;
+  other.precision_over = Over::list;
+  other.discount = Discount::log2_floored;
+  other.gain_table = {1, 2, 3};  // of no effect beside another gain
+  CHECK(Lens(one, true) == Lens(other, true));
+  other.gain = Gain::table;
+  CHECK_FALSE(Lens(one, true) == Lens(other, true));
+  one.duplicate_truth = Duplicates::max;
+  CHECK_FALSE(Lens(one, true) == Lens(Rules{}, true));
+  one = {};
+  one.min_grade = 1;
+  CHECK_FALSE(Lens(one, true) == Lens(Rules{}, true));
+  one = {};
+  one.duplicate_items = Duplicates::first;
+  CHECK_FALSE(Lens(one, true) == Lens(Rules{}, true));
+  CHECK_FALSE(Lens(one, true).judges_as(Lens(Rules{}, true)));
+}
+
+TEST_CASE("without a use of gains a lens is binary, and judges as one with gains does") {
+  Rules rules;
+  rules.gain = Gain::table;
+  rules.gain_table = {0, 7};
+  const Lens lens(rules, false);
+  CHECK(lens.gain == Gain::binary);
+  CHECK(lens.gain_table.empty());
+  CHECK_FALSE(lens == Lens(rules, true));
+  CHECK(lens.judges_as(Lens(rules, true)));
+}
+
+}  // namespace
+}  // namespace metrik

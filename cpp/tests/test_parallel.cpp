@@ -1,0 +1,208 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "parallel.hpp"
+
+namespace metrik {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+// Far beyond what any of these waits takes, so that a fault fails a test instead of hanging it.
+constexpr std::chrono::seconds kPatience{20};
+
+constexpr auto kNoPoll = [] {};
+
+// Waits until `done` holds; says whether it came to that.
+template <class Done>
+bool wait_until(const Done& done) {
+  const auto deadline = Clock::now() + kPatience;
+  while (!done()) {
+    if (Clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+std::string message_of(const std::exception& error) { return error.what(); }
+
+// What parallel_for throws; empty if it throws nothing.
+template <class Body, class Poll>
+std::string thrown_by(Count blocks, int threads, const Body& body, const Poll& poll) {
+  try {
+    parallel_for(blocks, threads, body, poll);
+  } catch (const std::runtime_error& error) {
+    return message_of(error);
+  }
+  return "";
+}
+
+TEST_CASE("every block runs once, whatever the number of threads") {
+  for (const int threads : {-1, 0, 1, 2, 3, 7, 16}) {
+    for (const Count blocks : {0, 1, 2, 5, 1000}) {
+      CAPTURE(threads);
+      CAPTURE(blocks);
+      std::vector<std::atomic<int>> runs(static_cast<std::size_t>(blocks));
+      std::atomic<bool> workers_in_range = true;
+      parallel_for(
+          blocks, threads,
+          [&](int worker, Count block) {
+            if (worker < 0 || (worker > 0 && worker >= threads)) workers_in_range = false;
+            ++runs.at(static_cast<std::size_t>(block));
+          },
+          kNoPoll);
+      CHECK(workers_in_range);
+      for (const std::atomic<int>& run : runs) CHECK(run == 1);
+    }
+  }
+}
+
+TEST_CASE("one thread is the caller's, and takes the blocks in order") {
+  const auto caller = std::this_thread::get_id();
+  std::vector<Count> seen;
+  parallel_for(
+      100, 1,
+      [&](int worker, Count block) {
+        CHECK(worker == 0);
+        CHECK(std::this_thread::get_id() == caller);
+        seen.push_back(block);
+      },
+      kNoPoll);
+  REQUIRE(seen.size() == 100);
+  for (std::size_t i = 0; i < seen.size(); ++i) CHECK(seen[i] == static_cast<Count>(i));
+}
+
+TEST_CASE("workers are distinct threads that run at the same time") {
+  constexpr int kThreads = 3;
+  std::atomic<int> arrived = 0;
+  std::atomic<int> met = 0;
+  std::vector<std::atomic<int>> blocks_of(kThreads);
+  parallel_for(
+      kThreads, kThreads,
+      [&](int worker, Count) {
+        ++blocks_of.at(static_cast<std::size_t>(worker));
+        ++arrived;
+        if (wait_until([&] { return arrived == kThreads; })) ++met;
+      },
+      kNoPoll);
+  CHECK(met == kThreads);
+  for (const std::atomic<int>& blocks : blocks_of) CHECK(blocks == 1);
+}
+
+TEST_CASE("an exception of a block stops the others and is rethrown") {
+  for (const int threads : {1, 2, 7}) {
+    for (const Count bad : {0, 1, 50, 99}) {
+      CAPTURE(threads);
+      CAPTURE(bad);
+      std::atomic<bool> thrown = false;
+      std::atomic<int> begun_after = 0;
+      const auto body = [&](int, Count block) {
+        if (thrown) ++begun_after;
+        if (block == bad) {
+          thrown = true;
+          throw std::runtime_error("block " + std::to_string(block));
+        }
+      };
+      CHECK(thrown_by(100, threads, body, kNoPoll) == "block " + std::to_string(bad));
+      // Between the throw and the stop each of the others may begin a few; with one thread, none.
+      if (threads == 1) CHECK(begun_after == 0);
+    }
+  }
+}
+
+TEST_CASE("an exception of a worker that is not the caller is rethrown in the caller") {
+  std::atomic<bool> other_ran = false;
+  const auto body = [&](int worker, Count) {
+    if (worker != 0) {
+      other_ran = true;
+      throw std::runtime_error("other");
+    }
+    CHECK(wait_until([&] { return other_ran.load(); }));
+  };
+  CHECK(thrown_by(2, 2, body, kNoPoll) == "other");
+}
+
+TEST_CASE("of many exceptions one is rethrown") {
+  const auto body = [](int, Count) { throw std::runtime_error("each"); };
+  CHECK(thrown_by(1000, 7, body, kNoPoll) == "each");
+}
+
+TEST_CASE("the caller polls between its own blocks, and an exception of poll stops all") {
+  for (const int threads : {1, 2, 3}) {
+    CAPTURE(threads);
+    std::atomic<bool> polled = false;
+    std::atomic<int> begun = 0;
+    constexpr Count kBlocks = 5000;
+    const auto body = [&](int, Count) {
+      ++begun;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    const auto poll = [&] {
+      polled = true;
+      throw std::runtime_error("cancelled");
+    };
+    CHECK(thrown_by(kBlocks, threads, body, poll) == "cancelled");
+    CHECK(polled);
+    CHECK(begun < kBlocks);
+  }
+}
+
+TEST_CASE("the caller polls while another worker is busy") {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> polls = 0;
+  std::atomic<bool> other_runs = false;
+  std::atomic<bool> polled_meanwhile = false;
+  std::atomic<bool> polled_by_caller = true;
+  parallel_for(
+      2, 2,
+      [&](int worker, Count) {
+        if (worker == 0) {  // leaves the second block to the other
+          CHECK(wait_until([&] { return other_runs.load(); }));
+          return;
+        }
+        other_runs = true;
+        const int before = polls;
+        polled_meanwhile = wait_until([&] { return polls >= before + 3; });
+      },
+      [&] {
+        if (std::this_thread::get_id() != caller) polled_by_caller = false;
+        ++polls;
+      });
+  CHECK(polled_meanwhile);
+  CHECK(polled_by_caller);
+}
+
+TEST_CASE("an exception of poll while another worker is busy is rethrown when that has stopped") {
+  std::atomic<bool> other_runs = false;
+  std::atomic<bool> other_done = false;
+  std::atomic<bool> polled = false;
+  const auto body = [&](int worker, Count) {
+    if (worker == 0) {
+      CHECK(wait_until([&] { return other_runs.load(); }));
+      return;
+    }
+    other_runs = true;
+    CHECK(wait_until([&] { return polled.load(); }));
+    other_done = true;
+  };
+  const auto poll = [&] {
+    if (!other_runs) return;
+    polled = true;
+    throw std::runtime_error("cancelled");
+  };
+  CHECK(thrown_by(2, 2, body, poll) == "cancelled");
+  CHECK(other_done);
+}
+
+TEST_CASE("nothing runs for no blocks") {
+  parallel_for(0, 4, [](int, Count) { FAIL("there is no block"); }, [] { FAIL("nor a poll"); });
+}
+
+}  // namespace
+}  // namespace metrik
