@@ -44,8 +44,8 @@ constexpr auto kInverseOdd = [] {
   return inverse;
 }();
 
-// log2(n) for n >= 1, by log(m) = 2 atanh((m - 1) / (m + 1)) with n = m 2^e, sqrt(1/2) <= m <
-// sqrt(2).
+// log2(n) for n >= 1, by log(m) = 2 atanh((m - 1) / (m + 1)), where n = m 2^e and m lies in
+// [sqrt(1/2), sqrt(2)).
 Pair log2_of(Count n) noexcept {
   constexpr Pair kTwoOverLog2 = {0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55};  // 2 / ln 2
   int exponent = 0;

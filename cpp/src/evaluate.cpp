@@ -306,8 +306,7 @@ Fault Evaluation::fault_of(Breach breach, const Matches& matches, Count user) co
 }
 
 Result Evaluation::run() {
-  // Blocks of about 2^14 ids: long enough to forget the counter, short enough to share out and
-  // stop.
+  // Blocks of about 2^14 ids: the counter costs nothing, yet they can be shared out and stopped.
   const Count ids = request_.truth.indptr.back() + request_.predictions.indptr.back();
   const Count block_users = std::clamp<Count>((users() << 14U) / (ids + 1), 1, 1024);
   const Count blocks = (users() + block_users - 1) / block_users;

@@ -1,6 +1,5 @@
-// From ids to ranks: which judged items a user's ranking reaches, and where. The HitRow is all that
-// a metric ever sees; it knows no ids, and whatever ranks the items (a given list, scores) ends
-// here.
+// From ids to ranks: which judged items a user's ranking reaches, and where. A metric sees
+// nothing but the HitRow; it knows no ids, and whatever ranks the items (a list, scores) ends here.
 #pragma once
 
 #include <cstdint>

@@ -94,8 +94,7 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (info.uses_ideal) check_ideal(value);
 }
 
-// The lens for some rules: a known one if it fits, and where gains do not matter whatever its
-// gains.
+// The lens for some rules: a known one if it fits. Where gains do not matter, those may differ.
 std::size_t lens_index(std::vector<Lens>& lenses, const Rules& rules, bool uses_gains) {
   const Lens wanted(rules, uses_gains);
   const auto known = std::ranges::find_if(lenses, [&](const Lens& lens) {

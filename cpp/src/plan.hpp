@@ -1,5 +1,4 @@
-// The request's values, settled before any user is touched: what is walked together, under which
-// lens.
+// The request's values, settled before any user is touched: what is walked together, and how.
 #pragma once
 
 #include <cstddef>

@@ -231,8 +231,7 @@ void check_gains(const Request& request, const Run& run) {
   throw InputError(std::move(fault));
 }
 
-// Without grades every item has grade 1: a higher min_grade would call nothing relevant, in
-// silence.
+// Without grades every item has grade 1: a higher min_grade would silently call none relevant.
 void check_min_grade(const Request& request, const Rules& rules) {
   if (!request.grades.empty() || rules.min_grade <= 1) return;
   if (item_count(request.truth.items) == 0) return;

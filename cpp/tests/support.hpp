@@ -47,6 +47,16 @@ class Integer {
     }
   }
 
+  [[nodiscard]] Integer times(const Integer& other) const {
+    Integer product(bytes_.size());
+    Integer shifted = other;
+    for (std::size_t place = 0; place < 8 * bytes_.size(); ++place) {
+      if ((unsigned{bytes_[place / 8]} >> (place % 8) & 1U) != 0) product.add(shifted);
+      shifted.add(Integer(shifted));
+    }
+    return product;
+  }
+
   void negate() {
     for (std::uint8_t& byte : bytes_) byte = static_cast<std::uint8_t>(~byte);
     Integer one(bytes_.size());

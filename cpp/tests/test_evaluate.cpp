@@ -363,16 +363,73 @@ TEST_CASE("sums hold the values, their squares and the weights") {
   CHECK(real(result.sums[0].weight) == 3.5);
 }
 
+TEST_CASE("sums of weighted values hold every bit of the products") {
+  // Precisions of 1/3, 2/3 and 1 and reciprocals of primes as weights: no product is a double.
+  Input input{.truth = lists({{1}, {1, 2}, {1, 2, 3}}),
+              .predictions = lists({{1, 8, 9}, {1, 2, 9}, {1, 2, 3}}),
+              .weights = {{1.0 / 7, 1.0 / 11, 0x1p-256}},
+              .values = {value("precision", 3)}};
+  const std::vector<double> values = input.table()[0];
+  const Sums sums = input.run().sums[0];
+  const std::size_t size = sums.total.bytes.size();
+  Integer total(size);
+  Integer squares(size);
+  Integer weight(size);
+  constexpr int kScale = 1074;
+  for (std::size_t user = 0; user < values.size(); ++user) {
+    const double one = input.weights->at(user);
+    weight.add(Integer::scaled(one, kScale, size));
+    total.add(Integer::scaled(one, kScale / 2, size)
+                  .times(Integer::scaled(values[user], kScale / 2, size)));
+    const Integer third = Integer::scaled(values[user], kScale / 3, size);
+    squares.add(Integer::scaled(one, kScale / 3, size).times(third).times(third));
+  }
+  CHECK(sums.total.bytes == total.bytes());
+  CHECK(sums.squares.bytes == squares.bytes());
+  CHECK(sums.weight.bytes == weight.bytes());
+}
+
+TEST_CASE("squares are those of the values as they are summed") {
+  Input input{
+      .truth = lists({{1}}), .predictions = lists({{1, 8, 9}}), .values = {value("precision", 3)}};
+  const Sums sums = input.run().sums[0];
+  const Integer third = Integer::scaled(1.0 / 3, sums.total.scale, sums.squares.bytes.size());
+  CHECK(sums.squares.scale == 2 * sums.total.scale);
+  CHECK(sums.squares.bytes == third.times(third).bytes());
+}
+
+TEST_CASE("no rounding leads beyond 1") {
+  // In this order the sum of nearly equal gains is an ulp above that of the ideal order.
+  Input input{.truth = lists({{0, 1, 2, 3}}),
+              .grades = {3.1, 3.1000000000000005, 3.1000000000000005, 3.0999999999999996},
+              .predictions = lists({{0, 1, 2, 3}}),
+              .values = {value("ndcg", 10), value("ndcg")}};
+  const auto table = input.table();
+  CHECK(table[0][0] == 1);
+  CHECK(table[1][0] == 1);
+
+  Row items(400);
+  for (std::size_t i = 0; i < items.size(); ++i) items[i] = static_cast<std::int64_t>(i);
+  for (int percent = 0; percent < 100; ++percent) {
+    CAPTURE(percent);
+    Input perfect{.truth = lists({items}),
+                  .predictions = lists({items}),
+                  .values = {value("rbp", kNoCutoff, {}, percent / 100.0)}};
+    CHECK(perfect.table()[0][0] <= 1);
+  }
+}
+
 TEST_CASE("repeated items that count may lead beyond 1, and are summed without a bound") {
   Rules rules;
   rules.duplicate_items = Duplicates::count;
   Input input{.truth = lists({{1}}),
               .predictions = lists({{1, 1, 1}}),
-              .values = {value("recall", 3, rules)}};
+              .values = {value("recall", 3, rules), value("ndcg", 2, rules)}};
   const Result result = input.run();
   CHECK(result.sums[0].total.scale == 1074);
   CHECK(real(result.sums[0].total) == 3);
   CHECK(real(result.sums[0].squares) == 9);
+  CHECK(real(result.sums[1].total) == about(1.630929754));
 }
 
 TEST_CASE("micro averages are weighted too") {
@@ -926,6 +983,10 @@ TEST_CASE("malformed grades, weights and groups are refused") {
       {"no weights but given", [](Input& in) { in.weights->clear(); }, "weights"},
       {"too many weights", [](Input& in) { in.weights->push_back(1); }, "weights"},
       {"negative weight", [](Input& in) { in.weights->at(1) = -kSmallest; }, "weights", {1}},
+      {"a weight too small to multiply exactly",
+       [](Input& in) { in.weights->at(1) = 0x1.fp-257; },
+       "weights",
+       {1}},
       {"NaN and infinite weight",
        [](Input& in) { in.weights = {{1, kNan, kInfinity}}; },
        "weights",

@@ -23,25 +23,47 @@ constexpr int kAnyScale = 1074;
 constexpr double kTiny = std::numeric_limits<double>::denorm_min();
 constexpr double kHuge = std::numeric_limits<double>::max();
 
+void add_term(ExactSum& sum, Exactness exactness, double term) {
+  if (exactness == Exactness::unit_squares) {
+    sum.add_square(term);
+  } else {
+    sum.add(term);
+  }
+}
+
 ExactSum sum_of(Exactness exactness, std::span<const double> terms) {
   ExactSum sum(exactness);
-  for (const double term : terms) sum.add(term);
+  for (const double term : terms) add_term(sum, exactness, term);
   return sum;
 }
 
 // The same sum by an integer that is added bit by bit.
-Bytes expected_bytes(std::span<const double> terms, const ExactInteger& like) {
-  Integer sum(like.bytes.size());
+Bytes expected_bytes(Exactness exactness, std::span<const double> terms, std::size_t size) {
+  Integer sum(size);
   for (const double term : terms) {
-    sum.add(Integer::scaled(term, like.scale, like.bytes.size()));
+    const int scale = exactness == Exactness::any ? kAnyScale : kUnitScale;
+    const Integer integer = Integer::scaled(term, scale, size);
+    sum.add(exactness == Exactness::unit_squares ? integer.times(integer) : integer);
   }
   return sum.bytes();
 }
 
+int scale_of(Exactness exactness) {
+  switch (exactness) {
+    case Exactness::unit:
+      return kUnitScale;
+    case Exactness::unit_squares:
+      return 2 * kUnitScale;
+    case Exactness::any:
+      break;
+  }
+  return kAnyScale;
+}
+
 void check_sum(Exactness exactness, std::span<const double> terms) {
   const ExactInteger found = sum_of(exactness, terms).integer();
-  CHECK(found.scale == (exactness == Exactness::unit ? kUnitScale : kAnyScale));
-  CHECK(found.bytes == expected_bytes(terms, found));
+  CHECK(found.scale == scale_of(exactness));
+  CHECK(found.bytes == expected_bytes(exactness, terms, found.bytes.size()));
 }
 
 std::vector<double> unit_terms(std::size_t count) {
@@ -73,7 +95,9 @@ struct Kind {
 };
 
 std::vector<Kind> kinds() {
-  return {{Exactness::unit, unit_terms(2000)}, {Exactness::any, any_terms(2000)}};
+  return {{Exactness::unit, unit_terms(2000)},
+          {Exactness::unit_squares, unit_terms(2000)},
+          {Exactness::any, any_terms(2000)}};
 }
 
 TEST_CASE("sums are those of exact integers") {
@@ -88,6 +112,7 @@ TEST_CASE("every single term is held exactly") {
   for (const double term : unit_terms(500)) {
     CAPTURE(term);
     check_sum(Exactness::unit, {{term}});
+    check_sum(Exactness::unit_squares, {{term}});
   }
 }
 
@@ -109,7 +134,7 @@ TEST_CASE("the parts of any split merge, in any order, to the whole") {
     for (std::size_t parts = 1; parts <= 9; ++parts) {
       CAPTURE(parts);
       std::vector<ExactSum> sums(parts, ExactSum(kind.exactness));
-      for (const double term : kind.terms) sums[random() % parts].add(term);
+      for (const double term : kind.terms) add_term(sums[random() % parts], kind.exactness, term);
       std::ranges::shuffle(sums, random);
       // A chain of merges one way, a tree of merges the other way.
       ExactSum chained(kind.exactness);
@@ -139,6 +164,15 @@ TEST_CASE("terms of opposite sign cancel to the last bit") {
 TEST_CASE("sums beyond the largest double are held") {
   check_sum(Exactness::any, std::vector<double>(1000, kHuge));
   check_sum(Exactness::any, std::vector<double>(1000, -kHuge));
+}
+
+TEST_CASE("a sum of very many squares carries into its high part") {
+  ExactSum sum(Exactness::unit_squares);
+  for (int i = 0; i < 100000; ++i) sum.add_square(1 - 0x1p-53);
+  const std::size_t size = sum.integer().bytes.size();
+  const Integer term = Integer::scaled(1 - 0x1p-53, kUnitScale, size);
+  const Integer expected = term.times(term).times(Integer::scaled(100000, 0, size));
+  CHECK(sum.integer().bytes == expected.bytes());
 }
 
 TEST_CASE("the bytes are little-endian two's complement") {
@@ -180,7 +214,7 @@ TEST_CASE("a cleared sum is as good as new") {
     ExactSum sum = sum_of(kind.exactness, kind.terms);
     sum.clear();
     CHECK(sum.integer().bytes == ExactSum(kind.exactness).integer().bytes);
-    sum.add(0.75);
+    add_term(sum, kind.exactness, 0.75);
     CHECK(sum.integer().bytes == sum_of(kind.exactness, {{0.75}}).integer().bytes);
   }
 }
@@ -189,7 +223,7 @@ TEST_CASE("reading a sum does not change it") {
   for (const Kind& kind : kinds()) {
     ExactSum sum(kind.exactness);
     for (const double term : kind.terms) {
-      sum.add(term);
+      add_term(sum, kind.exactness, term);
       if (term == 1) static_cast<void>(sum.integer());
     }
     CHECK(sum.integer().bytes == sum_of(kind.exactness, kind.terms).integer().bytes);

@@ -22,8 +22,8 @@ class Fbeta {
 
   explicit Fbeta(const Context& context) : Fbeta(context.parameter) {}
 
-  // One division, so that 0 / 0 is asked once; written so that the divisor lies between D_P and
-  // D_R.
+  // One division, so that 0 / 0 is asked once, by a divisor that lies between D_P and D_R even
+  // when rounded.
   [[nodiscard]] Ratio at(const Depth& depth, const Rules& rules) const noexcept {
     const auto precision_divisor = static_cast<double>(divisor(rules.precision_over, depth));
     const auto recall_divisor = static_cast<double>(divisor(rules.recall_over, depth));

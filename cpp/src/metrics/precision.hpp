@@ -26,12 +26,10 @@ struct Judged {
       .aliases = kAliases,
       .summary = "share of the recommended items that are judged, relevant or not",
       .formula = "judged items in the list / k",
-      .source = "Buckley, Voorhees 2004 (incomplete judgments)",
-      .unit_range =
-          false};  // judged items may outnumber the relevant ones, which may be the divisor
+      .source = "Buckley, Voorhees 2004 (incomplete judgments)"};
 
-  static Ratio at(Depth depth,
-                  const Rules& rules) noexcept {  // precision, were all of them relevant
+  // Precision, were all of the judged items relevant.
+  static Ratio at(Depth depth, const Rules& rules) noexcept {
     depth.hits = depth.judged;
     depth.relevant += depth.all_nonrelevant;
     return Precision::at(depth, rules);

@@ -1,0 +1,62 @@
+"""Run clang-tidy over every C++ source: the core, its tests and the bindings."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "tidy"
+# That of the running environment, whose version pyproject.toml pins.
+CLANG_TIDY = Path(sys.executable).parent / "clang-tidy"
+
+
+def configure() -> None:
+    """Have CMake write down how each file is compiled; nothing is built."""
+    pybind11 = subprocess.run(
+        [sys.executable, "-m", "pybind11", "--cmakedir"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    options = {
+        "CMAKE_BUILD_TYPE": "Debug",
+        "METRIK_BUILD_TESTS": "ON",
+        "SKBUILD": "ON",
+        "Python_EXECUTABLE": sys.executable,
+        "pybind11_DIR": pybind11,
+    }
+    command = ["cmake", "-S", str(ROOT), "-B", str(BUILD), *(f"-D{name}={value}" for name, value in options.items())]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - the command is our own
+
+
+def sources() -> list[Path]:
+    """Return the compiled files, the largest first, so that the last to finish is a small one."""
+    commands = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
+    compiled = {Path(command["file"]) for command in commands}
+    forgotten = set((ROOT / "cpp").rglob("*.cpp")) - compiled
+    if forgotten:
+        names = ", ".join(str(path.relative_to(ROOT)) for path in sorted(forgotten))
+        sys.exit(f"CMake does not compile {names}")
+    return sorted(compiled, key=lambda path: path.stat().st_size, reverse=True)
+
+
+def findings(source: Path) -> str:
+    """Return what clang-tidy says of a file; nothing if it is clean."""
+    command = [str(CLANG_TIDY), "-p", str(BUILD), "--quiet", str(source)]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - so is this one
+    return "" if result.returncode == 0 else result.stdout + result.stderr
+
+
+def main() -> int:
+    """Print the findings of all files."""
+    configure()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = [text for text in pool.map(findings, sources()) if text]
+    sys.stdout.write("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
