@@ -86,7 +86,7 @@ constexpr auto kFields = std::to_array<ConventionField>({
     field<&Rules::duplicate_truth, Duplicates::raise, Duplicates::first, Duplicates::max,
           Duplicates::count>("duplicate_truth",
                              "an item repeated in a user's truth: an error, its first or highest "
-                             "grade, or several relevant items"),
+                             "grade, or several items of its first grade"),
 });
 
 std::string listed(const ConventionField& field) {

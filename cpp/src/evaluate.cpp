@@ -242,10 +242,9 @@ void Evaluation::tally(Worker& worker, const Matches& matches, const HitRow& row
   tally.missing_truth += present.in_predictions && !present.in_truth ? 1 : 0;
   tally.duplicates += matches.list_duplicates;
   tally.excluded_recommended += matches.excluded_recommended;
-  const std::span<const double> grades = grades_of(user);
   for (const Count entry : matches.excluded) {
-    const double grade = grades.empty() ? 1 : grades[static_cast<std::size_t>(entry)];
-    tally.relevant_excluded += grade >= request_.tally_rules.min_grade ? 1 : 0;
+    const bool first = matches.first_entry[static_cast<std::size_t>(entry)] == entry;
+    tally.relevant_excluded += first && worker.judge.is_relevant(entry) ? 1 : 0;
   }
 }
 

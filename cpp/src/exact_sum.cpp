@@ -41,7 +41,7 @@ struct Fixed {
 // A term in [0, 1], rounded to a multiple of 2^-80. It is in [0, 1] unless another thread writes to
 // the input meanwhile; then the sum is wrong, but no shift leaves its range.
 Fixed unit_fixed(double term) noexcept {
-  const Parts term_parts = parts(term <= 1 ? term : 1);
+  const Parts term_parts = parts(term >= 0 && term <= 1 ? term : 0);
   const int shift = term_parts.exponent + kUnitScale;
   if (shift >= 0) return {term_parts.mantissa, static_cast<unsigned>(shift)};
   if (shift <= -64) return {0, 0};

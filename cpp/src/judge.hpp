@@ -58,6 +58,11 @@ class Judge {
   // until the next call.
   HitRow judge(const Lens& lens, const Matches& matches, std::span<const double> grades);
 
+  // Whether the item of an entry was relevant under the last lens.
+  [[nodiscard]] bool is_relevant(Count entry) const noexcept {
+    return entries_[static_cast<std::size_t>(entry)].relevant;
+  }
+
  private:
   struct Entry {  // a truth entry under the lens
     double grade;

@@ -11,7 +11,7 @@ import numpy as np
 from metrik._run import Outcome
 from metrik._state import Sums
 from metrik.reference.checks import check, check_user_faults
-from metrik.reference.judge import Rules, User, is_relevant, judge
+from metrik.reference.judge import Rules, User, is_relevant, item_grades, judge
 from metrik.reference.metrics import METRICS, Ratio
 
 if TYPE_CHECKING:
@@ -175,7 +175,8 @@ def _counts(problem: Problem, users: _Users) -> dict[str, int]:
         counts["missing_truth"] += in_predictions and not in_truth
         counts["duplicates"] += len(ranking) - len(set(ranking))
         counts["excluded_recommended"] += sum(item in excluded for item in ranking)
+        grades = item_grades(users.truth(user), rules)
         counts["relevant_excluded"] += sum(
-            item in excluded and is_relevant(grade, rules) for item, grade in users.truth(user)
+            item in excluded and is_relevant(grade, rules) for item, grade in grades.items()
         )
     return counts

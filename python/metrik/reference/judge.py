@@ -67,12 +67,18 @@ def is_relevant(grade: float, rules: Rules) -> bool:
     return grade > 0 if rules["min_grade"] is None else grade >= rules["min_grade"]
 
 
-def judge(truth: Sequence[tuple[int, float]], ranking: Sequence[int], excluded: frozenset[int], rules: Rules) -> User:
-    """Judge a user's list; `truth` has (item, grade) pairs, perhaps repeated."""
+def item_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int, float]:
+    """Return the grade of each item of the truth: of several, the first or the highest."""
     grades: dict[int, float] = {}
     for item, grade in truth:
         if item not in grades or rules["duplicate_truth"] == "max":
             grades[item] = max(grade, grades.get(item, grade))
+    return grades
+
+
+def judge(truth: Sequence[tuple[int, float]], ranking: Sequence[int], excluded: frozenset[int], rules: Rules) -> User:
+    """Judge a user's list; `truth` has (item, grade) pairs, perhaps repeated."""
+    grades = item_grades(truth, rules)
     items = {item: Item(is_relevant(grade, rules), grade) for item, grade in grades.items()}
     counted = [item for item, _ in truth] if rules["duplicate_truth"] == "count" else list(grades)
     ranked = _ranked(ranking, excluded, items, rules)
