@@ -30,11 +30,12 @@ lint: $(VENV)/.lint
 # deadlines (marker native) are left out of it; Python's own allocations are no leaks of ours.
 SANITIZED := build/sanitize/venv/bin/python
 sanitize: $(VENV)/.built
-	for kind in 'address;undefined' thread; do \
-		cmake -S . -B "build/sanitize/$$kind" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMETRIK_BUILD_TESTS=ON \
-			-DMETRIK_SANITIZE="$$kind" && \
-		cmake --build "build/sanitize/$$kind" --parallel 2 && \
-		ctest --test-dir "build/sanitize/$$kind" --output-on-failure || exit 1; \
+	set -e; for build in 'asan address;undefined' 'tsan thread'; do \
+		folder="build/sanitize/$${build%% *}"; \
+		cmake -S . -B "$$folder" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMETRIK_BUILD_TESTS=ON \
+			-DMETRIK_SANITIZE="$${build#* }"; \
+		cmake --build "$$folder" --parallel 2; \
+		ctest --test-dir "$$folder" --output-on-failure; \
 	done
 	$(PYTHON) -m venv build/sanitize/venv
 	$(SANITIZED) $(PIP) install --upgrade 'pip>=25.1'

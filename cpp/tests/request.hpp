@@ -1,0 +1,116 @@
+// Requests that own what they look at.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "metrik/evaluate.hpp"
+#include "support.hpp"
+
+namespace metrik::tests {
+
+using Row = std::vector<std::int64_t>;
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
+
+using Items = std::variant<std::vector<std::int32_t>, std::vector<std::int64_t>,
+                           std::vector<std::uint32_t>, std::vector<std::uint64_t>>;
+
+// Lists that own their arrays.
+struct Owned {
+  Items items;
+  std::vector<Offset> indptr;
+  std::vector<Offset> lengths = {};
+  std::vector<std::uint8_t> present = {};
+
+  [[nodiscard]] Lists view() const {
+    const ItemArray array = std::visit(
+        [](const auto& ids) -> ItemArray { return std::span(ids.data(), ids.size()); }, items);
+    return {.items = array, .indptr = indptr, .lengths = lengths, .present = present};
+  }
+  [[nodiscard]] Row& ids() { return std::get<Row>(items); }
+};
+
+inline Owned lists(const std::vector<Row>& rows) {
+  Owned owned{.items = Row{}, .indptr = {0}};
+  for (const Row& row : rows) {
+    owned.ids().insert(owned.ids().end(), row.begin(), row.end());
+    owned.indptr.push_back(static_cast<Offset>(owned.ids().size()));
+  }
+  return owned;
+}
+
+// A request that owns what it looks at.
+struct Input {
+  Owned truth;
+  std::vector<double> grades = {};
+  Owned predictions;
+  std::optional<Owned> exclude = {};
+  std::optional<std::vector<double>> weights = {};
+  std::vector<Offset> groups = {};
+  Count group_count = 1;
+  std::vector<PlannedValue> values = {};
+  Rules tally_rules = {};
+  std::vector<double> per_user = {};
+  int threads = 1;
+  std::function<void()> poll = [] {};
+
+  Result run() {
+    std::optional<Lists> excluded;
+    if (exclude) excluded = exclude->view();
+    std::optional<std::span<const double>> weighted;
+    if (weights) weighted = *weights;
+    return evaluate({.truth = truth.view(),
+                     .grades = grades,
+                     .predictions = predictions.view(),
+                     .exclude = excluded,
+                     .weights = weighted,
+                     .groups = groups,
+                     .group_count = group_count,
+                     .values = values,
+                     .tally_rules = tally_rules,
+                     .per_user = per_user,
+                     .threads = threads,
+                     .poll = poll});
+  }
+  // One row a value.
+  std::vector<std::vector<double>> table() {
+    const auto users = truth.indptr.size() - 1;
+    per_user.assign(values.size() * users, -1);
+    static_cast<void>(run());
+    std::vector<std::vector<double>> rows;
+    for (auto at = per_user.begin(); at != per_user.end();) {
+      rows.emplace_back(at, at + static_cast<std::ptrdiff_t>(users));
+      at += static_cast<std::ptrdiff_t>(users);
+    }
+    return rows;
+  }
+};
+
+inline PlannedValue value(std::string metric, Count cutoff = kNoCutoff, Rules rules = {},
+                          double parameter = 1) {
+  return {.metric = std::move(metric),
+          .cutoff = cutoff,
+          .parameter = parameter,
+          .rules = std::move(rules)};
+}
+
+inline double mean(const Sums& sums) { return real(sums.total) / static_cast<double>(sums.users); }
+
+inline constexpr double kTolerance = 1e-6;  // of numbers that are written with six digits
+inline doctest::Approx about(double expected) {
+  return doctest::Approx(expected).epsilon(kTolerance);
+}
+
+}  // namespace metrik::tests

@@ -1,0 +1,296 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "metrik/error.hpp"
+#include "metrik/evaluate.hpp"
+#include "metrik/lists.hpp"
+#include "metrik/metrics.hpp"
+#include "request.hpp"
+#include "support.hpp"
+
+namespace metrik {
+namespace {
+
+using namespace tests;  // NOLINT(google-build-using-namespace): made for these files
+
+// All metrics at two cutoffs, under two sets of rules, on lists of which every kind occurs.
+Input random_input(std::size_t users, bool weighted) {
+  std::mt19937_64 random(7);
+  const auto draw = [&](std::size_t most) {
+    Row row(random() % (most + 1));
+    for (std::int64_t& id : row) id = static_cast<std::int64_t>(random() % 60);
+    return row;
+  };
+  std::vector<Row> truth;
+  std::vector<Row> predictions;
+  std::vector<Row> exclude;
+  Input input{.truth = {}, .predictions = {}};
+  if (weighted) input.weights.emplace();
+  for (std::size_t user = 0; user < users; ++user) {
+    truth.push_back(draw(12));
+    predictions.push_back(draw(30));
+    exclude.push_back(draw(4));
+    for (std::size_t i = 0; i < truth.back().size(); ++i) {
+      input.grades.push_back(static_cast<double>(random() % 5));
+    }
+    if (weighted) input.weights->push_back(static_cast<double>(random() % 1000) / 7);
+  }
+  input.truth = lists(truth);
+  input.predictions = lists(predictions);
+  input.exclude = lists(exclude);
+  Rules rules;
+  rules.duplicate_items = Duplicates::first;
+  rules.duplicate_truth = Duplicates::max;
+  input.tally_rules = rules;
+  Rules other = rules;
+  other.duplicate_items = Duplicates::count;
+  other.duplicate_truth = Duplicates::count;
+  other.gain = Gain::exp2;
+  other.users = Users::union_;
+  other.empty_truth = Empty::compute;
+  other.undefined = Undefined::nan;
+  other.min_grade = 2;
+  Rules micro = rules;
+  micro.average = Average::micro;
+  for (const MetricInfo& info : metric_table()) {
+    for (const Count cutoff : {Count{3}, kNoCutoff}) {
+      const double parameter = info.parameter.name.empty() ? 0 : info.parameter.standard;
+      const std::string name(info.name);
+      input.values.push_back(value(name, cutoff, rules, parameter));
+      input.values.push_back(value(name, cutoff, other, parameter));
+      if (info.micro) input.values.push_back(value(name, cutoff, micro, parameter));
+    }
+  }
+  return input;
+}
+
+void check_equal(const ExactInteger& found, const ExactInteger& expected) {
+  CHECK(found.scale == expected.scale);
+  CHECK(found.bytes == expected.bytes);
+}
+
+void check_equal(const std::vector<Sums>& found, const std::vector<Sums>& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CAPTURE(i);
+    CHECK(found[i].users == expected[i].users);
+    CHECK(found[i].undefined == expected[i].undefined);
+    check_equal(found[i].total, expected[i].total);
+    check_equal(found[i].squares, expected[i].squares);
+    check_equal(found[i].weight, expected[i].weight);
+  }
+}
+
+void check_equal(const Tally& found, const Tally& expected) {
+  CHECK(found.empty_truth == expected.empty_truth);
+  CHECK(found.empty_predictions == expected.empty_predictions);
+  CHECK(found.missing_predictions == expected.missing_predictions);
+  CHECK(found.missing_truth == expected.missing_truth);
+  CHECK(found.duplicates == expected.duplicates);
+  CHECK(found.excluded_recommended == expected.excluded_recommended);
+  CHECK(found.relevant_excluded == expected.relevant_excluded);
+}
+
+// NaN equals NaN here.
+bool same_numbers(std::span<const double> found, std::span<const double> expected) {
+  return std::ranges::equal(found, expected, [](double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+  });
+}
+
+void add_to(ExactInteger& sum, const ExactInteger& term) {
+  REQUIRE(sum.scale == term.scale);
+  Integer integer(sum);
+  integer.add(Integer(term));
+  sum.bytes = integer.bytes();
+}
+
+void add_to(std::vector<Sums>& sums, std::span<const Sums> terms) {
+  if (sums.empty()) {
+    sums.assign(terms.begin(), terms.end());
+    return;
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i].users += terms[i].users;
+    sums[i].undefined += terms[i].undefined;
+    add_to(sums[i].total, terms[i].total);
+    add_to(sums[i].squares, terms[i].squares);
+    add_to(sums[i].weight, terms[i].weight);
+  }
+}
+
+Owned rows_of(const Owned& whole, std::size_t begin, std::size_t end) {
+  const auto& ids = std::get<Row>(whole.items);
+  const Offset first = whole.indptr[begin];
+  Owned part{.items = Row(ids.begin() + first, ids.begin() + whole.indptr[end]), .indptr = {}};
+  for (std::size_t i = begin; i <= end; ++i) part.indptr.push_back(whole.indptr[i] - first);
+  return part;
+}
+
+Input users_of(const Input& whole, std::size_t begin, std::size_t end) {
+  Input part = whole;
+  part.truth = rows_of(whole.truth, begin, end);
+  part.predictions = rows_of(whole.predictions, begin, end);
+  part.exclude = rows_of(*whole.exclude, begin, end);
+  part.grades.assign(whole.grades.begin() + whole.truth.indptr[begin],
+                     whole.grades.begin() + whole.truth.indptr[end]);
+  if (whole.weights) {
+    part.weights->assign(whole.weights->begin() + static_cast<std::ptrdiff_t>(begin),
+                         whole.weights->begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  return part;
+}
+
+TEST_CASE("any number of threads gives the same bytes") {
+  for (const bool weighted : {false, true}) {
+    CAPTURE(weighted);
+    Input input = random_input(4000, weighted);
+    const auto table = input.table();
+    const Result expected = input.run();
+    for (const int threads : {1, 2, 3, 7}) {
+      CAPTURE(threads);
+      input.threads = threads;
+      const Result result = input.run();
+      check_equal(result.sums, expected.sums);
+      check_equal(result.tally, expected.tally);
+      const auto again = input.table();
+      for (std::size_t i = 0; i < table.size(); ++i) CHECK(same_numbers(again[i], table[i]));
+    }
+  }
+}
+
+TEST_CASE("the sums of a split add up to those of the whole") {
+  for (const bool weighted : {false, true}) {
+    CAPTURE(weighted);
+    const Input whole = random_input(700, weighted);
+    Input input = whole;
+    const Result expected = input.run();
+    for (const std::vector<std::size_t>& cuts :
+         std::vector<std::vector<std::size_t>>{{0, 350, 700}, {0, 1, 2, 699, 700}, {0, 0, 700}}) {
+      std::vector<Sums> sums;
+      Tally tally;
+      for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+        Input part = users_of(whole, cuts[i], cuts[i + 1]);
+        const Result result = part.run();
+        add_to(sums, result.sums);
+        tally.add(result.tally);
+      }
+      check_equal(sums, expected.sums);
+      check_equal(tally, expected.tally);
+    }
+  }
+}
+
+TEST_CASE("groups hold the sums of their users") {
+  constexpr Count kGroups = 4;  // the last stays empty
+  constexpr std::size_t kUsers = 600;
+  for (const bool weighted : {false, true}) {
+    const Input whole = random_input(kUsers, weighted);
+    Input input = whole;
+    const Result ungrouped = input.run();
+    input.group_count = kGroups;
+    for (std::size_t user = 0; user < kUsers; ++user) {
+      input.groups.push_back(static_cast<Offset>(user * user % 3));
+    }
+    for (const int threads : {1, 3}) {
+      CAPTURE(threads);
+      input.threads = threads;
+      const Result result = input.run();
+      const std::size_t values = input.values.size();
+      REQUIRE(result.sums.size() == values * kGroups);
+      check_equal(result.tally, ungrouped.tally);
+
+      std::vector<Sums> sums;
+      for (std::size_t group = 0; group < kGroups; ++group) {
+        const std::span<const Sums> of_group(result.sums.data() + group * values, values);
+        add_to(sums, of_group);
+        std::vector<Sums> expected;
+        for (std::size_t user = 0; user < kUsers; ++user) {
+          if (user * user % 3 != group) continue;
+          Input alone = users_of(whole, user, user + 1);
+          add_to(expected, alone.run().sums);
+        }
+        if (expected.empty()) {
+          CHECK(std::ranges::all_of(of_group, [](const Sums& one) {
+            return one.users == 0 && real(one.total) == 0 && real(one.weight) == 0;
+          }));
+        } else {
+          check_equal({of_group.begin(), of_group.end()}, expected);
+        }
+      }
+      check_equal(sums, ungrouped.sums);
+    }
+  }
+}
+
+TEST_CASE("per-user values do not depend on the company") {
+  const Input whole = random_input(50, false);
+  Input input = whole;
+  const auto table = input.table();
+  for (std::size_t user = 0; user < 50; ++user) {
+    CAPTURE(user);
+    Input alone = users_of(whole, user, user + 1);
+    const auto row = alone.table();
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      CHECK(same_numbers(row[i], std::span(&table[i][user], 1)));
+    }
+  }
+}
+
+TEST_CASE("metrics that promise the unit range keep it under any divisors") {
+  Input input = random_input(300, false);
+  input.values.clear();
+  Rules rules;
+  rules.duplicate_items = Duplicates::first;
+  rules.duplicate_truth = Duplicates::count;
+  const std::span<const ConventionField> fields = convention_fields();
+  for (const std::string_view name : {"precision_over", "recall_over", "ap_over", "ideal_over"}) {
+    const auto field = std::ranges::find(fields, name, &ConventionField::name);
+    REQUIRE(field != fields.end());
+    for (const std::uint8_t choice : field->choices) {
+      Rules changed = rules;
+      field->set(changed, choice);
+      if (changed.ideal_over == Over::cutoff) changed.gain = Gain::binary;
+      for (const MetricInfo& info : metric_table()) {
+        if (!info.unit_range) continue;
+        for (const Count cutoff : {1, 5, 100}) {
+          input.values.push_back(
+              value(std::string(info.name), cutoff, changed, info.parameter.standard));
+        }
+      }
+    }
+  }
+  const auto table = input.table();
+  for (std::size_t i = 0; i < input.values.size(); ++i) {
+    CAPTURE(input.values[i].metric);
+    CHECK(std::ranges::all_of(
+        table[i], [](double one) { return std::isnan(one) || (one >= 0 && one <= 1); }));
+  }
+}
+
+TEST_CASE("what poll throws ends the evaluation") {
+  Input input = random_input(30000, false);
+  input.poll = [] { throw std::runtime_error("cancelled"); };
+  for (const int threads : {1, 2}) {
+    input.threads = threads;
+    CHECK_THROWS_WITH_AS(input.run(), "cancelled", std::runtime_error);
+  }
+}
+
+}  // namespace
+}  // namespace metrik

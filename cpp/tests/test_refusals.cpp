@@ -1,0 +1,468 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "metrik/error.hpp"
+#include "metrik/evaluate.hpp"
+#include "metrik/lists.hpp"
+#include "metrik/metrics.hpp"
+#include "request.hpp"
+#include "support.hpp"
+
+namespace metrik {
+namespace {
+
+using namespace tests;  // NOLINT(google-build-using-namespace): made for these files
+
+struct Place {
+  Count row = -1;
+  Offset position = -1;
+  Count count = 1;
+};
+
+// Runs what must fail and returns its fault.
+template <class Call>
+Fault fault_of(const Call& call) {
+  try {
+    static_cast<void>(call());
+  } catch (const InputError& error) {
+    CHECK(std::string_view(error.what()).starts_with(error.fault().argument + ": expected "));
+    return error.fault();
+  }
+  FAIL_CHECK("nothing was thrown");
+  return {};
+}
+
+void check_fault(const Fault& fault, const std::string& argument, const Place& place) {
+  CAPTURE(fault.expected);
+  CAPTURE(fault.found);
+  CHECK(fault.argument == argument);
+  CHECK(fault.row == place.row);
+  CHECK(fault.position == place.position);
+  CHECK(fault.count == place.count);
+  CHECK_FALSE(fault.expected.empty());
+  CHECK_FALSE(fault.found.empty());
+}
+
+// A small request that is right; three users of two, one and two relevant items.
+Input sound() {
+  return {.truth = lists({{1, 2}, {3}, {4, 5}}),
+          .grades = {1, 2, 1, 0, 3},
+          .predictions = lists({{2, 9}, {}, {5, 4, 1}}),
+          .exclude = lists({{7}, {}, {8, 9}}),
+          .weights = {{1, 2, 3}},
+          .groups = {0, 1, 0},
+          .group_count = 2,
+          .values = {value("ndcg", 5), value("precision", 5)}};
+}
+
+struct Broken {
+  std::string name;
+  std::function<void(Input&)> change;
+  std::string argument;
+  Place place = {};
+};
+
+void check_all(const std::vector<Broken>& broken) {
+  for (const Broken& one : broken) {
+    CAPTURE(one.name);
+    for (const int threads : {1, 3}) {
+      Input input = sound();
+      input.threads = threads;
+      one.change(input);
+      check_fault(fault_of([&] { return input.run(); }), one.argument, one.place);
+    }
+  }
+}
+
+// The change applied to the rules of the first value, which is nDCG@5.
+std::function<void(Input&)> ruled(const std::function<void(Rules&)>& change) {
+  return [change](Input& input) { change(input.values[0].rules); };
+}
+
+TEST_CASE("the sound request is accepted") {
+  Input input = sound();
+  CHECK_NOTHROW(static_cast<void>(input.run()));
+}
+
+TEST_CASE("malformed lists are refused") {
+  check_all({
+      {"truth without offsets", [](Input& in) { in.truth.indptr.clear(); }, "truth"},
+      {"predictions without offsets", [](Input& in) { in.predictions.indptr.clear(); },
+       "predictions"},
+      {"begins above 0", [](Input& in) { in.truth.indptr[0] = 1; }, "truth", {-1, 0}},
+      {"begins below 0", [](Input& in) { in.predictions.indptr[0] = -1; }, "predictions", {-1, 0}},
+      {"decreases", [](Input& in) { in.truth.indptr = {0, 3, 2, 5}; }, "truth", {-1, 2}},
+      {"turns negative", [](Input& in) { in.exclude->indptr = {0, -5, 1, 3}; }, "exclude", {-1, 1}},
+      {"ends early", [](Input& in) { in.truth.indptr = {0, 1, 2, 4}; }, "truth", {-1, 3}},
+      {"ends late", [](Input& in) { in.predictions.indptr.back() = 6; }, "predictions", {-1, 3}},
+      {"ends far beyond",
+       [](Input& in) { in.predictions.indptr.back() = std::numeric_limits<Offset>::max(); },
+       "predictions",
+       {-1, 3}},
+      {"too few lengths", [](Input& in) { in.predictions.lengths = {1, 0}; }, "predictions"},
+      {"too many lengths", [](Input& in) { in.truth.lengths = {1, 1, 1, 0}; }, "truth"},
+      {"a length beyond its row",
+       [](Input& in) { in.predictions.lengths = {2, 0, 4}; },
+       "predictions",
+       {2}},
+      {"a negative length", [](Input& in) { in.truth.lengths = {2, -1, 1}; }, "truth", {1}},
+      {"too few present", [](Input& in) { in.truth.present = {1, 1}; }, "truth"},
+      {"too many present", [](Input& in) { in.predictions.present = {1, 1, 1, 1}; }, "predictions"},
+      {"items of an absent user",
+       [](Input& in) { in.predictions.present = {1, 0, 0}; },
+       "predictions",
+       {2}},
+      {"other rows in predictions", [](Input& in) { in.predictions = lists({{2}, {1}}); },
+       "predictions"},
+      {"other rows in exclude", [](Input& in) { in.exclude = lists({{2}, {1}, {}, {}}); },
+       "exclude"},
+      {"truth of another type",
+       [](Input& in) { in.truth.items = std::vector<std::int32_t>{1, 2, 3, 4, 5}; }, "truth"},
+      {"exclude of another type",
+       [](Input& in) { in.exclude->items = std::vector<std::uint64_t>{7, 8, 9}; }, "exclude"},
+  });
+}
+
+TEST_CASE("ids outside [0, 2^63) are refused") {
+  constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
+  check_all({
+      {"truth", [](Input& in) { in.truth.ids()[4] = -1; }, "truth", {2, 1}},
+      {"several",
+       [](Input& in) { in.predictions.ids() = {2, -7, 5, kFirst, -1}; },
+       "predictions",
+       {0, 1, 3}},
+      {"exclude", [](Input& in) { in.exclude->ids()[1] = -1; }, "exclude", {2, 0}},
+      {"int32",
+       [](Input& in) { in.predictions.items = std::vector<std::int32_t>{2, 9, 5, -1, 1}; },
+       "predictions",
+       {2, 1}},
+      {"uint64",
+       [](Input& in) {
+         in.predictions.items = std::vector<std::uint64_t>{2, 9, 5, 4, std::uint64_t{1} << 63U};
+       },
+       "predictions",
+       {2, 2}},
+      {"within the lengths",
+       [](Input& in) {
+         in.predictions.ids() = {2, -1, -1, 4, -1};
+         in.predictions.lengths = {1, 0, 2};
+       },
+       "predictions",
+       {2, 0}},
+  });
+  Input input = sound();
+  input.predictions.items =
+      std::vector<std::uint64_t>{2, 9, 5, 4, (std::uint64_t{1} << 63U) - 1};  // the last legal id
+  CHECK_NOTHROW(static_cast<void>(input.run()));
+  input = sound();
+  input.predictions.items =
+      std::vector<std::uint32_t>{2, 9, 5, 4, std::numeric_limits<std::uint32_t>::max()};
+  CHECK_NOTHROW(static_cast<void>(input.run()));
+  input = sound();
+  input.predictions.ids() = {2, -1, 5, 4, -9};  // what lies beyond the lengths is nobody's
+  input.predictions.lengths = {1, 0, 2};
+  CHECK_NOTHROW(static_cast<void>(input.run()));
+}
+
+TEST_CASE("malformed grades, weights and groups are refused") {
+  check_all({
+      {"too few grades", [](Input& in) { in.grades.pop_back(); }, "truth"},
+      {"too many grades", [](Input& in) { in.grades.push_back(1); }, "truth"},
+      {"NaN grade", [](Input& in) { in.grades[3] = kNan; }, "truth", {2, 0}},
+      {"infinite grades",
+       [](Input& in) { in.grades = {1, kInfinity, -kInfinity, 1, kNan}; },
+       "truth",
+       {0, 1, 3}},
+      {"too few weights", [](Input& in) { in.weights->pop_back(); }, "weights"},
+      {"no weights but given", [](Input& in) { in.weights->clear(); }, "weights"},
+      {"too many weights", [](Input& in) { in.weights->push_back(1); }, "weights"},
+      {"negative weight", [](Input& in) { in.weights->at(1) = -kSmallest; }, "weights", {1}},
+      {"a weight too small to multiply exactly",
+       [](Input& in) { in.weights->at(1) = 0x1.fp-257; },
+       "weights",
+       {1}},
+      {"NaN and infinite weight",
+       [](Input& in) { in.weights = {{1, kNan, kInfinity}}; },
+       "weights",
+       {1, -1, 2}},
+      {"huge weight", [](Input& in) { in.weights->at(2) = 0x1.1p256; }, "weights", {2}},
+      {"no group", [](Input& in) { in.group_count = 0; }, "groups"},
+      {"negative count of groups", [](Input& in) { in.group_count = -1; }, "groups"},
+      {"more groups than users", [](Input& in) { in.group_count = 4; }, "groups"},
+      {"too few groups", [](Input& in) { in.groups.pop_back(); }, "groups"},
+      {"group out of range", [](Input& in) { in.groups = {0, 2, 5}; }, "groups", {1, -1, 2}},
+      {"negative group", [](Input& in) { in.groups[2] = -1; }, "groups", {2}},
+      {"no thread", [](Input& in) { in.threads = 0; }, "num_threads"},
+      {"negative threads", [](Input& in) { in.threads = -1; }, "num_threads"},
+      {"too many threads", [](Input& in) { in.threads = 1025; }, "num_threads"},
+      {"per_user of another size", [](Input& in) { in.per_user.assign(5, 0); }, "per_user"},
+  });
+}
+
+TEST_CASE("grades without a gain are refused") {
+  check_all({
+      {"negative, linear", [](Input& in) { in.grades[4] = -1; }, "truth", {2, 1}},
+      {"huge, linear", [](Input& in) { in.grades[0] = 0x1.1p256; }, "truth", {0, 0}},
+      {"negative, exp2",
+       [](Input& in) {
+         in.values[0].rules.gain = Gain::exp2;
+         in.grades = {1, 2, -1, 0, -2};
+       },
+       "truth",
+       {1, 0, 2}},
+      {"huge, exp2",
+       [](Input& in) {
+         in.values[0].rules.gain = Gain::exp2;
+         in.grades[3] = 257;
+       },
+       "truth",
+       {2, 0}},
+      {"beyond the table",
+       [](Input& in) {
+         in.values[0].rules.gain = Gain::table;
+         in.values[0].rules.gain_table = {0, 1, 2};
+       },
+       "truth",
+       {2, 1}},
+      {"not whole, table",
+       [](Input& in) {
+         in.values[0].rules.gain = Gain::table;
+         in.values[0].rules.gain_table = {0, 1, 2, 3};
+         in.grades[2] = .5;
+       },
+       "truth",
+       {1, 0}},
+      {"no grades and a table without grade 1",
+       [](Input& in) {
+         in.values[0].rules.gain = Gain::table;
+         in.values[0].rules.gain_table = {3};
+         in.grades.clear();
+       },
+       "truth"},
+      {"min_grade without grades",
+       [](Input& in) {
+         in.values[1].rules.min_grade = 1.5;
+         in.grades.clear();
+       },
+       "truth"},
+      {"min_grade of the tally without grades",
+       [](Input& in) {
+         in.tally_rules.min_grade = 1.5;
+         in.grades.clear();
+       },
+       "truth"},
+  });
+  Input input = sound();
+  input.grades[4] = -1;
+  input.values = {value("precision", 5)};  // asks for no gains
+  CHECK_NOTHROW(static_cast<void>(input.run()));
+  input.values = {value("ndcg", 5)};
+  input.values[0].rules.gain = Gain::binary;
+  CHECK_NOTHROW(static_cast<void>(input.run()));
+}
+
+TEST_CASE("values that no metric can give are refused") {
+  const auto planned = [](const PlannedValue& one) {
+    return [one](Input& in) { in.values = {one}; };
+  };
+  check_all({
+      {"nothing", [](Input& in) { in.values.clear(); }, "metrics"},
+      {"unknown name", planned(value("precison", 5)), "metrics"},
+      {"an alias, which the caller resolves", planned(value("ndcg_cut", 5)), "metrics"},
+      {"cutoff 0", planned(value("precision", 0)), "metrics"},
+      {"negative cutoff", planned(value("precision", -1)), "metrics"},
+      {"cutoff 2^31", planned(value("precision", Count{1} << 31U)), "metrics"},
+      {"infinite min_grade", ruled([](Rules& r) { r.min_grade = kInfinity; }), "metrics"},
+      {"NaN min_grade", ruled([](Rules& r) { r.min_grade = kNan; }), "metrics"},
+      {"negative beta", planned(value("fbeta", 5, {}, -1)), "metrics"},
+      {"NaN beta", planned(value("fbeta", 5, {}, kNan)), "metrics"},
+      {"p of 1", planned(value("rbp", 5, {}, 1)), "metrics"},
+      {"no gain table", ruled([](Rules& r) { r.gain = Gain::table; }), "metrics"},
+      {"negative gain", ruled([](Rules& r) { r.gain_table = {0, -1}; }), "metrics"},
+      {"NaN gain", ruled([](Rules& r) { r.gain_table = {kNan}; }), "metrics"},
+      {"huge gain", ruled([](Rules& r) { r.gain_table = {0x1.1p256}; }), "metrics"},
+      {"a full-k ideal of graded gains", ruled([](Rules& r) { r.ideal_over = Over::cutoff; }),
+       "metrics"},
+      {"a full-k ideal without k",
+       [](Input& in) {
+         in.values[0].cutoff = kNoCutoff;
+         in.values[0].rules.ideal_over = Over::cutoff;
+         in.values[0].rules.gain = Gain::binary;
+       },
+       "metrics"},
+      {"a full-k ideal of a huge k",
+       [](Input& in) {
+         in.values[0].cutoff = (Count{1} << 20U) + 1;
+         in.values[0].rules.ideal_over = Over::cutoff;
+         in.values[0].rules.gain = Gain::binary;
+       },
+       "metrics"},
+  });
+  Rules micro;
+  micro.average = Average::micro;
+  for (const MetricInfo& info : metric_table()) {
+    CAPTURE(info.name);
+    Input input = sound();
+    input.values = {value(std::string(info.name), 5, micro, info.parameter.standard)};
+    if (info.micro) {
+      CHECK_NOTHROW(static_cast<void>(input.run()));
+    } else {
+      check_fault(fault_of([&] { return input.run(); }), "metrics", {});
+    }
+  }
+  for (Empty Rules::* const field :
+       {&Rules::empty_truth, &Rules::empty_list, &Rules::missing_list}) {
+    for (const Empty empty : {Empty::zero, Empty::one}) {
+      Input input = sound();
+      input.values = {value("precision", 5, micro)};
+      input.values[0].rules.*field = empty;
+      check_fault(fault_of([&] { return input.run(); }), "metrics", {});
+    }
+  }
+}
+
+TEST_CASE("what only reading the lists shows is refused") {
+  const auto ruled_all = [](const std::function<void(Rules&)>& change) {
+    return [change](Input& in) {
+      for (PlannedValue& one : in.values) change(one.rules);
+    };
+  };
+  check_all({
+      {"an item twice in the truth", [](Input& in) { in.truth.ids()[1] = 1; }, "truth", {0, 1}},
+      {"an item twice in a list",
+       [](Input& in) { in.predictions.ids()[4] = 5; },
+       "predictions",
+       {2, 2}},
+      {"several items repeated, in several lists",
+       [](Input& in) { in.predictions.ids() = {2, 2, 4, 4, 4}; },
+       "predictions",
+       {0, 1, 3}},
+      {"the truth is reported before the list",
+       [](Input& in) {
+         in.predictions.ids() = {2, 2, 4, 4, 4};
+         in.truth.ids()[4] = 4;
+       },
+       "truth",
+       {2, 1}},
+      {"duplicates before empty lists",
+       [&](Input& in) {
+         ruled_all([](Rules& r) { r.empty_list = Empty::error; })(in);
+         in.predictions.ids()[4] = 5;
+       },
+       "predictions",
+       {2, 2}},
+      {"an empty truth",
+       [&](Input& in) {
+         ruled_all([](Rules& r) { r.empty_truth = Empty::error; })(in);
+         in.grades = {1, 2, 0, 0, 0};
+       },
+       "truth",
+       {1, -1, 2}},
+      {"an empty list",
+       ruled_all([](Rules& r) { r.empty_list = Empty::error; }),
+       "predictions",
+       {1}},
+      {"a missing list",
+       [&](Input& in) {
+         ruled_all([](Rules& r) { r.missing_list = Empty::error; })(in);
+         in.predictions.present = {1, 0, 1};
+       },
+       "predictions",
+       {1}},
+      {"a list that is empty once the excluded items are out",
+       [&](Input& in) {
+         ruled_all([](Rules& r) { r.empty_list = Empty::error; })(in);
+         in.exclude = lists({{2, 9}, {}, {}});
+       },
+       "predictions",
+       {0, -1, 2}},
+      {"the rules of one value suffice",
+       [](Input& in) {
+         in.values[0].rules.duplicate_items = Duplicates::first;
+         in.predictions.ids()[4] = 5;
+       },
+       "predictions",
+       {2, 2}},
+  });
+}
+
+TEST_CASE("the first of many faulty users is named whatever the threads") {
+  const std::vector<Row> truth(5000, Row{1});
+  std::vector<Row> predictions(5000, Row{1, 2, 3});
+  for (const std::size_t user : {4000U, 1234U, 4999U, 2500U}) predictions[user] = {1, 2, 1};
+  Input input{
+      .truth = lists(truth), .predictions = lists(predictions), .values = {value("precision", 5)}};
+  for (const int threads : {1, 2, 3, 7}) {
+    CAPTURE(threads);
+    input.threads = threads;
+    check_fault(fault_of([&] { return input.run(); }), "predictions", {1234, 2, 4});
+  }
+}
+
+// The report of a fault reads the lists again. By then another thread may have mended them: poll,
+// which runs before that, stands for it.
+TEST_CASE("lists that change before a fault is reported do no harm") {
+  Input input = sound();
+  input.predictions.ids()[4] = 5;
+  bool mended = false;
+  input.poll = [&] {
+    input.predictions.ids()[4] = 1;
+    mended = true;
+  };
+  CHECK(fault_of([&] { return input.run(); }).argument == "predictions");
+  CHECK(mended);
+
+  input = sound();
+  input.truth.ids()[1] = 1;
+  input.poll = [&] { input.truth.ids()[1] = 2; };
+  CHECK(fault_of([&] { return input.run(); }).argument == "truth");
+}
+
+// --- padded matrices ---
+
+TEST_CASE("the filled lengths of a padded matrix") {
+  const Row matrix = {1, 2, 3, 4, -1, -1, -1, -1, -1, 5, 6, -1};
+  CHECK(padded_lengths(std::span<const std::int64_t>(matrix), 4, 3, "predictions") ==
+        std::vector<Offset>{3, 1, 0, 2});
+  const std::vector<std::int32_t> narrow = {1, -1};
+  CHECK(padded_lengths(std::span<const std::int32_t>(narrow), 2, 1, "predictions") ==
+        std::vector<Offset>{1, 0});
+  const std::vector<std::uint32_t> whole = {1, std::numeric_limits<std::uint32_t>::max()};
+  CHECK(padded_lengths(std::span<const std::uint32_t>(whole), 1, 2, "predictions") ==
+        std::vector<Offset>{2});
+  CHECK(padded_lengths(std::span<const std::int64_t>(), 3, 0, "predictions") ==
+        std::vector<Offset>{0, 0, 0});
+  CHECK(padded_lengths(std::span<const std::int64_t>(), 0, 3, "predictions").empty());
+}
+
+TEST_CASE("holes in a padded matrix are refused") {
+  const Row matrix = {1, 2, -1, 3, -1, -1, -1, -1, 4, 5, -1, 6};
+  const auto lengths = [](const Row& items, Count rows, Count columns) {
+    return padded_lengths(std::span<const std::int64_t>(items), rows, columns, "predictions");
+  };
+  check_fault(fault_of([&] { return lengths(matrix, 3, 4); }), "predictions", {0, 2, 2});
+  check_fault(fault_of([&] { return lengths(matrix, 4, 3); }), "predictions", {2, 0, 2});
+  for (const auto& [rows, columns] : std::vector<std::pair<Count, Count>>{
+           {3, 3}, {-1, 12}, {12, -1}, {0, 0}, {(Count{1} << 62U) + 3, 4}}) {
+    CAPTURE(rows);
+    CHECK(fault_of([&] { return lengths(matrix, rows, columns); }).argument == "predictions");
+  }
+}
+
+}  // namespace
+}  // namespace metrik
