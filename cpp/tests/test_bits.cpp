@@ -26,7 +26,7 @@
 namespace metrik {
 namespace {
 
-using namespace tests;  // NOLINT(google-build-using-namespace): made for these files
+using namespace tests;
 
 // All metrics at two cutoffs, under two sets of rules, on lists of which every kind occurs.
 Input random_input(std::size_t users, bool weighted) {

@@ -26,7 +26,7 @@
 namespace metrik {
 namespace {
 
-using namespace tests;  // NOLINT(google-build-using-namespace): made for these files
+using namespace tests;
 
 // The golden case of tests/test_golden.py: u1 and u2 as usual, u3 with a list shorter than k, u4
 // without a list, u5 without truth.

@@ -26,7 +26,7 @@
 namespace metrik {
 namespace {
 
-using namespace tests;  // NOLINT(google-build-using-namespace): made for these files
+using namespace tests;
 
 struct Place {
   Count row = -1;

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Self
+
 
 class MetrikError(Exception):
     """Base of every error that metrik raises on purpose.
@@ -28,6 +30,29 @@ class MetrikError(Exception):
         self.position = position
         self.count = count
 
+    @classmethod
+    def about(
+        cls,
+        argument: str,
+        expected: str,
+        found: str,
+        *,
+        row: int | None = None,
+        position: int | None = None,
+        count: int = 1,
+        hint: str = "",
+    ) -> Self:
+        """Word a fault as the core does: which argument, what was expected, what came, where, how often."""
+        place = [f"{name} {number}" for name, number in (("row", row), ("position", position)) if number is not None]
+        text = f"{argument}: expected {expected}, found {found}"
+        if place:
+            text += " at " + ", ".join(place)
+        if count > 1:
+            text += f" (the first of {count})"
+        if hint:
+            text += f"; {hint}"
+        return cls(text, argument, row, position, count)
+
 
 class InputError(MetrikError, ValueError):
     """An argument has a value that it must not have."""
@@ -45,46 +70,5 @@ class EvaluationWarning(UserWarning):
     """The input is legal, but the numbers may not mean what was meant."""
 
 
-def complaint(
-    argument: str,
-    expected: str,
-    found: str,
-    *,
-    row: int | None = None,
-    position: int | None = None,
-    count: int = 1,
-    hint: str = "",
-) -> str:
-    """Word a fault as the core does: which argument, what was expected, what came, where, how often."""
-    place = [f"{name} {number}" for name, number in (("row", row), ("position", position)) if number is not None]
-    text = f"{argument}: expected {expected}, found {found}"
-    if place:
-        text += " at " + ", ".join(place)
-    if count > 1:
-        text += f" (the first of {count})"
-    if hint:
-        text += f"; {hint}"
-    return text
-
-
-def input_error(
-    argument: str,
-    expected: str,
-    found: str,
-    *,
-    row: int | None = None,
-    position: int | None = None,
-    count: int = 1,
-    hint: str = "",
-) -> InputError:
-    """Return the error for a value that must not be; the caller raises it."""
-    message = complaint(argument, expected, found, row=row, position=position, count=count, hint=hint)
-    return InputError(message, argument, row, position, count)
-
-
-def type_error(
-    argument: str, expected: str, found: str, *, row: int | None = None, position: int | None = None, count: int = 1
-) -> InputTypeError:
-    """Return the error for a type that must not be; the caller raises it."""
-    message = complaint(argument, expected, found, row=row, position=position, count=count)
-    return InputTypeError(message, argument, row, position, count)
+input_error = InputError.about
+type_error = InputTypeError.about

@@ -90,6 +90,19 @@ class Report:
         What was computed.
     state : State
         The exact sums; merge with those of other users by `metrik.merge`.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> report = metrik.evaluate([[1], [2], []], [[1, 3], [3, 2], [4]], ["mrr", "P@1"], per_user=True)
+    >>> report["MRR"], report.metrics
+    (0.75, ('reciprocal_rank', 'precision@1'))
+    >>> report.per_user["mrr"]
+    array([1. , 0.5, nan])
+    >>> report.counts["evaluated"]["mrr"], report.counts["empty_truth"]
+    (2, 1)
+    >>> metrik.Report.from_json(report.to_json()) == report
+    True
     """
 
     def __init__(
@@ -307,7 +320,16 @@ class Report:
 
 
 class Comparison(Mapping[str, Report]):
-    """The reports of several systems on one truth, by name. Shown as one table."""
+    """The reports of several systems on one truth, by name. Shown as one table.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> metrik.evaluate([[1], [2]], {"a": [[1], [3]], "b": [[3], [3]]}, "P@1")
+    metric            a       b  evaluated  skipped
+    precision@1  0.5000  0.0000          2        0
+    convention standard; 2 users
+    """
 
     def __init__(self, reports: Mapping[str, Report]) -> None:
         self._reports = dict(reports)

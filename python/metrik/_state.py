@@ -78,6 +78,15 @@ class State:
         The sums of each value over all users.
     groups : Mapping of label to tuple of Sums, or None
         The same for each group.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> state = metrik.evaluate([[1]], [[1, 2]], "P@2").state
+    >>> metrik.State.from_bytes(state.to_bytes()) == state
+    True
+    >>> metrik.merge([state, state])["P@2"]
+    0.5
     """
 
     metrics: tuple[str, ...]

@@ -74,7 +74,20 @@ def as_rankings(value: object) -> Rankings:
 
 
 def as_exclude(value: object) -> Exclude | None:
-    """Return the value as `Exclude`, converting it if it is another container. None stays None."""
+    """Return the value as `Exclude`, converting it if it is another container.
+
+    Parameters
+    ----------
+    value : Exclude, Truth, Rankings, list of sequences, two-dimensional array, or None
+        A list has one sequence or set of ids a user. An array holds ids padded with -1, or is bool.
+        None stays None.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> metrik.as_exclude([{4, 7}, []])
+    <Exclude of 2 users, 2 items (int64)>
+    """
     if value is None or isinstance(value, Exclude):
         return value
     if isinstance(value, Lists):  # training data often is a Truth already

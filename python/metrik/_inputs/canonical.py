@@ -215,6 +215,13 @@ class Exclude(Lists):
     ------
     InputError, InputTypeError
         As `Truth` does.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> seen = metrik.Exclude(indptr=[0, 1, 1], items=[4])
+    >>> metrik.precision_at_k([[1], [2]], [[4, 1], [2]], k=1, exclude=seen)
+    1.0
     """
 
     _argument = "exclude"
