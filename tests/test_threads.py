@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -55,19 +56,24 @@ def test_a_child_works_after_use_in_the_parent(method: str) -> None:
         assert pool.apply_async(evaluate_once).get(timeout=60) == 0.5
 
 
-def evaluate_for_ever(truth: metrik.Truth, lists: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> None:
-    while True:
-        metrik.evaluate(truth, lists, ["precision@[1,5,10,20]", "ndcg@[1,5,10,20]"], num_threads=2)
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Have SIGINT raise KeyboardInterrupt, though it is ignored in a process that runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.native
+@pytest.mark.usefixtures("interruptible")
 def test_interrupt_ends_a_long_call_and_the_next_one_works() -> None:
-    users = 200_000
+    users = 300_000
     lists = np.tile(np.arange(200, dtype=np.int32), (users, 1))
     truth = metrik.Truth(np.arange(users + 1), np.zeros(users, np.int64))
+    metrics = [f"{name}@[1,5,10,20,50,100]" for name in ("precision", "ndcg", "average_precision")]
     timer = threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        evaluate_for_ever(truth, lists)
+        metrik.evaluate(truth, lists, metrics, num_threads=2)
     timer.join()
     assert evaluate_once() == 0.5
