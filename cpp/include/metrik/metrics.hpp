@@ -20,8 +20,9 @@ struct MetricInfo {
   std::string_view formula;
   std::string_view source;
   MetricParameter parameter = {};
-  bool unit_range = true;  // within [0, 1] for every input, so that 2^-80 fixed point holds its sum
-  bool micro = true;       // a pooled numerator over a pooled denominator has a meaning
+  // Within [0, 1] unless repeated items count, so that 2^-80 fixed point holds its sum.
+  bool unit_range = true;
+  bool micro = true;  // a pooled numerator over a pooled denominator has a meaning
   bool uses_gains = false;
   bool uses_ideal = false;  // the gains of the best possible ranking; implies uses_gains
 };

@@ -1,4 +1,4 @@
-// The views that cross into the core. Nothing here owns memory or computes.
+// What crosses the border of the core: views on the way in, exact integers on the way out.
 #pragma once
 
 #include <cstdint>
