@@ -15,19 +15,22 @@ PACKAGE = ROOT / "python" / "metrik"
 # Of the core, by stem; a header and its source are one. Public headers come before what implements them.
 CPP_LAYERS = [
     ["metrik/types", "metrik/conventions", "metrik/error"],
-    ["metrik/lists", "metrik/metrics", "metrik/evaluate"],
-    ["double_double", "exact_sum", "discounts", "parallel", "rank/given"],
+    ["metrik/lists", "metrik/metrics", "metrik/evaluate", "metrik/capacity"],
+    ["checkpoint", "double_double", "exact_sum", "batch", "hit_row", "metrics/denominators"],
+    ["discounts", "parallel", "ladder", "rank/index"],
+    ["rank/marks"],
+    ["rank/given"],
     ["judge"],
-    ["metrics/denominators"],
     ["metrics/metric", "policy"],
     ["accumulator", "metrics/"],
     ["metrics/all"],
     ["plan"],
     ["validate"],
+    ["worker"],
     ["evaluate"],
 ]
 # Implementations of public headers stand where what they need allows.
-IMPLEMENTATIONS = {"conventions.cpp": 1, "error.cpp": 1, "metrics.cpp": 8, "evaluate.cpp": 10}
+IMPLEMENTATIONS = {"conventions.cpp": 1, "error.cpp": 1, "capacity.cpp": 1, "metrics.cpp": 10, "evaluate.cpp": 14}
 
 PYTHON_LAYERS = [
     ["_core", "_errors", "_render", "_optional", "_threads"],

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "metrik/capacity.hpp"
 #include "metrik/evaluate.hpp"
 #include "metrik/lists.hpp"
 
@@ -142,6 +143,8 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
   if (weights) request.weights = view<double>(*weights, "weights");
   std::optional<py::array_t<double>> table;
   if (per_user) {
+    require_memory(static_cast<Count>(values.size()) * users, sizeof(double),
+                   {.argument = "per_user", .hint = "per_user=False needs none of it"});
     table.emplace(std::vector<Count>{static_cast<Count>(values.size()), users});
     request.per_user = {table->mutable_data(), static_cast<std::size_t>(table->size())};
   }
@@ -180,9 +183,10 @@ void bind_evaluate(py::module_& module) {
           "validate",
           [](const OwnedLists& self, const std::string& argument,
              const std::optional<py::array>& grades) {
-            validate_lists(self.lists(), argument);
+            const Effort effort{.threads = 1, .poll = &poll_signals};
+            validate_lists(self.lists(), argument, effort);
             check_grades(grades, self.lists());
-            validate_grades(view<double>(grades, argument + ".grades"), self.lists());
+            validate_grades(view<double>(grades, argument + ".grades"), self.lists(), effort);
           },
           py::arg("argument"), py::arg("grades").noconvert(),
           "Raise InputError unless offsets, lengths, ids and grades are what they must be.");

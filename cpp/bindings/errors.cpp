@@ -10,7 +10,7 @@ py::object optional_place(std::int64_t place) {
 }
 
 // Raises metrik.<type> with the fault's coordinates as attributes.
-void raise(const char* type, const InputError& error) {
+void raise(const char* type, const Error& error) {
   const Fault& fault = error.fault();
   const py::object exception_type = py::module_::import("metrik._errors").attr(type);
   const py::object exception =
@@ -29,6 +29,8 @@ void bind_errors() {
       raise("InputTypeError", error);
     } catch (const InputError& error) {
       raise("InputError", error);
+    } catch (const CapacityError& error) {
+      raise("CapacityError", error);
     }
   });
 }

@@ -1,7 +1,11 @@
 // The sums of one value over the users of one group, while they grow.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <memory>
+#include <span>
 
 #include "double_double.hpp"
 #include "exact_sum.hpp"
@@ -10,79 +14,113 @@
 
 namespace metrik {
 
+// Which integers hold the sums. The choice depends on the metric and on whether there are weights,
+// never on the data.
+enum class Exactness : std::uint8_t {
+  unit,     // values in [0, 1] that all count the same
+  any,      // other values that all count the same
+  weighing  // the divisor of the mean is a sum of its own, not the number of users
+};
+
 class Accumulator {
  public:
-  // `weighs`: the divisor of the mean is a sum of its own, not the number of users.
-  Accumulator(Exactness exactness, bool weighs)
-      : exactness_(exactness),
-        weighs_(weighs),
-        total_(exactness),
-        squares_(exactness == Exactness::any ? Exactness::any : Exactness::unit_squares),
-        weight_(weighs ? Exactness::any : Exactness::unit) {}
+  explicit Accumulator(Exactness exactness) {
+    if (exactness != Exactness::unit) wide_ = std::make_unique<Wide>();
+    weighs_ = exactness == Exactness::weighing;
+  }
 
-  // One user of a macro average.
-  void add(UserValue user, double weight) noexcept {
-    if (!user.counts) return;
-    ++users_;
-    if (std::isnan(user.value)) {
-      ++undefined_;
+  // Some users of a macro average. `weights` beside the values; empty: all are 1.
+  void add(std::span<const double> values, std::span<const double> weights) noexcept {
+    if (!wide_ && all_in_unit_range(values)) {
+      users_ += static_cast<Count>(values.size());
+      unit_.add(values);
       return;
     }
-    if (exactness_ == Exactness::unit) {
-      total_.add(user.value);
-      squares_.add_square(user.value);
-      return;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (is_skipped(values[i])) continue;
+      ++users_;
+      if (std::isnan(values[i])) {
+        ++undefined_;
+      } else {
+        add_one(values[i], weights.empty() ? 1 : weights[i]);
+      }
     }
-    const Pair term = two_product(weight, user.value);
-    add_exactly(total_, term);
-    add_exactly(squares_, two_product(term.high, user.value));
-    add_exactly(squares_, two_product(term.low, user.value));
-    if (weighs_) weight_.add(weight);
   }
 
   // One user of a micro average.
   void add(const Ratio& ratio, double weight) noexcept {
     ++users_;
-    add_exactly(total_, two_product(weight, ratio.numerator));
-    add_exactly(weight_, two_product(weight, ratio.denominator));
+    add_exactly(wide_->total, two_product(weight, ratio.numerator));
+    add_exactly(wide_->weight, two_product(weight, ratio.denominator));
   }
 
   void add(const Accumulator& other) noexcept {
     users_ += other.users_;
     undefined_ += other.undefined_;
-    total_.add(other.total_);
-    squares_.add(other.squares_);
-    weight_.add(other.weight_);
+    unit_.add(other.unit_);
+    if (!wide_) return;
+    wide_->total.add(other.wide_->total);
+    wide_->squares.add(other.wide_->squares);
+    wide_->weight.add(other.wide_->weight);
   }
 
   void clear() noexcept {
     users_ = undefined_ = 0;
-    total_.clear();
-    squares_.clear();
-    weight_.clear();
+    unit_ = {};
+    if (wide_) *wide_ = {};
   }
 
   [[nodiscard]] Sums sums() const {
     return {.users = users_,
             .undefined = undefined_,
-            .total = total_.integer(),
-            .squares = squares_.integer(),
-            .weight = weight_.integer()};
+            .total = wide_ ? wide_->total.integer() : unit_.total(),
+            .squares = wide_ ? wide_->squares.integer() : unit_.squares(),
+            .weight = weighs_ ? wide_->weight.integer() : UnitSums{}.total()};
   }
 
  private:
-  static void add_exactly(ExactSum& sum, Pair term) noexcept {
+  struct Wide {
+    WideSum total;
+    WideSum squares;
+    WideSum weight;
+  };
+
+  static bool in_unit_range(double value) noexcept { return value >= 0 && value <= 1; }
+
+  // By their bits, which order doubles from 0 on as integers; several at once.
+  static bool all_in_unit_range(std::span<const double> values) noexcept {
+    constexpr auto kOne = std::bit_cast<std::uint64_t>(1.0);
+    std::uint64_t outside = 0;
+    for (const double value : values) {
+      const auto bits = std::bit_cast<std::uint64_t>(value);
+      outside |= bits | (kOne - bits);
+    }
+    return outside >> 63U == 0;
+  }
+
+  static void add_exactly(WideSum& sum, Pair term) noexcept {
     sum.add(term.high);
     sum.add(term.low);
   }
 
-  Exactness exactness_;
-  bool weighs_;
+  void add_one(double value, double weight) noexcept {
+    if (!wide_) {
+      // Outside [0, 1] only if another thread writes to the input meanwhile; the sum is wrong then.
+      if (in_unit_range(value)) unit_.add({&value, 1});
+      return;
+    }
+    const Pair term = two_product(weight, value);
+    add_exactly(wide_->total, term);
+    add_exactly(wide_->squares, two_product(term.high, value));
+    add_exactly(wide_->squares, two_product(term.low, value));
+    if (weighs_) wide_->weight.add(weight);
+  }
+
   Count users_ = 0;
   Count undefined_ = 0;
-  ExactSum total_;
-  ExactSum squares_;
-  ExactSum weight_;
+  UnitSums unit_;
+  std::unique_ptr<Wide> wide_;
+  bool weighs_;
 };
 
 }  // namespace metrik

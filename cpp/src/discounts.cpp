@@ -4,8 +4,10 @@
 
 #include "discounts.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
+#include <bit>
+#include <cstdint>
 #include <numbers>
 
 #include "double_double.hpp"
@@ -46,11 +48,10 @@ constexpr auto kInverseOdd = [] {
 
 // log2(n) for n >= 1, by log(m) = 2 atanh((m - 1) / (m + 1)), where n = m 2^e and m lies in
 // [sqrt(1/2), sqrt(2)).
-Pair log2_of(Count n) noexcept {
+constexpr Pair log2_of(Count n) noexcept {
   constexpr Pair kTwoOverLog2 = {0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55};  // 2 / ln 2
-  int exponent = 0;
-  double mantissa = 2 * std::frexp(static_cast<double>(n), &exponent);
-  --exponent;
+  auto exponent = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))) - 1;
+  double mantissa = static_cast<double>(n) / static_cast<double>(std::uint64_t{1} << exponent);
   if (mantissa >= std::numbers::sqrt2) {
     mantissa /= 2;
     ++exponent;
@@ -65,19 +66,45 @@ Pair log2_of(Count n) noexcept {
   return add({static_cast<double>(exponent), 0}, logarithm);
 }
 
-}  // namespace
-
-double discount(Discount kind, Count rank) noexcept {
+constexpr double computed(Discount kind, Count rank) noexcept {
   if (kind == Discount::log2) return divide({1, 0}, log2_of(rank + 1)).high;
   return rank <= 2 ? 1.0 : divide({1, 0}, log2_of(rank)).high;
 }
 
-DiscountTable::DiscountTable(Discount kind, Count depth) {
-  discounts_.reserve(static_cast<std::size_t>(depth));
-  sums_.reserve(static_cast<std::size_t>(depth) + 1);
+// 1/log2(n) for the n of one part of the first thousand, which the compiler has computed.
+constexpr std::size_t kPart = 256;  // what compilers are willing to compute at a time
+template <std::size_t Part>
+constexpr auto kInverseLog2 = [] {
+  std::array<double, kPart> inverse{};
+  for (std::size_t i = 0; i < kPart; ++i) {
+    const auto n = static_cast<Count>(Part * kPart + i);
+    inverse[i] = n < 2 ? 1 : computed(Discount::log2, n - 1);
+  }
+  return inverse;
+}();
+constexpr std::array kParts = {&kInverseLog2<0>, &kInverseLog2<1>, &kInverseLog2<2>,
+                               &kInverseLog2<3>};
+
+// A table deeper than this costs more than the few hits below it.
+constexpr Count kMaxRanks = Count{1} << 14U;
+
+}  // namespace
+
+double discount(Discount kind, Count rank) noexcept {
+  const auto n = static_cast<std::size_t>(kind == Discount::log2 ? rank + 1 : rank);
+  if (n < kParts.size() * kPart) return (*kParts[n / kPart])[n % kPart];
+  return computed(kind, rank);
+}
+
+DiscountTable::DiscountTable(Discount kind, Count places, Count ranks, const Checkpoint& checkpoint)
+    : kind_(kind) {
+  const auto depth = static_cast<std::size_t>(std::max(places, std::min(ranks, kMaxRanks)));
+  discounts_.reserve(depth);
+  sums_.reserve(depth + 1);
   sums_.push_back(0);
-  for (Count rank = 1; rank <= depth; ++rank) {
-    discounts_.push_back(discount(kind, rank));
+  for (std::size_t i = 0; i < depth; ++i) {
+    if (i % 4096 == 4095) checkpoint();
+    discounts_.push_back(discount(kind, static_cast<Count>(i) + 1));
     sums_.push_back(sums_.back() + discounts_.back());
   }
 }

@@ -25,7 +25,6 @@ std::string shown(double number) {
   return text.str();
 }
 
-InputError::InputError(Fault fault)
-    : std::invalid_argument(message(fault)), fault_(std::move(fault)) {}
+Error::Error(Fault fault) : std::runtime_error(message(fault)), fault_(std::move(fault)) {}
 
 }  // namespace metrik

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -13,29 +15,40 @@
 #include "accumulator.hpp"
 #include "discounts.hpp"
 #include "judge.hpp"
+#include "metrik/capacity.hpp"
 #include "metrik/error.hpp"
 #include "parallel.hpp"
 #include "plan.hpp"
 #include "policy.hpp"
 #include "rank/given.hpp"
 #include "validate.hpp"
+#include "worker.hpp"
 
 namespace metrik {
 namespace {
 
-// How many discounts the values can ask for: ranks that are reached, and places of the ideal.
-Count discount_depth(const Plan& plan, Discount kind, Count longest_list, Count longest_truth) {
-  Count depth = 0;
+// What a sum of a group takes here and as Python's integers.
+constexpr Count kBytesPerSum = 1024;
+
+struct Depths {
+  Count places = 0;  // of an ideal ranking
+  Count ranks = 0;   // that a hit can have
+};
+
+// How far down the values ask for discounts.
+Depths discount_depths(const Plan& plan, Discount kind, Count longest_list, Count longest_truth) {
+  Depths depths;
   for (const Run& run : plan.runs) {
     if (!run.info->uses_gains || run.rules.discount != kind) continue;
-    const Count cutoff = run.cutoffs.back();
-    depth = std::max(depth, std::min(cutoff, longest_list));
+    const Count cutoff = plan.ladders[run.ladder].cutoffs().back();
+    depths.ranks = std::max(depths.ranks, std::min(cutoff, longest_list));
     if (!run.info->uses_ideal) continue;
     const bool uncut = run.rules.ideal_over == Over::all_judged;
     const bool full = run.rules.ideal_over == Over::cutoff;
-    depth = std::max(depth, full ? cutoff : std::min(uncut ? kNoCutoff : cutoff, longest_truth));
+    const Count places = full ? cutoff : std::min(uncut ? kNoCutoff : cutoff, longest_truth);
+    depths.places = std::max(depths.places, places);
   }
-  return depth;
+  return depths;
 }
 
 Count longest(const Lists& lists) {
@@ -51,218 +64,101 @@ Count count_of(Breach breach, const Matches& matches) {
   return 1;
 }
 
-template <class T>
-std::span<const T> row_of(std::span<const T> items, const Lists& lists, Count row) {
-  return items.subspan(static_cast<std::size_t>(lists.begin(row)),
-                       static_cast<std::size_t>(lists.length(row)));
+// Users by group, those of a group in their own order: a counting sort.
+std::vector<Count> sorted_by_group(std::span<const Offset> groups, Count group_count,
+                                   const Checkpoint& checkpoint) {
+  std::vector<Count> next(static_cast<std::size_t>(group_count) + 1);  // place of a group's next
+  in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const Offset group : groups.subspan(begin, end - begin)) {
+      ++next[static_cast<std::size_t>(group) + 1];
+    }
+  });
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Count> order(groups.size());
+  in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t user = begin; user < end; ++user) {
+      Count& place = next[static_cast<std::size_t>(groups[user])];
+      order[static_cast<std::size_t>(place++)] = static_cast<Count>(user);
+    }
+  });
+  return order;
 }
 
 class Evaluation {
  public:
-  explicit Evaluation(const Request& request)
-      : request_(request), plan_(make_plan(request.values, request.tally_rules)) {
-    validate(request_, plan_);
-    const Count longest_list = longest(request_.predictions);
-    const Count longest_truth = longest(request_.truth);
-    for (const Discount kind : {Discount::log2, Discount::log2_floored}) {
-      discounts_.emplace_back(kind, discount_depth(plan_, kind, longest_list, longest_truth));
-    }
-    order_users();
-    for (Count group = 0; group < request_.group_count; ++group) totals_.push_back(accumulators());
-  }
-
+  explicit Evaluation(const Request& request);
   Result run();
 
  private:
-  struct Worker {
-    GivenRanking ranking;
-    Judge judge;
-    std::vector<Ratio> ratios;
-    std::vector<Accumulator> sums;  // of the users of one group
-    Count group = 0;
-    Tally tally;
-  };
-
-  [[nodiscard]] bool weighted() const noexcept { return request_.weights.has_value(); }
-  [[nodiscard]] Count users() const noexcept { return request_.truth.rows(); }
+  [[nodiscard]] Count users() const noexcept { return job_.request.truth.rows(); }
   [[nodiscard]] Count group_of(Count user) const noexcept {
-    return request_.groups.empty() ? 0 : request_.groups[static_cast<std::size_t>(user)];
+    const std::span<const Offset> groups = job_.request.groups;
+    return groups.empty() ? 0 : groups[static_cast<std::size_t>(user)];
   }
-  [[nodiscard]] Presence presence(Count user) const noexcept {
-    return {request_.truth.has(user), request_.predictions.has(user)};
-  }
-
-  [[nodiscard]] std::vector<Accumulator> accumulators() const;
-  [[nodiscard]] Worker make_worker() const;
-  void order_users();
-  void flush(Worker& worker);
-  Breach visit(Worker& worker, Count user) const;
-  const Matches& match(Worker& worker, Count user) const;
-  [[nodiscard]] std::span<const double> grades_of(Count user) const;
-  Breach score_run(Worker& worker, const Run& run, const HitRow& row, Count user) const;
-  [[nodiscard]] bool raises(Duplicates Rules::* field) const;
-  void keep(std::size_t output, Count user, double value) const;
-  void tally(Worker& worker, const Matches& matches, const HitRow& row, Count user) const;
+  Breach walk();
+  void add(Worker& worker, Count group);
   [[noreturn]] void report(Breach gravest);
   [[nodiscard]] Fault fault_of(Breach breach, const Matches& matches, Count user) const;
 
-  const Request& request_;
-  Plan plan_;
-  std::vector<DiscountTable> discounts_;  // by Discount
-  std::vector<Count> order_;              // users by group; empty if there is one group
+  Job job_;
+  std::vector<Count> order_;  // users by group; empty if there is one group
   std::mutex mutex_;
   std::vector<std::vector<Accumulator>> totals_;  // group, value
   Tally tally_;
 };
 
-std::vector<Accumulator> Evaluation::accumulators() const {
-  std::vector<Accumulator> sums(request_.values.size(), Accumulator(Exactness::any, true));
-  for (const Run& run : plan_.runs) {
-    const bool weighs = weighted() || run.rules.average == Average::micro;
-    const Exactness exactness = weighs ? Exactness::any : run.exactness;
-    for (const std::size_t output : run.outputs) sums[output] = Accumulator(exactness, weighs);
+Evaluation::Evaluation(const Request& request)
+    : job_{.request = request,
+           .plan = make_plan(request.values, request.tally_rules),
+           .id_bits = 0,
+           .discounts = {}} {
+  job_.id_bits = validate(request, job_.plan);
+  const Checkpoint checkpoint = timed(request.poll);
+  const Count longest_list = longest(request.predictions);
+  const Count longest_truth = longest(request.truth);
+  for (const Discount kind : {Discount::log2, Discount::log2_floored}) {
+    const Depths depths = discount_depths(job_.plan, kind, longest_list, longest_truth);
+    job_.discounts.emplace_back(kind, depths.places, depths.ranks, checkpoint);
   }
-  return sums;
+  const auto values = static_cast<Count>(request.values.size());
+  require_memory(request.group_count * values, kBytesPerSum,
+                 {.argument = "groups", .hint = "fewer groups or metrics need less"});
+  if (request.group_count > 1) {
+    order_ = sorted_by_group(request.groups, request.group_count, checkpoint);
+  }
+  for (Count group = 0; group < request.group_count; ++group) {
+    if (group % 1024 == 1023) checkpoint();
+    totals_.push_back(accumulators(job_));
+  }
 }
 
-Evaluation::Worker Evaluation::make_worker() const {
-  Worker worker;
-  worker.ratios.resize(plan_.most_cutoffs);
-  worker.sums = accumulators();
-  return worker;
-}
-
-// A worker holds the sums of one group at a time: users of one group come together.
-void Evaluation::order_users() {
-  if (request_.group_count == 1) return;
-  order_.resize(static_cast<std::size_t>(users()));
-  std::iota(order_.begin(), order_.end(), Count{0});
-  std::ranges::stable_sort(order_, {}, [&](Count user) { return group_of(user); });
-}
-
-void Evaluation::flush(Worker& worker) {
+// What a worker has summed, into the sums of the group.
+void Evaluation::add(Worker& worker, Count group) {
   const std::scoped_lock lock(mutex_);
-  std::vector<Accumulator>& totals = totals_[static_cast<std::size_t>(worker.group)];
-  for (std::size_t i = 0; i < totals.size(); ++i) {
-    totals[i].add(worker.sums[i]);
-    worker.sums[i].clear();
-  }
-  tally_.add(worker.tally);
-  worker.tally = {};
-}
-
-std::span<const double> Evaluation::grades_of(Count user) const {
-  if (request_.grades.empty()) return {};
-  return row_of(request_.grades, request_.truth, user);
-}
-
-const Matches& Evaluation::match(Worker& worker, Count user) const {
-  // Only the predictions come in several widths; the adapters widen the rest once.
-  const auto as_int64 = [&](const Lists& lists) {
-    return row_of(std::get<std::span<const std::int64_t>>(lists.items), lists, user);
-  };
-  const auto truth = as_int64(request_.truth);
-  const auto exclude =
-      request_.exclude ? as_int64(*request_.exclude) : std::span<const std::int64_t>{};
-  return std::visit(
-      [&](const auto& items) -> const Matches& {
-        return worker.ranking.match(truth, row_of(items, request_.predictions, user), exclude);
-      },
-      request_.predictions.items);
-}
-
-bool Evaluation::raises(Duplicates Rules::* field) const {
-  return std::ranges::any_of(plan_.runs,
-                             [&](const Run& run) { return run.rules.*field == Duplicates::raise; });
-}
-
-Breach Evaluation::visit(Worker& worker, Count user) const {
-  const Matches& matches = match(worker, user);
-  if (matches.truth_duplicates > 0 && raises(&Rules::duplicate_truth)) {
-    return Breach::duplicate_truth;
-  }
-  if (matches.list_duplicates > 0 && raises(&Rules::duplicate_items)) {
-    return Breach::duplicate_items;
-  }
-  Breach gravest = Breach::none;
-  for (std::size_t lens = 0; lens < plan_.lenses.size(); ++lens) {
-    const HitRow row = worker.judge.judge(plan_.lenses[lens], matches, grades_of(user));
-    if (lens == plan_.tally_lens) tally(worker, matches, row, user);
-    for (const Run& run : plan_.runs) {
-      if (run.lens != lens) continue;
-      gravest = std::min(gravest, score_run(worker, run, row, user));
-    }
-  }
-  return gravest;
-}
-
-Breach Evaluation::score_run(Worker& worker, const Run& run, const HitRow& row, Count user) const {
-  const double weight = request_.weights ? (*request_.weights)[static_cast<std::size_t>(user)] : 1;
-  const auto give = [&](std::size_t output, UserValue value) {
-    keep(output, user, value.value);
-    worker.sums[output].add(value, weight);
-  };
-  const Verdict outcome = verdict(run.rules, presence(user), row);
-  if (outcome.empty == Empty::error) return outcome.breach;
-  if (outcome.empty == Empty::compute) {
-    const DiscountTable& discounts = discounts_[static_cast<std::size_t>(run.rules.discount)];
-    const std::span<Ratio> ratios(worker.ratios.data(), run.cutoffs.size());
-    run.score({row, run.rules, discounts, run.parameter}, run.cutoffs, ratios);
-    for (std::size_t i = 0; i < ratios.size(); ++i) {
-      const UserValue value = divide(ratios[i], run.rules.undefined);
-      if (run.rules.average == Average::macro) {
-        give(run.outputs[i], value);
-      } else {
-        keep(run.outputs[i], user, value.value);
-        worker.sums[run.outputs[i]].add(ratios[i], weight);
-      }
-    }
-    return Breach::none;
-  }
-  UserValue fixed{.counts = false};
-  if (outcome.empty == Empty::zero) fixed = {.value = 0};
-  if (outcome.empty == Empty::one) fixed = {.value = 1};
-  for (const std::size_t output : run.outputs) give(output, fixed);
-  return Breach::none;
-}
-
-void Evaluation::keep(std::size_t output, Count user, double value) const {
-  if (request_.per_user.empty()) return;
-  request_.per_user[output * static_cast<std::size_t>(users()) + static_cast<std::size_t>(user)] =
-      value;
-}
-
-void Evaluation::tally(Worker& worker, const Matches& matches, const HitRow& row,
-                       Count user) const {
-  const Presence present = presence(user);
-  Tally& tally = worker.tally;
-  tally.empty_truth += present.in_truth && row.relevant == 0 ? 1 : 0;
-  tally.empty_predictions += present.in_predictions && row.recommended == 0 ? 1 : 0;
-  tally.missing_predictions += present.in_truth && !present.in_predictions ? 1 : 0;
-  tally.missing_truth += present.in_predictions && !present.in_truth ? 1 : 0;
-  tally.duplicates += matches.list_duplicates;
-  tally.excluded_recommended += matches.excluded_recommended;
-  for (const Count entry : matches.excluded) {
-    const bool first = matches.first_entry[static_cast<std::size_t>(entry)] == entry;
-    tally.relevant_excluded += first && worker.judge.is_relevant(entry) ? 1 : 0;
-  }
+  std::vector<Accumulator>& totals = totals_[static_cast<std::size_t>(group)];
+  for (std::size_t i = 0; i < totals.size(); ++i) totals[i].add(worker.sums()[i]);
+  tally_.add(worker.tally());
+  worker.clear();
 }
 
 // The lists broke a rule. Walks all users again, in order, to say how many did and who was first.
 void Evaluation::report(Breach gravest) {
-  Worker worker = make_worker();
+  job_.request.poll();
+  const Checkpoint checkpoint = timed(job_.request.poll);
+  Worker worker(job_);
   Count count = 0;
   Count first = 0;
   for (Count user = 0; user < users(); ++user) {
-    if (user % 1024 == 0) request_.poll();
-    const Breach breach = visit(worker, user);
+    checkpoint();
+    const Breach taken = worker.take(user, checkpoint);
+    const Breach breach = std::min(taken, worker.settle(checkpoint));
     if (breach == Breach::none || breach > gravest) continue;
     if (breach < gravest) count = 0;
     gravest = breach;
     if (count == 0) first = user;
-    count += count_of(breach, match(worker, user));
+    count += count_of(breach, worker.match(user, checkpoint));
   }
-  Fault fault = fault_of(gravest, match(worker, first), first);
+  Fault fault = fault_of(gravest, worker.match(first, checkpoint), first);
   fault.count = count;
   fault.row = first;
   throw InputError(std::move(fault));
@@ -280,13 +176,13 @@ Fault Evaluation::fault_of(Breach breach, const Matches& matches, Count user) co
     case Breach::duplicate_truth:
       return {.argument = "truth",
               .expected = "each item once a user",
-              .found = again(request_.truth, matches.first_truth_duplicate),
+              .found = again(job_.request.truth, matches.first_truth_duplicate),
               .position = matches.first_truth_duplicate,
               .hint = "duplicate_truth='first', 'max' or 'count' accepts it"};
     case Breach::duplicate_items:
       return {.argument = "predictions",
               .expected = "each item once in a list",
-              .found = again(request_.predictions, matches.first_list_duplicate),
+              .found = again(job_.request.predictions, matches.first_list_duplicate),
               .position = matches.first_list_duplicate,
               .hint = "duplicate_items='first' or 'count' accepts it"};
     case Breach::empty_truth:
@@ -304,39 +200,52 @@ Fault Evaluation::fault_of(Breach breach, const Matches& matches, Count user) co
   }
 }
 
-Result Evaluation::run() {
-  // Blocks of about 2^14 ids: the counter costs nothing, yet they can be shared out and stopped.
-  const Count ids = request_.truth.indptr.back() + request_.predictions.indptr.back();
+// Has all users evaluated, and returns the gravest rule that was seen to be broken.
+Breach Evaluation::walk() {
+  // Blocks of about 2^14 ids: the counter costs nothing, yet they can be shared out. A thread pays
+  // for itself from a few of them on.
+  const Request& request = job_.request;
+  const Count ids = request.truth.indptr.back() + request.predictions.indptr.back();
   const Count block_users = std::clamp<Count>((users() << 14U) / (ids + 1), 1, 1024);
   const Count blocks = (users() + block_users - 1) / block_users;
-  const int threads = static_cast<int>(std::clamp<Count>(blocks, 1, request_.threads));
-  std::vector<Worker> workers;
-  workers.reserve(static_cast<std::size_t>(threads));
-  for (int i = 0; i < threads; ++i) workers.push_back(make_worker());
+  const auto threads = static_cast<int>(std::clamp<Count>(blocks / 4, 1, request.threads));
+  struct Desk {
+    Worker worker;
+    Count group = 0;  // of the users at hand: they come group by group
+  };
+  std::vector<Desk> desks;
+  desks.reserve(static_cast<std::size_t>(threads));
+  for (int i = 0; i < threads; ++i) desks.push_back({Worker(job_)});
   std::atomic<Breach> breach = Breach::none;
 
-  parallel_for(
-      blocks, threads,
-      [&](int index, Count block) {
-        Worker& worker = workers[static_cast<std::size_t>(index)];
-        const Count end = std::min((block + 1) * block_users, users());
-        for (Count place = block * block_users; place < end && breach == Breach::none; ++place) {
-          const Count user = order_.empty() ? place : order_[static_cast<std::size_t>(place)];
-          if (group_of(user) != worker.group) flush(worker);
-          worker.group = group_of(user);
-          const Breach found = visit(worker, user);
-          if (found != Breach::none) breach = found;
-        }
-      },
-      request_.poll);
+  const auto finish_group = [&](Desk& desk, const Checkpoint& checkpoint) {
+    const Breach found = desk.worker.settle(checkpoint);
+    if (found != Breach::none) breach = found;
+    add(desk.worker, desk.group);
+  };
+  const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
+    Desk& desk = desks[static_cast<std::size_t>(index)];
+    const Count end = std::min((block + 1) * block_users, users());
+    for (Count place = block * block_users; place < end && breach == Breach::none; ++place) {
+      const Count user = order_.empty() ? place : order_[static_cast<std::size_t>(place)];
+      if (group_of(user) != desk.group) finish_group(desk, checkpoint);
+      desk.group = group_of(user);
+      const Breach found = desk.worker.take(user, checkpoint);
+      if (found != Breach::none) breach = found;
+    }
+  };
+  parallel_for(blocks, threads, body, request.poll);
+  for (Desk& desk : desks) finish_group(desk, timed(request.poll));
+  return breach;
+}
 
+Result Evaluation::run() {
+  const Breach breach = walk();
   if (breach != Breach::none) report(breach);
-  Result result;
-  for (Worker& worker : workers) flush(worker);
+  Result result{.sums = {}, .tally = tally_};
   for (const std::vector<Accumulator>& totals : totals_) {
     for (const Accumulator& sums : totals) result.sums.push_back(sums.sums());
   }
-  result.tally = tally_;
   return result;
 }
 

@@ -7,49 +7,27 @@ namespace metrik {
 namespace {
 
 constexpr int kUnitScale = 80;
-constexpr int kAnyScale = 1074;  // of the smallest double, 2^-1074
-constexpr int kDigitBits = 32;
-// 2^1024 / 2^-1074 needs 2098 bits; 62 more leave room for 2^62 terms.
-constexpr std::size_t kDigits = (kAnyScale + 1024 + 62 + kDigitBits - 1) / kDigitBits;
+constexpr double kHalfScale = 0x1p40;
 // A digit grows by less than 2^32 an addition, so that 2^30 of them cannot overflow it.
 constexpr std::int64_t kMaxPending = std::int64_t{1} << 30U;
 
-struct Parts {
-  std::uint64_t mantissa;
-  int exponent;  // the value is mantissa x 2^exponent
-  bool negative;
-};
-
-Parts parts(double value) noexcept {
-  constexpr std::uint64_t kImplicitOne = std::uint64_t{1} << 52U;
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  const auto biased = static_cast<int>((bits >> 52U) & 0x7ffU);
-  const std::uint64_t fraction = bits & (kImplicitOne - 1);
-  return {biased == 0 ? fraction : fraction | kImplicitOne, (biased == 0 ? 1 : biased) - 1075,
-          (bits >> 63U) != 0};
-}
-
+__extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
-constexpr unsigned kLowBits = 96;  // of a sum of squares; 31 more hold what is not carried yet
-constexpr UInt128 kLowMask = (UInt128{1} << kLowBits) - 1;
 
-struct Fixed {
-  std::uint64_t mantissa;
-  unsigned shift;  // the value is mantissa x 2^shift, in units of 2^-80
+struct Rounded {
+  double number;
+  std::int64_t integer;
 };
 
-// A term in [0, 1], rounded to a multiple of 2^-80. It is in [0, 1] unless another thread writes to
-// the input meanwhile; then the sum is wrong, but no shift leaves its range.
-Fixed unit_fixed(double term) noexcept {
-  const Parts term_parts = parts(term >= 0 && term <= 1 ? term : 0);
-  const int shift = term_parts.exponent + kUnitScale;
-  if (shift >= 0) return {term_parts.mantissa, static_cast<unsigned>(shift)};
-  if (shift <= -64) return {0, 0};
-  const std::uint64_t half = std::uint64_t{1} << static_cast<unsigned>(-shift - 1);
-  return {(term_parts.mantissa + half) >> static_cast<unsigned>(-shift), 0};
+// To the nearest integer, half to even. |number| <= 2^50. Adding 1.5 x 2^52 leaves no bits for a
+// fraction, and the integer in the low bits of the sum.
+Rounded rounded(double number) noexcept {
+  constexpr double kNoFraction = 0x1.8p52;
+  const double sum = number + kNoFraction;
+  return {sum - kNoFraction,
+          std::bit_cast<std::int64_t>(sum) - std::bit_cast<std::int64_t>(kNoFraction)};
 }
 
-// Sign-extended, so that the integer reads the same at any number of bytes.
 template <class Word>
 void append_bytes(std::vector<std::uint8_t>& bytes, Word word, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
@@ -59,91 +37,107 @@ void append_bytes(std::vector<std::uint8_t>& bytes, Word word, std::size_t size)
 
 }  // namespace
 
-ExactSum::ExactSum(Exactness exactness)
-    : exactness_(exactness), digits_(exactness == Exactness::any ? kDigits : 0) {}
+void UnitSums::add(std::span<const double> terms) noexcept {
+  for (; terms.size() > kStride; terms = terms.subspan(kStride)) add_some(terms.first(kStride));
+  add_some(terms);
+}
 
-void ExactSum::add(double term) noexcept {
-  if (exactness_ == Exactness::any) {
-    add_wide(term);
-    return;
+void UnitSums::add_some(std::span<const double> terms) noexcept {
+  // Two loops: what the first does, it does to several terms at once.
+  std::array<std::int64_t, kStride> highs;  // NOLINT(*-member-init)
+  std::array<std::int64_t, kStride> lows;
+  std::int64_t high_sum = 0;
+  std::int64_t low_sum = 0;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const double scaled = terms[i] * kHalfScale;
+    const Rounded high = rounded(scaled);
+    const Rounded low = rounded((scaled - high.number) * kHalfScale);  // the difference is exact
+    highs[i] = high.integer;
+    lows[i] = low.integer;
+    high_sum += high.integer;
+    low_sum += low.integer;
   }
-  const Fixed fixed = unit_fixed(term);
-  fixed_ += Int128{fixed.mantissa} << fixed.shift;
+  Int128 high_high = 0;
+  Int128 high_low = 0;
+  Int128 low_low = 0;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    high_high += Int128{highs[i]} * highs[i];
+    high_low += Int128{highs[i]} * lows[i];
+    low_low += Int128{lows[i]} * lows[i];
+  }
+  total_ += (Int128{high_sum} << 40U) + low_sum;
+  high_high_ += high_high;
+  high_low_ += high_low;
+  low_low_ += low_low;
 }
 
-void ExactSum::add_square(double term) noexcept {
-  const Fixed fixed = unit_fixed(term);
-  const UInt128 square = UInt128{fixed.mantissa} * fixed.mantissa;  // below 2^107
-  const unsigned shift = 2 * fixed.shift;                           // at most 56
-  fixed_ += static_cast<Int128>((square << shift) & kLowMask);
-  fixed_high_ += static_cast<Int128>(square >> (kLowBits - shift));
-  carry();
+void UnitSums::add(const UnitSums& other) noexcept {
+  total_ += other.total_;
+  high_high_ += other.high_high_;
+  high_low_ += other.high_low_;
+  low_low_ += other.low_low_;
 }
 
-void ExactSum::add_wide(double term) noexcept {
+ExactInteger UnitSums::total() const {
+  ExactInteger result{.bytes = {}, .scale = kUnitScale};
+  append_bytes(result.bytes, total_, sizeof(total_));
+  return result;
+}
+
+// high_high 2^80 + 2 high_low 2^40 + low_low, 40 bits at a time.
+ExactInteger UnitSums::squares() const {
+  constexpr UInt128 kLowMask = (UInt128{1} << 40U) - 1;
+  ExactInteger result{.bytes = {}, .scale = 2 * kUnitScale};
+  const Int128 low = low_low_;
+  append_bytes(result.bytes, low & static_cast<Int128>(kLowMask), 5);
+  const Int128 middle = (low >> 40U) + 2 * high_low_;
+  append_bytes(result.bytes, middle & static_cast<Int128>(kLowMask), 5);
+  append_bytes(result.bytes, (middle >> 40U) + high_high_, sizeof(Int128));
+  return result;
+}
+
+void WideSum::add(double term) noexcept {
+  constexpr std::uint64_t kImplicitOne = std::uint64_t{1} << 52U;
   constexpr std::uint64_t kLowDigit = (std::uint64_t{1} << kDigitBits) - 1;
-  const Parts term_parts = parts(term);
-  const auto offset = static_cast<unsigned>(term_parts.exponent + kAnyScale);
+  const auto bits = std::bit_cast<std::uint64_t>(term);
+  const bool negative = (bits >> 63U) != 0;
+  const auto biased = static_cast<unsigned>((bits >> 52U) & 0x7ffU);
+  const std::uint64_t fraction = bits & (kImplicitOne - 1);
+  const std::uint64_t mantissa = biased == 0 ? fraction : fraction | kImplicitOne;
+  const unsigned offset =
+      biased == 0 ? 0 : biased - 1;  // the value is mantissa x 2^(offset - 1074)
+  UInt128 shifted = UInt128{mantissa} << (offset % kDigitBits);  // at most 84 bits: three digits
   const std::size_t first = offset / kDigitBits;
-  const unsigned shift = offset % kDigitBits;
-  UInt128 shifted = UInt128{term_parts.mantissa} << shift;  // at most 84 bits: three digits
   for (std::size_t i = first; i < first + 3; ++i) {
     const auto digit = static_cast<std::int64_t>(static_cast<std::uint64_t>(shifted) & kLowDigit);
-    digits_[i] += term_parts.negative ? -digit : digit;
+    digits_[i] += negative ? -digit : digit;
     shifted >>= kDigitBits;
   }
   if (++pending_ >= kMaxPending) carry();
 }
 
-void ExactSum::add(const ExactSum& other) noexcept {
-  fixed_ += other.fixed_;
-  fixed_high_ += other.fixed_high_;
+void WideSum::add(const WideSum& other) noexcept {
   if (pending_ + other.pending_ + 1 >= kMaxPending) carry();
-  for (std::size_t i = 0; i < digits_.size(); ++i) digits_[i] += other.digits_[i];
+  for (std::size_t i = 0; i < kDigits; ++i) digits_[i] += other.digits_[i];
   pending_ += other.pending_ + 1;
-  if (exactness_ == Exactness::unit_squares) carry();
-}
-
-void ExactSum::clear() noexcept {
-  fixed_ = 0;
-  fixed_high_ = 0;
-  digits_.assign(digits_.size(), 0);
-  pending_ = 0;
 }
 
 // Leaves every digit but the last within its base.
-void ExactSum::carry() noexcept {
-  if (exactness_ == Exactness::unit_squares) {
-    fixed_high_ += fixed_ >> kLowBits;
-    fixed_ &= static_cast<Int128>(kLowMask);
-    return;
-  }
+void WideSum::carry() noexcept {
   std::int64_t above = 0;
-  for (std::size_t i = 0; i + 1 < digits_.size(); ++i) {
+  for (std::size_t i = 0; i + 1 < kDigits; ++i) {
     const std::int64_t digit = digits_[i] + above;
     above = digit >> kDigitBits;
     digits_[i] = digit - (above << kDigitBits);
   }
-  if (!digits_.empty()) digits_.back() += above;
+  digits_.back() += above;
   pending_ = 0;
 }
 
-ExactInteger ExactSum::integer() const {
-  ExactInteger result;
-  if (exactness_ == Exactness::unit) {
-    result.scale = kUnitScale;
-    append_bytes(result.bytes, fixed_, sizeof(fixed_));
-    return result;
-  }
-  if (exactness_ == Exactness::unit_squares) {
-    result.scale = 2 * kUnitScale;
-    append_bytes(result.bytes, fixed_, kLowBits / 8);
-    append_bytes(result.bytes, fixed_high_, sizeof(fixed_high_));
-    return result;
-  }
-  ExactSum carried = *this;
+ExactInteger WideSum::integer() const {
+  WideSum carried = *this;
   carried.carry();
-  result.scale = kAnyScale;
+  ExactInteger result{.bytes = {}, .scale = kScale};
   for (std::size_t i = 0; i + 1 < kDigits; ++i) {
     append_bytes(result.bytes, carried.digits_[i], kDigitBits / 8);
   }

@@ -2,41 +2,53 @@
 // shards may be merged in any order: integers are associative, floating-point numbers are not.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "metrik/types.hpp"
 
 namespace metrik {
 
-// Which integer holds the sum. The choice depends on the metric alone, never on the data.
-enum class Exactness : std::uint8_t {
-  unit,          // terms in [0, 1]: 128-bit fixed point, terms rounded to a multiple of 2^-80
-  unit_squares,  // squares of just these rounded terms, as multiples of 2^-160
-  any            // any finite double: an integer wide enough for every bit of every double
-};
-
-class ExactSum {
+// The sum of terms in [0, 1], each rounded to a multiple of 2^-80, and of the squares of just these
+// rounded terms. Room for 2^47 of them.
+class UnitSums {
  public:
-  explicit ExactSum(Exactness exactness);
-
-  void add(double term) noexcept;            // finite; within [0, 1] for Exactness::unit
-  void add_square(double term) noexcept;     // within [0, 1]; for Exactness::unit_squares
-  void add(const ExactSum& other) noexcept;  // of the same exactness
-  void clear() noexcept;
-  [[nodiscard]] ExactInteger integer() const;
+  void add(std::span<const double> terms) noexcept;  // within [0, 1]
+  void add(const UnitSums& other) noexcept;
+  [[nodiscard]] ExactInteger total() const;
+  [[nodiscard]] ExactInteger squares() const;
 
  private:
   __extension__ using Int128 = __int128;
+  static constexpr std::size_t kStride = 32;
 
-  void add_wide(double term) noexcept;
+  void add_some(std::span<const double> terms) noexcept;  // at most kStride
+
+  Int128 total_ = 0;  // x 2^-80
+  // A term is high 2^-40 + low 2^-80. The sums of high^2, high x low and low^2:
+  Int128 high_high_ = 0;
+  Int128 high_low_ = 0;
+  Int128 low_low_ = 0;
+};
+
+// The sum of any finite doubles: an integer wide enough for every bit of every double.
+class WideSum {
+ public:
+  void add(double term) noexcept;
+  void add(const WideSum& other) noexcept;
+  [[nodiscard]] ExactInteger integer() const;
+
+ private:
+  static constexpr int kScale = 1074;  // of the smallest double, 2^-1074
+  static constexpr int kDigitBits = 32;
+  // 2^1024 / 2^-1074 needs 2098 bits; 62 more leave room for 2^62 terms.
+  static constexpr std::size_t kDigits = (kScale + 1024 + 62 + kDigitBits - 1) / kDigitBits;
+
   void carry() noexcept;
 
-  Exactness exactness_;
-  Int128 fixed_ = 0;                  // unit: all of it; unit_squares: the low 96 bits
-  Int128 fixed_high_ = 0;             // unit_squares: the rest
-  std::vector<std::int64_t> digits_;  // any: base 2^32, least significant first
-  std::int64_t pending_ = 0;          // additions since the digits were last carried
+  std::array<std::int64_t, kDigits> digits_{};  // base 2^32, least significant first
+  std::int64_t pending_ = 0;                    // additions since the digits were last carried
 };
 
 }  // namespace metrik

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <utility>
 
@@ -36,53 +37,130 @@ double Lens::gain_of(double grade) const noexcept {
   return 1;
 }
 
-void Judge::judge_truth(const Lens& lens, const Matches& matches, std::span<const double> grades) {
-  const std::vector<Count>& first_entry = matches.first_entry;
-  entries_.clear();
-  for (std::size_t i = 0; i < first_entry.size(); ++i) {
-    const double grade = grades.empty() ? 1.0 : grades[i];
-    const auto first = static_cast<std::size_t>(first_entry[i]);
-    if (first != i && lens.duplicate_truth == Duplicates::max) {
-      entries_[first].grade = std::max(entries_[first].grade, grade);
-    }
-    entries_.push_back({first == i ? grade : entries_[first].grade, 0, false});
-  }
-  for (Entry& entry : entries_) {
-    entry.relevant = entry.grade >= lens.min_grade;
-    entry.gain = entry.relevant ? lens.gain_of(entry.grade) : 0;
-  }
+namespace {
+
+Count first_entry(const Matches& matches, std::size_t entry) {
+  return matches.first_entry.empty() ? static_cast<Count>(entry) : matches.first_entry[entry];
 }
 
-HitRow Judge::judge(const Lens& lens, const Matches& matches, std::span<const double> grades) {
-  judge_truth(lens, matches, grades);
+// Highest first. A checkpoint is passed at every so many comparisons, for truths of many millions.
+void sort_ideal(std::span<double> ideal, const Checkpoint& checkpoint) {
+  if (ideal.size() < kChunk) {
+    std::ranges::sort(ideal, std::greater<>());
+    return;
+  }
+  std::size_t comparisons = 0;
+  std::ranges::sort(ideal, [&](double one, double other) {
+    if (++comparisons % kChunk == 0) checkpoint();
+    return one > other;
+  });
+}
+
+}  // namespace
+
+void Judge::judge_truth(const Lens& lens, const Matches& matches, std::span<const double> grades,
+                        const Checkpoint& checkpoint) {
+  const auto judged = [&](double grade) {
+    const bool relevant = grade >= lens.min_grade;
+    return Entry{grade, relevant ? lens.gain_of(grade) : 0, relevant};
+  };
+  entries_.clear();
+  ungraded_ = grades.empty();
+  if (ungraded_) {
+    entries_.push_back(judged(1));
+    return;
+  }
+  in_chunks(grades.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto first = static_cast<std::size_t>(first_entry(matches, i));
+      if (first != i && lens.duplicate_truth == Duplicates::max &&
+          grades[i] > entries_[first].grade) {
+        entries_[first] = judged(grades[i]);
+      }
+      entries_.push_back(first == i ? judged(grades[i]) : entries_[first]);
+    }
+  });
+}
+
+// How many entries are relevant, and, unless all are 1, the gains of these.
+void Judge::count_truth(const Lens& lens, const Matches& matches, HitRow& row,
+                        std::vector<double>& ideal, const Checkpoint& checkpoint) {
+  const bool each = lens.duplicate_truth == Duplicates::count;
+  const std::size_t begin_of_ideal = ideal.size();
+  if (ungraded_) {
+    const Entry& entry = entries_.front();
+    const Count items = matches.truth_size - (each ? 0 : matches.truth_duplicates);
+    (entry.relevant ? row.relevant : row.nonrelevant) = items;
+    row.unit_gains = !entry.relevant || entry.gain == 1;
+    if (!row.unit_gains) ideal.insert(ideal.end(), static_cast<std::size_t>(items), entry.gain);
+    return;
+  }
+  in_chunks(entries_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!each && std::cmp_not_equal(first_entry(matches, i), i)) continue;
+      const Entry& entry = entries_[i];
+      ++(entry.relevant ? row.relevant : row.nonrelevant);
+      if (!entry.relevant) continue;
+      ideal.push_back(entry.gain);
+      row.unit_gains = row.unit_gains && entry.gain == 1;
+    }
+  });
+  if (row.unit_gains) ideal.resize(begin_of_ideal);
+  sort_ideal(std::span(ideal).subspan(begin_of_ideal), checkpoint);
+}
+
+void Judge::add_hits(const Lens& lens, const Matches& matches, HitRow& row, std::vector<Hit>& hits,
+                     const Checkpoint& checkpoint) {
+  const bool once = lens.duplicate_items == Duplicates::first;
+  Count relevant = 0;
+  std::size_t next = hits.size();
+  hits.resize(next + matches.found.size());
+  in_chunks(matches.found.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Match& match = matches.found[i];
+      if (match.repeat && once) continue;
+      const Entry& entry = entry_of(match.entry);
+      row.hits_repeat = row.hits_repeat || (match.repeat && entry.relevant);
+      relevant += entry.relevant ? 1 : 0;
+      hits[next++] = {match.rank, relevant, entry.gain, entry.relevant};
+    }
+  });
+  hits.resize(next);
+}
+
+const HitRow& Judge::judge(const Lens& lens, const Matches& matches, std::span<const double> grades,
+                           Rows& rows, const Checkpoint& checkpoint) {
   HitRow row;
   row.recommended = matches.list_length;
-  ideal_.clear();
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const bool repeat = std::cmp_not_equal(matches.first_entry[i], i);
-    if (repeat && lens.duplicate_truth != Duplicates::count) continue;
-    const Entry& entry = entries_[i];
-    ++(entry.relevant ? row.relevant : row.nonrelevant);
-    if (!entry.relevant) continue;
-    ideal_.push_back(entry.gain);
-    row.unit_gains = row.unit_gains && entry.gain == 1;
-  }
-  if (row.unit_gains) {
-    ideal_.clear();
-  } else {
-    std::ranges::sort(ideal_, std::greater<>());
-  }
-  row.ideal = ideal_;
+  judge_truth(lens, matches, grades, checkpoint);
+  const std::size_t begin_of_ideal = rows.ideal_.size();
+  count_truth(lens, matches, row, rows.ideal_, checkpoint);
+  const std::size_t begin_of_hits = rows.hits_.size();
+  add_hits(lens, matches, row, rows.hits_, checkpoint);
+  row.judged = std::span(rows.hits_).subspan(begin_of_hits);
+  row.ideal = std::span(rows.ideal_).subspan(begin_of_ideal);
+  rows.rows_.push_back(row);
+  return rows.rows_.back();
+}
 
-  hits_.clear();
-  for (const Match& match : matches.found) {
-    if (match.repeat && lens.duplicate_items == Duplicates::first) continue;
-    const Entry& entry = entries_[static_cast<std::size_t>(match.entry)];
-    row.hits_repeat = row.hits_repeat || (match.repeat && entry.relevant);
-    hits_.push_back({match.rank, entry.gain, entry.relevant});
+// The vectors may have moved since the rows were made.
+std::span<const HitRow> Rows::all() noexcept {
+  std::size_t hit = 0;
+  std::size_t place = 0;
+  for (HitRow& row : rows_) {
+    row.judged = std::span(hits_).subspan(hit, row.judged.size());
+    row.ideal = std::span(ideal_).subspan(place, row.ideal.size());
+    hit += row.judged.size();
+    place += row.ideal.size();
   }
-  row.judged = hits_;
-  return row;
+  return rows_;
+}
+
+Count Judge::relevant_excluded(const Matches& matches) const noexcept {
+  return std::ranges::count_if(matches.excluded, [&](Count entry) {
+    return first_entry(matches, static_cast<std::size_t>(entry)) == entry &&
+           entry_of(entry).relevant;
+  });
 }
 
 }  // namespace metrik

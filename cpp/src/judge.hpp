@@ -6,28 +6,35 @@
 #include <span>
 #include <vector>
 
+#include "batch.hpp"
+#include "checkpoint.hpp"
+#include "hit_row.hpp"
 #include "metrik/conventions.hpp"
 #include "metrik/types.hpp"
 #include "rank/given.hpp"
 
 namespace metrik {
 
-// A judged item that the ranking reaches.
-struct Hit {
-  Count rank;
-  double gain;  // 0 where it is not relevant
-  bool relevant;
-};
+// What the judge made of a batch of users.
+class Rows {
+ public:
+  [[nodiscard]] bool full() const noexcept {
+    return rows_.size() == kBatch || hits_.size() >= kHits || ideal_.size() >= kHits;
+  }
+  void clear() noexcept {
+    rows_.clear();
+    hits_.clear();
+    ideal_.clear();
+  }
+  [[nodiscard]] std::span<const HitRow> all() noexcept;  // valid until the next is judged
 
-// One user as the metrics see it.
-struct HitRow {
-  std::span<const Hit> judged;    // by rank
-  std::span<const double> ideal;  // gains of the relevant items, highest first; empty if all are 1
-  Count recommended = 0;          // length of the list
-  Count relevant = 0;             // relevant items in the truth
-  Count nonrelevant = 0;          // judged items that are not relevant
-  bool unit_gains = true;         // every relevant item has gain 1
-  bool hits_repeat = false;       // a relevant item counts at more than one rank
+ private:
+  friend class Judge;
+  static constexpr std::size_t kHits = 4096;
+
+  std::vector<HitRow> rows_;
+  std::vector<Hit> hits_;      // of one user after another
+  std::vector<double> ideal_;  // the same
 };
 
 // What of a convention decides how a user is judged. Values that agree in it share one HitRow.
@@ -51,17 +58,16 @@ struct Lens {
   [[nodiscard]] double gain_of(double grade) const noexcept;  // of a relevant item
 };
 
-// Turns the matches of one user into HitRows. Holds the memory that the last HitRow points into.
+// Turns the matches of one user after another into HitRows.
 class Judge {
  public:
-  // `grades` beside the user's truth entries, empty where every grade is 1. The HitRow is valid
-  // until the next call.
-  HitRow judge(const Lens& lens, const Matches& matches, std::span<const double> grades);
+  // Adds the user to the rows. `grades` beside the user's truth entries, empty where every grade
+  // is 1. Returns the row, valid until the next call.
+  const HitRow& judge(const Lens& lens, const Matches& matches, std::span<const double> grades,
+                      Rows& rows, const Checkpoint& checkpoint);
 
-  // Whether the item of an entry was relevant under the last lens.
-  [[nodiscard]] bool is_relevant(Count entry) const noexcept {
-    return entries_[static_cast<std::size_t>(entry)].relevant;
-  }
+  // How many relevant items are excluded, by the last lens.
+  [[nodiscard]] Count relevant_excluded(const Matches& matches) const noexcept;
 
  private:
   struct Entry {  // a truth entry under the lens
@@ -70,11 +76,18 @@ class Judge {
     bool relevant;
   };
 
-  void judge_truth(const Lens& lens, const Matches& matches, std::span<const double> grades);
+  void judge_truth(const Lens& lens, const Matches& matches, std::span<const double> grades,
+                   const Checkpoint& checkpoint);
+  void count_truth(const Lens& lens, const Matches& matches, HitRow& row,
+                   std::vector<double>& ideal, const Checkpoint& checkpoint);
+  void add_hits(const Lens& lens, const Matches& matches, HitRow& row, std::vector<Hit>& hits,
+                const Checkpoint& checkpoint);
+  [[nodiscard]] const Entry& entry_of(Count entry) const noexcept {
+    return entries_[ungraded_ ? 0 : static_cast<std::size_t>(entry)];
+  }
 
+  bool ungraded_ = true;  // one entry stands for all
   std::vector<Entry> entries_;
-  std::vector<Hit> hits_;
-  std::vector<double> ideal_;
 };
 
 }  // namespace metrik

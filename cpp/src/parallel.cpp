@@ -5,8 +5,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace metrik {
@@ -15,27 +17,35 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kPollInterval{20};
 
+// Thrown at the checkpoint of a worker when another has failed; goes no further.
+struct Stopped {};
+
 class Team {
  public:
-  Team(Count blocks, const std::function<void(int, Count)>& body) : blocks_(blocks), body_(body) {}
+  Team(Count blocks, const Body& body) : blocks_(blocks), body_(body) {}
 
-  // Takes blocks until there are none left; `between` runs before each.
-  template <class Between>
-  void work(int worker, const Between& between) noexcept {
+  // Takes blocks until there are none left, with a checkpoint before each.
+  void work(int worker, const Checkpoint& checkpoint) noexcept {
     try {
-      while (!stop_) {
-        between();
+      while (true) {
+        checkpoint();
         const Count block = next_++;
         if (block >= blocks_) break;
-        body_(worker, block);
+        body_(worker, block, checkpoint);
       }
+    } catch (const Stopped&) {
+      return;
     } catch (...) {
       fail();
     }
   }
 
+  void stop_if_told() const {
+    if (stop_) throw Stopped{};
+  }
+
   void work_beside(int worker) noexcept {
-    work(worker, [] {});
+    work(worker, [this] { stop_if_told(); });
     const std::scoped_lock lock(mutex_);
     ++finished_;
     changed_.notify_one();
@@ -67,7 +77,7 @@ class Team {
   }
 
   const Count blocks_;
-  const std::function<void(int, Count)>& body_;
+  const Body& body_;
   std::atomic<Count> next_ = 0;
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;
@@ -91,18 +101,24 @@ std::vector<std::thread> start_others(Team& team, int wanted) {
 
 }  // namespace
 
-void parallel_for(Count blocks, int threads, const std::function<void(int, Count)>& body,
-                  const std::function<void()>& poll) {
+Checkpoint timed(std::function<void()> poll) {
+  return [poll = std::move(poll), last = Clock::now()]() mutable {
+    const auto now = Clock::now();
+    if (now - last < kPollInterval) return;
+    last = now;
+    poll();
+  };
+}
+
+void parallel_for(Count blocks, int threads, const Body& body, const std::function<void()>& poll) {
   Team team(blocks, body);
+  const Checkpoint own = [&team, polled = timed(poll)] {
+    team.stop_if_told();
+    polled();
+  };
   std::vector<std::thread> others =
       start_others(team, static_cast<int>(std::min<Count>(threads, blocks)) - 1);
-  auto last_poll = Clock::now();
-  team.work(0, [&] {
-    const auto now = Clock::now();
-    if (now - last_poll < kPollInterval) return;
-    last_poll = now;
-    poll();
-  });
+  team.work(0, own);
   team.wait(static_cast<int>(others.size()), poll);
   for (std::thread& other : others) other.join();
   team.rethrow();

@@ -115,6 +115,16 @@ void choose_lenses(Plan& plan, const Rules& tally_rules) {
   plan.tally_lens = lens_index(plan.lenses, tally_rules, false);
 }
 
+void choose_ladders(Plan& plan, std::span<const std::vector<Count>> cutoffs) {
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    const auto known = std::ranges::find_if(plan.ladders, [&](const Ladder& ladder) {
+      return std::ranges::equal(ladder.cutoffs(), cutoffs[i]);
+    });
+    plan.runs[i].ladder = static_cast<std::size_t>(known - plan.ladders.begin());
+    if (known == plan.ladders.end()) plan.ladders.emplace_back(cutoffs[i]);
+  }
+}
+
 // The values in the order in which one walk meets them.
 std::vector<std::size_t> by_cutoff(std::span<const PlannedValue> values) {
   std::vector<std::size_t> order(values.size());
@@ -130,6 +140,7 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
     throw InputError({.argument = "metrics", .expected = "at least one metric", .found = "none"});
   }
   Plan plan;
+  std::vector<std::vector<Count>> cutoffs;  // beside the runs
   for (const std::size_t index : by_cutoff(values)) {
     const PlannedValue& value = values[index];
     const MetricInfo& info = find_metric(value.metric);
@@ -139,21 +150,20 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
              known.rules == value.rules;
     });
     if (run == plan.runs.end()) {
-      const bool unit = info.unit_range && value.rules.duplicate_items != Duplicates::count &&
-                        value.rules.average == Average::macro;
       plan.runs.push_back(
           {.info = &info,
            .score = AllMetrics::score[static_cast<std::size_t>(&info - AllMetrics::info.data())],
            .parameter = value.parameter,
            .rules = value.rules,
            .lens = 0,
-           .exactness = unit ? Exactness::unit : Exactness::any});
+           .unit_range = info.unit_range && value.rules.duplicate_items != Duplicates::count});
+      cutoffs.emplace_back();
       run = std::prev(plan.runs.end());
     }
-    run->cutoffs.push_back(value.cutoff);
+    cutoffs[static_cast<std::size_t>(run - plan.runs.begin())].push_back(value.cutoff);
     run->outputs.push_back(index);
-    plan.most_cutoffs = std::max(plan.most_cutoffs, run->cutoffs.size());
   }
+  choose_ladders(plan, cutoffs);
   choose_lenses(plan, tally_rules);
   return plan;
 }

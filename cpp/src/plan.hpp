@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "exact_sum.hpp"
 #include "judge.hpp"
+#include "ladder.hpp"
 #include "metrics/metric.hpp"
 #include "metrik/evaluate.hpp"
 
@@ -22,16 +22,16 @@ struct Run {
   double parameter;
   Rules rules;
   std::size_t lens;                       // index into Plan::lenses
-  Exactness exactness;                    // of the sum of its values, when they are not weighted
-  std::vector<Count> cutoffs = {};        // ascending
-  std::vector<std::size_t> outputs = {};  // beside the cutoffs: index into Request::values
+  bool unit_range;                        // values in [0, 1], whatever the lists
+  std::size_t ladder = 0;                 // index into Plan::ladders
+  std::vector<std::size_t> outputs = {};  // beside the ladder: index into Request::values
 };
 
 struct Plan {
   std::vector<Lens> lenses;
   std::size_t tally_lens = 0;
   std::vector<Run> runs;
-  std::size_t most_cutoffs = 0;  // of any run
+  std::vector<Ladder> ladders;
 };
 
 // Throws InputError where a value asks for what no metric or rule can give.

@@ -2,10 +2,11 @@
 // never asks itself.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 
-#include "judge.hpp"
+#include "hit_row.hpp"
 #include "metrics/denominators.hpp"
 #include "metrik/conventions.hpp"
 
@@ -45,6 +46,11 @@ struct Verdict {
   return present.in_truth;
 }
 
+// Whether no convention does anything but compute the user's values.
+[[nodiscard]] inline bool is_plain(Presence present, const HitRow& row) noexcept {
+  return present.in_truth && present.in_predictions && row.relevant > 0 && row.recommended > 0;
+}
+
 // What becomes of a user. An empty truth is asked about before the list.
 [[nodiscard]] inline Verdict verdict(const Rules& rules, Presence present,
                                      const HitRow& row) noexcept {
@@ -57,24 +63,39 @@ struct Verdict {
   return {Empty::compute, Breach::none};
 }
 
-struct UserValue {
-  double value = std::numeric_limits<double>::quiet_NaN();
-  bool counts = true;  // false: in no mean
-};
+// The value of a user who is in no mean. It is another NaN than that of a value which is in the
+// mean and undefined; only its bits tell.
+inline constexpr auto kSkipped = std::bit_cast<double>(std::uint64_t{0x7ff8000000005c1d});
 
-[[nodiscard]] inline UserValue divide(const Ratio& ratio, Undefined undefined) noexcept {
-  if (ratio.denominator != 0) return {.value = ratio.numerator / ratio.denominator};
+[[nodiscard]] inline bool is_skipped(double value) noexcept {
+  return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(kSkipped);
+}
+
+// What 0 / 0 is.
+[[nodiscard]] inline double undefined_value(Undefined undefined) noexcept {
   switch (undefined) {
     case Undefined::zero:
-      return {.value = 0};
+      return 0;
     case Undefined::one:
-      return {.value = 1};
+      return 1;
     case Undefined::skip:
-      return {.counts = false};
+      return kSkipped;
     case Undefined::nan:
       break;
   }
-  return {};
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// The value of a user whom the convention gives one without computing it.
+[[nodiscard]] inline double fixed_value(Empty empty) noexcept {
+  switch (empty) {
+    case Empty::zero:
+      return 0;
+    case Empty::one:
+      return 1;
+    default:
+      return kSkipped;
+  }
 }
 
 }  // namespace metrik

@@ -1,13 +1,16 @@
 #include "validate.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "checkpoint.hpp"
 #include "metrik/error.hpp"
+#include "parallel.hpp"
 
 namespace metrik {
 namespace {
@@ -22,10 +25,12 @@ struct Search {
   Count count = 0;
   Offset first = -1;
 
-  Search(const Range& range, const Bad& bad) {
-    for (std::size_t i = 0; i < range.size(); ++i) {
-      if (bad(range[i]) && count++ == 0) first = static_cast<Offset>(i);
-    }
+  Search(const Range& range, const Bad& bad, const Checkpoint& checkpoint) {
+    in_chunks(range.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (bad(range[i]) && count++ == 0) first = static_cast<Offset>(i);
+      }
+    });
   }
 };
 
@@ -40,7 +45,7 @@ Place place_of(Offset flat, std::span<const Offset> indptr) {
   return {row, flat - indptr[static_cast<std::size_t>(row)]};
 }
 
-void check_indptr(const Lists& lists, const std::string& argument) {
+void check_indptr(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
   const auto fail = [&](std::string expected, Offset found, Offset position) {
     throw InputError({.argument = argument,
                       .expected = "indptr " + std::move(expected),
@@ -50,12 +55,14 @@ void check_indptr(const Lists& lists, const std::string& argument) {
   const std::span<const Offset> indptr = lists.indptr;
   if (indptr.empty()) fail("with one offset more than there are rows", 0, -1);
   if (indptr.front() != 0) fail("to begin at 0", indptr.front(), 0);
-  for (std::size_t i = 1; i < indptr.size(); ++i) {
-    if (indptr[i] < indptr[i - 1]) {
-      fail("not to decrease (from " + std::to_string(indptr[i - 1]) + ")", indptr[i],
-           static_cast<Offset>(i));
+  in_chunks(indptr.size() - 1, checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin + 1; i <= end; ++i) {
+      if (indptr[i] < indptr[i - 1]) {
+        fail("not to decrease (from " + std::to_string(indptr[i - 1]) + ")", indptr[i],
+             static_cast<Offset>(i));
+      }
     }
-  }
+  });
   if (indptr.back() != item_count(lists.items)) {
     fail("to end at the number of items, " + std::to_string(item_count(lists.items)), indptr.back(),
          lists.rows());
@@ -70,68 +77,109 @@ void check_size(std::size_t found, Count expected, const std::string& argument,
                     .found = std::to_string(found)});
 }
 
-void check_lengths(const Lists& lists, const std::string& argument) {
-  if (lists.lengths.empty()) return;
-  check_size(lists.lengths.size(), lists.rows(), argument, "one length a row");
-  for (Count row = 0; row < lists.rows(); ++row) {
-    const Count room = lists.begin(row + 1) - lists.begin(row);
-    const Count length = lists.length(row);
-    if (length < 0 || length > room) {
-      throw InputError({.argument = argument,
-                        .expected = "a length from 0 to " + std::to_string(room),
-                        .found = std::to_string(length),
-                        .row = row});
-    }
-  }
+// Calls check(row) for every row.
+template <class Check>
+void for_each_row(const Lists& lists, const Checkpoint& checkpoint, const Check& check) {
+  const auto rows = static_cast<std::size_t>(lists.rows());
+  in_chunks(rows, checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) check(static_cast<Count>(row));
+  });
 }
 
-void check_present(const Lists& lists, const std::string& argument) {
+void check_lengths(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
+  if (lists.lengths.empty()) return;
+  check_size(lists.lengths.size(), lists.rows(), argument, "one length a row");
+  for_each_row(lists, checkpoint, [&](Count row) {
+    const Count room = lists.begin(row + 1) - lists.begin(row);
+    const Count length = lists.length(row);
+    if (length >= 0 && length <= room) return;
+    throw InputError({.argument = argument,
+                      .expected = "a length from 0 to " + std::to_string(room),
+                      .found = std::to_string(length),
+                      .row = row});
+  });
+}
+
+void check_present(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
   if (lists.present.empty()) return;
   check_size(lists.present.size(), lists.rows(), argument, "present with one entry a row");
-  for (Count row = 0; row < lists.rows(); ++row) {
-    if (lists.has(row) || lists.length(row) == 0) continue;
+  for_each_row(lists, checkpoint, [&](Count row) {
+    if (lists.has(row) || lists.length(row) == 0) return;
     throw InputError({.argument = argument,
                       .expected = "no items where present is False",
                       .found = std::to_string(lists.length(row)) + " items",
                       .row = row});
-  }
+  });
 }
 
-// An id is legal if its sign bit, or bit 63, is not set: one "or" over all of them decides.
 template <class T>
-bool any_out_of_range(std::span<const T> ids) {
+std::uint64_t bits_of(std::span<const T> ids) {
   T seen = 0;
   for (const T id : ids) seen |= id;
-  if constexpr (std::is_signed_v<T>) return seen < 0;
-  return static_cast<std::uint64_t>(seen) >> 63U != 0;
+  return static_cast<std::uint64_t>(seen);
 }
 
-// Only lists with lengths have places that no row reaches: the padding of a matrix.
+// An id is legal if bit 63, the sign bit of a negative one, is not set: one "or" over all decides.
+constexpr bool out_of_range(std::uint64_t bits) { return bits >> 63U != 0; }
+
 template <class T>
-void check_ids(const Lists& lists, std::span<const T> ids, const std::string& argument) {
-  Count count = 0;
-  Place first{-1, -1};
-  for (Count row = 0; row < lists.rows(); ++row) {
-    const auto list = ids.subspan(static_cast<std::size_t>(lists.begin(row)),
-                                  static_cast<std::size_t>(lists.length(row)));
-    if (!any_out_of_range(list)) continue;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (any_out_of_range(list.subspan(i, 1)) && count++ == 0) {
-        first = {row, static_cast<Offset>(i)};
-      }
+std::span<const T> list_of(const Lists& lists, std::span<const T> ids, Count row) {
+  return ids.subspan(static_cast<std::size_t>(lists.begin(row)),
+                     static_cast<std::size_t>(lists.length(row)));
+}
+
+// Says how many ids are out of range, and which is the first.
+template <class T>
+[[noreturn]] void refuse_ids(const Lists& lists, std::span<const T> ids,
+                             const std::string& argument, const Checkpoint& checkpoint) {
+  Fault fault{
+      .argument = argument,
+      .expected = "item ids in [0, 2^63)",
+      .found = "another thread writing to them",
+      .count = 0,
+      .hint = std::is_signed_v<T> ? "-1 is padding only in a 2-D array, at the end of a row" : ""};
+  for_each_row(lists, checkpoint, [&](Count row) {
+    const auto list = list_of(lists, ids, row);
+    const auto bad = [](T id) { return out_of_range(static_cast<std::uint64_t>(id)); };
+    const Search search(list, bad, checkpoint);
+    if (search.count > 0 && fault.count == 0) {
+      fault.found = std::to_string(list[static_cast<std::size_t>(search.first)]);
+      fault.row = row;
+      fault.position = search.first;
     }
+    fault.count += search.count;
+  });
+  throw InputError(std::move(fault));
+}
+
+// The bitwise "or" of all ids. Where rows have lengths, places that no row reaches do not count.
+template <class T>
+std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::string& argument,
+                        const Effort& effort) {
+  std::atomic<std::uint64_t> bits = 0;
+  const auto size = static_cast<Count>(ids.size());
+  const auto chunk = static_cast<Count>(kChunk);
+  if (lists.lengths.empty()) {
+    const auto look = [&](int /*worker*/, Count block, const Checkpoint& /*checkpoint*/) {
+      const Count begin = block * chunk;
+      bits |= bits_of(ids.subspan(static_cast<std::size_t>(begin),
+                                  static_cast<std::size_t>(std::min(chunk, size - begin))));
+    };
+    const Count blocks = (size + chunk - 1) / chunk;
+    // A million ids take a thread as long as it takes to start another.
+    const auto threads = static_cast<int>(std::clamp<Count>(blocks / 16, 1, effort.threads));
+    parallel_for(blocks, threads, look, effort.poll);
+  } else {
+    const Checkpoint checkpoint = timed(effort.poll);
+    for_each_row(lists, checkpoint, [&](Count row) {
+      const auto list = list_of(lists, ids, row);
+      in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+        bits |= bits_of(list.subspan(begin, end - begin));
+      });
+    });
   }
-  if (count == 0) return;
-  const auto flat = static_cast<std::size_t>(lists.begin(first.row) + first.position);
-  throw InputError({.argument = argument,
-                    .expected = "item ids in [0, 2^63)",
-                    .found = std::to_string(ids[flat]),
-                    .count = count,
-                    .row = first.row,
-                    .position = first.position,
-                    .hint = std::is_signed_v<T>
-                                ? "-1 is padding only in a 2-D array, at the end of a row"
-                                : ""});
+  if (out_of_range(bits)) refuse_ids(lists, ids, argument, timed(effort.poll));
+  return bits;
 }
 
 // Truth and exclude are copied once by the adapters, which leave them in one form.
@@ -147,12 +195,12 @@ void check_rows(const Lists& lists, Count users, const std::string& argument) {
                     .found = std::to_string(lists.rows()) + " rows"});
 }
 
-void check_weights(std::span<const double> weights, Count users) {
+void check_weights(std::span<const double> weights, Count users, const Checkpoint& checkpoint) {
   check_size(weights.size(), users, "weights", "one weight a user");
   const auto bad = [](double weight) {
     return weight != 0 && !(weight >= 1 / kMaxGain && weight <= kMaxGain);
   };
-  const Search search(weights, bad);
+  const Search search(weights, bad, checkpoint);
   if (search.count == 0) return;
   throw InputError({.argument = "weights",
                     .expected = "0, or numbers from 2^-256 to 2^256",
@@ -161,7 +209,7 @@ void check_weights(std::span<const double> weights, Count users) {
                     .row = search.first});
 }
 
-void check_groups(const Request& request, Count users) {
+void check_groups(const Request& request, Count users, const Checkpoint& checkpoint) {
   if (request.group_count < 1 || request.group_count > std::max(users, Count{1})) {
     throw InputError({.argument = "groups",
                       .expected = "from 1 group to as many as there are users",
@@ -170,7 +218,7 @@ void check_groups(const Request& request, Count users) {
   if (request.groups.empty()) return;
   check_size(request.groups.size(), users, "groups", "one group a user");
   const auto bad = [&](Offset group) { return group < 0 || group >= request.group_count; };
-  const Search search(request.groups, bad);
+  const Search search(request.groups, bad, checkpoint);
   if (search.count == 0) return;
   throw InputError({.argument = "groups",
                     .expected = "group numbers below " + std::to_string(request.group_count),
@@ -209,13 +257,13 @@ bool has_gain(double grade, const Rules& rules) {
   return true;
 }
 
-void check_gains(const Request& request, const Run& run) {
+void check_gains(const Request& request, const Run& run, const Checkpoint& checkpoint) {
   if (!run.info->uses_gains) return;
   static constexpr double kUngraded[] = {1};
   const std::span<const double> grades =
       request.grades.empty() ? std::span<const double>(kUngraded) : request.grades;
   const auto bad = [&](double grade) { return !has_gain(grade, run.rules); };
-  const Search search(grades, bad);
+  const Search search(grades, bad, checkpoint);
   if (search.count == 0) return;
   const double found = grades[static_cast<std::size_t>(search.first)];
   Fault fault{.argument = "truth",
@@ -242,18 +290,21 @@ void check_min_grade(const Request& request, const Rules& rules) {
 
 }  // namespace
 
-void validate_lists(const Lists& lists, const std::string& argument) {
-  check_indptr(lists, argument);
-  check_lengths(lists, argument);
-  check_present(lists, argument);
-  std::visit([&](const auto& ids) { check_ids(lists, ids, argument); }, lists.items);
+std::uint64_t validate_lists(const Lists& lists, const std::string& argument,
+                             const Effort& effort) {
+  const Checkpoint checkpoint = timed(effort.poll);
+  check_indptr(lists, argument, checkpoint);
+  check_lengths(lists, argument, checkpoint);
+  check_present(lists, argument, checkpoint);
+  return std::visit([&](const auto& ids) { return check_ids(lists, ids, argument, effort); },
+                    lists.items);
 }
 
-void validate_grades(std::span<const double> grades, const Lists& truth) {
+void validate_grades(std::span<const double> grades, const Lists& truth, const Effort& effort) {
   if (grades.empty()) return;
   check_size(grades.size(), item_count(truth.items), "truth", "one grade an item");
   const auto bad = [](double grade) { return !std::isfinite(grade); };
-  const Search search(grades, bad);
+  const Search search(grades, bad, timed(effort.poll));
   if (search.count == 0) return;
   const Place place = place_of(search.first, truth.indptr);
   throw InputError({.argument = "truth",
@@ -264,34 +315,37 @@ void validate_grades(std::span<const double> grades, const Lists& truth) {
                     .position = place.position});
 }
 
-void validate(const Request& request, const Plan& plan) {
-  validate_lists(request.truth, "truth");
-  check_int64(request.truth, "truth");
-  validate_grades(request.grades, request.truth);
-  const Count users = request.truth.rows();
-  validate_lists(request.predictions, "predictions");
-  check_rows(request.predictions, users, "predictions");
-  if (request.exclude) {
-    validate_lists(*request.exclude, "exclude");
-    check_int64(*request.exclude, "exclude");
-    check_rows(*request.exclude, users, "exclude");
-  }
-  if (request.weights) check_weights(*request.weights, users);
-  check_groups(request, users);
+std::uint64_t validate(const Request& request, const Plan& plan) {
   if (request.threads < 1 || request.threads > kMaxThreads) {
     throw InputError({.argument = "num_threads",
                       .expected = "a number of threads from 1 to " + std::to_string(kMaxThreads),
                       .found = std::to_string(request.threads)});
   }
+  const Effort effort{.threads = request.threads, .poll = request.poll};
+  const Checkpoint checkpoint = timed(request.poll);
+  std::uint64_t id_bits = validate_lists(request.truth, "truth", effort);
+  check_int64(request.truth, "truth");
+  validate_grades(request.grades, request.truth, effort);
+  const Count users = request.truth.rows();
+  id_bits |= validate_lists(request.predictions, "predictions", effort);
+  check_rows(request.predictions, users, "predictions");
+  if (request.exclude) {
+    id_bits |= validate_lists(*request.exclude, "exclude", effort);
+    check_int64(*request.exclude, "exclude");
+    check_rows(*request.exclude, users, "exclude");
+  }
+  if (request.weights) check_weights(*request.weights, users, checkpoint);
+  check_groups(request, users, checkpoint);
   check_min_grade(request, request.tally_rules);
   for (const Run& run : plan.runs) {
-    check_gains(request, run);
+    check_gains(request, run, checkpoint);
     check_min_grade(request, run.rules);
   }
   if (!request.per_user.empty()) {
     check_size(request.per_user.size(), users * static_cast<Count>(request.values.size()),
                "per_user", "one number a value and user");
   }
+  return id_bits;
 }
 
 std::vector<Offset> padded_lengths(const ItemArray& items, Count rows, Count columns,
@@ -303,33 +357,17 @@ std::vector<Offset> padded_lengths(const ItemArray& items, Count rows, Count col
                       .found = std::to_string(item_count(items))});
   }
   std::vector<Offset> lengths(static_cast<std::size_t>(rows), columns);
-  Count count = 0;
-  Place first{-1, -1};
-  const auto fill = [&]<class T>(std::span<const T> ids) {
+  const auto trim = [&]<class T>(std::span<const T> ids) {
     if constexpr (std::is_signed_v<T>) {
       for (Count row = 0; row < rows; ++row) {
-        const auto line =
-            ids.subspan(static_cast<std::size_t>(row * columns), static_cast<std::size_t>(columns));
-        if (!any_out_of_range(line)) continue;
-        const auto filled = std::ranges::find(line, T{-1}) - line.begin();
-        lengths[static_cast<std::size_t>(row)] = filled;
-        for (Count i = filled; i < columns; ++i) {
-          if (line[static_cast<std::size_t>(i)] == -1) continue;
-          if (count++ == 0) first = {row, filled};
-          break;
+        Offset& length = lengths[static_cast<std::size_t>(row)];
+        while (length > 0 && ids[static_cast<std::size_t>(row * columns + length - 1)] == -1) {
+          --length;
         }
       }
     }
   };
-  std::visit(fill, items);
-  if (count > 0) {
-    throw InputError({.argument = argument,
-                      .expected = "padding (-1) only at the end of a row",
-                      .found = "an id after it",
-                      .count = count,
-                      .row = first.row,
-                      .position = first.position});
-  }
+  std::visit(trim, items);
   return lengths;
 }
 

@@ -1,6 +1,8 @@
-// The trust boundary. One pass over everything that comes in, before any thread starts; whatever
-// gets past it, the rest of the core may rely on.
+// The trust boundary. One pass over everything that comes in, before any user is looked at;
+// whatever gets past it, the rest of the core may rely on.
 #pragma once
+
+#include <cstdint>
 
 #include "metrik/evaluate.hpp"
 #include "metrik/lists.hpp"
@@ -9,7 +11,7 @@
 namespace metrik {
 
 // Throws InputError. Every array by itself, that they fit each other, and that the grades have the
-// gains that the plan asks for.
-void validate(const Request& request, const Plan& plan);
+// gains that the plan asks for. Returns the bitwise "or" of all ids.
+[[nodiscard]] std::uint64_t validate(const Request& request, const Plan& plan);
 
 }  // namespace metrik

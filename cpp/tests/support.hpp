@@ -19,16 +19,22 @@ class Integer {
   explicit Integer(std::size_t size) : bytes_(size) {}
   explicit Integer(const ExactInteger& integer) : bytes_(integer.bytes) {}
 
-  // value x 2^scale, rounded half up where that is not an integer.
+  // value x 2^scale, rounded half to even where that is not an integer.
   static Integer scaled(double value, int scale, std::size_t size) {
     Integer integer(size);
     int exponent = 0;
     const double fraction = std::frexp(std::abs(value), &exponent);
     auto mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
     int place = exponent - 53 + scale;  // |value| x 2^scale is mantissa x 2^place
-    for (; place < -1 && mantissa != 0; ++place) mantissa >>= 1U;
+    bool above_half = false;            // what was shifted out below the last bit
+    for (; place < -1 && mantissa != 0; ++place) {
+      above_half = above_half || (mantissa & 1U) != 0;
+      mantissa >>= 1U;
+    }
     if (place < 0) {
-      mantissa = (mantissa >> 1U) + (mantissa & 1U);
+      const bool half = (mantissa & 1U) != 0;
+      mantissa >>= 1U;
+      if (half && (above_half || (mantissa & 1U) != 0)) ++mantissa;
       place = 0;
     }
     for (; mantissa != 0; mantissa >>= 1U, ++place) {

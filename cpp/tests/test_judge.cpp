@@ -6,9 +6,11 @@
 #include <limits>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "judge.hpp"
+#include "ladder.hpp"
 
 namespace metrik {
 namespace {
@@ -16,11 +18,14 @@ namespace {
 using Ids = std::vector<std::int64_t>;
 using Counts = std::vector<Count>;
 
+const Checkpoint kNoCheckpoint = [] {};
+constexpr std::uint64_t kAnyId = ~std::uint64_t{0} >> 1U;  // the bits of ids of any size
+
 template <class ListId = std::int64_t>
 const Matches& match(GivenRanking& ranking, const Ids& truth, const std::vector<ListId>& list,
                      const Ids& exclude = {}) {
   return ranking.match(std::span<const std::int64_t>(truth), std::span<const ListId>(list),
-                       std::span<const std::int64_t>(exclude));
+                       std::span<const std::int64_t>(exclude), kNoCheckpoint);
 }
 
 void check_found(const Matches& matches, const std::vector<Match>& expected) {
@@ -37,6 +42,7 @@ void check_equal(const Matches& found, const Matches& expected) {
   check_found(found, expected.found);
   CHECK(found.first_entry == expected.first_entry);
   CHECK(found.excluded == expected.excluded);
+  CHECK(found.truth_size == expected.truth_size);
   CHECK(found.truth_duplicates == expected.truth_duplicates);
   CHECK(found.list_length == expected.list_length);
   CHECK(found.list_duplicates == expected.list_duplicates);
@@ -63,6 +69,8 @@ Matches searched(const Ids& truth, const Ids& list, const Ids& exclude) {
     if (first != entry && matches.truth_duplicates++ == 0) matches.first_truth_duplicate = entry;
     if (contains(exclude, truth[i])) matches.excluded.push_back(entry);
   }
+  matches.truth_size = static_cast<Count>(truth.size());
+  if (matches.truth_duplicates == 0) matches.first_entry.clear();
   for (std::size_t i = 0; i < list.size(); ++i) {
     const bool repeat = first_place(list, list[i]) != static_cast<Count>(i);
     if (repeat && matches.list_duplicates++ == 0) {
@@ -81,10 +89,11 @@ Matches searched(const Ids& truth, const Ids& list, const Ids& exclude) {
 }
 
 TEST_CASE("a list is matched against the truth") {
-  GivenRanking ranking;
+  GivenRanking ranking(kAnyId, true);
   const Matches& matches = match(ranking, {4, 1, 9}, Ids{1, 2, 3, 4, 5});
   check_found(matches, {{1, 1, false}, {4, 0, false}});
-  CHECK(matches.first_entry == Counts{0, 1, 2});
+  CHECK(matches.first_entry.empty());
+  CHECK(matches.truth_size == 3);
   CHECK(matches.list_length == 5);
   CHECK(matches.truth_duplicates == 0);
   CHECK(matches.list_duplicates == 0);
@@ -93,7 +102,7 @@ TEST_CASE("a list is matched against the truth") {
 }
 
 TEST_CASE("excluded items leave the list and later ones move up") {
-  GivenRanking ranking;
+  GivenRanking ranking(kAnyId, true);
   const Matches& matches = match(ranking, {4, 2, 7}, Ids{1, 2, 3, 4, 5}, {1, 2, 8, 7});
   check_found(matches, {{2, 0, false}});
   CHECK(matches.list_length == 3);
@@ -102,7 +111,7 @@ TEST_CASE("excluded items leave the list and later ones move up") {
 }
 
 TEST_CASE("repeats in a list keep their places and are marked") {
-  GivenRanking ranking;
+  GivenRanking ranking(kAnyId, true);
   const Matches& matches = match(ranking, {3}, Ids{5, 3, 5, 3, 3, 6, 6}, {6});
   check_found(matches, {{2, 0, false}, {4, 0, true}, {5, 0, true}});
   CHECK(matches.list_duplicates == 4);  // an excluded item's repeat among them
@@ -112,7 +121,7 @@ TEST_CASE("repeats in a list keep their places and are marked") {
 }
 
 TEST_CASE("repeats in the truth point to the first entry of the item") {
-  GivenRanking ranking;
+  GivenRanking ranking(kAnyId, true);
   const Matches& matches = match(ranking, {3, 8, 3, 8, 3}, Ids{8, 3}, {8});
   check_found(matches, {{1, 0, false}});
   CHECK(matches.first_entry == Counts{0, 1, 0, 1, 0});
@@ -122,7 +131,7 @@ TEST_CASE("repeats in the truth point to the first entry of the item") {
 }
 
 TEST_CASE("empty lists match nothing") {
-  GivenRanking ranking;
+  GivenRanking ranking(kAnyId, true);
   check_equal(match(ranking, {}, Ids{}), Matches{});
   check_equal(match(ranking, {}, Ids{1, 2}, {2}), searched({}, {1, 2}, {2}));
   check_equal(match(ranking, {1, 2}, Ids{}, {2}), searched({1, 2}, {}, {2}));
@@ -131,7 +140,7 @@ TEST_CASE("empty lists match nothing") {
 TEST_CASE("ids are compared in full, up to 2^63 - 1 and in every type") {
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kPower32 = std::int64_t{1} << 32U;
-  GivenRanking ranking;
+  GivenRanking ranking(kAnyId, true);
   const Ids truth = {kLast, 0, kPower32, kLast - 1};
 
   SUBCASE("int64") {
@@ -152,12 +161,17 @@ TEST_CASE("ids are compared in full, up to 2^63 - 1 and in every type") {
   }
 }
 
-TEST_CASE("many users of changing size through one table are judged as if each were the first") {
+void forget_entries(Matches& matches) {
+  for (Match& match : matches.found) match.entry = 0;
+}
+
+// Users of changing size, each matched as if it were the first.
+void check_many_users(std::uint64_t id_bits, bool entries, std::uint64_t factor) {
   std::mt19937_64 random(1);
-  GivenRanking ranking;
+  GivenRanking ranking(id_bits, entries);
   const auto draw = [&](std::size_t most, std::uint64_t catalogue) {
     Ids ids(random() % (most + 1));
-    for (std::int64_t& id : ids) id = static_cast<std::int64_t>(random() % catalogue);
+    for (std::int64_t& id : ids) id = static_cast<std::int64_t>(random() % catalogue * factor);
     return ids;
   };
   for (int user = 0; user < 3000; ++user) {
@@ -168,12 +182,66 @@ TEST_CASE("many users of changing size through one table are judged as if each w
     const Ids truth = draw(most, catalogue);
     const Ids list = draw(most, catalogue);
     const Ids exclude = user % 2 == 0 ? Ids{} : draw(most / 2, catalogue);
-    check_equal(match(ranking, truth, list, exclude), searched(truth, list, exclude));
+    Matches found = match(ranking, truth, list, exclude);
+    Matches expected = searched(truth, list, exclude);
+    if (!entries) {
+      forget_entries(found);
+      forget_entries(expected);
+    }
+    check_equal(found, expected);
   }
 }
 
+TEST_CASE("small ids have places of their own") {
+  check_many_users(1023, true, 1);
+  check_many_users(1023, false, 1);
+}
+
+TEST_CASE("large ids share places") {
+  check_many_users(kAnyId, true, 1);
+  check_many_users(kAnyId, true, 0x1234567891234U);
+  check_many_users(kAnyId, false, 0x1234567891234U);
+}
+
+TEST_CASE("lists far longer than a chunk, with repeats, excluded items and hits everywhere") {
+  for (const std::uint64_t id_bits : {std::uint64_t{0x3ffff}, kAnyId}) {
+    CAPTURE(id_bits);
+    Ids list;
+    for (std::int64_t i = 0; i < 200000; ++i) list.push_back(i);
+    list[65536] = 7;  // the first of the second chunk
+    list[199999] = 65535;
+    GivenRanking ranking(id_bits, true);
+    const Matches& matches = match(ranking, {150000, 7, 3}, list, {0, 100000, 3});
+    check_found(matches, {{6, 1, false}, {65535, 1, true}, {149998, 0, false}});
+    CHECK(matches.list_duplicates == 2);
+    CHECK(matches.first_list_duplicate == 65536);
+    CHECK(matches.excluded_recommended == 3);
+    CHECK(matches.excluded == Counts{2});
+    CHECK(matches.list_length == 199997);
+  }
+}
+
+TEST_CASE("a list of nothing but repeats is settled in time that grows with its length alone") {
+  GivenRanking ranking(kAnyId, true);
+  const Ids list(1 << 20U, 5);  // by looks at all that stands higher: 2^39 comparisons
+  const Matches& matches = match(ranking, {5}, list);
+  CHECK(matches.list_duplicates == (1 << 20U) - 1);
+  CHECK(matches.found.size() == list.size());
+}
+
+TEST_CASE("a checkpoint is passed within a long list, and the next user is matched afresh") {
+  GivenRanking ranking(kAnyId, true);
+  const Ids list(200000, 5);
+  const auto interrupted = [&] {
+    ranking.match(std::span<const std::int64_t>(), std::span<const std::int64_t>(list), {},
+                  [] { throw std::runtime_error("stop"); });
+  };
+  CHECK_THROWS_AS(interrupted(), std::runtime_error);
+  check_equal(match(ranking, {5}, Ids{4, 5}), searched({5}, {4, 5}, {}));
+}
+
 TEST_CASE("nothing of a user is seen in the next") {
-  GivenRanking ranking;
+  GivenRanking ranking(kAnyId, true);
   for (int user = 0; user < 1000; ++user) {
     match(ranking, {1, 2, 3}, Ids{1, 2, 3}, {4});
     const Matches& matches = match(ranking, {4}, Ids{1, 2, 3, 4});
@@ -184,7 +252,7 @@ TEST_CASE("nothing of a user is seen in the next") {
 }
 
 TEST_CASE("ids that share their low or their high bits are told apart") {
-  GivenRanking ranking;
+  GivenRanking ranking(kAnyId, true);
   for (const unsigned shift : {0U, 20U, 40U}) {
     CAPTURE(shift);
     Ids list(20000);
@@ -206,21 +274,32 @@ struct Judged {
 // Owns what the HitRow points to, so that it outlives the judge.
 Judged judge(const Rules& rules, const Ids& truth, const Ids& list,
              const std::vector<double>& grades = {}, const Ids& exclude = {}) {
-  GivenRanking ranking;
+  GivenRanking ranking(kAnyId, true);
   Judge judge;
-  const HitRow row = judge.judge(Lens(rules, true), match(ranking, truth, list, exclude), grades);
+  Rows rows;
+  const HitRow& row = judge.judge(Lens(rules, true), match(ranking, truth, list, exclude), grades,
+                                  rows, kNoCheckpoint);
   return {.hits = {row.judged.begin(), row.judged.end()},
           .ideal = {row.ideal.begin(), row.ideal.end()},
           .row = row};
 }
 
-void check_hits(const Judged& judged, const std::vector<Hit>& expected) {
+struct Expected {
+  Count rank;
+  double gain;
+  bool relevant;
+};
+
+void check_hits(const Judged& judged, const std::vector<Expected>& expected) {
   REQUIRE(judged.hits.size() == expected.size());
+  Count hits = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CAPTURE(i);
     CHECK(judged.hits[i].rank == expected[i].rank);
     CHECK(judged.hits[i].gain == expected[i].gain);
     CHECK(judged.hits[i].relevant == expected[i].relevant);
+    hits += expected[i].relevant ? 1 : 0;
+    CHECK(judged.hits[i].hits == hits);
   }
 }
 
@@ -371,25 +450,61 @@ TEST_CASE("an excluded relevant item stays in the truth") {
 }
 
 TEST_CASE("one judge serves users and lenses in turn") {
-  GivenRanking ranking;
+  GivenRanking ranking(kAnyId, true);
   Judge judge;
   Rules graded;
   graded.min_grade = 2;
   const std::vector<double> grades = {1, 2, 3};
   for (int i = 0; i < 3; ++i) {
     const Matches& matches = match(ranking, {1, 2, 3}, Ids{3, 2, 1});
-    HitRow row = judge.judge(Lens(Rules{}, true), matches, grades);
+    Rows rows;
+    HitRow row = judge.judge(Lens(Rules{}, true), matches, grades, rows, kNoCheckpoint);
     CHECK(row.relevant == 3);
     CHECK(row.ideal.size() == 3);
-    row = judge.judge(Lens(graded, true), matches, grades);
+    row = judge.judge(Lens(graded, true), matches, grades, rows, kNoCheckpoint);
     CHECK(row.relevant == 2);
     CHECK(row.ideal.size() == 2);
-    row = judge.judge(Lens(graded, true), match(ranking, {}, Ids{5}), {});
+    row = judge.judge(Lens(graded, true), match(ranking, {}, Ids{5}), {}, rows, kNoCheckpoint);
     CHECK(row.relevant == 0);
     CHECK(row.unit_gains);
     CHECK(row.judged.empty());
     CHECK(row.ideal.empty());
     CHECK(row.recommended == 1);
+    // All rows look at their own hits, however the memory has moved.
+    const std::span<const HitRow> all = rows.all();
+    REQUIRE(all.size() == 3);
+    CHECK(all[0].judged.size() == 3);
+    CHECK(all[0].ideal[0] == 3);
+    CHECK(all[1].judged[2].hits == 2);
+    CHECK(all[1].ideal[1] == 2);
+    CHECK(all[2].judged.empty());
+  }
+}
+
+TEST_CASE("a ladder counts down to each cutoff") {
+  std::vector<Hit> hits;
+  for (const Count rank : {1, 3, 5, 1024, 1025, 5000, 5001}) {
+    const bool relevant = rank != 3;
+    hits.push_back({rank, static_cast<Count>(hits.size()), 1, relevant});
+  }
+  HitRow row;
+  row.judged = hits;
+  row.recommended = 5001;
+  row.relevant = 9;
+  row.nonrelevant = 2;
+  const Ladder ladder({1, 4, 1024, 5000, kNoCutoff});
+  std::vector<Depth> depths(5);
+  ladder.fill(row, depths, kNoCheckpoint);
+  const std::vector<Count> lists = {1, 4, 1024, 5000, 5001};
+  const std::vector<Count> judged = {1, 2, 4, 6, 7};
+  for (std::size_t i = 0; i < depths.size(); ++i) {
+    CAPTURE(i);
+    CHECK(depths[i].cutoff == ladder.cutoffs()[i]);
+    CHECK(depths[i].list == lists[i]);
+    CHECK(depths[i].judged == judged[i]);
+    CHECK(depths[i].hits == judged[i] - (i == 0 ? 0 : 1));
+    CHECK(depths[i].relevant == 9);
+    CHECK(depths[i].all_nonrelevant == 2);
   }
 }
 

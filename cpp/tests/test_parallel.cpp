@@ -52,7 +52,7 @@ TEST_CASE("every block runs once, whatever the number of threads") {
       std::atomic<bool> workers_in_range = true;
       parallel_for(
           blocks, threads,
-          [&](int worker, Count block) {
+          [&](int worker, Count block, const Checkpoint&) {
             if (worker < 0 || (worker > 0 && worker >= threads)) workers_in_range = false;
             ++runs.at(static_cast<std::size_t>(block));
           },
@@ -68,7 +68,7 @@ TEST_CASE("one thread is the caller's, and takes the blocks in order") {
   std::vector<Count> seen;
   parallel_for(
       100, 1,
-      [&](int worker, Count block) {
+      [&](int worker, Count block, const Checkpoint&) {
         CHECK(worker == 0);
         CHECK(std::this_thread::get_id() == caller);
         seen.push_back(block);
@@ -85,7 +85,7 @@ TEST_CASE("workers are distinct threads that run at the same time") {
   std::vector<std::atomic<int>> blocks_of(kThreads);
   parallel_for(
       kThreads, kThreads,
-      [&](int worker, Count) {
+      [&](int worker, Count, const Checkpoint&) {
         ++blocks_of.at(static_cast<std::size_t>(worker));
         ++arrived;
         if (wait_until([&] { return arrived == kThreads; })) ++met;
@@ -102,7 +102,7 @@ TEST_CASE("an exception of a block stops the others and is rethrown") {
       CAPTURE(bad);
       std::atomic<bool> thrown = false;
       std::atomic<int> begun_after = 0;
-      const auto body = [&](int, Count block) {
+      const auto body = [&](int, Count block, const Checkpoint&) {
         if (thrown) ++begun_after;
         if (block == bad) {
           thrown = true;
@@ -118,7 +118,7 @@ TEST_CASE("an exception of a block stops the others and is rethrown") {
 
 TEST_CASE("an exception of a worker that is not the caller is rethrown in the caller") {
   std::atomic<bool> other_ran = false;
-  const auto body = [&](int worker, Count) {
+  const auto body = [&](int worker, Count, const Checkpoint&) {
     if (worker != 0) {
       other_ran = true;
       throw std::runtime_error("other");
@@ -129,7 +129,7 @@ TEST_CASE("an exception of a worker that is not the caller is rethrown in the ca
 }
 
 TEST_CASE("of many exceptions one is rethrown") {
-  const auto body = [](int, Count) { throw std::runtime_error("each"); };
+  const auto body = [](int, Count, const Checkpoint&) { throw std::runtime_error("each"); };
   CHECK(thrown_by(1000, 7, body, kNoPoll) == "each");
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("the caller polls between its own blocks, and an exception of poll sto
     std::atomic<bool> polled = false;
     std::atomic<int> begun = 0;
     constexpr Count kBlocks = 5000;
-    const auto body = [&](int, Count) {
+    const auto body = [&](int, Count, const Checkpoint&) {
       ++begun;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
@@ -161,7 +161,7 @@ TEST_CASE("the caller polls while another worker is busy") {
   std::atomic<bool> polled_by_caller = true;
   parallel_for(
       2, 2,
-      [&](int worker, Count) {
+      [&](int worker, Count, const Checkpoint&) {
         if (worker == 0) {  // leaves the second block to the other
           CHECK(wait_until([&] { return other_runs.load(); }));
           return;
@@ -182,7 +182,7 @@ TEST_CASE("an exception of poll while another worker is busy is rethrown when th
   std::atomic<bool> other_runs = false;
   std::atomic<bool> other_done = false;
   std::atomic<bool> polled = false;
-  const auto body = [&](int worker, Count) {
+  const auto body = [&](int worker, Count, const Checkpoint&) {
     if (worker == 0) {
       CHECK(wait_until([&] { return other_runs.load(); }));
       return;
@@ -200,8 +200,38 @@ TEST_CASE("an exception of poll while another worker is busy is rethrown when th
   CHECK(other_done);
 }
 
+TEST_CASE("a block is left at its next checkpoint when another fails or the caller is cancelled") {
+  for (const bool cancelled : {false, true}) {
+    CAPTURE(cancelled);
+    std::atomic<int> running = 0;
+    const auto body = [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
+      ++running;
+      CHECK(wait_until([&] { return running == 2; }));
+      if (!cancelled && block == 0) throw std::runtime_error("block 0");
+      while (true) checkpoint();  // but for the checkpoint, for ever
+    };
+    const auto poll = [&] {
+      if (cancelled) throw std::runtime_error("cancelled");
+    };
+    CHECK(thrown_by(2, 2, body, poll) == (cancelled ? "cancelled" : "block 0"));
+  }
+}
+
+TEST_CASE("a timed checkpoint polls now and then, not each time") {
+  int polls = 0;
+  const Checkpoint checkpoint = timed([&] { ++polls; });
+  for (int i = 0; i < 10; ++i) checkpoint();
+  CHECK(polls <= 1);  // more only if ten calls took 20 ms
+  CHECK(wait_until([&] {
+    checkpoint();
+    return polls >= 2;
+  }));
+}
+
 TEST_CASE("nothing runs for no blocks") {
-  parallel_for(0, 4, [](int, Count) { FAIL("there is no block"); }, [] { FAIL("nor a poll"); });
+  parallel_for(
+      0, 4, [](int, Count, const Checkpoint&) { FAIL("there is no block"); },
+      [] { FAIL("nor a poll"); });
 }
 
 }  // namespace

@@ -450,13 +450,20 @@ TEST_CASE("the filled lengths of a padded matrix") {
   CHECK(padded_lengths(std::span<const std::int64_t>(), 0, 3, "predictions").empty());
 }
 
-TEST_CASE("holes in a padded matrix are refused") {
+TEST_CASE("holes in a padded matrix are left to be found as ids out of range") {
   const Row matrix = {1, 2, -1, 3, -1, -1, -1, -1, 4, 5, -1, 6};
   const auto lengths = [](const Row& items, Count rows, Count columns) {
     return padded_lengths(std::span<const std::int64_t>(items), rows, columns, "predictions");
   };
-  check_fault(fault_of([&] { return lengths(matrix, 3, 4); }), "predictions", {0, 2, 2});
-  check_fault(fault_of([&] { return lengths(matrix, 4, 3); }), "predictions", {2, 0, 2});
+  const std::vector<Offset> filled = lengths(matrix, 3, 4);
+  CHECK(filled == std::vector<Offset>{4, 0, 4});
+  const std::vector<Offset> indptr = {0, 4, 8, 12};
+  const Lists lists{.items = std::span<const std::int64_t>(matrix),
+                    .indptr = indptr,
+                    .lengths = filled,
+                    .present = {}};
+  check_fault(fault_of([&] { return validate_lists(lists, "predictions"); }), "predictions",
+              {0, 2, 2});
   for (const auto& [rows, columns] : std::vector<std::pair<Count, Count>>{
            {3, 3}, {-1, 12}, {12, -1}, {0, 0}, {(Count{1} << 62U) + 3, 4}}) {
     CAPTURE(rows);

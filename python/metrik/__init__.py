@@ -12,7 +12,14 @@ from importlib.metadata import version as _version
 
 from metrik import reference
 from metrik._conventions import Convention, conventions
-from metrik._errors import EvaluationWarning, InputError, InputTypeError, MetrikError, StateMismatchError
+from metrik._errors import (
+    CapacityError,
+    EvaluationWarning,
+    InputError,
+    InputTypeError,
+    MetrikError,
+    StateMismatchError,
+)
 from metrik._evaluate import evaluate
 from metrik._functions import *  # noqa: F403 - one function a metric
 from metrik._functions import __all__ as _functions
@@ -24,6 +31,7 @@ from metrik._state import State
 __version__ = _version("metrik")
 
 __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry
+    "CapacityError",
     "Comparison",
     "Convention",
     "EvaluationWarning",

@@ -62,6 +62,10 @@ class InputTypeError(MetrikError, TypeError):
     """An argument has a type that it must not have."""
 
 
+class CapacityError(MetrikError, MemoryError):
+    """What is asked for needs more memory than there is."""
+
+
 class StateMismatchError(MetrikError, ValueError):
     """States or reports that were not made by the same plan cannot be merged."""
 

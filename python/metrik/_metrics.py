@@ -4,6 +4,7 @@ import difflib
 import math
 import re
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ class Value:
     parameter: float
     rules: Mapping[str, Any]
 
-    @property
+    @cached_property
     def core(self) -> _core.PlannedValue:
         """The same for the core."""
         return _core.PlannedValue(self.metric, self.cutoff, self.parameter, core_rules(self.rules))
@@ -62,8 +63,17 @@ def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value,
         requested = [requested]
     if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset)):  # a set has no order
         raise type_error("metrics", "a metric string or several in order", type(requested).__name__)
+    spellings = tuple(requested)
+    for spelling in spellings:
+        if not isinstance(spelling, str):
+            raise type_error("metrics", "metric strings", repr(spelling))
+    return _plan(spellings, convention)
+
+
+@lru_cache(maxsize=64)  # the same metrics are evaluated over and over, and are long to spell out
+def _plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Value, ...]:
     values: dict[str, Value] = {}
-    for spelling in requested:
+    for spelling in spellings:
         for value in _parse(spelling, convention):
             values.setdefault(value.name, value)
     if not values:

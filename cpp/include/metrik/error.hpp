@@ -21,13 +21,26 @@ struct Fault {
 // A number as a message shows it.
 [[nodiscard]] std::string shown(double number);
 
-class InputError : public std::invalid_argument {
+// Anything that the core complains about.
+class Error : public std::runtime_error {
  public:
-  explicit InputError(Fault fault);
+  explicit Error(Fault fault);
   [[nodiscard]] const Fault& fault() const noexcept { return fault_; }
 
  private:
   Fault fault_;
+};
+
+// An input is not what it must be.
+class InputError : public Error {
+ public:
+  using Error::Error;
+};
+
+// What is asked for needs more memory than there is.
+class CapacityError : public Error {
+ public:
+  using Error::Error;
 };
 
 }  // namespace metrik

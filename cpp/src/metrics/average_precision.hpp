@@ -16,11 +16,12 @@ class AveragePrecision {
                                        "min(k, |T|)",
                                    .source = "Buckley, Voorhees 2000"};
 
-  void see(const Hit& hit, const Depth& depth) noexcept {
-    if (hit.relevant) sum_ += static_cast<double>(depth.hits) / static_cast<double>(hit.rank);
+  double see(const Hit& hit) noexcept {
+    if (hit.relevant) sum_ += static_cast<double>(hit.hits) / static_cast<double>(hit.rank);
+    return sum_;
   }
-  [[nodiscard]] Ratio at(const Depth& depth, const Rules& rules) const noexcept {
-    return {sum_, static_cast<double>(divisor(rules.ap_over, depth))};
+  static Ratio at(double sum, const Depth& depth, const Rules& rules) noexcept {
+    return {sum, static_cast<double>(divisor(rules.ap_over, depth))};
   }
 
  private:

@@ -19,21 +19,26 @@ class Bpref {
           "the N judged non-relevant items ranked higher",
       .source = "Buckley, Voorhees 2004, as in trec_eval"};
 
-  void see(const Hit& hit, const Depth& depth) noexcept {
-    if (!hit.relevant) return;
-    const Count above = depth.judged - depth.hits;
-    if (above == 0) {
+  explicit Bpref(const Context& context)
+      : most_(std::min(context.row.relevant, context.row.nonrelevant)) {}
+
+  double see(const Hit& hit) noexcept {
+    if (!hit.relevant) {
+      ++above_;
+    } else if (above_ == 0) {
       sum_ += 1;
-      return;
+    } else {
+      sum_ += 1 - static_cast<double>(std::min(above_, most_)) / static_cast<double>(most_);
     }
-    const Count most = std::min(depth.relevant, depth.all_nonrelevant);
-    sum_ += 1 - static_cast<double>(std::min(above, most)) / static_cast<double>(most);
+    return sum_;
   }
-  [[nodiscard]] Ratio at(const Depth& depth, const Rules&) const noexcept {
-    return {sum_, static_cast<double>(depth.relevant)};
+  static Ratio at(double sum, const Depth& depth, const Rules&) noexcept {
+    return {sum, static_cast<double>(depth.relevant)};
   }
 
  private:
+  Count most_;       // judged non-relevant items that can count against a hit
+  Count above_ = 0;  // those seen
   double sum_ = 0;
 };
 

@@ -21,10 +21,11 @@ class Dcg {
 
   explicit Dcg(const Context& context) : discounts_(context.discounts) {}
 
-  void see(const Hit& hit, const Depth&) noexcept {
+  double see(const Hit& hit) noexcept {
     if (hit.relevant) sum_ += hit.gain * discounts_.at(hit.rank);
+    return sum_;
   }
-  [[nodiscard]] Ratio at(const Depth&, const Rules&) const noexcept { return {sum_, 1}; }
+  static Ratio at(double sum, const Depth&, const Rules&) noexcept { return {sum, 1}; }
 
  private:
   const DiscountTable& discounts_;
@@ -44,12 +45,14 @@ class Ndcg {
       .uses_ideal = true};
 
   explicit Ndcg(const Context& context)
-      : gained_(context), discounts_(context.discounts), row_(context.row) {}
+      : gained_(context),
+        discounts_(context.discounts),
+        row_(context.row),
+        checkpoint_(context.checkpoint) {}
 
-  void see(const Hit& hit, const Depth& depth) noexcept { gained_.see(hit, depth); }
+  double see(const Hit& hit) noexcept { return gained_.see(hit); }
 
-  [[nodiscard]] Ratio at(const Depth& depth, const Rules& rules) noexcept {
-    const double gained = gained_.at(depth, rules).numerator;
+  [[nodiscard]] Ratio at(double gained, const Depth& depth, const Rules& rules) {
     const double ideal = ideal_to(divisor(rules.ideal_over, depth));
     // No ranking gains more than the ideal, but for the rounding of another order of terms.
     return {row_.hits_repeat ? gained : std::min(gained, ideal), ideal};
@@ -57,9 +60,10 @@ class Ndcg {
 
  private:
   // Cutoffs ascend, and so do the places of the ideal ranking: each is added once.
-  double ideal_to(Count places) noexcept {
+  double ideal_to(Count places) {
     if (row_.unit_gains) return discounts_.sum_to(places);
     for (; filled_ < places; ++filled_) {
+      if (filled_ % kLongWalk == kLongWalk - 1) checkpoint_();
       ideal_ += row_.ideal[static_cast<std::size_t>(filled_)] * discounts_.at(filled_ + 1);
     }
     return ideal_;
@@ -68,6 +72,7 @@ class Ndcg {
   Dcg gained_;
   const DiscountTable& discounts_;
   const HitRow& row_;
+  const Checkpoint& checkpoint_;
   double ideal_ = 0;
   Count filled_ = 0;
 };

@@ -19,18 +19,22 @@ class Rbp {
       .parameter = {"p", 0.8, 0, 1 - 0x1p-53},
       .micro = false};
 
-  explicit Rbp(const Context& context) : persistence_(context.parameter) {}
+  explicit Rbp(const Context& context)
+      : persistence_(context.parameter), checkpoint_(context.checkpoint) {}
 
-  void see(const Hit& hit, const Depth&) noexcept {
-    for (; rank_ < hit.rank && weight_ > 0; ++rank_) weight_ *= persistence_;
+  double see(const Hit& hit) {
+    for (; rank_ < hit.rank && weight_ > 0; ++rank_) {
+      weight_ *= persistence_;
+      if (rank_ % kLongWalk == 0) checkpoint_();
+    }
     if (hit.relevant) sum_ += weight_;
+    return std::min((1 - persistence_) * sum_, 1.0);  // 1, but for rounding
   }
-  [[nodiscard]] Ratio at(const Depth&, const Rules&) const noexcept {
-    return {std::min((1 - persistence_) * sum_, 1.0), 1};  // 1, but for rounding
-  }
+  static Ratio at(double expected, const Depth&, const Rules&) noexcept { return {expected, 1}; }
 
  private:
   double persistence_;
+  const Checkpoint& checkpoint_;
   double weight_ = 1;  // p^(rank - 1)
   Count rank_ = 1;
   double sum_ = 0;

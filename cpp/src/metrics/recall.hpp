@@ -34,7 +34,8 @@ struct HitRate {
 };
 
 // Recall where the list is as long as the truth: the point at which precision equals recall.
-struct RPrecision {
+class RPrecision {
+ public:
   static constexpr std::string_view kAliases[] = {"rprec", "r_prec"};
   static constexpr MetricInfo info{
       .name = "r_precision",
@@ -43,14 +44,18 @@ struct RPrecision {
       .formula = "h(min(k, |T|)) / |T|",
       .source = "Manning, Raghavan, Schuetze 2008, section 8.4"};
 
-  void see(const Hit& hit, const Depth& depth) noexcept {
-    if (hit.relevant && hit.rank <= depth.relevant) ++early_;
+  explicit RPrecision(const Context& context) : relevant_(context.row.relevant) {}
+
+  double see(const Hit& hit) noexcept {
+    if (hit.relevant && hit.rank <= relevant_) ++early_;
+    return static_cast<double>(early_);
   }
-  [[nodiscard]] Ratio at(const Depth& depth, const Rules&) const noexcept {
-    return ratio(early_, depth.relevant);
+  static Ratio at(double early, const Depth& depth, const Rules&) noexcept {
+    return {early, static_cast<double>(depth.relevant)};
   }
 
  private:
+  Count relevant_;
   Count early_ = 0;
 };
 

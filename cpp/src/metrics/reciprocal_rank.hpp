@@ -15,10 +15,13 @@ class ReciprocalRank {
                                    .source = "Voorhees 1999 (TREC-8 question answering)",
                                    .micro = false};
 
-  void see(const Hit& hit, const Depth& depth) noexcept {
-    if (hit.relevant && depth.hits == 1) reciprocal_ = 1 / static_cast<double>(hit.rank);
+  double see(const Hit& hit) noexcept {
+    if (hit.relevant && hit.hits == 1) reciprocal_ = 1 / static_cast<double>(hit.rank);
+    return reciprocal_;
   }
-  [[nodiscard]] Ratio at(const Depth&, const Rules&) const noexcept { return {reciprocal_, 1}; }
+  static Ratio at(double reciprocal, const Depth&, const Rules&) noexcept {
+    return {reciprocal, 1};
+  }
 
  private:
   double reciprocal_ = 0;

@@ -1,15 +1,74 @@
 #include "rank/given.hpp"
 
-#include <random>
+#include <cstdint>
+#include <limits>
 
 namespace metrik {
 
-GivenRanking::GivenRanking() {
-  static const std::uint64_t process_seed = [] {
-    std::random_device device;
-    return (std::uint64_t{device()} << 32U) | device();
-  }();
-  seed_ = process_seed;
+void GivenRanking::start(Ids truth, std::size_t list_size, Ids exclude,
+                         const Checkpoint& checkpoint) {
+  truth_ = truth;
+  exclude_ = exclude;
+  checkpoint_ = &checkpoint;
+  truth_built_ = exclude_built_ = list_built_ = false;
+  scanned_ = 0;
+  matches_.found.clear();
+  matches_.first_entry.clear();
+  matches_.excluded.clear();
+  matches_.truth_size = static_cast<Count>(truth.size());
+  matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
+  matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;
+  marks_.start(truth.size() + list_size + exclude.size());
+}
+
+void GivenRanking::mark_truth() {
+  bool suspects = false;
+  in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+    suspects = marks_.mark(truth_.subspan(begin, end - begin), Mark::wanted).count > 0 || suspects;
+  });
+  // Where each entry has a place of its own, the place remembers it; else there is an index.
+  truth_remembered_ = !suspects && truth_.size() < std::numeric_limits<std::uint32_t>::max() &&
+                      (entries_ || !marks_.exact());
+  if (truth_remembered_) marks_.remember(truth_);
+  if (suspects) find_duplicates_in_truth();
+}
+
+void GivenRanking::find_duplicates_in_truth() {
+  matches_.first_entry.reserve(truth_.size());
+  in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto entry = static_cast<Offset>(i);
+      const Offset found = find_in_truth(static_cast<std::uint64_t>(truth_[i]));
+      const Offset first = found < 0 || found > entry ? entry : found;  // if it changes meanwhile
+      matches_.first_entry.push_back(first);
+      if (first != entry && matches_.truth_duplicates++ == 0) {
+        matches_.first_truth_duplicate = entry;
+      }
+    }
+  });
+  if (matches_.truth_duplicates == 0) matches_.first_entry.clear();
+}
+
+void GivenRanking::mark_excluded() {
+  both_.clear();
+  in_chunks(exclude_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+    const Ids ids = exclude_.subspan(begin, end - begin);
+    const Noticed noticed = marks_.mark(ids, Mark::excluded);
+    for (std::size_t i = 0; i < noticed.count; ++i) {
+      if (marks_.before(noticed.codes[i]) == Mark::wanted) {
+        both_.push_back(ids[noticed.positions[i]]);
+      }
+    }
+  });
+  if (both_.empty()) return;
+  marks_.mark(Ids(both_), Mark::wanted_and_excluded);
+  in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (is_excluded(static_cast<std::uint64_t>(truth_[i]))) {
+        matches_.excluded.push_back(static_cast<Count>(i));
+      }
+    }
+  });
 }
 
 }  // namespace metrik

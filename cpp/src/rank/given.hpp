@@ -1,31 +1,34 @@
 // Rankings given as ids, best first: ranks the list, less what is excluded, and finds the user's
-// truth in it by an exact compare behind a hash.
+// truth in it. A glance at an id's mark settles nearly all of the list; what is left is compared.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "checkpoint.hpp"
 #include "metrik/types.hpp"
+#include "rank/index.hpp"
+#include "rank/marks.hpp"
 
 namespace metrik {
 
 // A place of the list that holds an item of the user's truth.
 struct Match {
   Count rank;
-  Count entry;  // the first entry of the truth that names the item
+  Count entry;  // the first entry of the truth that names the item; 0 if it is not asked for
   bool repeat;  // the item stood higher in the list already
 };
 
 struct Matches {
-  std::vector<Match> found;           // by rank
-  std::vector<Count> first_entry;     // beside the truth: the first entry of the same item
+  std::vector<Match> found;  // by rank
+  // Beside the truth, the first entry of the same item. Empty if each entry is the first.
+  std::vector<Count> first_entry;
   std::vector<Count> excluded;        // entries whose item is excluded
-  Count truth_duplicates = 0;         // entries that repeat an earlier one
+  Count truth_size = 0;               // entries
+  Count truth_duplicates = 0;         // of these, those that repeat an earlier one
   Count list_length = 0;              // after the excluded items are taken out
   Count list_duplicates = 0;          // items of the list that repeat an earlier one
   Count excluded_recommended = 0;     // items of the list that were taken out
@@ -33,99 +36,116 @@ struct Matches {
   Offset first_list_duplicate = -1;
 };
 
-// One user's ids in a hash table that is emptied by counting on: no clearing between users.
 class GivenRanking {
  public:
-  GivenRanking();
+  // `id_bits`: the bitwise "or" of all ids that will come. `entries`: whether it matters which
+  // entry of the truth a match is.
+  GivenRanking(std::uint64_t id_bits, bool entries) : marks_(id_bits), entries_(entries) {}
 
   // The returned reference is valid until the next call.
-  template <class TruthId, class ListId, class ExcludeId>
-  const Matches& match(std::span<const TruthId> truth, std::span<const ListId> list,
-                       std::span<const ExcludeId> exclude);
+  template <class Id>
+  const Matches& match(std::span<const std::int64_t> truth, std::span<const Id> list,
+                       std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
 
  private:
-  using Id = std::uint64_t;
-  struct Slot {
-    Id id = 0;
-    std::uint32_t generation = 0;  // of the user who filled the slot
-    bool excluded = false;
-    bool listed = false;
-    Count entry = -1;  // of the truth; -1: not in the truth
-  };
+  using Ids = std::span<const std::int64_t>;
 
-  void start_user(std::size_t ids);
-  Slot& slot_of(Id id) noexcept;
+  // An index that is built when a user first needs it.
+  template <class Id>
+  Offset find(Index& index, bool& built, std::span<const Id> ids, std::uint64_t id) {
+    if (!built) index.build(ids, *checkpoint_);
+    built = true;
+    return index.find(ids, id);
+  }
+  // The first entry of the id, or -1.
+  Offset find_in_truth(std::uint64_t id) {
+    if (!truth_remembered_) return find(truth_index_, truth_built_, truth_, id);
+    const std::size_t entry = marks_.recall(id);
+    const bool right = entry < truth_.size() && static_cast<std::uint64_t>(truth_[entry]) == id;
+    return right ? static_cast<Offset>(entry) : -1;
+  }
+  bool is_excluded(std::uint64_t id) {
+    return !exclude_.empty() && find(exclude_index_, exclude_built_, exclude_, id) >= 0;
+  }
 
-  std::vector<Slot> slots_;
-  std::uint64_t mask_ = 0;
-  std::uint64_t seed_;
-  std::uint32_t generation_ = 0;
+  void start(Ids truth, std::size_t list_size, Ids exclude, const Checkpoint& checkpoint);
+  void mark_truth();
+  void mark_excluded();
+  void find_duplicates_in_truth();
+  template <class Id>
+  bool is_repeat(std::span<const Id> list, std::size_t position);
+  template <class Id>
+  void settle(std::span<const Id> list, std::size_t position, Mark before);
+
+  Marks marks_;
+  bool entries_;
+  Index truth_index_;
+  Index exclude_index_;
+  Index list_index_;
+  std::vector<std::int64_t>
+      both_;  // ids at whose place something is wanted, and something excluded
   Matches matches_;
+  // The user at hand.
+  Ids truth_;
+  Ids exclude_;
+  const Checkpoint* checkpoint_ = nullptr;
+  bool truth_remembered_ = false;  // by the marks
+  bool truth_built_ = false;
+  bool exclude_built_ = false;
+  bool list_built_ = false;
+  std::size_t scanned_ = 0;
 };
 
-// Only as much of the table as the user needs, so that small users stay in cache after a large one.
-inline void GivenRanking::start_user(std::size_t ids) {
-  const std::size_t size = std::bit_ceil(2 * ids + 2);
-  mask_ = size - 1;
-  if (slots_.size() < size || generation_ == std::numeric_limits<std::uint32_t>::max()) {
-    slots_.assign(std::max(size, slots_.size()), Slot{});
-    generation_ = 0;
+// Whether the item stands higher in the list: by a look at all of these, as long as such looks
+// cost less than an index.
+template <class Id>
+bool GivenRanking::is_repeat(std::span<const Id> list, std::size_t position) {
+  if (marks_.exact()) return true;
+  const Id id = list[position];
+  scanned_ += position;
+  if (list.size() > kChunk || scanned_ > 16 * list.size()) {
+    const Offset first = find(list_index_, list_built_, list, static_cast<std::uint64_t>(id));
+    return first >= 0 && first < static_cast<Offset>(position);
   }
-  ++generation_;
+  const auto above = list.first(position);
+  return std::ranges::find(above, id) != above.end();
 }
 
-// The slot that holds the id, made for it if there is none. The hash is keyed by a secret of the
-// process, so that nobody can craft ids that meet in one slot.
-inline GivenRanking::Slot& GivenRanking::slot_of(Id id) noexcept {
-  std::uint64_t hash = (id ^ seed_) * 0x9e3779b97f4a7c15U;
-  hash = (hash ^ (hash >> 32U)) * 0xd6e8feb86659fd93U;
-  std::uint64_t place = (hash ^ (hash >> 32U)) & mask_;
-  while (slots_[place].generation == generation_ && slots_[place].id != id) {
-    place = (place + 1) & mask_;
+// An item of the list whose place was marked before: by itself, or by another that shares it.
+template <class Id>
+void GivenRanking::settle(std::span<const Id> list, std::size_t position, Mark before) {
+  const auto id = static_cast<std::uint64_t>(list[position]);
+  // Whether the mark tells all there is to know.
+  const bool certain = marks_.exact() && before != Mark::listed;
+  const bool repeat = before == Mark::listed && is_repeat(list, position);
+  if (repeat && matches_.list_duplicates++ == 0) {
+    matches_.first_list_duplicate = static_cast<Offset>(position);
   }
-  Slot& slot = slots_[place];
-  if (slot.generation != generation_) slot = {.id = id, .generation = generation_};
-  return slot;
+  if (before != Mark::wanted && (certain || is_excluded(id))) {
+    ++matches_.excluded_recommended;
+    return;
+  }
+  if (before == Mark::excluded) return;
+  const Offset entry = certain && !entries_ ? 0 : find_in_truth(id);
+  if (entry < 0) return;
+  const auto rank = static_cast<Count>(position) + 1 - matches_.excluded_recommended;
+  matches_.found.push_back({rank, entry, repeat});
 }
 
-template <class TruthId, class ListId, class ExcludeId>
-const Matches& GivenRanking::match(std::span<const TruthId> truth, std::span<const ListId> list,
-                                   std::span<const ExcludeId> exclude) {
-  start_user(truth.size() + list.size() + exclude.size());
-  matches_.found.clear();
-  matches_.excluded.clear();
-  matches_.first_entry.resize(truth.size());
-  matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
-  matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;
-
-  for (const ExcludeId id : exclude) slot_of(static_cast<Id>(id)).excluded = true;
-  for (std::size_t i = 0; i < truth.size(); ++i) {
-    Slot& slot = slot_of(static_cast<Id>(truth[i]));
-    const auto entry = static_cast<Count>(i);
-    if (slot.entry < 0) {
-      slot.entry = entry;
-    } else if (matches_.truth_duplicates++ == 0) {
-      matches_.first_truth_duplicate = entry;
+template <class Id>
+const Matches& GivenRanking::match(std::span<const std::int64_t> truth, std::span<const Id> list,
+                                   std::span<const std::int64_t> exclude,
+                                   const Checkpoint& checkpoint) {
+  start(truth, list.size(), exclude, checkpoint);
+  mark_truth();
+  mark_excluded();
+  in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    const Noticed noticed = marks_.mark(list.subspan(begin, end - begin), Mark::listed);
+    for (std::size_t i = 0; i < noticed.count; ++i) {
+      settle(list, begin + noticed.positions[i], marks_.before(noticed.codes[i]));
     }
-    matches_.first_entry[i] = slot.entry;
-    if (slot.excluded) matches_.excluded.push_back(entry);
-  }
-  Count rank = 0;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    Slot& slot = slot_of(static_cast<Id>(list[i]));
-    const bool repeat = slot.listed;
-    slot.listed = true;
-    if (repeat && matches_.list_duplicates++ == 0) {
-      matches_.first_list_duplicate = static_cast<Offset>(i);
-    }
-    if (slot.excluded) {
-      ++matches_.excluded_recommended;
-      continue;
-    }
-    ++rank;
-    if (slot.entry >= 0) matches_.found.push_back({rank, slot.entry, repeat});
-  }
-  matches_.list_length = rank;
+  });
+  matches_.list_length = static_cast<Count>(list.size()) - matches_.excluded_recommended;
   return matches_;
 }
 

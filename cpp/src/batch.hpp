@@ -1,0 +1,29 @@
+// A few users at a time: judged one after the other, scored metric by metric, summed value by
+// value.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "metrik/types.hpp"
+
+namespace metrik {
+
+// Users that are scored together: so few that all of theirs stays in the nearest cache.
+inline constexpr std::size_t kBatch = 32;
+
+// A column a cutoff or value, in it a place a user.
+class Columns {
+ public:
+  explicit Columns(std::size_t columns) : numbers_(columns * kBatch) {}
+
+  [[nodiscard]] std::span<double, kBatch> operator[](std::size_t column) noexcept {
+    return std::span<double, kBatch>(&numbers_[column * kBatch], kBatch);
+  }
+
+ private:
+  std::vector<double> numbers_;
+};
+
+}  // namespace metrik

@@ -1,0 +1,41 @@
+#include "metrik/capacity.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace metrik {
+namespace {
+
+double memory_limit() {
+  double limit = std::numeric_limits<double>::infinity();
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_size = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page_size > 0) {
+    limit = static_cast<double>(pages) * static_cast<double>(page_size);
+  }
+  rlimit addresses{};
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY) {
+    limit = std::min(limit, static_cast<double>(addresses.rlim_cur));
+  }
+  return limit;
+}
+
+std::string gigabytes(double bytes) { return shown(std::round(bytes / 1e8) / 10) + " GB"; }
+
+}  // namespace
+
+void require_memory(Count cells, Count bytes_per_cell, Fault fault) {
+  const double needed = static_cast<double>(cells) * static_cast<double>(bytes_per_cell);
+  const double limit = memory_limit();
+  if (needed <= limit) return;
+  fault.expected = "at most the " + gigabytes(limit) + " that there are";
+  fault.found = "need of " + gigabytes(needed);
+  throw CapacityError(std::move(fault));
+}
+
+}  // namespace metrik

@@ -1,0 +1,27 @@
+// Where a long loop stops for breath: signals are handled, and a cancelled evaluation ends.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+
+namespace metrik {
+
+// Returns at once, or throws to end the loop. Cheap enough for every few thousand elements.
+using Checkpoint = std::function<void()>;
+
+// What a loop may do between two checkpoints: some milliseconds, even with a cache miss an element.
+inline constexpr std::size_t kChunk = std::size_t{1} << 16U;
+
+// Runs body(begin, end) over [0, size), with a checkpoint after each whole chunk.
+template <class Body>
+void in_chunks(std::size_t size, const Checkpoint& checkpoint, const Body& body) {
+  std::size_t begin = 0;
+  for (; size - begin >= kChunk; begin += kChunk) {
+    body(begin, begin + kChunk);
+    checkpoint();
+  }
+  if (begin < size) body(begin, size);
+}
+
+}  // namespace metrik

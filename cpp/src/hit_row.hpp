@@ -1,0 +1,30 @@
+// What the metrics see of a user: the judged items that the ranking reaches, and where. It knows no
+// ids, and whatever ranks the items (a list, scores) ends here.
+#pragma once
+
+#include <span>
+
+#include "metrik/types.hpp"
+
+namespace metrik {
+
+// A judged item that the ranking reaches.
+struct Hit {
+  Count rank;
+  Count hits;   // relevant ones, down to and with this one
+  double gain;  // 0 where it is not relevant
+  bool relevant;
+};
+
+// One user as the metrics see it.
+struct HitRow {
+  std::span<const Hit> judged;    // by rank
+  std::span<const double> ideal;  // gains of the relevant items, highest first; empty if all are 1
+  Count recommended = 0;          // length of the list
+  Count relevant = 0;             // relevant items in the truth
+  Count nonrelevant = 0;          // judged items that are not relevant
+  bool unit_gains = true;         // every relevant item has gain 1
+  bool hits_repeat = false;       // a relevant item counts at more than one rank
+};
+
+}  // namespace metrik

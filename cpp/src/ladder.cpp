@@ -1,0 +1,44 @@
+#include "ladder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace metrik {
+
+Ladder::Ladder(std::vector<Count> cutoffs) : cutoffs_(std::move(cutoffs)) {
+  constexpr Count kRanks = 1024;
+  std::uint32_t step = 0;
+  for (Count rank = 0; rank <= kRanks; ++rank) {
+    while (step < cutoffs_.size() && cutoffs_[step] < rank) ++step;
+    steps_.push_back(step);
+  }
+}
+
+std::size_t Ladder::steps_to(Count rank) const noexcept {
+  const auto place = static_cast<std::size_t>(rank);
+  if (place < steps_.size()) return steps_[place];
+  return static_cast<std::size_t>(std::ranges::lower_bound(cutoffs_, rank) - cutoffs_.begin());
+}
+
+void Ladder::fill(const HitRow& row, std::span<Depth> depths, const Checkpoint& checkpoint) const {
+  const Depth none{.relevant = row.relevant, .all_nonrelevant = row.nonrelevant};
+  for (std::size_t i = 0; i < depths.size(); ++i) {
+    depths[i] = none;
+    depths[i].cutoff = cutoffs_[i];
+    depths[i].list = std::min(cutoffs_[i], row.recommended);
+  }
+  in_chunks(row.judged.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const Hit& hit : row.judged.subspan(begin, end - begin)) {
+      const std::size_t step = steps_to(hit.rank);
+      if (step == depths.size()) return;
+      ++depths[step].judged;
+      depths[step].hits += hit.relevant ? 1 : 0;
+    }
+  });
+  for (std::size_t i = 1; i < depths.size(); ++i) {
+    depths[i].judged += depths[i - 1].judged;
+    depths[i].hits += depths[i - 1].hits;
+  }
+}
+
+}  // namespace metrik

@@ -1,0 +1,15 @@
+#include "rank/index.hpp"
+
+#include <random>
+
+namespace metrik {
+
+std::uint64_t process_secret() {
+  static const std::uint64_t secret = [] {
+    std::random_device device;
+    return (std::uint64_t{device()} << 32U) | device();
+  }();
+  return secret;
+}
+
+}  // namespace metrik

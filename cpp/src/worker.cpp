@@ -1,0 +1,217 @@
+#include "worker.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <variant>
+
+namespace metrik {
+namespace {
+
+template <class T>
+std::span<const T> row_of(std::span<const T> items, const Lists& lists, Count row) {
+  return items.subspan(static_cast<std::size_t>(lists.begin(row)),
+                       static_cast<std::size_t>(lists.length(row)));
+}
+
+std::size_t most_cutoffs(const Plan& plan) {
+  std::size_t most = 0;
+  for (const Ladder& ladder : plan.ladders) most = std::max(most, ladder.cutoffs().size());
+  return most;
+}
+
+}  // namespace
+
+std::vector<Accumulator> accumulators(const Job& job) {
+  std::vector<Exactness> exactness(job.request.values.size());
+  for (const Run& run : job.plan.runs) {
+    const bool weighs = job.request.weights || run.rules.average == Average::micro;
+    const Exactness own = weighs           ? Exactness::weighing
+                          : run.unit_range ? Exactness::unit
+                                           : Exactness::any;
+    for (const std::size_t output : run.outputs) exactness[output] = own;
+  }
+  return {exactness.begin(), exactness.end()};
+}
+
+Worker::Worker(const Job& job)
+    : job_(job),
+      ranking_(job.id_bits, !job.request.grades.empty()),
+      rows_(job.plan.lenses.size()),
+      ratios_(most_cutoffs(job.plan)),
+      values_(job.request.values.size()),
+      sums_(accumulators(job)) {
+  users_.reserve(kBatch);
+}
+
+void Worker::clear() noexcept {
+  for (Accumulator& sums : sums_) sums.clear();
+  tally_ = {};
+}
+
+Presence Worker::presence(Count user) const noexcept {
+  return {job_.request.truth.has(user), job_.request.predictions.has(user)};
+}
+
+std::span<const double> Worker::grades_of(Count user) const {
+  if (job_.request.grades.empty()) return {};
+  return row_of(job_.request.grades, job_.request.truth, user);
+}
+
+const Matches& Worker::match(Count user, const Checkpoint& checkpoint) {
+  // Only the predictions come in several widths; the adapters widen the rest once.
+  const auto as_int64 = [&](const Lists& lists) {
+    return row_of(std::get<std::span<const std::int64_t>>(lists.items), lists, user);
+  };
+  const Request& request = job_.request;
+  const auto truth = as_int64(request.truth);
+  const auto exclude =
+      request.exclude ? as_int64(*request.exclude) : std::span<const std::int64_t>{};
+  return std::visit(
+      [&](const auto& items) -> const Matches& {
+        return ranking_.match(truth, row_of(items, request.predictions, user), exclude, checkpoint);
+      },
+      request.predictions.items);
+}
+
+bool Worker::raises(Duplicates Rules::* field) const {
+  return std::ranges::any_of(job_.plan.runs,
+                             [&](const Run& run) { return run.rules.*field == Duplicates::raise; });
+}
+
+Breach Worker::take(Count user, const Checkpoint& checkpoint) {
+  const Matches& matches = match(user, checkpoint);
+  if (matches.truth_duplicates > 0 && raises(&Rules::duplicate_truth)) {
+    return Breach::duplicate_truth;
+  }
+  if (matches.list_duplicates > 0 && raises(&Rules::duplicate_items)) {
+    return Breach::duplicate_items;
+  }
+  bool full = false;
+  for (std::size_t lens = 0; lens < rows_.size(); ++lens) {
+    const HitRow& row =
+        judge_.judge(job_.plan.lenses[lens], matches, grades_of(user), rows_[lens], checkpoint);
+    if (lens == job_.plan.tally_lens) count(user, matches, row);
+    full = full || rows_[lens].full();
+  }
+  users_.push_back(user);
+  return full ? settle(checkpoint) : Breach::none;
+}
+
+void Worker::count(Count user, const Matches& matches, const HitRow& row) {
+  const Presence present = presence(user);
+  tally_.empty_truth += present.in_truth && row.relevant == 0 ? 1 : 0;
+  tally_.empty_predictions += present.in_predictions && row.recommended == 0 ? 1 : 0;
+  tally_.missing_predictions += present.in_truth && !present.in_predictions ? 1 : 0;
+  tally_.missing_truth += present.in_predictions && !present.in_truth ? 1 : 0;
+  tally_.duplicates += matches.list_duplicates;
+  tally_.excluded_recommended += matches.excluded_recommended;
+  tally_.relevant_excluded += judge_.relevant_excluded(matches);
+}
+
+Breach Worker::settle(const Checkpoint& checkpoint) {
+  weights_.clear();
+  if (job_.request.weights) {
+    for (const Count user : users_) {
+      weights_.push_back((*job_.request.weights)[static_cast<std::size_t>(user)]);
+    }
+  }
+  Breach gravest = Breach::none;
+  for (std::size_t lens = 0; lens < rows_.size(); ++lens) {
+    gravest = std::min(gravest, settle_lens(lens, checkpoint));
+    rows_[lens].clear();
+  }
+  users_.clear();
+  return gravest;
+}
+
+Breach Worker::settle_lens(std::size_t lens, const Checkpoint& checkpoint) {
+  const std::span<const HitRow> rows = rows_[lens].all();
+  odd_.clear();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!is_plain(presence(users_[i]), rows[i])) odd_.push_back(i);
+  }
+  Breach gravest = Breach::none;
+  std::size_t ladder = job_.plan.ladders.size();  // of the depths; none yet
+  for (const Run& run : job_.plan.runs) {
+    if (run.lens != lens) continue;
+    if (run.ladder != ladder) {
+      ladder = run.ladder;
+      fill_depths(rows, job_.plan.ladders[ladder], checkpoint);
+    }
+    const DiscountTable& discounts = job_.discounts[static_cast<std::size_t>(run.rules.discount)];
+    run.score({rows, depths_, run.rules, discounts, run.parameter, checkpoint}, ratios_);
+    divide(run);
+    gravest = std::min(gravest, apply_policies(run, rows));
+    reduce(run, rows);
+  }
+  return gravest;
+}
+
+void Worker::fill_depths(std::span<const HitRow> rows, const Ladder& ladder,
+                         const Checkpoint& checkpoint) {
+  const std::size_t cutoffs = ladder.cutoffs().size();
+  depths_.resize(rows.size() * cutoffs);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ladder.fill(rows[i], std::span(depths_).subspan(i * cutoffs, cutoffs), checkpoint);
+  }
+}
+
+void Worker::divide(const Run& run) {
+  const double undefined = undefined_value(run.rules.undefined);
+  for (std::size_t i = 0; i < run.outputs.size(); ++i) {
+    const auto numerators = ratios_.numerators[i];
+    const auto denominators = ratios_.denominators[i];
+    const auto values = values_[run.outputs[i]];
+    // Divides first and asks then, so that several are divided at once.
+    const std::size_t users = users_.size();
+    for (std::size_t user = 0; user < users; ++user) {
+      const double quotient = numerators[user] / denominators[user];
+      values[user] = denominators[user] != 0 ? quotient : undefined;
+    }
+  }
+}
+
+// Gives odd users what the convention says, instead of what was computed.
+Breach Worker::apply_policies(const Run& run, std::span<const HitRow> rows) {
+  Breach gravest = Breach::none;
+  for (const std::size_t user : odd_) {
+    const Verdict outcome = verdict(run.rules, presence(users_[user]), rows[user]);
+    if (outcome.empty == Empty::error) gravest = std::min(gravest, outcome.breach);
+    if (outcome.empty == Empty::compute) continue;
+    for (const std::size_t output : run.outputs) {
+      values_[output][user] = fixed_value(outcome.empty);
+    }
+  }
+  return gravest;
+}
+
+void Worker::reduce(const Run& run, std::span<const HitRow> rows) {
+  for (std::size_t i = 0; i < run.outputs.size(); ++i) {
+    const std::size_t output = run.outputs[i];
+    if (!job_.request.per_user.empty()) keep(output);
+    if (run.rules.average == Average::macro) {
+      sums_[output].add(values_[output].first(users_.size()), weights_);
+      continue;
+    }
+    for (std::size_t user = 0; user < users_.size(); ++user) {
+      const Verdict outcome = verdict(run.rules, presence(users_[user]), rows[user]);
+      if (outcome.empty != Empty::compute) continue;
+      const Ratio ratio{ratios_.numerators[i][user], ratios_.denominators[i][user]};
+      sums_[output].add(ratio, weights_.empty() ? 1 : weights_[user]);
+    }
+  }
+}
+
+void Worker::keep(std::size_t output) {
+  const auto size = static_cast<std::size_t>(job_.request.truth.rows());
+  const std::span<double> kept = job_.request.per_user.subspan(output * size, size);
+  const std::span<const double> values = values_[output];
+  for (std::size_t i = 0; i < users_.size(); ++i) {
+    const bool skipped = is_skipped(values[i]);
+    kept[static_cast<std::size_t>(users_[i])] =
+        skipped ? std::numeric_limits<double>::quiet_NaN() : values[i];
+  }
+}
+
+}  // namespace metrik

@@ -1,0 +1,78 @@
+// What a thread does: users come in, are ranked, judged and, a batch at a time, scored and summed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "accumulator.hpp"
+#include "batch.hpp"
+#include "discounts.hpp"
+#include "judge.hpp"
+#include "metrik/evaluate.hpp"
+#include "plan.hpp"
+#include "policy.hpp"
+#include "rank/given.hpp"
+
+namespace metrik {
+
+// What all threads read, and none changes.
+struct Job {
+  const Request& request;
+  Plan plan;
+  std::uint64_t id_bits;                 // the bitwise "or" of all ids
+  std::vector<DiscountTable> discounts;  // by Discount
+};
+
+// The sums of each value, not yet of anybody.
+[[nodiscard]] std::vector<Accumulator> accumulators(const Job& job);
+
+class Worker {
+ public:
+  explicit Worker(const Job& job);
+
+  // Takes a user in. Says which rule has been broken, by this user or by one of the batch.
+  Breach take(Count user, const Checkpoint& checkpoint);
+
+  // Scores and sums those of the batch who have not been yet.
+  Breach settle(const Checkpoint& checkpoint);
+
+  // Of a user who may have been taken in or not. Valid until the next call of anything.
+  const Matches& match(Count user, const Checkpoint& checkpoint);
+
+  // Over the users settled since the last `clear`.
+  [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return sums_; }
+  [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
+  void clear() noexcept;
+
+ private:
+  [[nodiscard]] Presence presence(Count user) const noexcept;
+  [[nodiscard]] std::span<const double> grades_of(Count user) const;
+  [[nodiscard]] bool raises(Duplicates Rules::* field) const;
+  void count(Count user, const Matches& matches, const HitRow& row);
+  Breach settle_lens(std::size_t lens, const Checkpoint& checkpoint);
+  void fill_depths(std::span<const HitRow> rows, const Ladder& ladder,
+                   const Checkpoint& checkpoint);
+  void divide(const Run& run);
+  Breach apply_policies(const Run& run, std::span<const HitRow> rows);
+  void reduce(const Run& run, std::span<const HitRow> rows);
+  void keep(std::size_t output);
+
+  const Job& job_;
+  GivenRanking ranking_;
+  Judge judge_;
+  // The batch: its users, and what the lenses show of each.
+  std::vector<Count> users_;
+  std::vector<double> weights_;  // empty if there are none
+  std::vector<Rows> rows_;       // by lens
+  // Of one lens and run at a time.
+  std::vector<std::size_t> odd_;  // users whose values a convention may settle otherwise
+  std::vector<Depth> depths_;
+  Ratios ratios_;
+  Columns values_;
+  // Of all users.
+  std::vector<Accumulator> sums_;
+  Tally tally_;
+};
+
+}  // namespace metrik
