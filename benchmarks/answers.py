@@ -1,0 +1,68 @@
+"""What is timed must be right: every answer is compared before its time counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+import metrik
+from benchmarks.workloads import Data, Workload
+
+WALKED = 20_000  # how many ids and relevant items the reference, which is slow, is given
+ULPS = 4 * np.finfo(np.float64).eps
+PEERS_AGREE = 1e-9
+
+
+class WrongAnswerError(AssertionError):
+    """What was to be timed computes something else."""
+
+
+def evaluate(workload: Workload, data: Data, **options: object) -> metrik.Report:
+    """Return the report of a workload: the call that is timed, building the truth included."""
+    truth = metrik.Truth(data.indptr, data.items)
+    return metrik.evaluate(truth, data.predictions, workload.values, **{**workload.options, **options})
+
+
+def check(workload: Workload, data: Data, report: metrik.Report) -> None:
+    """Raise unless a report is that of the reference.
+
+    The reference evaluates some users, spread over all: their values must be the table's. That the
+    report is the mean over the table holds for every user, and is computed anew.
+    """
+    table = report.per_user or evaluate(workload, data, per_user=True).per_user
+    users = sample(workload)
+    expected = metrik.reference.evaluate(
+        metrik.Truth(data.rows(users).indptr, data.rows(users).items),
+        data.rows(users).predictions,
+        workload.values,
+        per_user=True,
+    ).per_user
+    for name in workload.values:
+        close = np.isclose(table[name][users], expected[name], rtol=ULPS, atol=0, equal_nan=True)
+        if not close.all():
+            user = int(users[np.argmin(close)])
+            message = f"{workload.name}: {name} of user {user} is {table[name][user]}, not that of the reference"
+            raise WrongAnswerError(message)
+        compare(workload.name, {name: report[name]}, {name: mean(table[name])}, ULPS)
+
+
+def sample(workload: Workload) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    """Return the users whom the reference evaluates: all of a small workload."""
+    count = max(4, WALKED // (workload.length + workload.relevant))
+    return np.unique(np.linspace(0, workload.users - 1, min(count, workload.users)).astype(np.intp))
+
+
+def mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """Return the mean over the users who have a value."""
+    present = values[~np.isnan(values)]
+    return math.fsum(present) / len(present)
+
+
+def compare(who: str, found: Mapping[str, float], expected: Mapping[str, float], tolerance: float) -> None:
+    """Raise unless each value found is the expected one, relative to its size."""
+    for name, value in found.items():
+        if not math.isclose(value, expected[name], rel_tol=tolerance, abs_tol=0):
+            message = f"{who}: {name} is {value}, not {expected[name]}"
+            raise WrongAnswerError(message)

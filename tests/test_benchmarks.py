@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import metrik
+from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
+from benchmarks.versus.peers import OURS, PEERS
+from benchmarks.versus.peers.numpy_code import prepare
+from benchmarks.workloads import BLOCK, LISTS_100, WORKLOADS, Data
+
+ROOT = Path(__file__).parent.parent
+SMALL = replace(LISTS_100, name="small", users=50)
+
+
+def modules() -> list[str]:
+    """Return what can be imported where no peer is installed."""
+    names = [path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "benchmarks").rglob("*.py")]
+    return sorted(name.replace("/", ".") for name in names if not name.endswith(("_library", "__main__")))
+
+
+@pytest.mark.parametrize("name", modules())
+def test_importable(name: str) -> None:
+    assert import_module(name)
+
+
+def checksum(data: Data) -> int:
+    return zlib.crc32(data.predictions.tobytes(), zlib.crc32(data.items.tobytes()))
+
+
+def test_the_same_arrays_on_every_machine() -> None:
+    """If NumPy ever draws other numbers, times before and after are of different arrays, which this is to say."""
+    assert checksum(SMALL.build()) == checksum(SMALL.build()) == 3_947_170_230
+    assert checksum(replace(SMALL, wide=True).build()) == 3_317_869_197
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_workloads_are_what_they_say(name: str) -> None:
+    workload = replace(WORKLOADS[name], users=40)
+    data = workload.build()
+    assert data.predictions.shape == (40, workload.length)
+    for lists in (data.predictions, data.items.reshape(40, workload.relevant)):
+        assert all(len(set(row)) == len(row) for row in lists.tolist())
+        assert lists.min() >= 0
+    assert data.predictions.nbytes + data.items.nbytes == replace(workload, per_user=False).bytes
+    check(workload, data, evaluate(workload, data))
+
+
+def test_more_users_begin_with_the_fewer() -> None:
+    few, more = replace(LISTS_100, users=BLOCK), replace(LISTS_100, users=BLOCK + 7)
+    assert np.array_equal(few.build().predictions, more.build().predictions[:BLOCK])
+
+
+def test_a_wrong_answer_is_not_timed() -> None:
+    data = SMALL.build()
+    other = Data(data.indptr, data.items, data.predictions[:, ::-1])
+    for per_user in (False, True):
+        with pytest.raises(WrongAnswerError, match="small: precision@1 "):
+            check(SMALL, data, evaluate(SMALL, other, per_user=per_user))
+    with pytest.raises(WrongAnswerError, match="someone: recall@5 is 0.5"):
+        compare("someone", {"recall@5": 0.5}, {"recall@5": 0.5 + 1e-9}, ULPS)
+
+
+@pytest.mark.parametrize("call", PEERS[0].calls)
+@pytest.mark.parametrize("name", PEERS[0].workloads)
+def test_the_numpy_peer_computes_the_same(name: str, call: str) -> None:
+    workload = replace(WORKLOADS[name], users=70)
+    data = workload.build()
+    expected = evaluate(workload, data).values
+    found = prepare(data, workload)[call]()
+    assert list(found) == list(expected)
+    compare(call, found, expected, 1e-12)
+
+
+def test_every_peer_has_its_module_and_a_convention_of_ours() -> None:
+    for peer in (OURS, *PEERS):
+        assert (ROOT / "benchmarks" / "versus" / "peers" / f"{peer.module}.py").exists()
+        assert set(peer.workloads) <= set(WORKLOADS)
+        assert metrik.conventions["standard"].replace(**peer.convention)
