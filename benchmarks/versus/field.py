@@ -1,0 +1,164 @@
+"""The contestants: an environment and a process for each, and the rounds in which they take turns."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import metrik
+from benchmarks.answers import PEERS_AGREE, WrongAnswerError, check, compare, evaluate
+from benchmarks.timing import Sample, compete
+from benchmarks.versus.peers import OURS, PEERS, Peer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from benchmarks.workloads import Data, Workload
+
+ROOT = Path(__file__).parents[2]
+BUILT = ROOT / "build" / "bench"
+POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREADS = 2  # of every contestant that has any
+
+
+class PeerError(Exception):
+    """A peer cannot be installed, does not start, or fails: words for the table, not the end of the run."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One call on one workload."""
+
+    call: str
+    sample: Sample | None = None
+    prepared: float = 0  # seconds spent on what is built beforehand
+    values: int = 0  # how many of the workload's values it computes
+    error: str = ""
+
+
+class Process:
+    """A worker in its peer's environment, started when it is first asked."""
+
+    def __init__(self, peer: Peer) -> None:
+        self.peer = peer
+        self._log = BUILT / f"{peer.module}.log"
+        self._pipe: subprocess.Popen[str] | None = None
+
+    def ask(self, do: str, **arguments: object) -> Any:  # noqa: ANN401 - whatever JSON holds
+        """Have the worker do something and return its answer."""
+        self._pipe = self._pipe or self._start()
+        assert self._pipe.stdin
+        assert self._pipe.stdout
+        with suppress(BrokenPipeError):
+            print(json.dumps({"do": do, **arguments}), file=self._pipe.stdin, flush=True)
+        line = self._pipe.stdout.readline()
+        if not line:
+            raise PeerError(_last_line(self._log.read_text(encoding="utf-8")))
+        reply = json.loads(line)
+        if "error" in reply:
+            raise PeerError(reply["error"])
+        return reply["value"]
+
+    def _start(self) -> subprocess.Popen[str]:
+        command = [str(interpreter(self.peer)), "-m", "benchmarks.versus.worker", self.peer.module]
+        environment = os.environ | dict.fromkeys(POOLS, str(THREADS))
+        with self._log.open("w") as log:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=ROOT,
+                env=environment,
+            )
+
+    def stop(self) -> None:
+        """End the worker, as the end of its input does."""
+        if self._pipe:
+            self._pipe.communicate()
+
+
+def interpreter(peer: Peer) -> Path:
+    """Return the interpreter of the peer's environment, which is made if it is not there."""
+    if not peer.requirements:
+        return Path(sys.executable)
+    folder = BUILT / peer.module
+    python = folder / "bin" / "python"
+    stamp, wanted = folder / "requirements.txt", "\n".join(peer.requirements)
+    if not (stamp.exists() and stamp.read_text(encoding="utf-8") == wanted):
+        venv.create(folder, clear=True, with_pip=True)
+        install = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *peer.requirements]
+        done = subprocess.run(install, check=False, capture_output=True, text=True)
+        if done.returncode:
+            raise PeerError(f"not installed: {_last_line(done.stderr)}")
+        stamp.write_text(wanted, encoding="utf-8")
+    return python
+
+
+def version(peer: Peer) -> str:
+    """Return the version of the library that takes part, or what keeps it from doing so."""
+    code = f"import importlib.metadata as m; print(m.version({peer.distribution!r}))"
+    try:
+        command = [str(interpreter(peer)), "-c", code]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    except (PeerError, subprocess.CalledProcessError) as error:
+        return str(error)
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2] or "it ended without a word"
+
+
+class Field:
+    """All contestants, alive from the first workload to the last."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._processes = [Process(peer) for peer in (OURS, *PEERS)]
+        for process in self._processes:
+            stack.callback(process.stop)
+
+    def play(self, workload: Workload, data: Data) -> dict[str, Entry]:
+        """Have those who take part in a workload build, answer rightly, and then take turns."""
+        check(workload, data, evaluate(workload, data))
+        folder = BUILT / "data" / workload.name
+        data.save(folder)
+        entries: dict[str, Entry] = {}
+        turns: dict[str, Callable[[], float]] = {}
+        for process in self._processes:
+            if workload.name in process.peer.workloads:
+                for entry in _admitted(process, workload, data, folder):
+                    entries[entry.call] = entry
+                    if not entry.error:
+                        turns[entry.call] = partial(process.ask, "turn", call=entry.call)
+        samples = compete(turns)
+        return {call: replace(entry, sample=samples.get(call)) for call, entry in entries.items()}
+
+
+def _admitted(process: Process, workload: Workload, data: Data, folder: Path) -> list[Entry]:
+    """Return an entry for each of a peer's calls, with an error where its answer is not ours."""
+    calls = process.peer.calls
+    try:
+        prepared = process.ask("prepare", workload=workload.name, folder=str(folder))
+    except PeerError as error:
+        return [Entry(call, error=str(error)) for call in calls]
+    convention = metrik.conventions["standard"].replace(**process.peer.convention)
+    expected = evaluate(workload, data, convention=convention).values
+    return [_examined(process, Entry(call, prepared=prepared), expected) for call in calls]
+
+
+def _examined(process: Process, entry: Entry, expected: Mapping[str, float]) -> Entry:
+    try:
+        answer = process.ask("answer", call=entry.call)
+        compare(entry.call, answer, expected, PEERS_AGREE)
+    except (PeerError, WrongAnswerError) as error:
+        return replace(entry, error=str(error))
+    return replace(entry, values=len(answer))

@@ -1,0 +1,58 @@
+"""Who takes part. A peer is a line here, and a module with a function `prepare(data, workload)`.
+
+`prepare` builds what the library can build beforehand, and is timed by itself. It returns the calls that
+are timed, by name; each returns the means that it computes, by metrik's names of the values. Everything
+else that leads from the arrays to the means is part of the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+Call = Callable[[], Mapping[str, float]]
+
+_USUAL = ("lists_100", "lists_1000")
+_EVERY = (*_USUAL, "lists_100_wide", "truth_5000", "leave_one_out")
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What must be known of a library before it is installed."""
+
+    module: str
+    calls: tuple[str, ...]  # the names under which `prepare` returns them
+    distribution: str  # under which its version is found
+    requirements: tuple[str, ...]  # of its environment; none: it runs in the benchmark's own
+    workloads: tuple[str, ...]  # that it evaluates within seconds
+    convention: Mapping[str, str] = field(default_factory=dict)  # the fields under which ours are its answers
+
+
+OURS = Peer("metrik_itself", ("metrik",), "metrik", (), (*_EVERY, "lists_100_per_user"))
+PEERS = (
+    Peer("numpy_code", ("NumPy, sorted keys", "NumPy, bitmap"), "numpy", ("numpy>=2.4",), _EVERY),
+    Peer(
+        "ranx_library",
+        ("ranx", "ranx, typed lists"),
+        "ranx",
+        ("ranx>=0.3.21",),
+        _USUAL,
+        {"ap_over": "relevant"},
+    ),
+    Peer(
+        "pytrec_eval_library",
+        ("pytrec_eval",),
+        "pytrec-eval-terrier",
+        ("pytrec-eval-terrier>=0.5.11",),
+        (*_USUAL, "truth_5000"),
+        {"ap_over": "relevant"},
+    ),
+    Peer(
+        "rectools_library",
+        ("RecTools",),
+        "rectools",
+        ("rectools>=0.19",),
+        (*_USUAL, "truth_5000"),
+        {"ap_over": "relevant"},
+    ),
+)

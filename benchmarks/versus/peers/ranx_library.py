@@ -1,0 +1,41 @@
+"""ranx: https://github.com/AmenRa/ranx. Numba, in parallel threads.
+
+Its documentation evaluates a `Qrels` and a `Run`. `evaluate` also takes what they turn themselves into
+at each call, Numba's typed lists; given those, it is faster than in any other way. Both are timed. That
+a `Run` keeps each user's scores is turned off, as it costs a loop in Python.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ranx import Qrels, Run, evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchmarks.versus.peers import Call
+    from benchmarks.workloads import Data, Workload
+
+NAMES = {"average_precision": "map", "reciprocal_rank": "mrr"}
+
+
+def prepare(data: Data, workload: Workload) -> dict[str, Call]:
+    """Build the dictionaries that its documentation recommends, and Numba's structures from them."""
+    truth = data.items.reshape(workload.users, workload.relevant).tolist()
+    lists = data.predictions.tolist()
+    scores = [float(score) for score in range(workload.length, 0, -1)]
+    qrels = Qrels({str(user): dict.fromkeys(map(str, items), 1) for user, items in enumerate(truth)})
+    run = Run({str(user): dict(zip(map(str, items), scores, strict=True)) for user, items in enumerate(lists)})
+    return {
+        "ranx": partial(means, qrels, run, workload),
+        "ranx, typed lists": partial(means, qrels.to_typed_list(), run.to_typed_list(), workload),
+    }
+
+
+def means(qrels: Any, run: Any, workload: Workload) -> Mapping[str, float]:  # noqa: ANN401 - it has no types
+    """Evaluate, with as many threads as ours."""
+    names = [f"{NAMES.get(metric, metric)}@{cutoff}" for metric in workload.metrics for cutoff in workload.cutoffs]
+    found = evaluate(qrels, run, names, threads=workload.threads, save_results_in_run=False)
+    return {ours: float(found[theirs]) for ours, theirs in zip(workload.values, names, strict=True)}

@@ -1,0 +1,64 @@
+"""A contestant's process: told by lines of JSON on its standard input what to do, it answers in kind.
+
+It stays alive from round to round, so that everything is warm and built, and waits on a pipe in between,
+which costs the others nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.timing import seconds, turn
+from benchmarks.workloads import WORKLOADS, Data
+
+if TYPE_CHECKING:
+    from benchmarks.versus.peers import Call
+
+
+class Worker:
+    """What the lines can ask for: a method each."""
+
+    def __init__(self, peer: str) -> None:
+        self._peer = import_module(f"benchmarks.versus.peers.{peer}")
+        self._calls: dict[str, Call] = {}
+
+    def prepare(self, workload: str, folder: str) -> float:
+        """Build what can be built beforehand; return how long that took."""
+        data = Data.load(Path(folder))
+
+        def build() -> None:
+            self._calls = self._peer.prepare(data, WORKLOADS[workload])
+
+        self._calls = {}  # so that the last workload's memory is free
+        return seconds(build)
+
+    def answer(self, call: str) -> dict[str, float]:
+        """Return what a call computes. It is the first, in which a compiler may run."""
+        return dict(self._calls[call]())
+
+    def turn(self, call: str) -> float:
+        """Return the seconds that a call takes."""
+        return turn(self._calls[call])
+
+
+def main() -> None:
+    """Serve until the input ends. Whatever a library prints goes where it does no harm."""
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
+        os.dup2(2, 1)
+        worker = Worker(sys.argv[1])
+        for line in sys.stdin:
+            request: dict[str, Any] = json.loads(line)
+            try:
+                reply: dict[str, Any] = {"value": getattr(worker, request.pop("do"))(**request)}
+            except Exception as error:  # noqa: BLE001 - of any kind: it goes into the table
+                reply = {"error": f"{type(error).__name__}: {error}"}
+            print(json.dumps(reply), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
