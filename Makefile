@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test cpp-test lint sanitize generate
+.PHONY: demo test cpp-test lint sanitize generate bench
 
 demo: $(VENV)/.built
 	$(BIN)/metrik demo
@@ -44,6 +44,15 @@ sanitize: $(VENV)/.built
 		-Ccmake.build-type=RelWithDebInfo '-Ccmake.define.METRIK_SANITIZE=address;undefined'
 	METRIK_EXAMPLES=0.1 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 		$(SANITIZED) -m pytest -p no:cacheprovider -m 'not native' tests
+
+# Measures a wheel as users get it, beside other libraries, and writes the README's section on speed.
+BENCH := build/bench/venv/bin/python
+bench:
+	$(PYTHON) -m venv build/bench/venv
+	$(BENCH) $(PIP) install --upgrade 'pip>=25.1'
+	$(BENCH) $(PIP) install --group build --group bench
+	$(BENCH) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/bench/wheel
+	$(BENCH) -m benchmarks
 
 # What is generated from the code and committed: the README's tables and the stubs.
 generate: $(VENV)/.lint

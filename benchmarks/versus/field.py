@@ -17,16 +17,15 @@ import metrik
 from benchmarks.answers import PEERS_AGREE, WrongAnswerError, check, compare, evaluate
 from benchmarks.timing import Sample, compete
 from benchmarks.versus.peers import OURS, PEERS, Peer
+from benchmarks.workloads import WORKLOADS, Data, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from benchmarks.workloads import Data, Workload
-
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "build" / "bench"
 POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-THREADS = 2  # of every contestant that has any
+THREADS = max(workload.threads for workload in WORKLOADS.values())  # of every contestant that has any
 
 
 class PeerError(Exception):
@@ -49,8 +48,10 @@ class Process:
 
     def __init__(self, peer: Peer) -> None:
         self.peer = peer
+        BUILT.mkdir(parents=True, exist_ok=True)
         self._log = BUILT / f"{peer.module}.log"
         self._pipe: subprocess.Popen[str] | None = None
+        self._failed: PeerError | None = None  # to start: it is not tried again
 
     def ask(self, do: str, **arguments: object) -> Any:  # noqa: ANN401 - whatever JSON holds
         """Have the worker do something and return its answer."""
@@ -61,6 +62,7 @@ class Process:
             print(json.dumps({"do": do, **arguments}), file=self._pipe.stdin, flush=True)
         line = self._pipe.stdout.readline()
         if not line:
+            self._pipe.wait()  # for its last words
             raise PeerError(_last_line(self._log.read_text(encoding="utf-8")))
         reply = json.loads(line)
         if "error" in reply:
@@ -68,7 +70,14 @@ class Process:
         return reply["value"]
 
     def _start(self) -> subprocess.Popen[str]:
-        command = [str(interpreter(self.peer)), "-m", "benchmarks.versus.worker", self.peer.module]
+        if self._failed:
+            raise self._failed
+        try:
+            python = interpreter(self.peer)
+        except PeerError as error:
+            self._failed = error
+            raise
+        command = [str(python), "-m", "benchmarks.versus.worker", self.peer.module]
         environment = os.environ | dict.fromkeys(POOLS, str(THREADS))
         with self._log.open("w") as log:
             return subprocess.Popen(
@@ -105,13 +114,13 @@ def interpreter(peer: Peer) -> Path:
 
 
 def version(peer: Peer) -> str:
-    """Return the version of the library that takes part, or what keeps it from doing so."""
+    """Return the version of the library that takes part."""
     code = f"import importlib.metadata as m; print(m.version({peer.distribution!r}))"
     try:
         command = [str(interpreter(peer)), "-c", code]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    except (PeerError, subprocess.CalledProcessError) as error:
-        return str(error)
+    except (PeerError, subprocess.CalledProcessError):
+        return "of no known version"
 
 
 def _last_line(text: str) -> str:

@@ -28,7 +28,7 @@ class Peer:
     convention: Mapping[str, str] = field(default_factory=dict)  # the fields under which ours are its answers
 
 
-OURS = Peer("metrik_itself", ("metrik",), "metrik", (), (*_EVERY, "lists_100_per_user"))
+OURS = Peer("metrik_itself", ("metrik",), "metrik", (), (*_EVERY, "lists_100_per_user", "million"))
 PEERS = (
     Peer("numpy_code", ("NumPy, sorted keys", "NumPy, bitmap"), "numpy", ("numpy>=2.4",), _EVERY),
     Peer(

@@ -1,0 +1,189 @@
+"""``make bench``: measure everything, print it, and write it into the README."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from benchmarks import memory, tables
+from benchmarks.bandwidth import bandwidth, buffer
+from benchmarks.floors import from_memory
+from benchmarks.imports import imports
+from benchmarks.machine import description
+from benchmarks.scaling import Series, series, thread_counts
+from benchmarks.stages import TRUTH, VALIDATION, WHOLE, repeats, stages
+from benchmarks.tables import Table
+from benchmarks.timing import Sample
+from benchmarks.versus.field import BUILT, Entry, Field, version
+from benchmarks.versus.peers import OURS, PEERS
+from benchmarks.workloads import LISTS_100, MILLION, WORKLOADS, Workload
+
+WIDTH = 250  # characters: the table is wide, and a terminal that is not breaks its lines
+OUR_CALL = OURS.calls[0]
+PEER_CALLS = [call for peer in PEERS for call in peer.calls]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A workload, measured."""
+
+    workload: Workload
+    entries: dict[str, Entry]
+    from_memory: Sample
+
+    @property
+    def ours(self) -> Sample:
+        """The time of metrik."""
+        sample = self.entries[OUR_CALL].sample
+        assert sample
+        return sample
+
+
+def main() -> None:
+    """Measure, print, write."""
+    began = time.perf_counter()
+    console = Console(width=WIDTH)
+    numbers = buffer()
+    speeds = {count: bandwidth(numbers, count) for count in thread_counts()}
+    del numbers
+    lines, figures = measured(console)
+    figures = [*bandwidths(speeds), *figures]
+    found = [
+        workload_table(lines, speeds),
+        Table("Parts, and what else is promised", ["figure", "measured", "promised"], figures),
+        *(series_table(what, measurements) for what, measurements in series().items()),
+    ]
+    for table in found:
+        table.show(console)
+    notes = [description(), *peer_notes(lines)]
+    console.print(*notes, f"{time.perf_counter() - began:.0f} s", sep="\n")
+    sections = [table.markdown() for table in found]
+    tables.write("\n\n".join(["\n".join(f"- {note}" for note in notes), *sections]))
+
+
+def measured(console: Console) -> tuple[list[Line], list[list[str]]]:
+    """Measure the workloads, and what is measured beside them."""
+    lines, figures = [], []
+    with ExitStack() as stack:
+        field = Field(stack)
+        for workload in WORKLOADS.values():
+            console.print(f"{workload.name}: {workload.purpose}")
+            data = workload.build()
+            lines.append(Line(workload, field.play(workload, data), from_memory(workload, data)))
+            if workload is LISTS_100:
+                figures += parts(stages(data))
+            if workload is MILLION:
+                figures += memory_figures()
+    figures += import_figures()
+    shutil.rmtree(BUILT / "data")
+    return lines, figures
+
+
+def workload_table(lines: list[Line], speeds: dict[int, float]) -> Table:
+    """Return the table of workloads: ours, the floor, the peers."""
+    columns = ["workload", "metrik", "lowest-highest", "ns an id", "from memory", "MB", "floor", "above floor"]
+    rows = [ours(line, speeds) + [theirs(line, call) for call in PEER_CALLS] for line in lines]
+    return Table("Milliseconds, and how many times metrik's they are", [*columns, *PEER_CALLS], rows)
+
+
+def ours(line: Line, speeds: dict[int, float]) -> list[str]:
+    """Return our cells of a line."""
+    floor = line.workload.bytes / max(speeds.values())
+    return [
+        line.workload.name,
+        milliseconds(line.ours.median),
+        f"{milliseconds(line.ours.low)}-{milliseconds(line.ours.high)}",
+        f"{1e9 * line.ours.median / line.workload.ids:.2f}",
+        milliseconds(line.from_memory.median),
+        f"{line.workload.bytes / 1e6:.1f}",
+        milliseconds(floor),
+        f"{line.from_memory.median / floor:.1f} x",
+    ]
+
+
+def theirs(line: Line, call: str) -> str:
+    """Return a peer's cell of a line."""
+    entry = line.entries.get(call)
+    if entry is None:
+        return ""
+    if entry.sample is None:
+        return "failed"
+    return f"{milliseconds(entry.sample.median)} ({entry.sample.over(line.ours):.3g} x)"
+
+
+def milliseconds(seconds: float) -> str:
+    """Return the time with three digits, or all before the point."""
+    number = 1e3 * seconds
+    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def bandwidths(speeds: dict[int, float]) -> list[list[str]]:
+    """Return what the floors are reckoned with."""
+    return [[f"memory read by {count} threads", f"{speed / 1e9:.1f} GB/s", ""] for count, speed in speeds.items()]
+
+
+def parts(timed: dict[str, Sample]) -> list[list[str]]:
+    """Return the shares of stages of lists_100 on one thread."""
+    whole = timed[WHOLE]
+    return [
+        ["lists_100 on one thread", f"{milliseconds(whole.median)} ms", ""],
+        ["of it, building Truth", f"{timed[TRUTH].over(whole):.1%}", ""],
+        ["of it, validation but for repeated ids", f"{timed[VALIDATION].over(whole):.1%}", "below 10%"],
+        ["of it, refusing repeated ids (a lower bound)", f"{repeats(timed):.1%}", ""],
+    ]
+
+
+def memory_figures() -> list[list[str]]:
+    """Return what evaluating `million` adds to the memory of a process."""
+    found = memory.added(MILLION, BUILT / "data" / MILLION.name)
+    bound = f"at most {memory.allowed(MILLION) / 1e6:.0f} MB"
+    return [
+        ["memory that million adds, building Truth", f"{found['truth'] / 1e6:.0f} MB", ""],
+        ["memory that million adds, evaluating", f"{found['evaluation'] / 1e6:.0f} MB", bound],
+    ]
+
+
+def import_figures() -> list[list[str]]:
+    """Return what imports cost."""
+    found = imports()
+    return [
+        ["import numpy", f"{milliseconds(found['numpy'].median)} ms", ""],
+        ["import metrik after it", f"{milliseconds(found['metrik'].median)} ms", "below 50 ms"],
+    ]
+
+
+def series_table(what: str, measurements: Series) -> Table:
+    """Return a series: the time a unit of work, which stays the same where time is linear."""
+    columns = ["lists_100 with", "metrik", "ns an id", "a thread and id, to the first"]
+    per_id = [1e9 * sample.median / workload.ids for workload, sample in measurements]
+    first = measurements[0][0].threads * per_id[0]
+    rows = [
+        [workload.name, milliseconds(sample.median), f"{each:.2f}", f"{workload.threads * each / first:.2f}"]
+        for (workload, sample), each in zip(measurements, per_id, strict=True)
+    ]
+    return Table(f"Linear in {what}", columns, rows)
+
+
+def peer_notes(lines: list[Line]) -> list[str]:
+    """Return what must be said of each peer."""
+    notes = []
+    for peer in PEERS:
+        facts = [f"{peer.distribution} {version(peer)}"]
+        if peer.convention:
+            facts.append("compared under " + ", ".join(f"{key}={value}" for key, value in peer.convention.items()))
+        entries = [(line, line.entries[peer.calls[0]]) for line in lines if peer.calls[0] in line.entries]
+        line, first = entries[0]
+        if not first.error:
+            facts.append(f"builds {line.workload.name} in {first.prepared:.1f} s beforehand")
+            facts.append(f"computes {first.values} of its {len(line.workload.values)} values")
+        facts += [f"{line.workload.name} failed: {entry.error}" for line, entry in entries if entry.error]
+        notes.append("; ".join(facts))
+    return notes
+
+
+if __name__ == "__main__":
+    main()

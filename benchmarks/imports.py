@@ -1,0 +1,26 @@
+"""What `import metrik` costs over NumPy, in fresh interpreters."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+
+from benchmarks.timing import Sample, compete
+
+ROUNDS = 11
+TIMED = "import time; {before}begin = time.perf_counter(); import {name}; print(time.perf_counter() - begin)"
+CODE = {
+    "numpy": TIMED.format(before="", name="numpy"),
+    "metrik": TIMED.format(before="import numpy; ", name="metrik"),
+}
+
+
+def imports() -> dict[str, Sample]:
+    """Time the import of NumPy, and that of metrik after NumPy."""
+    return compete({name: partial(fresh, code) for name, code in CODE.items()}, ROUNDS)
+
+
+def fresh(code: str) -> float:
+    """Return what an isolated interpreter prints."""
+    return float(subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True).stdout)

@@ -1,0 +1,39 @@
+"""Whether time grows as the work does, and falls as the cores do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from benchmarks.answers import check, evaluate
+from benchmarks.timing import Sample, compete, turn
+from benchmarks.workloads import LONGER_LISTS, MORE_USERS, Data, Workload
+
+Series = list[tuple[Workload, Sample]]
+
+
+def series() -> dict[str, Series]:
+    """Time more users, longer lists, and more threads; each series in turns."""
+    large = MORE_USERS[-1]
+    threads = [replace(large, name=f"threads x {count}", threads=count) for count in thread_counts()]
+    return {"users": timed(MORE_USERS), "list length": timed(LONGER_LISTS), "threads": timed(threads)}
+
+
+def thread_counts() -> list[int]:
+    """Return 1, 2, 4 ... and as many threads as there are cores to run on."""
+    cores = len(os.sched_getaffinity(0))
+    return [count for count in (2**power for power in range(cores.bit_length())) if count < cores] + [cores]
+
+
+def timed(workloads: Sequence[Workload]) -> Series:
+    """Check and time each workload."""
+    built: dict[tuple[int, int], Data] = {}
+    for workload in workloads:
+        if (key := (workload.users, workload.length)) not in built:
+            built[key] = workload.build()
+            check(workload, built[key], evaluate(workload, built[key]))
+    calls = {w.name: partial(evaluate, w, built[w.users, w.length]) for w in workloads}
+    samples = compete({name: partial(turn, call) for name, call in calls.items()})
+    return [(workload, samples[workload.name]) for workload in workloads]

@@ -1,0 +1,46 @@
+"""Tables on the terminal, and the same in the README between its markers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import rich.box
+import rich.console
+import rich.table
+
+README = Path(__file__).parents[1] / "README.md"
+BEGIN, END = "<!-- what make bench found -->\n", "<!-- end of what make bench found -->"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A heading, columns and cells; the first column names the row."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+    def show(self, console: rich.console.Console) -> None:
+        """Print the table."""
+        table = rich.table.Table(title=self.title, box=rich.box.SIMPLE, title_justify="left")
+        for number, column in enumerate(self.columns):
+            table.add_column(column, justify="right" if number else "left")
+        for row in self.rows:
+            table.add_row(*row)
+        console.print(table)
+
+    def markdown(self) -> str:
+        """Return the table as the README has it."""
+        rule = ["---"] + ["---:"] * (len(self.columns) - 1)
+        lines = [f"| {' | '.join(cells)} |" for cells in (self.columns, rule, *self.rows)]
+        return "\n".join([f"{self.title}:", "", *lines])
+
+
+def write(text: str) -> None:
+    """Put the text between the README's markers."""
+    before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
+    _, marker, after = rest.partition(END)
+    if not marker:
+        raise ValueError(f"{README} has no markers for what make bench found")
+    README.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")
