@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from contextlib import ExitStack
@@ -45,7 +46,7 @@ class Line:
 
 def main() -> None:
     """Measure, print, write."""
-    began = time.perf_counter()
+    began, load = time.perf_counter(), os.getloadavg()[0]
     console = Console(width=WIDTH)
     numbers = buffer()
     speeds = {count: bandwidth(numbers, count) for count in thread_counts()}
@@ -59,7 +60,7 @@ def main() -> None:
     ]
     for table in found:
         table.show(console)
-    notes = [description(), *peer_notes(lines)]
+    notes = [description(load), *peer_notes(lines)]
     console.print(*notes, f"{time.perf_counter() - began:.0f} s", sep="\n")
     sections = [table.markdown() for table in found]
     tables.write("\n\n".join(["\n".join(f"- {note}" for note in notes), *sections]))

@@ -14,12 +14,13 @@ import metrik
 ROOT = Path(__file__).parents[1]
 
 
-def description() -> str:
-    """Return machine, versions and commit in a line."""
+def description(load: float) -> str:
+    """Return machine, versions, commit and the load average when the run began, in a line."""
     parts = [
         f"{processor()}, {len(os.sched_getaffinity(0))} cores",
         f"{system()}, Python {platform.python_version()}, NumPy {np.__version__}",
         f"metrik {metrik.__version__} at {commit()}",
+        f"load average before the run {load:.1f}",
     ]
     return "; ".join(parts)
 
