@@ -82,18 +82,17 @@ class OwnedLists {
   Lists lists_;
 };
 
-py::int_ python_int(const ExactInteger& integer) {
-  const py::bytes bytes(reinterpret_cast<const char*>(integer.bytes.data()), integer.bytes.size());
-  return py::int_(
-      py::type::of(py::int_(0)).attr("from_bytes")(bytes, "little", py::arg("signed") = true));
+// Two's complement, least significant byte first, as int.from_bytes takes it.
+py::bytes python_bytes(const ExactInteger& integer) {
+  return {reinterpret_cast<const char*>(integer.bytes.data()), integer.bytes.size()};
 }
 
-using PySums = py::typing::Tuple<int, int, py::int_, int, py::int_, int, py::int_, int>;
+using PySums = py::typing::Tuple<int, int, py::bytes, int, py::bytes, int, py::bytes, int>;
 
 // (users, undefined, total, its scale, squares, their scale, weight, its scale)
 PySums python_sums(const Sums& sums) {
-  return py::make_tuple(sums.users, sums.undefined, python_int(sums.total), sums.total.scale,
-                        python_int(sums.squares), sums.squares.scale, python_int(sums.weight),
+  return py::make_tuple(sums.users, sums.undefined, python_bytes(sums.total), sums.total.scale,
+                        python_bytes(sums.squares), sums.squares.scale, python_bytes(sums.weight),
                         sums.weight.scale);
 }
 
@@ -153,19 +152,27 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
     return evaluate(request);
   }();
   py::list sums;
-  for (const Sums& one : result.sums) sums.append(python_sums(one));
+  for (const Sums& one : result.sums) {
+    if (sums.size() % 4096 == 4095) poll_signals();
+    sums.append(python_sums(one));
+  }
   return py::make_tuple(sums, python_tally(result.tally), table);
 }
 
-py::array_t<Offset> lengths_of_padded(const py::array& matrix, const std::string& argument) {
+// None where no row is padded.
+std::optional<py::array_t<Offset>> lengths_of_padded(const py::array& matrix,
+                                                     const std::string& argument) {
   if (matrix.ndim() != 2) {
     throw TypeFault({.argument = argument,
                      .expected = "a two-dimensional array",
                      .found = std::to_string(matrix.ndim()) + " dimension(s)"});
   }
   const py::array flat = matrix.attr("reshape")(-1);
+  const Count columns = matrix.shape(1);
   const auto lengths =
-      padded_lengths(item_view(flat, argument), matrix.shape(0), matrix.shape(1), argument);
+      padded_lengths(item_view(flat, argument), matrix.shape(0), columns, argument);
+  const auto full = [&](Offset length) { return length == columns; };
+  if (std::ranges::all_of(lengths, full)) return std::nullopt;
   return py::array_t<Offset>(static_cast<py::ssize_t>(lengths.size()), lengths.data());
 }
 
@@ -205,7 +212,8 @@ void bind_evaluate(py::module_& module) {
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"),
              "Evaluate all values in one pass. Returns (sums of group x value, counts, per user).");
   module.def("padded_lengths", &lengths_of_padded, py::arg("matrix").noconvert(),
-             py::arg("argument"), "The filled length of each row of a matrix padded with -1.");
+             py::arg("argument"),
+             "The filled length of each row of a matrix padded with -1; None if no row is padded.");
 }
 
 }  // namespace metrik::bindings

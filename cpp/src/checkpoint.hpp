@@ -1,9 +1,9 @@
 // Where a long loop stops for breath: signals are handled, and a cancelled evaluation ends.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace metrik {
 
@@ -22,6 +22,18 @@ void in_chunks(std::size_t size, const Checkpoint& checkpoint, const Body& body)
     checkpoint();
   }
   if (begin < size) body(begin, size);
+}
+
+// Makes the vector that long, new elements having the value: the first touch of gigabytes takes
+// seconds.
+template <class T>
+void grow(std::vector<T>& elements, std::size_t size, const T& value,
+          const Checkpoint& checkpoint) {
+  if (size <= elements.size()) return;
+  elements.reserve(size);
+  in_chunks(size - elements.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    elements.insert(elements.end(), end - begin, value);
+  });
 }
 
 }  // namespace metrik

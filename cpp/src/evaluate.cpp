@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <limits>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -67,14 +67,16 @@ Count count_of(Breach breach, const Matches& matches) {
 // Users by group, those of a group in their own order: a counting sort.
 std::vector<Count> sorted_by_group(std::span<const Offset> groups, Count group_count,
                                    const Checkpoint& checkpoint) {
-  std::vector<Count> next(static_cast<std::size_t>(group_count) + 1);  // place of a group's next
+  std::vector<Count> next;  // place of a group's next user
+  grow(next, static_cast<std::size_t>(group_count) + 1, Count{0}, checkpoint);
   in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const Offset group : groups.subspan(begin, end - begin)) {
       ++next[static_cast<std::size_t>(group) + 1];
     }
   });
   std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<Count> order(groups.size());
+  std::vector<Count> order;
+  grow(order, groups.size(), Count{0}, checkpoint);
   in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t user = begin; user < end; ++user) {
       Count& place = next[static_cast<std::size_t>(groups[user])];
@@ -213,9 +215,8 @@ Breach Evaluation::walk() {
     Worker worker;
     Count group = 0;  // of the users at hand: they come group by group
   };
-  std::vector<Desk> desks;
-  desks.reserve(static_cast<std::size_t>(threads));
-  for (int i = 0; i < threads; ++i) desks.push_back({Worker(job_)});
+  // Each made by its own thread, so that no two write to one line of a cache.
+  std::vector<std::unique_ptr<Desk>> desks(static_cast<std::size_t>(threads));
   std::atomic<Breach> breach = Breach::none;
 
   const auto finish_group = [&](Desk& desk, const Checkpoint& checkpoint) {
@@ -224,7 +225,9 @@ Breach Evaluation::walk() {
     add(desk.worker, desk.group);
   };
   const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
-    Desk& desk = desks[static_cast<std::size_t>(index)];
+    std::unique_ptr<Desk>& own = desks[static_cast<std::size_t>(index)];
+    if (!own) own = std::make_unique<Desk>(Desk{Worker(job_)});
+    Desk& desk = *own;
     const Count end = std::min((block + 1) * block_users, users());
     for (Count place = block * block_users; place < end && breach == Breach::none; ++place) {
       const Count user = order_.empty() ? place : order_[static_cast<std::size_t>(place)];
@@ -235,15 +238,19 @@ Breach Evaluation::walk() {
     }
   };
   parallel_for(blocks, threads, body, request.poll);
-  for (Desk& desk : desks) finish_group(desk, timed(request.poll));
+  for (const std::unique_ptr<Desk>& desk : desks) {
+    if (desk) finish_group(*desk, timed(request.poll));
+  }
   return breach;
 }
 
 Result Evaluation::run() {
   const Breach breach = walk();
   if (breach != Breach::none) report(breach);
+  const Checkpoint checkpoint = timed(job_.request.poll);
   Result result{.sums = {}, .tally = tally_};
   for (const std::vector<Accumulator>& totals : totals_) {
+    checkpoint();
     for (const Accumulator& sums : totals) result.sums.push_back(sums.sums());
   }
   return result;

@@ -65,6 +65,7 @@ void Judge::judge_truth(const Lens& lens, const Matches& matches, std::span<cons
     return Entry{grade, relevant ? lens.gain_of(grade) : 0, relevant};
   };
   entries_.clear();
+  entries_.reserve(grades.size());
   ungraded_ = grades.empty();
   if (ungraded_) {
     entries_.push_back(judged(1));
@@ -113,19 +114,16 @@ void Judge::add_hits(const Lens& lens, const Matches& matches, HitRow& row, std:
                      const Checkpoint& checkpoint) {
   const bool once = lens.duplicate_items == Duplicates::first;
   Count relevant = 0;
-  std::size_t next = hits.size();
-  hits.resize(next + matches.found.size());
+  if (matches.found.size() > kChunk) hits.reserve(hits.size() + matches.found.size());
   in_chunks(matches.found.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const Match& match = matches.found[i];
+    for (const Match& match : std::span(matches.found).subspan(begin, end - begin)) {
       if (match.repeat && once) continue;
       const Entry& entry = entry_of(match.entry);
       row.hits_repeat = row.hits_repeat || (match.repeat && entry.relevant);
       relevant += entry.relevant ? 1 : 0;
-      hits[next++] = {match.rank, relevant, entry.gain, entry.relevant};
+      hits.push_back({match.rank, relevant, entry.gain, entry.relevant});
     }
   });
-  hits.resize(next);
 }
 
 const HitRow& Judge::judge(const Lens& lens, const Matches& matches, std::span<const double> grades,

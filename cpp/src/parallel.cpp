@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kPollInterval{20};
 
 // Thrown at the checkpoint of a worker when another has failed; goes no further.
-struct Stopped {};
+struct Stopped : std::exception {};
 
 class Team {
  public:

@@ -14,21 +14,13 @@ std::span<const T> row_of(std::span<const T> items, const Lists& lists, Count ro
                        static_cast<std::size_t>(lists.length(row)));
 }
 
-std::size_t most_cutoffs(const Plan& plan) {
-  std::size_t most = 0;
-  for (const Ladder& ladder : plan.ladders) most = std::max(most, ladder.cutoffs().size());
-  return most;
-}
-
 }  // namespace
 
 std::vector<Accumulator> accumulators(const Job& job) {
   std::vector<Exactness> exactness(job.request.values.size());
   for (const Run& run : job.plan.runs) {
-    const bool weighs = job.request.weights || run.rules.average == Average::micro;
-    const Exactness own = weighs           ? Exactness::weighing
-                          : run.unit_range ? Exactness::unit
-                                           : Exactness::any;
+    Exactness own = run.unit_range ? Exactness::unit : Exactness::any;
+    if (job.request.weights || run.rules.average == Average::micro) own = Exactness::weighing;
     for (const std::size_t output : run.outputs) exactness[output] = own;
   }
   return {exactness.begin(), exactness.end()};
@@ -38,7 +30,6 @@ Worker::Worker(const Job& job)
     : job_(job),
       ranking_(job.id_bits, !job.request.grades.empty()),
       rows_(job.plan.lenses.size()),
-      ratios_(most_cutoffs(job.plan)),
       values_(job.request.values.size()),
       sums_(accumulators(job)) {
   users_.reserve(kBatch);
@@ -139,9 +130,7 @@ Breach Worker::settle_lens(std::size_t lens, const Checkpoint& checkpoint) {
       ladder = run.ladder;
       fill_depths(rows, job_.plan.ladders[ladder], checkpoint);
     }
-    const DiscountTable& discounts = job_.discounts[static_cast<std::size_t>(run.rules.discount)];
-    run.score({rows, depths_, run.rules, discounts, run.parameter, checkpoint}, ratios_);
-    divide(run);
+    score(run, rows, checkpoint);
     gravest = std::min(gravest, apply_policies(run, rows));
     reduce(run, rows);
   }
@@ -157,19 +146,18 @@ void Worker::fill_depths(std::span<const HitRow> rows, const Ladder& ladder,
   }
 }
 
-void Worker::divide(const Run& run) {
-  const double undefined = undefined_value(run.rules.undefined);
-  for (std::size_t i = 0; i < run.outputs.size(); ++i) {
-    const auto numerators = ratios_.numerators[i];
-    const auto denominators = ratios_.denominators[i];
-    const auto values = values_[run.outputs[i]];
-    // Divides first and asks then, so that several are divided at once.
-    const std::size_t users = users_.size();
-    for (std::size_t user = 0; user < users; ++user) {
-      const double quotient = numerators[user] / denominators[user];
-      values[user] = denominators[user] != 0 ? quotient : undefined;
-    }
-  }
+void Worker::score(const Run& run, std::span<const HitRow> rows, const Checkpoint& checkpoint) {
+  scores_.values.clear();
+  for (const std::size_t output : run.outputs) scores_.values.push_back(values_[output].data());
+  run.score({.rows = rows,
+             .depths = depths_,
+             .rules = run.rules,
+             .discounts = job_.discounts[static_cast<std::size_t>(run.rules.discount)],
+             .parameter = run.parameter,
+             .quotient_by_zero = undefined_value(run.rules.undefined),
+             .keeps_ratios = run.rules.average == Average::micro,
+             .checkpoint = checkpoint},
+            scores_);
 }
 
 // Gives odd users what the convention says, instead of what was computed.
@@ -197,7 +185,7 @@ void Worker::reduce(const Run& run, std::span<const HitRow> rows) {
     for (std::size_t user = 0; user < users_.size(); ++user) {
       const Verdict outcome = verdict(run.rules, presence(users_[user]), rows[user]);
       if (outcome.empty != Empty::compute) continue;
-      const Ratio ratio{ratios_.numerators[i][user], ratios_.denominators[i][user]};
+      const Ratio& ratio = scores_.ratios[user * run.outputs.size() + i];
       sums_[output].add(ratio, weights_.empty() ? 1 : weights_[user]);
     }
   }

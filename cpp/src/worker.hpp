@@ -53,7 +53,7 @@ class Worker {
   Breach settle_lens(std::size_t lens, const Checkpoint& checkpoint);
   void fill_depths(std::span<const HitRow> rows, const Ladder& ladder,
                    const Checkpoint& checkpoint);
-  void divide(const Run& run);
+  void score(const Run& run, std::span<const HitRow> rows, const Checkpoint& checkpoint);
   Breach apply_policies(const Run& run, std::span<const HitRow> rows);
   void reduce(const Run& run, std::span<const HitRow> rows);
   void keep(std::size_t output);
@@ -68,7 +68,7 @@ class Worker {
   // Of one lens and run at a time.
   std::vector<std::size_t> odd_;  // users whose values a convention may settle otherwise
   std::vector<Depth> depths_;
-  Ratios ratios_;
+  Scores scores_;
   Columns values_;
   // Of all users.
   std::vector<Accumulator> sums_;

@@ -104,12 +104,12 @@ TEST_CASE("discounts never rise with the rank") {
   }
 }
 
-const Checkpoint kNoCheckpoint = [] {};
+const Checkpoint no_checkpoint = [] {};
 
 TEST_CASE("a table holds the discounts and their sums in rank order") {
   constexpr Count kDepth = 5000;
   for (const Discount kind : kKinds) {
-    const DiscountTable table(kind, kDepth, 0, kNoCheckpoint);
+    const DiscountTable table(kind, kDepth, 0, no_checkpoint);
     REQUIRE(table.depth() == kDepth);
     CHECK(table.sum_to(0) == 0);
     double sum = 0;
@@ -124,8 +124,8 @@ TEST_CASE("a table holds the discounts and their sums in rank order") {
 
 TEST_CASE("a table is asked for discounts below its depth too, and is not made for all of them") {
   for (const Discount kind : kKinds) {
-    CHECK(DiscountTable(kind, 3, 100, kNoCheckpoint).depth() == 100);
-    const DiscountTable table(kind, 3, Count{1} << 40U, kNoCheckpoint);
+    CHECK(DiscountTable(kind, 3, 100, no_checkpoint).depth() == 100);
+    const DiscountTable table(kind, 3, Count{1} << 40U, no_checkpoint);
     CHECK(table.depth() < 100000);
     for (const Count rank : {Count{1}, table.depth(), table.depth() + 1, Count{1} << 31U}) {
       CAPTURE(rank);
@@ -142,7 +142,7 @@ TEST_CASE("a checkpoint is passed while a table is made") {
 }
 
 TEST_CASE("a table may be empty") {
-  const DiscountTable table(Discount::log2, 0, 0, kNoCheckpoint);
+  const DiscountTable table(Discount::log2, 0, 0, no_checkpoint);
   CHECK(table.depth() == 0);
   CHECK(table.at(1) == 1);
   CHECK(table.sum_to(0) == 0);

@@ -18,14 +18,14 @@ namespace {
 using Ids = std::vector<std::int64_t>;
 using Counts = std::vector<Count>;
 
-const Checkpoint kNoCheckpoint = [] {};
+const Checkpoint no_checkpoint = [] {};
 constexpr std::uint64_t kAnyId = ~std::uint64_t{0} >> 1U;  // the bits of ids of any size
 
 template <class ListId = std::int64_t>
 const Matches& match(GivenRanking& ranking, const Ids& truth, const std::vector<ListId>& list,
                      const Ids& exclude = {}) {
   return ranking.match(std::span<const std::int64_t>(truth), std::span<const ListId>(list),
-                       std::span<const std::int64_t>(exclude), kNoCheckpoint);
+                       std::span<const std::int64_t>(exclude), no_checkpoint);
 }
 
 void check_found(const Matches& matches, const std::vector<Match>& expected) {
@@ -278,7 +278,7 @@ Judged judge(const Rules& rules, const Ids& truth, const Ids& list,
   Judge judge;
   Rows rows;
   const HitRow& row = judge.judge(Lens(rules, true), match(ranking, truth, list, exclude), grades,
-                                  rows, kNoCheckpoint);
+                                  rows, no_checkpoint);
   return {.hits = {row.judged.begin(), row.judged.end()},
           .ideal = {row.ideal.begin(), row.ideal.end()},
           .row = row};
@@ -458,13 +458,13 @@ TEST_CASE("one judge serves users and lenses in turn") {
   for (int i = 0; i < 3; ++i) {
     const Matches& matches = match(ranking, {1, 2, 3}, Ids{3, 2, 1});
     Rows rows;
-    HitRow row = judge.judge(Lens(Rules{}, true), matches, grades, rows, kNoCheckpoint);
+    HitRow row = judge.judge(Lens(Rules{}, true), matches, grades, rows, no_checkpoint);
     CHECK(row.relevant == 3);
     CHECK(row.ideal.size() == 3);
-    row = judge.judge(Lens(graded, true), matches, grades, rows, kNoCheckpoint);
+    row = judge.judge(Lens(graded, true), matches, grades, rows, no_checkpoint);
     CHECK(row.relevant == 2);
     CHECK(row.ideal.size() == 2);
-    row = judge.judge(Lens(graded, true), match(ranking, {}, Ids{5}), {}, rows, kNoCheckpoint);
+    row = judge.judge(Lens(graded, true), match(ranking, {}, Ids{5}), {}, rows, no_checkpoint);
     CHECK(row.relevant == 0);
     CHECK(row.unit_gains);
     CHECK(row.judged.empty());
@@ -494,7 +494,7 @@ TEST_CASE("a ladder counts down to each cutoff") {
   row.nonrelevant = 2;
   const Ladder ladder({1, 4, 1024, 5000, kNoCutoff});
   std::vector<Depth> depths(5);
-  ladder.fill(row, depths, kNoCheckpoint);
+  ladder.fill(row, depths, no_checkpoint);
   const std::vector<Count> lists = {1, 4, 1024, 5000, 5001};
   const std::vector<Count> judged = {1, 2, 4, 6, 7};
   for (std::size_t i = 0; i < depths.size(); ++i) {

@@ -8,8 +8,6 @@ except ImportError as error:  # pragma: no cover - a broken installation
     error.add_note("metrik's compiled core is missing: install the package, or run `make test` in a checkout")
     raise
 
-from importlib.metadata import version as _version
-
 from metrik import reference
 from metrik._conventions import Convention, conventions
 from metrik._errors import (
@@ -28,7 +26,18 @@ from metrik._metrics import metrics
 from metrik._report import Comparison, Report, merge
 from metrik._state import State
 
-__version__ = _version("metrik")
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    """Look the version up when it is asked for: the metadata take as long to load as all else."""
+    if name != "__version__":
+        message = f"module 'metrik' has no attribute {name!r}"
+        raise AttributeError(message)
+    from importlib.metadata import version  # noqa: PLC0415 - that is the point
+
+    return version("metrik")
+
 
 __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry
     "CapacityError",

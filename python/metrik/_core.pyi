@@ -134,7 +134,9 @@ def evaluate(
     per_user: bool,
     num_threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> tuple[
-    list[tuple[int, int, int, int, int, int, int, int]], dict[str, int], numpy.typing.NDArray[numpy.float64] | None
+    list[tuple[int, int, bytes, int, bytes, int, bytes, int]],
+    dict[str, int],
+    numpy.typing.NDArray[numpy.float64] | None,
 ]:
     """
     Evaluate all values in one pass. Returns (sums of group x value, counts, per user).
@@ -145,9 +147,9 @@ def metric_table() -> list[MetricInfo]:
     All metrics, in the order in which they are listed.
     """
 
-def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.int64]:
+def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.int64] | None:
     """
-    The filled length of each row of a matrix padded with -1.
+    The filled length of each row of a matrix padded with -1; None if no row is padded.
     """
 
 MAX_CUTOFF: int = 2147483647

@@ -33,7 +33,13 @@ def core_engine(problem: Problem) -> Outcome:
         problem.per_user,
         problem.num_threads,
     )
-    return Outcome([Sums(*one) for one in sums], dict(counts), per_user)
+    return Outcome([_sums(*one) for one in sums], dict(counts), per_user)
+
+
+def _sums(users: int, undefined: int, *sums_and_scales: bytes | int) -> Sums:
+    """Read the core's integers, which come as bytes."""
+    read = (int.from_bytes(one, "little", signed=True) if isinstance(one, bytes) else one for one in sums_and_scales)
+    return Sums(users, undefined, *read)
 
 
 # A mapping is an object too: the first that fits counts.

@@ -18,7 +18,6 @@
 #include <span>
 #include <vector>
 
-#include "batch.hpp"
 #include "checkpoint.hpp"
 #include "discounts.hpp"
 #include "hit_row.hpp"
@@ -44,15 +43,16 @@ struct Task {
   const Rules& rules;
   const DiscountTable& discounts;
   double parameter;
+  double quotient_by_zero;  // the value where the divisor is 0
+  bool keeps_ratios;        // for a sum of their own, as in a micro average
   const Checkpoint& checkpoint;
 };
 
-// Ratios: a column a cutoff.
-struct Ratios {
-  Columns numerators;
-  Columns denominators;
+// Where the results go.
+struct Scores {
+  std::vector<double*> values = {};  // by cutoff: a column, in it a place a user
+  std::vector<Ratio> ratios = {};    // rows x cutoffs, if they are kept
   std::vector<double> so_far = {0};  // of one user's walk
-  explicit Ratios(std::size_t cutoffs) : numerators(cutoffs), denominators(cutoffs) {}
 };
 
 template <class Metric>
@@ -74,37 +74,39 @@ Metric start(const Context& context) {
 template <class Metric>
 void walk(Metric& metric, const Context& context, std::vector<double>& so_far) {
   const std::span<const Hit> judged = context.row.judged;
-  if (so_far.size() <= judged.size()) so_far.resize(judged.size() + 1);
+  grow(so_far, judged.size() + 1, 0.0, context.checkpoint);
   for (std::size_t i = 0; i < judged.size(); ++i) {
     if (i % kChunk == kChunk - 1) context.checkpoint();
     so_far[i + 1] = metric.see(judged[i]);
   }
 }
 
-// Fills the ratios of all users.
+// Fills the scores of all users.
 template <class Metric>
-void score(const Task& task, Ratios& ratios) {
-  const std::size_t cutoffs = task.depths.size() / std::max<std::size_t>(task.rows.size(), 1);
-  std::vector<double>& so_far = ratios.so_far;
+void score(const Task& task, Scores& scores) {
+  const std::size_t cutoffs = scores.values.size();
+  if (task.keeps_ratios) scores.ratios.resize(task.rows.size() * cutoffs);
   for (std::size_t user = 0; user < task.rows.size(); ++user) {
     const Context context{task.rows[user], task.rules, task.discounts, task.parameter,
                           task.checkpoint};
-    auto metric = start<Metric>(context);
-    if constexpr (WalksHits<Metric>) walk(metric, context, so_far);
+    auto metric = start<Metric>(context);  // NOLINT(misc-const-correctness): some are walked
+    if constexpr (WalksHits<Metric>) walk(metric, context, scores.so_far);
     for (std::size_t i = 0; i < cutoffs; ++i) {
       const Depth& depth = task.depths[user * cutoffs + i];
       Ratio ratio;
       if constexpr (WalksHits<Metric>) {
-        ratio = metric.at(so_far[static_cast<std::size_t>(depth.judged)], depth, task.rules);
+        const double so_far = scores.so_far[static_cast<std::size_t>(depth.judged)];
+        ratio = metric.at(so_far, depth, task.rules);
       } else {
         ratio = metric.at(depth, task.rules);
       }
-      ratios.numerators[i][user] = ratio.numerator;
-      ratios.denominators[i][user] = ratio.denominator;
+      if (task.keeps_ratios) scores.ratios[user * cutoffs + i] = ratio;
+      scores.values[i][user] =
+          ratio.denominator != 0 ? ratio.numerator / ratio.denominator : task.quotient_by_zero;
     }
   }
 }
 
-using Score = void (*)(const Task&, Ratios&);
+using Score = void (*)(const Task&, Scores&);
 
 }  // namespace metrik

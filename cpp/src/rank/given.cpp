@@ -1,5 +1,6 @@
 #include "rank/given.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -13,12 +14,13 @@ void GivenRanking::start(Ids truth, std::size_t list_size, Ids exclude,
   truth_built_ = exclude_built_ = list_built_ = false;
   scanned_ = 0;
   matches_.found.clear();
+  if (list_size > kChunk) matches_.found.reserve(std::min(truth.size(), list_size));
   matches_.first_entry.clear();
   matches_.excluded.clear();
   matches_.truth_size = static_cast<Count>(truth.size());
   matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
   matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;
-  marks_.start(truth.size() + list_size + exclude.size());
+  marks_.start(truth.size() + list_size + exclude.size(), checkpoint);
 }
 
 void GivenRanking::mark_truth() {
@@ -29,7 +31,7 @@ void GivenRanking::mark_truth() {
   // Where each entry has a place of its own, the place remembers it; else there is an index.
   truth_remembered_ = !suspects && truth_.size() < std::numeric_limits<std::uint32_t>::max() &&
                       (entries_ || !marks_.exact());
-  if (truth_remembered_) marks_.remember(truth_);
+  if (truth_remembered_) marks_.remember(truth_, *checkpoint_);
   if (suspects) find_duplicates_in_truth();
 }
 

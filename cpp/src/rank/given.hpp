@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "checkpoint.hpp"
@@ -61,7 +62,7 @@ class GivenRanking {
   Offset find_in_truth(std::uint64_t id) {
     if (!truth_remembered_) return find(truth_index_, truth_built_, truth_, id);
     const std::size_t entry = marks_.recall(id);
-    const bool right = entry < truth_.size() && static_cast<std::uint64_t>(truth_[entry]) == id;
+    const bool right = entry < truth_.size() && std::cmp_equal(truth_[entry], id);
     return right ? static_cast<Offset>(entry) : -1;
   }
   bool is_excluded(std::uint64_t id) {
@@ -105,7 +106,7 @@ bool GivenRanking::is_repeat(std::span<const Id> list, std::size_t position) {
   scanned_ += position;
   if (list.size() > kChunk || scanned_ > 16 * list.size()) {
     const Offset first = find(list_index_, list_built_, list, static_cast<std::uint64_t>(id));
-    return first >= 0 && first < static_cast<Offset>(position);
+    return first >= 0 && std::cmp_less(first, position);
   }
   const auto above = list.first(position);
   return std::ranges::find(above, id) != above.end();

@@ -20,7 +20,8 @@ class Index {
  public:
   template <class Id>
   void build(std::span<const Id> ids, const Checkpoint& checkpoint) {
-    slots_.assign(std::bit_ceil(2 * ids.size() + 2), kEmpty);
+    slots_.clear();
+    grow(slots_, std::bit_ceil(2 * ids.size() + 2), kEmpty, checkpoint);
     mask_ = slots_.size() - 1;
     in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {

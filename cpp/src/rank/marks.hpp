@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "checkpoint.hpp"
 #include "metrik/types.hpp"
 #include "rank/index.hpp"
 
@@ -31,8 +32,9 @@ class Marks {
   explicit Marks(std::uint64_t id_bits) : id_bits_(id_bits) {}
 
   // Forgets the user before; the next one has so many ids.
-  void start(std::size_t ids) {
+  void start(std::size_t ids, const Checkpoint& checkpoint) {
     if (ids != ids_) settle_places(ids);
+    grow(marks_, mask_ + 1, std::uint8_t{0}, checkpoint);
     if (base_ > kLastBase) {
       std::fill_n(marks_.begin(), used_, std::uint8_t{0});
       used_ = 0;
@@ -65,11 +67,13 @@ class Marks {
   }
 
   // Remembers the position of each id, in its place.
-  void remember(std::span<const std::int64_t> ids) {
-    if (remembered_.size() < marks_.size()) remembered_.resize(marks_.size());
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      remembered_[place_of(static_cast<std::uint64_t>(ids[i]))] = static_cast<std::uint32_t>(i);
-    }
+  void remember(std::span<const std::int64_t> ids, const Checkpoint& checkpoint) {
+    grow(remembered_, mask_ + 1, std::uint32_t{0}, checkpoint);
+    in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        remembered_[place_of(static_cast<std::uint64_t>(ids[i]))] = static_cast<std::uint32_t>(i);
+      }
+    });
   }
   // The position of the id, if it is one of those that are remembered and no later one shares its
   // place; else some number.
@@ -87,7 +91,6 @@ class Marks {
     const unsigned width = exact_ ? id_width : static_cast<unsigned>(std::bit_width(wanted));
     hash_.shift = 64 - width;
     mask_ = (std::uint64_t{1} << width) - 1;
-    if (marks_.size() <= mask_) marks_.resize(mask_ + 1);
     ids_ = ids;
   }
 

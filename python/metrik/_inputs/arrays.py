@@ -37,7 +37,5 @@ def _multi_hot(array: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], argument:
 def _padded(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], argument: str) -> Rows:
     ids = id_array(array, argument, dimensions=2)
     users, width = ids.shape
-    lengths = _core.padded_lengths(ids, argument)
-    full = bool((lengths == width).all())
     indptr = np.arange(users + 1, dtype=np.int64) * width
-    return Rows(indptr, ids.reshape(-1), lengths=None if full else lengths)
+    return Rows(indptr, ids.reshape(-1), lengths=_core.padded_lengths(ids, argument))
