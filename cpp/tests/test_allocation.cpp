@@ -1,11 +1,12 @@
 // Memory may run out at any allocation, on any thread. The operators below replace those of the
-// whole test program, and fail when a test tells them to.
+// whole test program: they count what is asked for, and fail when a test tells them to.
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <new>
 #include <span>
 #include <vector>
@@ -18,6 +19,7 @@ namespace {
 constexpr std::int64_t kNever = -1;
 std::atomic<std::int64_t> allocations_left = kNever;  // before the one that fails
 std::atomic<bool> one_failed = false;
+std::atomic<std::size_t> bytes_asked_for = 0;
 
 bool must_fail() noexcept {
   if (allocations_left < 0) return false;
@@ -27,6 +29,7 @@ bool must_fail() noexcept {
 }
 
 void* allocate(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  bytes_asked_for += size;
   return must_fail() ? nullptr : std::malloc(size == 0 ? 1 : size);
 }
 
@@ -98,7 +101,7 @@ class Lists3000 {
   std::vector<Offset> indptr_ = {0};
 };
 
-TEST_CASE("an allocation that fails ends the evaluation, or it does without") {
+TEST_CASE("F24: an allocation that fails ends the evaluation, or it does without") {
   const Lists3000 truth(1);
   const Lists3000 predictions(2);
   std::vector<Offset> groups(3000);
@@ -141,7 +144,7 @@ TEST_CASE("an allocation that fails ends the evaluation, or it does without") {
   }
 }
 
-TEST_CASE("an allocation that fails while a fault is reported") {
+TEST_CASE("F24: an allocation that fails while a fault is reported") {
   const Lists3000 truth(1);
   const Lists3000 repeated(0);
   const std::vector<PlannedValue> values = {
@@ -161,6 +164,44 @@ TEST_CASE("an allocation that fails while a fault is reported") {
     fail_at_each_allocation(
         request, [](Outcome outcome, const Result&) { CHECK(outcome != Outcome::done); });
   }
+}
+
+// 300 users with 20 items each, the largest of them being `largest`.
+std::size_t bytes_for_ids_up_to(std::int64_t largest) {
+  constexpr std::int64_t kItems = 20;
+  std::vector<std::int64_t> items;
+  std::vector<Offset> indptr = {0};
+  for (std::int64_t user = 0; user < 300; ++user) {
+    for (std::int64_t i = 0; i < kItems; ++i) items.push_back(largest - ((largest / kItems) * i));
+    indptr.push_back(static_cast<Offset>(items.size()));
+  }
+  const Lists lists{.items = std::span<const std::int64_t>(items),
+                    .indptr = indptr,
+                    .lengths = {},
+                    .present = {}};
+  const std::vector<PlannedValue> values = {
+      {.metric = "ndcg", .cutoff = 5, .parameter = 0, .rules = {}}};
+  const std::size_t before = bytes_asked_for;
+  const Result result = evaluate({.truth = lists,
+                                  .grades = {},
+                                  .predictions = lists,
+                                  .exclude = {},
+                                  .weights = {},
+                                  .groups = {},
+                                  .values = values,
+                                  .tally_rules = {},
+                                  .per_user = {}});
+  CHECK(result.sums.at(0).users == 300);
+  return bytes_asked_for - before;
+}
+
+// A table of the range of ids may serve where that is short; 16 MiB is no more than a short one.
+TEST_CASE("F19: memory depends on how many ids there are, not on how large they are") {
+  for (const int bits : {8, 16, 20, 24, 28, 31, 32, 40, 62}) {
+    CAPTURE(bits);
+    CHECK(bytes_for_ids_up_to((std::int64_t{1} << bits) - 1) < std::size_t{16} << 20U);
+  }
+  CHECK(bytes_for_ids_up_to(std::numeric_limits<std::int64_t>::max()) < std::size_t{16} << 20U);
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ Input users_of(const Input& whole, std::size_t begin, std::size_t end) {
   return part;
 }
 
-TEST_CASE("any number of threads gives the same bytes") {
+TEST_CASE("F22: any number of threads gives the same bytes") {
   for (const bool weighted : {false, true}) {
     CAPTURE(weighted);
     Input input = random_input(4000, weighted);
@@ -283,7 +283,7 @@ TEST_CASE("metrics that promise the unit range keep it under any divisors") {
   }
 }
 
-TEST_CASE("what poll throws ends the evaluation") {
+TEST_CASE("F25: what poll throws ends the evaluation") {
   Input input = random_input(30000, false);
   input.poll = [] { throw std::runtime_error("cancelled"); };
   for (const int threads : {1, 2}) {

@@ -251,7 +251,7 @@ TEST_CASE("nothing of a user is seen in the next") {
   }
 }
 
-TEST_CASE("ids that share their low or their high bits are told apart") {
+TEST_CASE("F19: ids that share their low or their high bits are told apart") {
   GivenRanking ranking(kAnyId, true);
   for (const unsigned shift : {0U, 20U, 40U}) {
     CAPTURE(shift);

@@ -95,7 +95,7 @@ TEST_CASE("workers are distinct threads that run at the same time") {
   for (const std::atomic<int>& blocks : blocks_of) CHECK(blocks == 1);
 }
 
-TEST_CASE("an exception of a block stops the others and is rethrown") {
+TEST_CASE("F23: an exception of a block stops the others and is rethrown") {
   for (const int threads : {1, 2, 7}) {
     for (const Count bad : {0, 1, 50, 99}) {
       CAPTURE(threads);
@@ -116,7 +116,7 @@ TEST_CASE("an exception of a block stops the others and is rethrown") {
   }
 }
 
-TEST_CASE("an exception of a worker that is not the caller is rethrown in the caller") {
+TEST_CASE("F23: an exception of a worker that is not the caller is rethrown in the caller") {
   std::atomic<bool> other_ran = false;
   const auto body = [&](int worker, Count, const Checkpoint&) {
     if (worker != 0) {
@@ -128,12 +128,12 @@ TEST_CASE("an exception of a worker that is not the caller is rethrown in the ca
   CHECK(thrown_by(2, 2, body, kNoPoll) == "other");
 }
 
-TEST_CASE("of many exceptions one is rethrown") {
+TEST_CASE("F23: of many exceptions one is rethrown") {
   const auto body = [](int, Count, const Checkpoint&) { throw std::runtime_error("each"); };
   CHECK(thrown_by(1000, 7, body, kNoPoll) == "each");
 }
 
-TEST_CASE("the caller polls between its own blocks, and an exception of poll stops all") {
+TEST_CASE("F25: the caller polls between its own blocks, and an exception of poll stops all") {
   for (const int threads : {1, 2, 3}) {
     CAPTURE(threads);
     std::atomic<bool> polled = false;
@@ -153,7 +153,7 @@ TEST_CASE("the caller polls between its own blocks, and an exception of poll sto
   }
 }
 
-TEST_CASE("the caller polls while another worker is busy") {
+TEST_CASE("F25: the caller polls while another worker is busy") {
   const auto caller = std::this_thread::get_id();
   std::atomic<int> polls = 0;
   std::atomic<bool> other_runs = false;
@@ -178,7 +178,8 @@ TEST_CASE("the caller polls while another worker is busy") {
   CHECK(polled_by_caller);
 }
 
-TEST_CASE("an exception of poll while another worker is busy is rethrown when that has stopped") {
+TEST_CASE(
+    "F25: an exception of poll while another worker is busy is rethrown when that has stopped") {
   std::atomic<bool> other_runs = false;
   std::atomic<bool> other_done = false;
   std::atomic<bool> polled = false;

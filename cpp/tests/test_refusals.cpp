@@ -99,7 +99,7 @@ TEST_CASE("the sound request is accepted") {
   CHECK_NOTHROW(static_cast<void>(input.run()));
 }
 
-TEST_CASE("malformed lists are refused") {
+TEST_CASE("F1: malformed lists are refused") {
   check_all({
       {"truth without offsets", [](Input& in) { in.truth.indptr.clear(); }, "truth"},
       {"predictions without offsets", [](Input& in) { in.predictions.indptr.clear(); },
@@ -138,7 +138,7 @@ TEST_CASE("malformed lists are refused") {
   });
 }
 
-TEST_CASE("ids outside [0, 2^63) are refused") {
+TEST_CASE("F3: ids outside [0, 2^63) are refused") {
   constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
   check_all({
       {"truth", [](Input& in) { in.truth.ids()[4] = -1; }, "truth", {2, 1}},
@@ -416,7 +416,7 @@ TEST_CASE("the first of many faulty users is named whatever the threads") {
 
 // The report of a fault reads the lists again. By then another thread may have mended them: poll,
 // which runs before that, stands for it.
-TEST_CASE("lists that change before a fault is reported do no harm") {
+TEST_CASE("F20: lists that change before a fault is reported do no harm") {
   Input input = sound();
   input.predictions.ids()[4] = 5;
   bool mended = false;

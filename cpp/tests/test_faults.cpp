@@ -1,0 +1,222 @@
+// Faults of the machine rather than of the input. The number that begins a test's name is its row
+// in the project's table of faults.
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "metrik/evaluate.hpp"
+#include "parallel.hpp"
+#include "request.hpp"
+
+namespace {
+
+constexpr int kNoLimit = -1;
+std::atomic<int> threads_left = kNoLimit;  // that can be started before one fails
+std::atomic<int> threads_refused = 0;
+
+}  // namespace
+
+// Stands before the system's in the whole test program, and fails when a test tells it to.
+extern "C" __attribute__((visibility("default"))) int pthread_create(
+    pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
+  using Create = decltype(&pthread_create);
+  // POSIX has dlsym return functions as void*.
+  static const auto system_create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+  if (threads_left >= 0 && threads_left-- <= 0) {
+    threads_left = 0;
+    ++threads_refused;
+    return EAGAIN;
+  }
+  return system_create(thread, attributes, start, argument);
+}
+
+namespace metrik {
+namespace {
+
+using namespace tests;
+
+// Virtual memory that costs nothing before it is written to.
+template <class T>
+class SparseItems {
+ public:
+  explicit SparseItems(std::size_t size) : size_(size) {
+    memory_ = mmap(nullptr, size * sizeof(T), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    REQUIRE(memory_ != MAP_FAILED);
+  }
+  SparseItems(const SparseItems&) = delete;
+  SparseItems& operator=(const SparseItems&) = delete;
+  ~SparseItems() { munmap(memory_, size_ * sizeof(T)); }
+
+  [[nodiscard]] std::span<T> items() const { return {static_cast<T*>(memory_), size_}; }
+
+ private:
+  std::size_t size_;
+  void* memory_;
+};
+
+// Users whose lists stand before and after the places that 32 bits can count, signed and not. A
+// place cut to 32 bits is outside the array, or where another user's list is.
+template <class T>
+void check_places_beyond_32_bits() {
+  constexpr Offset kFar = Offset{1} << 33U;
+  const SparseItems<T> sparse(static_cast<std::size_t>(kFar) + 3);
+  const std::vector<Offset> indptr = {0,    3,       (Offset{1} << 31U) + 3, (Offset{1} << 32U) + 6,
+                                      kFar, kFar + 3};
+  const std::vector<Offset> lengths = {3, 0, 3, 2, 3};
+  T next = 1;
+  for (std::size_t row = 0; row < lengths.size(); ++row) {
+    for (Offset i = 0; i < lengths[row]; ++i) {
+      sparse.items()[static_cast<std::size_t>(indptr[row] + i)] = next++;
+    }
+  }
+  const Lists predictions{.items = std::span<const T>(sparse.items()),
+                          .indptr = indptr,
+                          .lengths = lengths,
+                          .present = {}};
+  const Owned truth = lists({{1}, {1}, {5}, {8}, {10}});
+  const std::vector<PlannedValue> values = {value("reciprocal_rank"), value("num_recommended")};
+  std::vector<double> per_user(10);
+  for (const int threads : {1, 2}) {
+    const Result result = evaluate({.truth = truth.view(),
+                                    .grades = {},
+                                    .predictions = predictions,
+                                    .exclude = {},
+                                    .weights = {},
+                                    .groups = {},
+                                    .values = values,
+                                    .tally_rules = {},
+                                    .per_user = per_user,
+                                    .threads = threads});
+    CHECK(per_user == std::vector<double>{1, 0, 0.5, 0.5, 0.5, 3, 0, 3, 2, 3});
+    CHECK(result.tally.empty_predictions == 1);
+  }
+}
+
+TEST_CASE("F2: places beyond 2^31 and 2^32 are found, in every type of id") {
+  check_places_beyond_32_bits<std::int32_t>();
+  check_places_beyond_32_bits<std::int64_t>();
+  check_places_beyond_32_bits<std::uint32_t>();
+  check_places_beyond_32_bits<std::uint64_t>();
+}
+
+// So many users that there are several blocks for each of several threads.
+Input many_users() {
+  std::vector<Row> truth;
+  std::vector<Row> predictions;
+  Input input{.truth = {}, .predictions = {}};
+  input.weights.emplace();
+  for (std::int64_t user = 0; user < 9000; ++user) {
+    truth.push_back({user % 7, 7 + (user % 5), 20});
+    predictions.push_back({user % 11, 11 + (user % 3), 20, 21, 22});
+    input.weights->push_back(1 / static_cast<double>(user + 1));
+  }
+  input.truth = lists(truth);
+  input.predictions = lists(predictions);
+  input.values = {value("ndcg", 3), value("average_precision"), value("recall", 2)};
+  return input;
+}
+
+using Bytes = std::vector<std::uint8_t>;
+
+Bytes bytes_of(const Result& result) {
+  Bytes bytes;
+  for (const Sums& sums : result.sums) {
+    for (const ExactInteger& integer : {sums.total, sums.squares, sums.weight}) {
+      bytes.insert(bytes.end(), integer.bytes.begin(), integer.bytes.end());
+    }
+  }
+  return bytes;
+}
+
+// Evaluations that run at once share nothing: each its own request, or all of them the same one.
+// Under ThreadSanitizer this is also a proof that they do not touch each other's memory.
+TEST_CASE("F22: evaluations at the same time give the same bytes") {
+  const Bytes expected = bytes_of(many_users().run());
+  Input shared = many_users();
+  shared.threads = 2;
+  std::vector<Bytes> found(6);
+  std::vector<std::thread> callers;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    callers.emplace_back([&, i] {
+      Input own = many_users();
+      own.threads = static_cast<int>(i);
+      found[i] = bytes_of(i < 3 ? shared.run() : own.run());
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  for (const Bytes& bytes : found) CHECK(bytes == expected);
+}
+
+TEST_CASE("F23: a block that throws, whichever it is, ends the call and nothing else") {
+  constexpr Count kBlocks = 40;
+  for (const int threads : {1, 2, 3}) {
+    for (Count bad = 0; bad < kBlocks; ++bad) {
+      CAPTURE(threads);
+      CAPTURE(bad);
+      std::vector<std::atomic<int>> runs(kBlocks);
+      std::string message;
+      try {
+        parallel_for(
+            kBlocks, threads,
+            [&](int, Count block) {
+              ++runs.at(static_cast<std::size_t>(block));
+              if (block == bad) throw std::runtime_error(std::to_string(block));
+            },
+            [] {});
+      } catch (const std::runtime_error& error) {
+        message = error.what();
+      }
+      CHECK(message == std::to_string(bad));
+      CHECK(std::ranges::all_of(runs, [](const std::atomic<int>& run) { return run <= 1; }));
+    }
+  }
+}
+
+TEST_CASE("F23: when every block throws, the first exception comes and each worker stops") {
+  constexpr Count kBlocks = 1000;
+  for (const int threads : {1, 2, 7}) {
+    CAPTURE(threads);
+    std::atomic<int> begun = 0;
+    CHECK_THROWS_WITH_AS(parallel_for(
+                             kBlocks, threads,
+                             [&](int, Count) {
+                               ++begun;
+                               throw std::runtime_error("each");
+                             },
+                             [] {}),
+                         "each", std::runtime_error);
+    CHECK(begun <= threads);  // a worker that threw takes no other block
+  }
+}
+
+TEST_CASE("F30: threads that cannot be started are done without, to the same bytes") {
+  Input input = many_users();
+  const Bytes expected = bytes_of(input.run());
+  input.threads = 4;
+  for (int allowed = 0; allowed <= 3; ++allowed) {
+    CAPTURE(allowed);
+    threads_refused = 0;
+    threads_left = allowed;
+    const Bytes found = bytes_of(input.run());
+    threads_left = kNoLimit;
+    CHECK(found == expected);
+    CHECK((threads_refused > 0) == (allowed < 3));
+  }
+}
+
+}  // namespace
+}  // namespace metrik
