@@ -42,7 +42,7 @@ sanitize: $(VENV)/.built
 	$(SANITIZED) $(PIP) install --group build --group test
 	$(SANITIZED) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/sanitize/wheel \
 		-Ccmake.build-type=RelWithDebInfo '-Ccmake.define.METRIK_SANITIZE=address;undefined'
-	METRIK_EXAMPLES=0.1 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	METRIK_EXAMPLES=0.1 METRIK_STRESS_SECONDS=10 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 		$(SANITIZED) -m pytest -p no:cacheprovider -m 'not native' tests
 
 # Measures a wheel as users get it, beside other libraries, and writes the README's section on speed.

@@ -28,8 +28,8 @@ def examples(count: int) -> int:
 class Evaluation:
     """The arguments of one call."""
 
-    truth: list[Any]
-    predictions: list[Any]
+    truth: Any
+    predictions: Any
     metrics: list[str]
     options: dict[str, Any] = field(default_factory=dict)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +31,7 @@ def many() -> Evaluation:
 
 
 @pytest.mark.parametrize("weighted", [True, False])
-def test_number_of_threads(many: Evaluation, weighted: bool) -> None:
+def test_f22_number_of_threads(many: Evaluation, weighted: bool) -> None:
     options = {} if weighted else {"weights": None}
     one, *others = (many.run(num_threads=threads, **options) for threads in (1, 2, 3, 7))
     assert all(other == one for other in others)
@@ -73,16 +71,6 @@ def test_blocks_equal_the_whole(many: Evaluation, size: int) -> None:
     part = sliced(many, 0, users)
     blocks = ((part.truth[i : i + size], part.predictions[i : i + size]) for i in range(0, users, size))
     assert metrik.evaluate(None, blocks, part.metrics, **part.options) == part.run()
-
-
-def test_calls_from_several_python_threads(many: Evaluation) -> None:
-    expected = many.run()
-
-    def call(_: int) -> Any:
-        return many.run(num_threads=2)
-
-    with ThreadPoolExecutor(6) as pool:
-        assert all(report == expected for report in pool.map(call, range(12)))
 
 
 def test_groups_add_up_to_the_whole(many: Evaluation) -> None:

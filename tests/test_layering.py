@@ -76,7 +76,7 @@ def test_the_core_knows_no_python() -> None:
         assert not re.search(r"pybind|Python\.h|PyObject", path.read_text(encoding="utf-8")), path
 
 
-def test_no_silent_conversion_and_no_flag_that_changes_digits() -> None:
+def test_f05_no_silent_conversion_and_no_flag_that_changes_digits() -> None:
     files = [*CPP.rglob("*.?pp"), ROOT / "CMakeLists.txt", ROOT / "pyproject.toml"]
     for path in files:
         assert not re.search(r"forcecast|-march=native|-ffast-math|-Ofast", path.read_text(encoding="utf-8")), path

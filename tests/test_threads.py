@@ -1,79 +1,193 @@
-"""The default number of threads, and calls that are interrupted or forked."""
+"""How many threads a call uses, by default and when told; and child processes, before and after use."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 import threading
-from collections.abc import Iterator
+import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import metrik
-from metrik._threads import _quota, default_threads
+from children import evaluate_once
+from jobs import lasting
+from metrik import _threads
+from metrik._threads import MAX_THREADS, _quota, default_threads
+from test_memory import child
 
 
-def test_default_is_at_most_the_affinity() -> None:
-    assert 1 <= default_threads() <= len(os.sched_getaffinity(0))
+@pytest.fixture(autouse=True)
+def _nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away what the environment may say of threads."""
+    for name in ("METRIK_NUM_THREADS", "PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_f27_a_child_works_before_and_after_use_in_the_parent(method: str, when: str) -> None:
+    child("workers", method, when)
+
+
+def test_f27_a_child_works_that_is_forked_during_a_call() -> None:
+    child("fork_during_a_call")
+
+
+def test_f27_f28_workers_of_joblib_evaluate_with_the_threads_that_they_are_given() -> None:
+    child("loky_workers")
+
+
+def tasks() -> int:
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_f28_no_more_threads_than_requested(threads: int) -> None:
+    """The caller's is one of them; none outlives the call."""
+    evaluation = lasting(0.2)
+    before = tasks()
+    caller = threading.Thread(target=lambda: evaluation.run(num_threads=threads))
+    caller.start()
+    seen = [before]
+    while caller.is_alive():
+        seen.append(tasks())
+        time.sleep(0.001)
+    assert max(seen) == before + threads
+    patience = time.monotonic() + 20
+    while tasks() > before and time.monotonic() < patience:  # the system takes a moment to clear an ended one away
+        time.sleep(0.001)
+    assert tasks() == before
+
+
+@pytest.mark.parametrize(("text", "threads"), [("1", 1), ("3", 3), (" 7 ", 7), ("1024", 1024), ("", None)])
+def test_f28_the_environment_says_how_many(text: str, threads: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = default_threads() if threads is None else threads
+    monkeypatch.setenv("METRIK_NUM_THREADS", text)
+    assert default_threads() == expected
+    assert evaluate_once() == 0.5
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1025", "2.0", "1_0", "two", "max", "9" * 5000, "\uff12", "\u00b2"])
+def test_f28_rubbish_in_the_environment_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METRIK_NUM_THREADS", text)
+    with pytest.raises(metrik.InputError, match="from 1 to 1024") as caught:
+        metrik.precision_at_k([[1]], [[1]], 1)
+    assert caught.value.argument == "METRIK_NUM_THREADS"
+    assert metrik.precision_at_k([[1]], [[1]], 1, num_threads=2) == 1  # it is not asked
+
+
+@pytest.mark.parametrize("name", ["LOKY_MAX_CPU_COUNT", "PYTHON_CPU_COUNT"])
+def test_f28_f29_limits_that_others_set(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = default_threads()
+    for text, threads in (("1", 1), ("4096", usual), ("rubbish", usual), ("0", usual), ("default", usual)):
+        monkeypatch.setenv(name, text)
+        assert default_threads() == threads
+
+
+def test_f29_affinity() -> None:
+    allowed = os.sched_getaffinity(0)
+    assert 1 <= default_threads() <= len(allowed)
+    try:
+        os.sched_setaffinity(0, {min(allowed)})
+        assert default_threads() == 1
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def test_f29_never_more_than_the_core_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_threads, "_affinity", lambda: 5000)
+    monkeypatch.setattr(_threads, "_quota", lambda *_: MAX_THREADS)
+    assert default_threads() == MAX_THREADS == 1024
+
+
+def fake_cgroup(folder: Path, own: str, limits: dict[str, str]) -> tuple[Path, Path]:
+    """Return the file that says where the process is, and the root of what it sees."""
+    own_file, root = folder / "cgroup", folder / "root"
+    own_file.write_text(own, encoding="utf-8")
+    root.mkdir()
+    for name, text in limits.items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text + "\n", encoding="utf-8")
+    return own_file, root
 
 
 @pytest.mark.parametrize(
     ("limits", "quota"),
     [
         ({}, 1024),
-        ({"a/b": "max 100000"}, 1024),
-        ({"a/b": "150000 100000"}, 2),
-        ({"a/b": "max 100000", "a": "300000 100000", "": "800000 100000"}, 3),
-        ({"a/b": "10000 100000"}, 1),
-        ({"a/b": "rubbish"}, 1024),
+        ({"a/b/cpu.max": "max 100000"}, 1024),
+        ({"a/b/cpu.max": "150000 100000"}, 2),
+        ({"a/b/cpu.max": "200000 100000"}, 2),
+        ({"a/b/cpu.max": "200001 100000"}, 3),
+        ({"a/b/cpu.max": "max 100000", "a/cpu.max": "300000 100000", "cpu.max": "800000 100000"}, 3),
+        ({"a/b/cpu.max": "800000 100000", "cpu.max": "150000 100000"}, 2),
+        ({"a/b/cpu.max": "10000 100000"}, 1),
+        ({"a/b/cpu.max": "99999999999 1000"}, 1024),
+        ({"a/b/c/cpu.max": "100000 100000"}, 1024),
+        ({"a/b/cpu.max": "rubbish"}, 1024),
+        ({"a/b/cpu.max": "100000 0"}, 1024),
+        ({"a/b/cpu.max": "-100000 100000"}, 1024),
+        ({"a/b/cpu.max": ""}, 1024),
     ],
 )
-def test_quota_of_a_cgroup_and_its_ancestors(tmp_path: Path, limits: dict[str, str], quota: int) -> None:
-    own = tmp_path / "cgroup"
-    own.write_text("0::/a/b\n", encoding="utf-8")
-    root = tmp_path / "root"
-    for folder, limit in limits.items():
-        (root / folder).mkdir(parents=True, exist_ok=True)
-        (root / folder / "cpu.max").write_text(limit + "\n", encoding="utf-8")
-    assert _quota(own, root) == quota
+def test_f29_quota_of_a_cgroup_and_its_ancestors(tmp_path: Path, limits: dict[str, str], quota: int) -> None:
+    assert _quota(*fake_cgroup(tmp_path, "0::/a/b\n", limits)) == quota
 
 
-def test_no_cgroup_is_no_quota(tmp_path: Path) -> None:
+VERSION_1 = "12:pids:/a\n4:cpu,cpuacct:/a/b\n2:cpuset:/elsewhere\n0::/c\n"
+
+
+@pytest.mark.parametrize("mount", ["cpu", "cpu,cpuacct"])
+@pytest.mark.parametrize(
+    ("limits", "quota"),
+    [
+        ({}, 1024),
+        ({"a/b": ("-1", "100000")}, 1024),
+        ({"a/b": ("150000", "100000")}, 2),
+        ({"a/b": ("-1", "100000"), "a": ("250000", "100000"), "": ("900000", "100000")}, 3),
+        ({"": ("150000", "50000")}, 3),  # a container that is told its path on the host
+        ({"a/b": ("150000", "rubbish")}, 1024),
+    ],
+)
+def test_f29_quota_of_version_1(tmp_path: Path, mount: str, limits: dict[str, tuple[str, str]], quota: int) -> None:
+    files = {"cpu.max": "100000 100000"}  # version 2 does not have the controller, whatever lies there
+    for folder, (share, period) in limits.items():
+        files |= {f"{mount}/{folder}/cpu.cfs_quota_us": share, f"{mount}/{folder}/cpu.cfs_period_us": period}
+    assert _quota(*fake_cgroup(tmp_path, VERSION_1, files)) == quota
+
+
+@pytest.mark.parametrize("own", ["", "rubbish", "0::/../../x\n", "\n::\n", "4:cpuacct:/\n"])
+def test_f29_cgroups_that_say_nothing(tmp_path: Path, own: str) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "cpu.max").write_text("100000 100000", encoding="utf-8")
+    assert _quota(*fake_cgroup(tmp_path, own, {})) == 1024
+
+
+def test_f29_no_cgroup_is_no_quota(tmp_path: Path) -> None:
     assert _quota(tmp_path / "none", tmp_path) == 1024
 
 
-def evaluate_once(_: int = 0) -> float:
-    return metrik.precision_at_k([[1], [2]] * 500, [[1, 2], [3, 2]] * 500, 2, num_threads=2)
+@pytest.mark.parametrize(
+    ("environment", "affinity", "reads"),
+    [({"METRIK_NUM_THREADS": "3"}, 8, 0), ({"LOKY_MAX_CPU_COUNT": "1"}, 8, 0), ({}, 1, 0), ({}, 8, 4)],
+)
+def test_f29_no_more_files_are_read_than_needed(
+    environment: dict[str, str], affinity: int, reads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One for the process's place and one for each folder; none where nothing could lower the number."""
+    own, root = fake_cgroup(tmp_path, "0::/a/b\n", {"a/b/cpu.max": "max 100000"})
+    read: list[Path] = []
 
+    def text(file: Path) -> str:
+        read.append(file)
+        return file.read_text(encoding="utf-8") if file.exists() else ""
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_a_child_works_after_use_in_the_parent(method: str) -> None:
-    assert evaluate_once() == 0.5
-    with multiprocessing.get_context(method).Pool(1) as pool:
-        assert pool.apply_async(evaluate_once).get(timeout=60) == 0.5
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Have SIGINT raise KeyboardInterrupt, though it is ignored in a process that runs in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.native
-@pytest.mark.usefixtures("interruptible")
-def test_interrupt_ends_a_long_call_and_the_next_one_works() -> None:
-    users = 300_000
-    lists = np.tile(np.arange(200, dtype=np.int32), (users, 1))
-    truth = metrik.Truth(np.arange(users + 1), np.zeros(users, np.int64))
-    metrics = [f"{name}@[1,5,10,20,50,100]" for name in ("precision", "ndcg", "average_precision")]
-    timer = threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        metrik.evaluate(truth, lists, metrics, num_threads=2)
-    timer.join()
-    assert evaluate_once() == 0.5
+    monkeypatch.setattr(_threads, "_text", text)
+    monkeypatch.setattr(_threads, "_affinity", lambda: affinity)
+    monkeypatch.setattr(_threads, "Path", {"/proc/self/cgroup": own, "/sys/fs/cgroup": root}.__getitem__)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    default_threads()
+    assert len(read) == reads

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -200,6 +201,21 @@ TEST_CASE("F23: when every block throws, the first exception comes and each work
                              [] {}),
                          "each", std::runtime_error);
     CHECK(begun <= threads);  // a worker that threw takes no other block
+  }
+}
+
+TEST_CASE("F23: after an exception the other workers begin no more than the block they are in") {
+  constexpr Count kBlocks = 2000;
+  for (const int threads : {1, 2, 7}) {
+    CAPTURE(threads);
+    std::atomic<int> begun = 0;
+    const auto body = [&](int, Count block) {
+      ++begun;
+      if (block == 0) throw std::runtime_error("the first");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    CHECK_THROWS_AS(parallel_for(kBlocks, threads, body, [] {}), std::runtime_error);
+    CHECK(begun < kBlocks / 2);  // a few, while the exception was on its way
   }
 }
 

@@ -1,0 +1,126 @@
+"""What tests must do in a process of its own. The first argument names the function, the rest are its arguments."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import resource
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from loky import get_reusable_executor
+
+import metrik
+from jobs import uniform
+from metrik._threads import default_threads
+
+MEBIBYTE = 2**20
+
+
+def evaluate_once(_: int = 0) -> float:
+    """Return 0.5, by two threads."""
+    return metrik.precision_at_k([[1], [2]] * 5000, [[1, 2], [3, 2]] * 5000, 2, num_threads=2)
+
+
+def workers(method: str, when: str) -> None:
+    """Evaluate in child processes, before or after the parent has."""
+    if when == "after":
+        assert evaluate_once() == 0.5
+    context = multiprocessing.get_context(method)
+    with context.Pool(2) as pool:
+        assert pool.map(evaluate_once, range(4)) == [0.5] * 4
+    with ProcessPoolExecutor(2, context) as executor:
+        assert list(executor.map(evaluate_once, range(4))) == [0.5] * 4
+    assert evaluate_once() == 0.5
+
+
+def loky_workers() -> None:
+    """Evaluate in the worker processes of joblib, which tell each how many threads it may use."""
+    assert evaluate_once() == 0.5
+    os.environ["LOKY_MAX_CPU_COUNT"] = "1"
+    with get_reusable_executor(max_workers=2) as executor:
+        assert list(executor.map(evaluate_once, range(4))) == [0.5] * 4
+        assert executor.submit(default_threads).result() == 1
+
+
+def fork_during_a_call() -> None:
+    """Fork while other threads evaluate: the child has none of those threads, and needs none."""
+    stop = threading.Event()
+
+    def call() -> None:
+        while not stop.is_set():
+            evaluate_once()
+
+    callers = [threading.Thread(target=call) for _ in range(2)]
+    for caller in callers:
+        caller.start()
+    for _ in range(20):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if evaluate_once() == 0.5 else 1)
+        _, status = os.waitpid(child, 0)
+        assert status == 0
+    stop.set()
+    for caller in callers:
+        caller.join()
+
+
+def _virtual_memory() -> int:
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+
+
+def _limit_memory(more: int | None) -> None:
+    """Allow so many bytes more than there are; None lifts the limit."""
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (hard if more is None else _virtual_memory() + more, hard))
+
+
+def scarce_memory(threads: str, arenas: str) -> None:
+    """Evaluate with more and more memory: first there is too little, in the end there is enough."""
+    m_mmap_threshold, m_arena_max = -3, -8
+    if arenas == "one":  # what is given back leaves the process, and nothing is set aside: the limit is felt
+        ctypes.CDLL(None).mallopt(m_mmap_threshold, 4096)
+        ctypes.CDLL(None).mallopt(m_arena_max, 1)
+    job = uniform(50_000, 10, [f"{name}@[1,2,3,5,10]" for name in ("ndcg", "dcg", "precision", "recall")])
+    options = {"groups": np.arange(50_000) % 500, "weights": np.linspace(1, 2, 50_000), "per_user": True}
+    expected = job.run(**options)
+    small = uniform(10, 10)
+    expected_small = small.run()
+    outcomes: list[str] = []
+    while outcomes[-3:] != ["a result"] * 3:
+        outcome = "a result"
+        try:
+            _limit_memory(MEBIBYTE // 4 * len(outcomes))
+            report = job.run(num_threads=int(threads), **options)
+        except MemoryError:
+            outcome = "MemoryError"
+        finally:
+            _limit_memory(None)
+        if outcome == "a result":
+            assert report == expected
+        assert small.run() == expected_small
+        outcomes.append(outcome)
+    assert arenas != "one" or outcomes.count("MemoryError") > 10
+    sys.stdout.write(f"{outcomes.count('MemoryError')} of {len(outcomes)}\n")
+
+
+def no_room_for_threads() -> None:
+    """Evaluate where no thread can be started, for there is no memory for its stack."""
+    job = uniform(20_000, 10, ["ndcg@10", "recall@5"])
+    expected = job.run(num_threads=1)
+    _limit_memory(7 * MEBIBYTE)
+    try:
+        threading.Thread(target=time.sleep, args=(0,)).start()
+    except RuntimeError:
+        report = job.run(num_threads=8)
+    _limit_memory(None)
+    assert report == expected
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,34 @@
+"""Evaluations whose size is chosen: by the number of users, or by how long a call takes."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+
+import numpy as np
+
+import metrik
+from strategies import Evaluation
+
+METRICS = [f"{name}@[1,5,10,20,50,100]" for name in metrik.metrics]
+
+
+def uniform(users: int, length: int, metrics: list[str] | None = None) -> Evaluation:
+    """Return an evaluation of as many lists of one length, each with a hit in its middle."""
+    items = np.tile(np.arange(length, dtype=np.int32), users)
+    truth = metrik.Truth(np.arange(users + 1), np.full(users, length // 2))
+    lists = metrik.Rankings(np.arange(users + 1) * length, items)
+    return Evaluation(truth, lists, METRICS if metrics is None else metrics)
+
+
+@cache
+def lasting(seconds: float) -> Evaluation:
+    """Return an evaluation that one thread takes so long for, whatever the build and the machine."""
+    users = 1000
+    while True:
+        evaluation = uniform(users, 50)
+        begin = time.monotonic()
+        evaluation.run(num_threads=1)
+        if time.monotonic() - begin > seconds or users > 4_000_000:
+            return evaluation
+        users *= 2

@@ -1,0 +1,210 @@
+"""Arrays that change or go away while they are evaluated, and calls from several threads at once."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import metrik
+from jobs import METRICS, lasting, uniform
+from metrik import _core
+from strategies import Evaluation
+
+ROOT = Path(__file__).parent.parent
+# How long each test of writers goes on: longer under a sanitizer, which would notice more.
+STRESS_SECONDS = float(os.environ.get("METRIK_STRESS_SECONDS", "1"))
+HOSTILE_IDS = [-(2**63), -1, 0, 1, 7, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
+HOSTILE_NUMBERS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 5e-324, 1.0, 2.0, 300.0, 1e308]
+
+
+@contextmanager
+def meanwhile(action: Callable[[], None]) -> Iterator[None]:
+    """Do something over and over again in another thread, which gets its turn as often as can be."""
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            action()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+
+
+def for_a_while() -> Iterator[None]:
+    end = time.monotonic() + STRESS_SECONDS
+    while time.monotonic() < end:
+        yield
+
+
+class Flipper:
+    """Writes what is hostile into one array after another, and soon again what was in it."""
+
+    def __init__(self, arrays: list[np.ndarray[Any, Any]]) -> None:
+        self.arrays = arrays
+        self.sound = [array.copy() for array in arrays]
+        self.random = np.random.default_rng(7)
+
+    def __call__(self) -> None:
+        which = int(self.random.integers(len(self.arrays)))
+        array = self.arrays[which]
+        places = self.random.integers(0, len(array), int(self.random.choice([1, 3, len(array)])))
+        array[places] = self.random.choice(self._hostile(array.dtype), len(places))
+        time.sleep(1e-4 * self.random.random())
+        array[:] = self.sound[which]
+        time.sleep(1e-3 * self.random.random())  # so that some calls get past the validation
+
+    @staticmethod
+    def _hostile(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+        if dtype.kind == "f":
+            return np.array(HOSTILE_NUMBERS, dtype)
+        limits = np.iinfo(dtype)
+        return np.array([value for value in HOSTILE_IDS if limits.min <= value <= limits.max], dtype)
+
+
+@pytest.mark.parametrize("policy", ["raise", "first", "count"])
+def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
+    """Whatever is read, and read again, is checked before it counts or is used as an index."""
+    users = 2000
+    indptr = np.arange(users + 1) * 4
+    truth, lists, exclude = (np.tile(np.arange(4, dtype=np.int64) + first, users) for first in (0, 2, 9))
+    grades, weights = np.ones(4 * users), np.ones(users)
+    groups, lengths = np.zeros(users, np.int64), np.full(users, 4)
+    flip = Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr])
+    fields = {"duplicate_items": policy, "duplicate_truth": policy}
+    rules = _core.Rules(fields | {"gain": "table"}, 0.5, [0.0, 1.0, 3.0])
+    exp2 = _core.Rules(fields | {"gain": "exp2", "undefined": "nan", "average": "micro"}, 0.5, [])
+    values = [_core.PlannedValue(name, 3, 0.5, rules) for name in metrik.metrics]
+    values += [_core.PlannedValue(name, None, 0.5, exp2) for name in ("ndcg", "recall")]
+    before = [_core.Lists(items, indptr, None, None, "sound") for items in (truth, lists, exclude)]
+    outcomes = {"result": 0, "refused": 0}
+
+    def call() -> None:
+        anew = [_core.Lists(items, indptr, lengths, None, "anew") for items in (truth, lists, exclude)]
+        for those in (before, anew):
+            arguments = (those[0], grades, those[1], those[2], weights, groups, 1, values, rules, True, 2)
+            _core.evaluate(*arguments)
+
+    with meanwhile(flip):
+        for _ in for_a_while():
+            try:
+                call()
+            except metrik.InputError:
+                outcomes["refused"] += 1
+            else:
+                outcomes["result"] += 1
+    assert min(outcomes.values()) > 0
+
+
+def test_f20_another_thread_writes_into_what_the_api_views() -> None:
+    job = uniform(2000, 20)
+    items, weights = np.array(job.predictions.items), np.ones(2000)
+    lists = metrik.Rankings(job.predictions.indptr, items)
+    assert np.shares_memory(lists.items, items)
+    outcomes = {"result": 0, "refused": 0}
+    with meanwhile(Flipper([items, weights])), warnings.catch_warnings():
+        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        for _ in for_a_while():
+            try:
+                metrik.evaluate(job.truth, lists, METRICS, weights=weights, per_user=True, num_threads=2)
+            except metrik.InputError:
+                outcomes["refused"] += 1
+            else:
+                outcomes["result"] += 1
+    assert min(outcomes.values()) > 0
+
+
+def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
+    """The call holds what it reads. Under AddressSanitizer a use after the end would be seen."""
+    job = lasting(0.1)
+    expected = job.run(num_threads=2)
+    holder: dict[str, Any] = {"lists": metrik.Rankings(job.predictions.indptr.copy(), job.predictions.items.copy())}
+    holder["truth"] = metrik.Truth(job.truth.indptr, job.truth.items.copy())
+    waste: list[Any] = []
+    reports: list[metrik.Report] = []
+
+    def call() -> None:
+        reports.append(Evaluation(holder["truth"], holder["lists"], METRICS).run(num_threads=2))
+
+    def drop() -> None:
+        holder.update(truth=job.truth, lists=job.predictions)
+        gc.collect()
+        waste.append(np.full(job.predictions.items.shape, 3, np.int32))  # over what was freed, if it was
+        del waste[:-1]
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    time.sleep(0.02)
+    with meanwhile(drop):
+        thread.join()
+    assert reports == [expected]
+
+
+@pytest.mark.parametrize("kind", ["array", "buffer"])
+def test_f21_arrays_cannot_be_resized_during_the_call(kind: str) -> None:
+    """NumPy and Python refuse it to whoever tries, for the call holds a reference or a buffer."""
+    job = lasting(0.1)
+    expected = job.run(num_threads=2)
+    array = np.array(job.predictions.items)
+    buffer = bytearray(array.tobytes())
+    lists = metrik.Rankings(job.predictions.indptr, array if kind == "array" else np.frombuffer(buffer, np.int32))
+    outcomes = []
+
+    def resize() -> None:
+        try:
+            if kind == "array":
+                array.resize(1)
+            else:
+                buffer.clear()
+            outcomes.append("resized")
+        except (ValueError, BufferError):
+            outcomes.append("refused")
+
+    with meanwhile(resize):
+        assert Evaluation(job.truth, lists, METRICS).run(num_threads=2) == expected
+    assert set(outcomes) == {"refused"}
+
+
+def test_f22_calls_from_eight_python_threads() -> None:
+    """The same evaluation and others at the same time: nothing is shared that is written to."""
+    jobs = [uniform(3000 + 500 * i, 20 + i) for i in range(4)]
+    expected = [job.run(num_threads=1, per_user=True) for job in jobs]
+    barrier = threading.Barrier(8)
+
+    def call(number: int) -> bool:
+        barrier.wait()
+        return all(
+            jobs[i % 4].run(num_threads=1 + number % 3, per_user=True) == expected[i % 4]
+            for i in range(number, number + 4)
+        )
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(call, range(8)))
+
+
+def test_f22_the_module_says_that_it_needs_no_gil() -> None:
+    """What this Python cannot show: a build without a GIL imports the module and leaves it off."""
+    source = (ROOT / "cpp" / "bindings" / "module.cpp").read_text(encoding="utf-8")
+    assert re.search(r"PYBIND11_MODULE\(_core, module, pybind11::mod_gil_not_used\(\)\)", source)
+    for path in [*(ROOT / "cpp" / "src").rglob("*.?pp"), *(ROOT / "cpp" / "bindings").rglob("*.?pp")]:
+        assert not re.search(r"^static (?!const|_assert)", path.read_text(encoding="utf-8"), re.MULTILINE), path

@@ -1,0 +1,190 @@
+"""The extension module called directly, by whoever gets past the Python layer: as harmless as the API.
+
+Every call ends in a result or in an error of Python; none ends the process, and the next one works.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import metrik
+from metrik import _core
+
+ARRAYS: list[Any] = [
+    None,
+    np.zeros(0, np.int64),
+    np.array([0, 1]),
+    np.array([0, 2**62, 1]),
+    np.array([-(2**63), 2**63 - 1]),
+    np.array([0.5]),
+    np.zeros((2, 2), np.int64),
+    np.array([True]),
+]
+OTHER_ARRAYS: list[Any] = [
+    np.array([math.nan, math.inf]),
+    np.array([-1.0, 1e308]),
+    np.array([2**64 - 1, 0], np.uint64),
+    np.array([2**32 - 1, 0], np.uint32),
+    np.array([-1, 0], np.int32),
+    np.array([1, 2], ">i8"),
+    np.arange(4)[::2],
+    np.arange(4)[::-1],
+    np.frombuffer(bytes(17), np.int64, 2, 1),
+    np.array(1),
+    np.array([[1]], dtype=np.int32),
+    np.zeros((0, 5), np.int64),
+    np.zeros((5, 0), np.int64),
+    np.array(["1", "2"]),
+    np.array([1, None]),
+    np.array([1 + 2j]),
+    np.zeros(2, [("a", "i8")]),
+    np.ma.masked_array([1, 2], [True, False]),
+    np.frombuffer(b"\x02\xff", np.bool_),
+]
+OTHERS: list[Any] = [
+    "x", "", "\ud800", "x\0y", b"x", b"\xff\xfe", "x" * 100_000, 0, 1, -1, 2**31, 2**62, -(2**63), 2**63, 2**100, True,
+    0.5, math.nan, math.inf, -math.inf, 1j, [], [1], [None], {}, {"gain": 1}, (), object(), int, len, ...,
+]  # fmt: skip
+HOSTILE = [*ARRAYS, *OTHER_ARRAYS, *OTHERS]
+
+# What is harmless: an error of ours, of an argument's type, or of a text that is none.
+HARMLESS = (metrik.MetrikError, TypeError, UnicodeError)
+
+
+def sound_lists() -> _core.Lists:
+    return _core.Lists(np.arange(2), np.array([0, 1, 2]), None, None, "x")
+
+
+def sound_rules() -> _core.Rules:
+    return _core.Rules({}, 0.5, [])
+
+
+def sound_values() -> list[_core.PlannedValue]:
+    rules = sound_rules()
+    return [_core.PlannedValue(name, cutoff, 0.5, rules) for name in metrik.metrics for cutoff in (None, 3)]
+
+
+# Each function and type of the module, with arguments that it takes.
+CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
+    "Lists": (_core.Lists, lambda: [np.arange(2), np.array([0, 1, 2]), np.array([1, 1]), np.array([True, True]), "x"]),
+    "validate": (_core.Lists.validate, lambda: [sound_lists(), "x", np.array([1.0, 2.0])]),
+    "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
+    "Rules": (_core.Rules, lambda: [{"gain": "exp2"}, 0.5, [0.0, 1.0]]),
+    "PlannedValue": (_core.PlannedValue, lambda: ["ndcg", 3, 0.5, sound_rules()]),
+    "evaluate": (
+        _core.evaluate,
+        lambda: [
+            sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
+            np.array([0, 1]), 2, sound_values(), sound_rules(), True, 2,
+        ],
+    ),
+}  # fmt: skip
+
+
+def evaluates() -> bool:
+    """Return whether the next call works."""
+    value = _core.PlannedValue("precision", 1, 0, sound_rules())
+    sums, _, table = _core.evaluate(
+        sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2
+    )
+    assert table is not None
+    return sums[0][0] == 2 and table.tolist() == [[1.0, 1.0]]
+
+
+def harmless(call: Callable[..., Any], *arguments: Any) -> bool:
+    """Call; return whether there was a result."""
+    try:
+        call(*arguments)
+    except HARMLESS:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_sound_arguments_are_taken(name: str) -> None:
+    call, arguments = CALLS[name]
+    call(*arguments())
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_each_argument_may_be_hostile(name: str) -> None:
+    call, arguments = CALLS[name]
+    for position in range(len(arguments())):
+        for hostile in HOSTILE:
+            given = arguments()
+            given[position] = hostile
+            harmless(call, *given)
+    assert evaluates()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_number_of_arguments_is_checked(name: str) -> None:
+    call, arguments = CALLS[name]
+    given = arguments()
+    for few in range(len(given)):
+        with pytest.raises(TypeError):
+            call(*given[:few])
+    with pytest.raises(TypeError):
+        call(*given, None)
+    with pytest.raises(TypeError):
+        call(*given, no_such_argument=1)
+
+
+def test_every_combination_of_hostile_arrays() -> None:
+    good, rules, values = sound_lists(), sound_rules(), sound_values()
+    results = 0
+    for items, indptr, lengths, present in itertools.product(ARRAYS, repeat=4):
+        try:
+            lists = _core.Lists(items, indptr, lengths, present, "hostile")
+        except HARMLESS:
+            continue
+        for truth, predictions in ((lists, good), (good, lists), (lists, lists)):
+            results += harmless(_core.evaluate, truth, None, predictions, lists, None, None, 1, values, rules, True, 2)
+    for hostile in ARRAYS:
+        for size in (-1, 0, 1, 2**62):
+            results += harmless(
+                _core.evaluate, good, hostile, good, None, hostile, hostile, size, values, rules, True, 1
+            )
+    assert results > 0
+
+
+@pytest.mark.parametrize("metric", ["", "ndcg@10", "NDCG", "precision\0", "x" * 10_000, "pr\u00e9cision"])
+def test_metrics_that_are_none(metric: str) -> None:
+    value = _core.PlannedValue(metric, 3, 0.5, sound_rules())
+    with pytest.raises(metrik.InputError, match="metric"):
+        _core.evaluate(sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1)
+
+
+@pytest.mark.parametrize("cutoff", [0, -1, 2**31, 2**62, -(2**63)])
+@pytest.mark.parametrize("parameter", [0.5, -1.0, math.nan, math.inf, 1e308])
+def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> None:
+    for metric in metrik.metrics:
+        value = _core.PlannedValue(metric, cutoff, parameter, sound_rules())
+        with pytest.raises(metrik.InputError):
+            _core.evaluate(sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1)
+
+
+@pytest.mark.parametrize("fields", [{"gain": "cubic"}, {"no_field": "x"}, {"": ""}, {"gain": ""}, {"average\0": "x"}])
+def test_rules_that_are_none(fields: dict[str, str]) -> None:
+    with pytest.raises(metrik.InputError):
+        _core.Rules(fields, 0.5, [])
+
+
+def test_what_cannot_be_copied_is_not() -> None:
+    for value in (sound_lists(), sound_rules(), sound_values()[0]):
+        for copied in (copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError):
+                copied(value)
+
+
+def test_no_type_without_a_constructor_is_made() -> None:
+    for kind in (_core.MetricInfo, _core.MetricParameter, _core.ConventionField):
+        with pytest.raises(TypeError):
+            kind()

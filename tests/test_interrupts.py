@@ -1,0 +1,165 @@
+"""Signals during a call: Ctrl-C ends it soon, whatever its size; other handlers run, and may end it too."""
+
+from __future__ import annotations
+
+import os
+import signal
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import metrik
+from jobs import lasting, uniform
+from strategies import Evaluation
+
+DEADLINE_SECONDS = 0.1
+FEW = ["precision@10", "ndcg@10"]
+
+
+def one_long_list(ids: int) -> Evaluation:
+    """Return a list of ids that no table of a range can hold, and a truth of a tenth of them."""
+    items = np.random.default_rng(7).permutation(ids) * (2**62 // ids)
+    return Evaluation(metrik.Truth([0, ids // 8], items[::8].copy()), metrik.Rankings([0, ids], items), FEW)
+
+
+def one_long_truth(ids: int) -> Evaluation:
+    """Return a graded truth, whose grades are sorted for the ideal ranking, and a short list."""
+    grades = np.random.default_rng(7).random(ids)
+    return Evaluation(metrik.Truth([0, ids], np.arange(ids), grades), metrik.Rankings([0, 3], [1, 2, 3]), FEW)
+
+
+def many_groups(users: int) -> Evaluation:
+    """Return as many groups as there are users, with sums of their own."""
+    job = uniform(users, 5, FEW)
+    return Evaluation(job.truth, job.predictions, FEW, {"groups": np.arange(users), "weights": np.ones(users)})
+
+
+def late_fault(users: int) -> Evaluation:
+    """Return lists of which the last repeats an item: all are read a second time to say which."""
+    job = uniform(users, 20)
+    items = np.array(job.predictions.items)
+    items[-1] = items[-2]
+    return Evaluation(job.truth, metrik.Rankings(job.predictions.indptr, items), job.metrics)
+
+
+JOBS: dict[str, Callable[[], Evaluation]] = {
+    "few lists": lambda: uniform(1000, 20),
+    "many lists": lambda: uniform(100_000, 20),
+    "very many lists": lambda: uniform(1_000_000, 20),
+    "a long list": lambda: one_long_list(2**16),
+    "a very long list": lambda: one_long_list(2**22),
+    "a long truth": lambda: one_long_truth(2**16),
+    "a very long truth": lambda: one_long_truth(2**22),
+    "many groups": lambda: many_groups(20_000),
+    "a fault at the end": lambda: late_fault(300_000),
+}
+
+
+@cache
+def job(name: str) -> Evaluation:
+    return JOBS[name]()
+
+
+@pytest.fixture
+def alarm_handler() -> Iterator[Callable[[Any], None]]:
+    """Set what SIGALRM does; afterwards, what it did before."""
+    before = signal.getsignal(signal.SIGALRM)
+
+    def set_handler(handler: Any) -> None:
+        signal.signal(signal.SIGALRM, handler)
+
+    yield set_handler
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def seconds_to_interrupt(evaluation: Evaluation, threads: int, delay: float) -> float:
+    """Call until a signal interrupts; return how long after the signal.
+
+    The kernel sends it, after `delay`, so that nothing that holds the interpreter can hold it back.
+    """
+    signal.setitimer(signal.ITIMER_REAL, delay)
+    sent = time.monotonic() + delay
+    try:
+        while time.monotonic() < sent + 60:
+            with suppress(metrik.InputError):
+                evaluation.run(num_threads=threads)
+    except KeyboardInterrupt:
+        return time.monotonic() - sent
+    pytest.fail("no call was interrupted")
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", JOBS)
+def test_f25_an_interrupt_ends_a_call_within_its_deadline(
+    name: str, threads: int, alarm_handler: Callable[[Any], None]
+) -> None:
+    """The median of several tries, for a machine that is busy with something else now and then."""
+    alarm_handler(signal.default_int_handler)
+    evaluation = job(name)
+    delays = (0.03, 0.06, 0.1, 0.15, 0.22)
+    waits = [seconds_to_interrupt(evaluation, threads, delay) for delay in delays]
+    assert statistics.median(waits) < DEADLINE_SECONDS, waits
+    assert uniform(10, 4).run() == uniform(10, 4).run(num_threads=threads)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Have SIGINT raise KeyboardInterrupt, though it is ignored in a process that runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_f25_ctrl_c_leaves_no_partial_result_and_the_next_call_works() -> None:
+    evaluation = lasting(0.5)
+    expected = evaluation.run()
+    reports = []
+    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        reports.append(evaluation.run(num_threads=2, per_user=True))
+    timer.join()
+    assert not reports
+    assert evaluation.run(num_threads=2) == expected
+
+
+def test_f26_a_handler_runs_during_the_call(alarm_handler: Callable[[Any], None]) -> None:
+    """Signals that come while no handler runs are one: several runs in one call mean that it let them run."""
+    evaluation = lasting(0.5)
+    expected = evaluation.run()
+    runs: list[float] = []
+    alarm_handler(lambda *_: runs.append(time.monotonic()))
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    report = evaluation.run(num_threads=1)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    assert len(runs) >= 3
+    assert report == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_f26_what_a_handler_raises_ends_the_call(threads: int, alarm_handler: Callable[[Any], None]) -> None:
+    class OutOfTime(Exception):  # noqa: N818 - as a user may call it
+        pass
+
+    def handler(*_: object) -> None:
+        raise OutOfTime
+
+    evaluation = lasting(0.5)
+    expected = evaluation.run()
+    alarm_handler(handler)
+    reports = []
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    with pytest.raises(OutOfTime):
+        reports.append(evaluation.run(num_threads=threads))
+    assert not reports
+    assert evaluation.run() == expected

@@ -1,0 +1,113 @@
+"""Memory: how much is used, and what becomes of a call when there is too little."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import metrik
+
+Words = NDArray[np.uint64]
+
+
+def child(*arguments: str) -> str:
+    """Run a function of `children.py` in a process of its own, and return what it prints."""
+    command = [sys.executable, str(Path(__file__).with_name("children.py")), *arguments]
+    result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)  # noqa: S603 - our own
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+COUNT = 2**18
+# What well-known hashes of 64-bit keys do, ours among them: multiply by a number, fold by a shift.
+MIXERS: dict[str, list[int]] = {
+    "Fibonacci": [0x9E3779B97F4A7C15],
+    "MurmurHash3": [33, 0xFF51AFD7ED558CCD, 33, 0xC4CEB9FE1A85EC53, 33],
+    "SplitMix64": [30, 0xBF58476D1CE4E5B9, 27, 0x94D049BB133111EB, 31],
+    "two rounds": [0x9E3779B97F4A7C15, 32, 0xD6E8FEB86659FD93, 32],
+}
+
+
+def unmixed(hashes: Words, steps: list[int]) -> Words:
+    """Return the keys that have these hashes."""
+    keys = hashes.copy()
+    for step in reversed(steps):
+        if step > 64:
+            keys *= np.uint64(pow(step, -1, 2**64))
+            continue
+        folded = keys.copy()
+        for _ in range(64 // step):
+            folded = keys ^ (folded >> np.uint64(step))
+        keys = folded
+    return keys
+
+
+def crafted(steps: list[int], shift: int) -> Words:
+    """Return ids below 2^63 whose hashes have all their low bits, or all their high bits, in common."""
+    keys = unmixed(np.arange(1, 4 * COUNT, dtype=np.uint64) << np.uint64(shift), steps)
+    return keys[keys < 2**63][:COUNT]
+
+
+ADVERSARIAL: dict[str, Words] = {
+    "near 2^63": np.uint64(2**63 - 1) - np.arange(COUNT, dtype=np.uint64),
+    **{f"multiples of 2^{shift}": np.arange(COUNT, dtype=np.uint64) << np.uint64(shift) for shift in (1, 16, 32, 44)},
+    **{f"low bits of {name}": crafted(steps, 44) for name, steps in MIXERS.items()},
+    **{f"high bits of {name}": crafted(steps, 0) for name, steps in MIXERS.items()},
+}
+
+
+@pytest.fixture
+def patience() -> Iterator[None]:
+    """Fail a test that takes a thousand times what it should, rather than hang."""
+
+    def give_up(*_: object) -> None:
+        pytest.fail("the ids meet in one place: their number counts squared")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_f19_hashes_are_inverted_rightly() -> None:
+    for steps in MIXERS.values():
+        hashes = np.array([0, 1, 2**63, 0x0123456789ABCDEF], np.uint64)
+        keys = unmixed(hashes, steps)
+        for step in steps:
+            keys = keys * np.uint64(step) if step > 64 else keys ^ (keys >> np.uint64(step))
+        assert keys.tolist() == hashes.tolist()
+
+
+@pytest.mark.parametrize("ids", ADVERSARIAL)
+@pytest.mark.usefixtures("patience")
+def test_f19_adversarial_ids(ids: str) -> None:
+    """One long list of ids that were chosen to meet in one slot of a hash: right, and in linear time."""
+    items = ADVERSARIAL[ids]
+    assert len(np.unique(items)) == COUNT
+    truth = metrik.Truth([0, COUNT // 4], items[::4])
+    report = metrik.evaluate(truth, metrik.Rankings([0, COUNT], items), ["num_hits", "reciprocal_rank", "recall@9"])
+    assert list(report.values.values()) == [COUNT // 4, 1, 3 / (COUNT // 4)]
+    repeated = metrik.Rankings([0, COUNT + 1], np.append(items, items[7]))
+    with pytest.raises(metrik.InputError) as caught:
+        metrik.evaluate(truth, repeated, "num_hits")
+    assert (caught.value.position, caught.value.count) == (COUNT, 1)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("arenas", ["one", "as many as malloc likes"])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_f24_a_limit_of_memory_means_memory_error_or_a_result(threads: int, arenas: str) -> None:
+    assert child("scarce_memory", str(threads), arenas)
+
+
+@pytest.mark.native
+def test_f30_without_room_for_threads_the_caller_does_it_all() -> None:
+    child("no_room_for_threads")
