@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test cpp-test lint sanitize generate bench
+.PHONY: demo test cpp-test lint sanitize faults bench generate
 
 demo: $(VENV)/.built
 	$(BIN)/metrik demo
@@ -53,6 +53,10 @@ bench:
 	$(BENCH) $(PIP) install --group build --group bench
 	$(BENCH) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/bench/wheel
 	$(BENCH) -m benchmarks
+
+# What can go wrong, what is promised of it, and which tests show that.
+faults: $(VENV)/.test
+	$(BIN)/python tests/faults.py
 
 # What is generated from the code and committed: the README's tables and the stubs.
 generate: $(VENV)/.lint

@@ -1,0 +1,143 @@
+"""Print the table of faults: what each row promises, and the tests that show it.
+
+``make faults`` runs this. A row's tests are those that carry its number in their names: ``test_f24_...``
+in Python, ``TEST_CASE("F24: ...")`` in C++.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fault, what is promised of it, and which part of that is shown where it is not all."""
+
+    promise: str
+    part: str = ""
+    later: str = ""  # what the row waits for
+
+
+ROWS = {
+    1: Row("broken row offsets are refused, before a thread starts"),
+    2: Row(
+        "offsets of every integer type; places beyond 2^31 and 2^32",
+        "the arrays are as long, but mostly holes: no test reads billions of ids",
+    ),
+    3: Row(
+        "ids outside [0, 2^63) are refused; -1 pads a matrix, at the end of a row",
+        "there is no catalogue to declare yet",
+    ),
+    4: Row("ids as floats are refused, and holes (NaN) named"),
+    5: Row("every integer type is exact, every other type is refused; nothing is narrowed"),
+    6: Row("strides, orders and alignments mean what their elements say"),
+    7: Row("objects, masked arrays, matrices and subclasses are refused"),
+    8: Row("NaN among scores", later="scores as input"),
+    9: Row("grades and weights are finite, and gains in range"),
+    10: Row("a repeated item in a list is refused, or never counted twice unless asked"),
+    11: Row("a repeated item in the truth is refused, or settled by the policy"),
+    12: Row("the order within the truth means nothing"),
+    13: Row("grade 0 is judged and not relevant"),
+    14: Row("a user without relevant items: the policy decides, the report counts"),
+    15: Row("a user without a list counts as a miss in every metric"),
+    16: Row("a user without truth is left out, and counted"),
+    17: Row("no users, no items, cutoffs that are none, too large or repeated"),
+    18: Row("keys that do not match between truth and predictions", later="inputs keyed by user"),
+    19: Row(
+        "no ids make it slow or large: crafted ones, near 2^63, alike in low or high bits",
+        "linear time by an alarm, which 2^18 ids that met in one slot would run into",
+    ),
+    20: Row(
+        "arrays that another thread writes to: a result or a refusal, never a crash",
+        "1 s of it, and 10 s under AddressSanitizer",
+    ),
+    21: Row("arrays that lose all other references, or are resized, stay whole for the call"),
+    22: Row(
+        "calls at the same time, and any number of threads, give the same bits",
+        "that the module needs no GIL is declared, not run without one; ThreadSanitizer sees the core alone",
+    ),
+    23: Row("an exception in a worker ends the call, and comes to the caller once"),
+    24: Row(
+        "memory that runs out is MemoryError, and the process goes on",
+        "each allocation in turn in the core alone; in a whole process, limits from too little to enough",
+    ),
+    25: Row(
+        "Ctrl-C ends a call within 0.1 s, whatever its size",
+        "the median of five tries, not the 99th percentile, for the machine may be busy",
+    ),
+    26: Row("other signal handlers run during a call, and end it if they raise"),
+    27: Row(
+        "forked, spawned and forkserver children work, before and after use",
+        "multiprocessing, concurrent.futures and loky, not PyTorch's DataLoader",
+    ),
+    28: Row(
+        "no more threads than asked for, by argument or environment",
+        "there is no setter for the process, and no controller for threadpoolctl",
+    ),
+    29: Row(
+        "default threads: affinity, quotas of all ancestor cgroups, environment; at most 1024",
+        "cgroups that are files of the test, not a real quota",
+    ),
+    30: Row("threads that cannot be started are done without, to the same bits"),
+    31: Row("a CPU without the fastest instructions", later="kernels for instruction sets"),
+}
+
+
+@dataclass
+class Tests:
+    """The names of a row's tests; of a parametrised one, how many there are."""
+
+    python: Counter[str] = field(default_factory=Counter)
+    cpp: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return self.python.total() + len(self.cpp)
+
+    def __str__(self) -> str:
+        names = [name if count == 1 else f"{name} ({count})" for name, count in self.python.items()]
+        return ", ".join([*names, *(f'"{name}"' for name in self.cpp)])
+
+
+def collect() -> dict[int, Tests]:
+    """Return the tests of each row."""
+    tests = {row: Tests() for row in ROWS}
+    command = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "tests"]
+    collected = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout  # noqa: S603 - our own
+    for name in re.findall(r"::(test_\w+)", collected):
+        for number in re.findall(r"_f(\d\d)(?=_)", name):
+            tests[int(number)].python[name] += 1
+    for path in sorted((ROOT / "cpp" / "tests").glob("*.cpp")):
+        for number, name in re.findall(r'TEST_CASE\(\s*"F(\d+): (.+?)"\)', path.read_text(encoding="utf-8")):
+            tests[int(number)].cpp.append(name)
+    return tests
+
+
+def table() -> str:
+    """Return the table, a few lines a row."""
+    lines = []
+    for number, tests in collect().items():
+        row = ROWS[number]
+        lines.append(f"F{number:<3} {row.promise}")
+        if row.later:
+            lines.append(f"     comes with {row.later}")
+        if tests:
+            lines += _wrapped(f"{len(tests)} test{'s' if len(tests) > 1 else ''}: {tests}")
+        if row.part:
+            lines += _wrapped(f"in part: {row.part}")
+    return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 118, initial_indent=" " * 5, subsequent_indent=" " * 7, break_long_words=False)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table() + "\n")
