@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test cpp-test lint sanitize faults bench generate
+.PHONY: demo test cpp-test lint sanitize sanitized fuzz coverage faults bench generate
 
 demo: $(VENV)/.built
 	$(BIN)/metrik demo
@@ -29,7 +29,9 @@ lint: $(VENV)/.lint
 # The C++ tests under two sanitizers, and the Python suite over a build with the first. Tests of
 # deadlines (marker native) are left out of it; Python's own allocations are no leaks of ours.
 SANITIZED := build/sanitize/venv/bin/python
-sanitize: $(VENV)/.built
+RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 \
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" $(SANITIZED)
+sanitize: sanitized
 	set -e; for build in 'asan address;undefined' 'tsan thread'; do \
 		folder="build/sanitize/$${build%% *}"; \
 		cmake -S . -B "$$folder" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMETRIK_BUILD_TESTS=ON \
@@ -37,13 +39,57 @@ sanitize: $(VENV)/.built
 		cmake --build "$$folder" --parallel 2; \
 		ctest --test-dir "$$folder" --output-on-failure; \
 	done
+	METRIK_EXAMPLES=0.1 METRIK_STRESS_SECONDS=10 $(RUN_SANITIZED) -m pytest -p no:cacheprovider -m 'not native' tests
+
+sanitized:
 	$(PYTHON) -m venv build/sanitize/venv
 	$(SANITIZED) $(PIP) install --upgrade 'pip>=25.1'
 	$(SANITIZED) $(PIP) install --group build --group test
 	$(SANITIZED) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/sanitize/wheel \
 		-Ccmake.build-type=RelWithDebInfo '-Ccmake.define.METRIK_SANITIZE=address;undefined'
-	METRIK_EXAMPLES=0.1 METRIK_STRESS_SECONDS=10 ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
-		$(SANITIZED) -m pytest -p no:cacheprovider -m 'not native' tests
+
+# Bytes into the extension for so many seconds; FUZZ_SECONDS=36000 for a night. With clang and atheris,
+# which bring libFuzzer and the sanitizers, coverage guides it; without, it is the build from above.
+# The checks of -fsanitize=undefined are named, for atheris lacks what vptr and function need.
+FUZZ_SECONDS ?= 60
+CLANG := $(firstword $(foreach version,21 20 19 18 17 16,$(shell command -v clang++-$(version))))
+FUZZED := build/fuzz/venv/bin/python
+FUZZ_CHECKS := fuzzer-no-link;address;alignment;bool;bounds;builtin;enum;float-cast-overflow;integer-divide-by-zero;nonnull-attribute;null;object-size;pointer-overflow;return;returns-nonnull-attribute;shift;signed-integer-overflow;unreachable;vla-bound
+ifneq ($(CLANG),)
+fuzz:
+	$(PYTHON) -m venv build/fuzz/venv
+	$(FUZZED) $(PIP) install --upgrade 'pip>=25.1'
+	$(FUZZED) $(PIP) install --group build --group fuzz
+	CC=$(subst ++,,$(CLANG)) CXX=$(CLANG) $(FUZZED) $(PIP) install --no-build-isolation --force-reinstall --no-deps . \
+		-Cbuild-dir=build/fuzz/wheel -Ccmake.build-type=RelWithDebInfo '-Ccmake.define.METRIK_SANITIZE=$(FUZZ_CHECKS)'
+	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($(FUZZED) -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so" \
+		$(FUZZED) tests/fuzz.py --seconds $(FUZZ_SECONDS)
+	@echo "no finding"
+else
+fuzz: sanitized
+	@echo "there is no clang++-16 or newer: coverage does not guide the fuzzing"
+	$(RUN_SANITIZED) tests/fuzz.py --unguided --seconds $(FUZZ_SECONDS)
+endif
+
+# Which lines the tests reach: those of cpp/ by the C++ tests and the Python suite together, those of
+# python/ by the suite. Deadlines are left out, for the build is slow.
+COVERED := build/coverage/venv/bin
+COVERAGE_FLAGS := --coverage -fprofile-update=atomic
+coverage:
+	cmake -S . -B build/coverage/cpp -DCMAKE_BUILD_TYPE=Debug -DMETRIK_BUILD_TESTS=ON '-DCMAKE_CXX_FLAGS=$(COVERAGE_FLAGS)'
+	cmake --build build/coverage/cpp --parallel 2
+	$(PYTHON) -m venv build/coverage/venv
+	$(COVERED)/python $(PIP) install --upgrade 'pip>=25.1'
+	$(COVERED)/python $(PIP) install --group build --group test --group coverage
+	$(COVERED)/python $(PIP) install --no-build-isolation --no-deps --editable . -Cbuild-dir=build/coverage/wheel \
+		-Ceditable.rebuild=false -Ccmake.build-type=Debug '-Ccmake.define.CMAKE_CXX_FLAGS=$(COVERAGE_FLAGS)'
+	find build/coverage -name '*.gcda' -delete
+	$(COVERED)/coverage erase
+	ctest --test-dir build/coverage/cpp --output-on-failure
+	METRIK_EXAMPLES=0.3 $(COVERED)/coverage run -m pytest -p no:cacheprovider -m 'not native'
+	$(COVERED)/coverage combine --quiet
+	$(COVERED)/coverage report
+	$(COVERED)/gcovr --root . --filter 'cpp/(include|src|bindings)/' build/coverage
 
 # Measures a wheel as users get it, beside other libraries, and writes the README's section on speed.
 BENCH := build/bench/venv/bin/python

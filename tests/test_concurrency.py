@@ -58,9 +58,15 @@ def for_a_while() -> Iterator[None]:
 
 
 class Flipper:
-    """Writes what is hostile into one array after another, and soon again what was in it."""
+    """Writes what is hostile into one array after another, and soon again what was in it.
 
-    def __init__(self, arrays: list[np.ndarray[Any, Any]]) -> None:
+    About as often as there are calls, so that some get past the validation before it comes.
+    """
+
+    def __init__(self, arrays: list[np.ndarray[Any, Any]], call: Callable[[], Any]) -> None:
+        begin = time.monotonic()
+        call()
+        self.pause = time.monotonic() - begin
         self.arrays = arrays
         self.sound = [array.copy() for array in arrays]
         self.random = np.random.default_rng(7)
@@ -70,9 +76,9 @@ class Flipper:
         array = self.arrays[which]
         places = self.random.integers(0, len(array), int(self.random.choice([1, 3, len(array)])))
         array[places] = self.random.choice(self._hostile(array.dtype), len(places))
-        time.sleep(1e-4 * self.random.random())
+        time.sleep(0.1 * self.pause * self.random.random())
         array[:] = self.sound[which]
-        time.sleep(1e-3 * self.random.random())  # so that some calls get past the validation
+        time.sleep(2 * self.pause * self.random.random())
 
     @staticmethod
     def _hostile(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -90,7 +96,6 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     truth, lists, exclude = (np.tile(np.arange(4, dtype=np.int64) + first, users) for first in (0, 2, 9))
     grades, weights = np.ones(4 * users), np.ones(users)
     groups, lengths = np.zeros(users, np.int64), np.full(users, 4)
-    flip = Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr])
     fields = {"duplicate_items": policy, "duplicate_truth": policy}
     rules = _core.Rules(fields | {"gain": "table"}, 0.5, [0.0, 1.0, 3.0])
     exp2 = _core.Rules(fields | {"gain": "exp2", "undefined": "nan", "average": "micro"}, 0.5, [])
@@ -105,7 +110,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
             arguments = (those[0], grades, those[1], those[2], weights, groups, 1, values, rules, True, 2)
             _core.evaluate(*arguments)
 
-    with meanwhile(flip):
+    with meanwhile(Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr], call)):
         for _ in for_a_while():
             try:
                 call()
@@ -122,11 +127,15 @@ def test_f20_another_thread_writes_into_what_the_api_views() -> None:
     lists = metrik.Rankings(job.predictions.indptr, items)
     assert np.shares_memory(lists.items, items)
     outcomes = {"result": 0, "refused": 0}
-    with meanwhile(Flipper([items, weights])), warnings.catch_warnings():
+
+    def call() -> None:
+        metrik.evaluate(job.truth, lists, METRICS, weights=weights, per_user=True, num_threads=2)
+
+    with meanwhile(Flipper([items, weights], call)), warnings.catch_warnings():
         warnings.simplefilter("ignore", metrik.EvaluationWarning)
         for _ in for_a_while():
             try:
-                metrik.evaluate(job.truth, lists, METRICS, weights=weights, per_user=True, num_threads=2)
+                call()
             except metrik.InputError:
                 outcomes["refused"] += 1
             else:

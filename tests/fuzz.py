@@ -1,0 +1,361 @@
+"""Fuzz the entry points of the extension: bytes become arrays, rules and values, which it must survive.
+
+``make fuzz`` runs this over a build with sanitizers; ``FUZZ_SECONDS=36000 make fuzz`` runs it for hours.
+With atheris and an instrumented build, coverage guides it; without, it mutates known cases at random.
+What must hold is `check`; an ordinary test replays the committed cases through it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import metrik
+from metrik import _core
+from metrik._conventions import CHOICES
+from metrik._inputs.canonical import Rows
+from strategies import Evaluation
+from test_reference import assert_same
+
+CORPUS = Path(__file__).with_name("fuzz_corpus.txt")
+Array = np.ndarray[Any, Any]
+
+ID_DTYPES = ("int32", "int64", "uint32", "uint64")
+EDGES = (-1, -2, 2**31 - 1, 2**31, -(2**31), 2**32 - 1, 2**32, 2**32 + 7, 2**62, 2**63 - 1, 2**63, 2**64 - 1)
+NUMBERS = (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, 1.5, 256.0, 257.0, 2.0**256, 2.0**-256, 1e308, 5e-324)
+NOT_FINITE = (float("nan"), float("inf"), float("-inf"))
+METRICS = (*metrik.metrics, "no such metric")
+
+
+class Source:
+    """Reads choices off bytes. After the last byte all are 0, which stands for what is usual."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._place = 0
+
+    def byte(self) -> int:
+        self._place += 1
+        return self._data[self._place - 1] if self._place <= len(self._data) else 0
+
+    def below(self, bound: int) -> int:
+        return self.byte() % bound
+
+    def rarely(self, bound: int) -> bool:
+        """Return True for one byte in `bound`."""
+        return self.below(bound) == bound - 1
+
+    def integer(self) -> int:
+        """Return a small number, an edge of a type, or any of 64 bits."""
+        byte = self.byte()
+        if byte < 232:
+            return byte % 16
+        if byte < 232 + len(EDGES):
+            return EDGES[byte - 232]
+        return int.from_bytes(bytes(self.byte() for _ in range(8)), "little")
+
+    def number(self) -> float:
+        byte = self.byte()
+        if byte < 240:
+            return NUMBERS[byte % len(NUMBERS)]
+        if byte < 243:
+            return NOT_FINITE[byte - 240]
+        return float(np.frombuffer(bytes(self.byte() for _ in range(8)), np.float64)[0])
+
+    def integers(self, size: int, dtype: str) -> Array:
+        """Return integers cut to the type, as C would."""
+        return np.array([self.integer() % 2**64 for _ in range(size)], np.uint64).astype(dtype)
+
+    def numbers(self, size: int) -> Array:
+        return np.array([self.number() for _ in range(size)], np.float64)
+
+
+@dataclass
+class RawLists:
+    """The arrays of one `_core.Lists`: well formed, or nearly so."""
+
+    items: Array
+    indptr: Array
+    lengths: Array | None
+    present: Array | None
+
+    @classmethod
+    def read(cls, source: Source, users: int) -> RawLists:
+        sizes = np.array([source.below(8) for _ in range(users)], np.int64)
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        items = source.integers(int(indptr[-1]), ID_DTYPES[source.below(4) if source.rarely(4) else 1])
+        lengths = present = None
+        if source.rarely(4):
+            lengths = np.array([source.below(size + 1) for size in sizes.tolist()], np.int64)
+        if source.rarely(4):
+            present = np.array([not source.rarely(4) or not size for size in sizes.tolist()], np.bool_)
+        if source.rarely(16):  # one element of one array is anything
+            arrays = [array for array in (indptr, lengths) if array is not None and len(array)]
+            array = arrays[source.below(len(arrays))]
+            array[source.below(len(array))] = source.integers(1, "int64")[0]
+        return cls(items[: len(items) - source.rarely(64)], indptr, lengths, present)
+
+    def repeated(self, times: int) -> RawLists:
+        """Return the same users over and over: only of many are there blocks for several threads."""
+        ends = [self.indptr[1:] + len(self.items) * turn for turn in range(times)]
+        return RawLists(
+            np.tile(self.items, times),
+            np.concatenate([self.indptr[:1], *ends]),
+            None if self.lengths is None else np.tile(self.lengths, times),
+            None if self.present is None else np.tile(self.present, times),
+        )
+
+    def core(self, argument: str) -> _core.Lists:
+        return _core.Lists(self.items, self.indptr, self.lengths, self.present, argument)
+
+    def rows(self, grades: Array | None = None) -> Rows:
+        return Rows(self.indptr, self.items, grades, self.present, self.lengths)
+
+
+@dataclass
+class Case:
+    """The arguments of one evaluation."""
+
+    truth: RawLists
+    predictions: RawLists
+    exclude: RawLists | None
+    grades: Array | None
+    weights: Array | None
+    groups: Array | None
+    group_count: int
+    fields: dict[str, str]
+    min_grade: float
+    gain_table: list[float]
+    values: list[tuple[str, int | None, float]]
+    threads: int
+    against_reference: bool
+
+    @classmethod
+    def read(cls, data: bytes) -> Case:
+        source = Source(data)
+        users = source.below(6)
+        truth = RawLists.read(source, users)
+        predictions = RawLists.read(source, users if not source.rarely(64) else source.below(6))
+        exclude = RawLists.read(source, users) if source.rarely(4) else None
+        grades = source.numbers(len(truth.items)) if source.rarely(3) else None
+        weights = source.numbers(users) if source.rarely(4) else None
+        groups = source.integers(users, "int64") % 3 if source.rarely(4) else None
+        fields = {}
+        for _ in range(source.below(6)):
+            field = list(CHOICES)[source.below(len(CHOICES))]
+            fields[field] = CHOICES[field].choices[source.below(len(CHOICES[field].choices))]
+        values = [cls._value(source) for _ in range(1 + source.below(6))]
+        case = cls(
+            truth, predictions, exclude, grades, weights, groups,
+            group_count=min(3, max(1, users)) if groups is not None else 1,
+            fields=fields,
+            min_grade=source.number() if source.rarely(4) else 5e-324,
+            gain_table=source.numbers(source.below(5)).tolist() if source.rarely(4) else [],
+            values=values,
+            threads=2 + source.below(3),
+            against_reference=source.rarely(4),
+        )  # fmt: skip
+        if source.rarely(32):
+            case.group_count = source.integer()
+        return case.repeated(700) if source.rarely(32) and users else case
+
+    @staticmethod
+    def _value(source: Source) -> tuple[str, int | None, float]:
+        metric = METRICS[source.byte() * len(METRICS) // 256]
+        cutoff = None if source.rarely(4) else 1 + source.below(8)
+        if source.rarely(32):
+            cutoff = source.integer()
+        info = metrik.metrics.get(metric)
+        parameter = info.parameter.standard if info is not None and info.parameter is not None else 0.0
+        return metric, cutoff, source.number() if source.rarely(8) else parameter
+
+    def repeated(self, times: int) -> Case:
+        def tiled(array: Array | None) -> Array | None:
+            return None if array is None else np.tile(array, times)
+
+        self.truth, self.predictions = self.truth.repeated(times), self.predictions.repeated(times)
+        self.exclude = None if self.exclude is None else self.exclude.repeated(times)
+        self.grades, self.weights, self.groups = tiled(self.grades), tiled(self.weights), tiled(self.groups)
+        self.against_reference = False  # it is slow
+        return self
+
+    def convention(self) -> metrik.Convention:
+        changes: dict[str, Any] = {"gain_table": tuple(self.gain_table), "min_grade": self.min_grade, **self.fields}
+        return metrik.conventions["standard"].replace(**changes)
+
+    def evaluation(self) -> Evaluation:
+        """Return the same through the front door, if it takes it."""
+        options: dict[str, Any] = {"convention": self.convention(), "weights": self.weights, "groups": self.groups}
+        if self.exclude is not None:
+            options["exclude"] = metrik.Exclude.from_rows(self.exclude.rows())
+        if self.truth.lengths is not None and self.grades is not None:
+            raise metrik.MetrikError("no container has padding and grades")
+        truth = metrik.Truth.from_rows(self.truth.rows(self.grades))
+        self.predictions.core("predictions").validate("predictions", None)  # lengths are ours, and right
+        predictions = metrik.Rankings.from_rows(self.predictions.rows())
+        return Evaluation(truth, predictions, [self._spelling(*value) for value in self.values], options)
+
+    @staticmethod
+    def _spelling(metric: str, cutoff: int | None, parameter: float) -> str:
+        text = metric if cutoff is None else f"{metric}@{cutoff}"
+        info = metrik.metrics.get(metric)
+        return text if info is None or info.parameter is None else f"{text}({info.parameter.name}={parameter!r})"
+
+
+REFUSED = (metrik.MetrikError, TypeError)
+
+
+def outcome(call: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what the call returns, or how it refuses."""
+    try:
+        return call(*arguments)
+    except metrik.MetrikError as error:
+        return type(error).__name__, str(error)
+    except TypeError:
+        return "TypeError", "an argument that C++ has no type for"
+
+
+def check(data: bytes) -> None:
+    """What must hold, whatever the bytes."""
+    case = Case.read(data)
+    _check_matrix(case.predictions)
+    try:
+        truth, predictions = case.truth.core("truth"), case.predictions.core("predictions")
+        exclude = None if case.exclude is None else case.exclude.core("exclude")
+        rules = _core.Rules(case.fields, case.min_grade, case.gain_table)
+        values = [_core.PlannedValue(*value, rules) for value in case.values]
+    except REFUSED:
+        return
+    outcome(truth.validate, "truth", case.grades)
+
+    def evaluate(threads: int) -> Any:
+        found = outcome(
+            _core.evaluate,
+            *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
+            *(values, rules, True, threads),
+        )
+        return (found[0], found[1], found[2].tobytes()) if len(found) == 3 else found
+
+    alone, together = evaluate(1), evaluate(case.threads)
+    assert alone == together, "another number of threads changes the outcome"
+    if len(alone) == 3:
+        _check_range(case, np.frombuffer(alone[2]).reshape(len(values), -1))
+    if case.against_reference:
+        _check_reference(case)
+
+
+def _check_matrix(lists: RawLists) -> None:
+    """Take the items for a padded matrix: the lengths are those up to the padding."""
+    width = max(1, len(lists.items) // 3)
+    matrix = lists.items[: len(lists.items) // width * width].reshape(-1, width)
+    lengths = outcome(_core.padded_lengths, matrix, "matrix")
+    if isinstance(lengths, np.ndarray):
+        rows = matrix.astype(object).tolist()
+        assert lengths.tolist() == [row.index(-1) if -1 in row else width for row in rows]
+
+
+def _check_range(case: Case, table: Array) -> None:
+    """Values that claim to be within 0 and 1 are."""
+    if case.fields.get("duplicate_items") == "count":
+        return
+    for (metric, _, _), found in zip(case.values, table, strict=True):
+        if metrik.metrics[metric].unit_range:
+            assert ((found >= 0) & (found <= 1) | np.isnan(found)).all(), metric
+
+
+def _check_reference(case: Case) -> None:
+    """The reference finds the same values and counts, or refuses for the same reason."""
+    try:
+        evaluation = case.evaluation()
+    except REFUSED:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_same(evaluation)
+
+
+def corpus() -> dict[str, bytes]:
+    """Return the committed cases by what they are."""
+    cases = {}
+    for line in CORPUS.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, _, data = line.rpartition(":")
+            cases[name] = bytes.fromhex(data)
+    return cases
+
+
+def mutated(data: bytes, generator: random.Random) -> bytes:
+    """Return the bytes with a few of them changed, added or taken out."""
+    changed = bytearray(data)
+    for _ in range(generator.choice([1, 1, 2, 4, 16])):
+        place = generator.randrange(len(changed) + 1)
+        kind = generator.randrange(3)
+        if kind == 0:
+            changed[place:place] = generator.randbytes(generator.choice([1, 1, 8]))
+        elif kind == 1:
+            del changed[place : place + generator.choice([1, 1, 8])]
+        elif place < len(changed):
+            changed[place] = generator.choice([0, 1, 3, 255, generator.randrange(256)])
+    return bytes(changed)
+
+
+def run_unguided(seconds: float, seed: int, folder: Path) -> int:
+    """Mutate known cases for so long; return how many were run. What fails is written to the folder."""
+    generator = random.Random(seed)  # noqa: S311 - no secret
+    cases = [*corpus().values(), b""]
+    runs = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        data = mutated(generator.choice(cases), generator) if runs % 4 else generator.randbytes(80)
+        (folder / "running").write_bytes(data)  # for when the process itself ends
+        try:
+            check(data)
+        except BaseException:
+            sys.stderr.write(f"finding: {data.hex()}\n")
+            raise
+        cases.append(data)
+        if len(cases) > 5000:
+            del cases[generator.randrange(len(cases))]
+        runs += 1
+    return runs
+
+
+def run_guided(seconds: float, seed: int, folder: Path) -> None:
+    """Have libFuzzer do it. It ends the process, and prints its own figures."""
+    import atheris  # noqa: PLC0415 - only where it is installed
+
+    known = folder / "corpus"
+    known.mkdir(exist_ok=True)
+    for number, data in enumerate(corpus().values()):
+        (known / f"committed-{number}").write_bytes(data)
+    options = [f"-max_total_time={seconds:.0f}", f"-seed={seed}", "-max_len=400", "-verbosity=0", "-print_final_stats=1"]
+    atheris.Setup([sys.argv[0], str(known), *options, f"-artifact_prefix={folder}/finding-"], check)
+    atheris.Fuzz()
+
+
+def main() -> None:
+    """Fuzz for the time that is given."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=Path("build/fuzz"))
+    parser.add_argument("--unguided", action="store_true")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    if not options.unguided:
+        run_guided(options.seconds, options.seed, options.folder)
+    runs = run_unguided(options.seconds, options.seed, options.folder)
+    sys.stdout.write(f"{runs} executions, {runs / options.seconds:.0f} a second, no finding\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""The fuzz target in the ordinary suite: its committed cases, among them past findings, and some bytes at random."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fuzz
+from strategies import examples
+
+
+@pytest.mark.parametrize("name", fuzz.corpus())
+def test_committed_case(name: str) -> None:
+    fuzz.check(fuzz.corpus()[name])
+
+
+@settings(max_examples=examples(500))
+@given(st.binary(max_size=120))
+def test_any_bytes(data: bytes) -> None:
+    fuzz.check(data)
+
+
+def test_a_finding_is_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The unguided driver stops at what does not hold, and says which bytes it was."""
+    assert fuzz.run_unguided(0.1, 1, tmp_path) > 0
+
+    def broken(data: bytes) -> None:
+        assert len(data) < 50
+
+    monkeypatch.setattr(fuzz, "check", broken)
+    with pytest.raises(AssertionError):
+        fuzz.run_unguided(10, 1, tmp_path)
+    finding = (tmp_path / "running").read_bytes()
+    assert len(finding) >= 50
+    assert finding.hex() in capsys.readouterr().err
+
+
+def test_mutations_change_little() -> None:
+    generator = random.Random(1)  # noqa: S311 - no secret
+    data = bytes(range(40))
+    assert all(abs(len(fuzz.mutated(data, generator)) - 40) <= 16 * 8 for _ in range(1000))
+    assert len({fuzz.mutated(data, generator) for _ in range(100)}) > 90
