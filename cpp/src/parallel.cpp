@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -19,6 +21,16 @@ constexpr std::chrono::milliseconds kPollInterval{20};
 
 // Thrown at the checkpoint of a worker when another has failed; goes no further.
 struct Stopped : std::exception {};
+
+// The first exception of a thread needs memory for the thread's own variables, and the C library
+// ends the process where there is none. So they are given theirs while there is some.
+bool can_throw() noexcept {
+  constexpr std::size_t kEnough = std::size_t{1} << 14U;
+  void* const memory = std::malloc(kEnough);
+  if (memory == nullptr) return false;
+  std::free(memory);
+  return std::uncaught_exceptions() == 0;
+}
 
 class Team {
  public:
@@ -45,7 +57,7 @@ class Team {
   }
 
   void work_beside(int worker) noexcept {
-    work(worker, [this] { stop_if_told(); });
+    if (can_throw()) work(worker, [this] { stop_if_told(); });  // else the others do without it
     const std::scoped_lock lock(mutex_);
     ++finished_;
     changed_.notify_one();

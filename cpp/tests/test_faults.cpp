@@ -173,7 +173,7 @@ TEST_CASE("F23: a block that throws, whichever it is, ends the call and nothing 
       try {
         parallel_for(
             kBlocks, threads,
-            [&](int, Count block) {
+            [&](int, Count block, const Checkpoint&) {
               ++runs.at(static_cast<std::size_t>(block));
               if (block == bad) throw std::runtime_error(std::to_string(block));
             },
@@ -194,7 +194,7 @@ TEST_CASE("F23: when every block throws, the first exception comes and each work
     std::atomic<int> begun = 0;
     CHECK_THROWS_WITH_AS(parallel_for(
                              kBlocks, threads,
-                             [&](int, Count) {
+                             [&](int, Count, const Checkpoint&) {
                                ++begun;
                                throw std::runtime_error("each");
                              },
@@ -209,7 +209,7 @@ TEST_CASE("F23: after an exception the other workers begin no more than the bloc
   for (const int threads : {1, 2, 7}) {
     CAPTURE(threads);
     std::atomic<int> begun = 0;
-    const auto body = [&](int, Count block) {
+    const auto body = [&](int, Count block, const Checkpoint&) {
       ++begun;
       if (block == 0) throw std::runtime_error("the first");
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
