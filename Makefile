@@ -23,7 +23,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror $$(find cpp -name '*.?pp')
+	$(BIN)/clang-format --dry-run --Werror $$(find cpp benchmarks -name '*.?pp')
 	$(BIN)/python tests/tidy.py
 
 # The C++ tests under two sanitizers, and the Python suite over a build with the first. Tests of
@@ -98,6 +98,8 @@ bench:
 	$(BENCH) $(PIP) install --upgrade 'pip>=25.1'
 	$(BENCH) $(PIP) install --group build --group bench
 	$(BENCH) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/bench/wheel
+	cmake -S . -B build/bench/cpp -DCMAKE_BUILD_TYPE=Release -DMETRIK_BUILD_BENCHMARKS=ON
+	cmake --build build/bench/cpp --target metrik_stages
 	$(BENCH) -m benchmarks
 
 # What can go wrong, what is promised of it, and which tests show that.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,33 +21,34 @@ if TYPE_CHECKING:
 
     from benchmarks.workloads import Data
 
-WHOLE, TRUTH, VALIDATION, NO_REFUSAL = "whole", "building Truth", "validation", "repeats not refused"
+STAGES = Path("build/bench/cpp/metrik_stages")
+WHOLE, TRUTH, VALIDATION = "whole", "building Truth", "validation"
 
 
 def stages(data: Data) -> dict[str, Sample]:
-    """Time a whole run, and what can be told apart of it from Python."""
+    """Time a whole run, and parts of it."""
     truth = metrik.Truth(data.indptr, data.items)
     one = {"num_threads": 1}
-    lenient = metrik.conventions["standard"].replace(duplicate_items="first")
     calls: dict[str, Callable[[], object]] = {
         WHOLE: lambda: evaluate(LISTS_100, data, **one),
-        NO_REFUSAL: lambda: evaluate(LISTS_100, data, **one, convention=lenient),
         TRUTH: lambda: metrik.Truth(data.indptr, data.items),
         VALIDATION: lambda: validate(truth, data),
     }
     return compete({name: partial(turn, call) for name, call in calls.items()})
 
 
-def repeats(timed: dict[str, Sample]) -> float:
-    """Return the share of a run that is spent on finding repeated ids, as far as Python can tell: a lower bound.
+def repeats(data: Data, timed: dict[str, Sample]) -> float:
+    """Return the share of a run that is spent on finding repeated ids: on marking what is listed.
 
-    It is what a run is longer than one that accepts repeated items (without counting them as hits, so
-    that the same sums are taken). Where such a run looks for them all the same, as it must to report how
-    many there are, this is about 0. What would tell: a function of the core that does the check alone,
-    with the code of the pass, such as ``_core.Lists.count_repeats()`` on one thread, timed like
-    `validate`.
+    By the core's own pass over the lists beside one that only looks at the marks (``cpp/stages.cpp``).
     """
-    return 1 - timed[NO_REFUSAL].over(timed[WHOLE])
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "predictions"
+        data.predictions.tofile(file)
+        command = [str(STAGES), str(file), str(LISTS_100.length)]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True)
+    marking, looking = map(float, printed.stdout.split())
+    return (marking - looking) / timed[WHOLE].median
 
 
 def validate(truth: metrik.Truth, data: Data) -> None:

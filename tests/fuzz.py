@@ -337,7 +337,13 @@ def run_guided(seconds: float, seed: int, folder: Path) -> None:
     known.mkdir(exist_ok=True)
     for number, data in enumerate(corpus().values()):
         (known / f"committed-{number}").write_bytes(data)
-    options = [f"-max_total_time={seconds:.0f}", f"-seed={seed}", "-max_len=400", "-verbosity=0", "-print_final_stats=1"]
+    options = [
+        f"-max_total_time={seconds:.0f}",
+        f"-seed={seed}",
+        "-max_len=400",
+        "-verbosity=0",
+        "-print_final_stats=1",
+    ]
     atheris.Setup([sys.argv[0], str(known), *options, f"-artifact_prefix={folder}/finding-"], check)
     atheris.Fuzz()
 

@@ -1,4 +1,4 @@
-"""Run clang-tidy over every C++ source: the core, its tests and the bindings."""
+"""Run clang-tidy over every C++ source: the core, its tests, its benchmark and the bindings."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def configure() -> None:
     ).stdout.strip()
     options = {
         "CMAKE_BUILD_TYPE": "Debug",
+        "METRIK_BUILD_BENCHMARKS": "ON",
         "METRIK_BUILD_TESTS": "ON",
         "SKBUILD": "ON",
         "Python_EXECUTABLE": sys.executable,

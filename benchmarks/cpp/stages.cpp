@@ -1,0 +1,95 @@
+// What finding repeated ids costs, which Python cannot tell apart: the pass over the lists as it
+// is, and the same without a mark for what is listed, on one thread. Prints the medians in seconds.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rank/marks.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Ids = std::span<const std::int32_t>;
+
+std::vector<std::int32_t> read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(file.tellg()) / sizeof(std::int32_t));
+  file.seekg(0);
+  file.read(reinterpret_cast<char*>(ids.data()),
+            static_cast<std::streamsize>(ids.size() * sizeof(std::int32_t)));
+  return ids;
+}
+
+std::uint64_t bits_of(Ids ids) {
+  std::uint64_t bits = 0;
+  for (const std::int32_t id : ids) bits |= static_cast<std::uint64_t>(id);
+  return bits;
+}
+
+// Marks the lists, as an evaluation does; returns how many ids were noticed.
+std::size_t mark(metrik::Marks& marks, Ids ids, std::size_t length) {
+  const metrik::Checkpoint none = [] {};
+  std::size_t noticed = 0;
+  for (std::size_t begin = 0; begin < ids.size(); begin += length) {
+    marks.start(length, none);
+    noticed += marks.mark(ids.subspan(begin, length), metrik::Mark::listed).count;
+  }
+  return noticed;
+}
+
+// Only looks at the place of each id.
+std::size_t look(std::span<const std::uint8_t> places, Ids ids, std::size_t length,
+                 std::vector<std::uint32_t>& positions, std::vector<std::uint8_t>& codes) {
+  std::size_t noticed = 0;
+  for (std::size_t begin = 0; begin < ids.size(); begin += length) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < length; ++i) {
+      const std::uint8_t before = places[static_cast<std::size_t>(ids[begin + i])];
+      positions[count] = static_cast<std::uint32_t>(i);
+      codes[count] = before;
+      count += before >= 4 ? 1 : 0;
+    }
+    noticed += count;
+  }
+  return noticed;
+}
+
+}  // namespace
+
+int main(int count, char* arguments[]) {
+  const std::vector<std::string> words(arguments, arguments + count);
+  if (words.size() != 3) {
+    std::cerr << "usage: metrik_stages FILE LENGTH (int32 ids, so many a user)\n";
+    return 2;
+  }
+  const std::vector<std::int32_t> ids = read(words[1]);
+  const auto length = std::size_t{std::stoul(words[2])};
+  metrik::Marks marks(bits_of(ids));
+  const std::vector<std::uint8_t> places(bits_of(ids) + 1);
+  std::vector<std::uint32_t> positions(length);
+  std::vector<std::uint8_t> codes(length);
+  constexpr std::size_t kRounds = 41;
+  std::array<std::vector<double>, 2> seconds;
+  for (std::size_t round = 0; round < 2 * kRounds; ++round) {  // in turns
+    const auto begin = Clock::now();
+    const std::size_t noticed =
+        round % 2 == 0 ? mark(marks, ids, length) : look(places, ids, length, positions, codes);
+    seconds[round % 2].push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    if (noticed != 0) {
+      std::cerr << "the lists repeat ids\n";
+      return 1;
+    }
+  }
+  for (std::vector<double>& times : seconds) {
+    std::ranges::nth_element(times, times.begin() + kRounds / 2);
+    std::cout << times[kRounds / 2] << '\n';
+  }
+  return 0;
+}
