@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -210,13 +211,12 @@ Breach Evaluation::walk() {
   const Count block_users = std::clamp<Count>((users() << 14U) / (ids + 1), 1, 1024);
   const Count blocks = (users() + block_users - 1) / block_users;
   const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
-  struct alignas(128) Desk {  // so that no two share a line of a cache
+  struct Desk {
     Worker worker;
     Count group = 0;  // of the users at hand: they come group by group
   };
-  std::vector<Desk> desks;
-  desks.reserve(static_cast<std::size_t>(threads));
-  for (int i = 0; i < threads; ++i) desks.push_back({Worker(job_)});
+  // Each is made by its own thread, so that no two write to one line of a cache.
+  std::vector<std::unique_ptr<Desk>> desks(static_cast<std::size_t>(threads));
   std::atomic<Breach> breach = Breach::none;
 
   const auto finish_group = [&](Desk& desk, const Checkpoint& checkpoint) {
@@ -225,7 +225,9 @@ Breach Evaluation::walk() {
     add(desk.worker, desk.group);
   };
   const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
-    Desk& desk = desks[static_cast<std::size_t>(index)];
+    std::unique_ptr<Desk>& own = desks[static_cast<std::size_t>(index)];
+    if (!own) own = std::make_unique<Desk>(Desk{.worker = Worker(job_)});
+    Desk& desk = *own;
     const Count end = std::min((block + 1) * block_users, users());
     for (Count place = block * block_users; place < end && breach == Breach::none; ++place) {
       const Count user = order_.empty() ? place : order_[static_cast<std::size_t>(place)];
@@ -236,7 +238,9 @@ Breach Evaluation::walk() {
     }
   };
   parallel_for(blocks, threads, body, request.poll);
-  for (Desk& desk : desks) finish_group(desk, timed(request.poll));
+  for (const std::unique_ptr<Desk>& desk : desks) {
+    if (desk) finish_group(*desk, timed(request.poll));
+  }
   return breach;
 }
 

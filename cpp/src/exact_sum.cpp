@@ -50,7 +50,7 @@ void UnitSums::add_some(std::span<const double> terms) noexcept {
   std::size_t count = 0;
   for (const double term : terms) {
     nonzero[count] = term;
-    count += term != 0 ? 1 : 0;
+    count += term > 0 ? 1 : 0;
   }
   std::array<std::int64_t, kStride> highs;  // NOLINT(*-member-init)
   std::array<std::int64_t, kStride> lows;   // NOLINT(*-member-init)
