@@ -169,6 +169,21 @@ def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
     assert reports == [expected]
 
 
+def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
+    job = uniform(50_000, 50)
+    expected = job.predictions.core
+    lists = _core.Lists(np.array(job.predictions.items), job.predictions.indptr, None, None, "x")
+    waste = np.full(len(job.predictions.items), 3, np.int32)  # over what was freed, if it was
+    rules = _core.Rules({}, 0.5, [])
+    values = [_core.PlannedValue("reciprocal_rank", None, 0, rules)]
+    truth = job.truth.core
+    found, wanted = (
+        _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2) for each in (lists, expected)
+    )
+    assert found == wanted
+    assert waste[-1] == 3
+
+
 @pytest.mark.parametrize("kind", ["array", "buffer"])
 def test_f21_arrays_cannot_be_resized_during_the_call(kind: str) -> None:
     """NumPy and Python refuse it to whoever tries, for the call holds a reference or a buffer."""

@@ -155,6 +155,28 @@ def test_every_combination_of_hostile_arrays() -> None:
     assert results > 0
 
 
+EMPTY: dict[str, np.ndarray[Any, Any]] = {
+    "lengths": np.zeros(0, np.int64),
+    "present": np.zeros(0, np.bool_),
+    "grades": np.zeros(0),
+    "weights": np.zeros(0),
+    "groups": np.zeros(0, np.int64),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
+    given: dict[str, Any] = dict.fromkeys(EMPTY) | {name: EMPTY[name]}
+
+    def call() -> None:
+        truth = _core.Lists(np.arange(2), np.array([0, 1, 2]), given["lengths"], given["present"], "x")
+        arrays = (given["weights"], given["groups"])
+        _core.evaluate(truth, given["grades"], sound_lists(), None, *arrays, 1, sound_values(), sound_rules(), False, 1)
+
+    with pytest.raises(metrik.InputError, match=name.removesuffix("s")):
+        call()
+
+
 @pytest.mark.parametrize("metric", ["", "ndcg@10", "NDCG", "precision\0", "x" * 10_000, "pr\u00e9cision"])
 def test_metrics_that_are_none(metric: str) -> None:
     value = _core.PlannedValue(metric, 3, 0.5, sound_rules())

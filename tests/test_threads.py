@@ -159,7 +159,7 @@ def test_f29_quota_of_version_1(tmp_path: Path, mount: str, limits: dict[str, tu
     assert _quota(*fake_cgroup(tmp_path, VERSION_1, files)) == quota
 
 
-@pytest.mark.parametrize("own", ["", "rubbish", "0::/../../x\n", "\n::\n", "4:cpuacct:/\n"])
+@pytest.mark.parametrize("own", ["", "rubbish", "0::/../x\n", "\n::\n", "4:cpuacct:/\n"])
 def test_f29_cgroups_that_say_nothing(tmp_path: Path, own: str) -> None:
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "cpu.max").write_text("100000 100000", encoding="utf-8")
