@@ -89,7 +89,7 @@ coverage:
 	METRIK_EXAMPLES=0.3 $(COVERED)/coverage run -m pytest -p no:cacheprovider -m 'not native'
 	$(COVERED)/coverage combine --quiet
 	$(COVERED)/coverage report
-	$(COVERED)/gcovr --root . --filter 'cpp/(include|src|bindings)/' build/coverage
+	$(COVERED)/gcovr --merge-lines --root . --filter 'cpp/(include|src|bindings)/' build/coverage
 
 # Measures a wheel as users get it, beside other libraries, and writes the README's section on speed.
 BENCH := build/bench/venv/bin/python

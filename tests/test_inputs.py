@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -132,3 +133,47 @@ def test_no_block_at_all_is_nobody() -> None:
 def test_ids_up_to_2_to_the_63(rows: list[list[int]]) -> None:
     report = metrik.evaluate([*rows, [1]], [*rows, [1]], "recall")
     assert report["recall"] == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: metrik.evaluate(TRUTH, np.ones((3, 2), bool), "P@1"), TypeError, "multi-hot"),
+        (lambda: metrik.Truth("ab", [1]), TypeError, "a NumPy array"),
+        (lambda: metrik.Truth([[0], [1, 2]], [1]), ValueError, "rectangular"),
+        (lambda: metrik.Truth([0, 2**70], [1]), TypeError, "object"),
+        (lambda: metrik.Truth([[0, 1]], [1]), TypeError, "dimension"),
+        (lambda: metrik.Truth([0, 1], [1], present=[1]), TypeError, "bool"),
+        (lambda: metrik.as_truth([{1: 1.0}, [2]]), TypeError, "a mapping"),
+        (lambda: metrik.as_truth([{1: "a"}]), TypeError, "numbers"),
+        (lambda: metrik.rbp_at_k(TRUTH, LISTS, 3, p="half"), TypeError, "a number"),  # type: ignore[arg-type]
+        (lambda: metrik.Comparison({}), ValueError, "at least one"),
+        (lambda: metrik.State.from_bytes("text"), TypeError, "bytes"),  # type: ignore[arg-type]
+    ],
+)
+def test_containers_that_are_none(call: Callable[[], object], kind: type[Exception], message: str) -> None:
+    with pytest.raises(metrik.MetrikError, match=message) as caught:
+        call()
+    assert isinstance(caught.value, kind)
+
+
+def test_a_gain_table_may_be_an_array() -> None:
+    convention = metrik.conventions["standard"].replace(gain="table", gain_table=np.array([0.0, 2.0]))
+    assert convention.gain_table == (0.0, 2.0)
+
+
+def test_exclude_is_cut_as_the_blocks_come() -> None:
+    exclude = metrik.as_exclude([[7], [3], [9]])
+    whole = metrik.evaluate(TRUTH, LISTS, METRICS, exclude=exclude)
+    blocks = ((TRUTH[user : user + 1], LISTS[user : user + 1]) for user in range(3))
+    assert metrik.evaluate(None, blocks, METRICS, exclude=exclude) == whole
+    assert metrik.evaluate(TRUTH, LISTS, METRICS, exclude=pickle.loads(pickle.dumps(exclude))) == whole  # noqa: S301 - just written
+
+
+def test_users_of_several_kinds_are_not_joined() -> None:
+    named = metrik.evaluate(metrik.Truth([0, 1], [1], users=["a"]), [[1]], "P@1", per_user=True)
+    numbered = metrik.evaluate([[1]], [[1]], "P@1", per_user=True)
+    with pytest.raises(metrik.StateMismatchError, match="users"):
+        metrik.merge([named, numbered])
+    assert named != numbered
+    assert "P@1" not in repr(named.per_user)

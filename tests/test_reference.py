@@ -93,3 +93,55 @@ def test_discounts_are_correctly_rounded(kind: str) -> None:
         for evaluate in (metrik.evaluate, metrik.reference.evaluate)
     )
     assert core.tolist() == reference.tolist()
+
+
+TRUTH = metrik.Truth([0, 2, 3], [1, 4, 21])
+GRADED = metrik.Truth([0, 2, 3], [1, 4, 21], [1.0, 2.5, 3.0])
+LISTS = metrik.Rankings([0, 3, 5], [4, 2, 1, 3, 21])
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        metrik.Rankings([1, 3, 5], [4, 2, 1, 3, 21]),
+        metrik.Rankings([0, 5, 3], [4, 2, 1, 3, 21]),
+        metrik.Rankings([0, 3, 4], [4, 2, 1, 3, 21]),
+        metrik.Rankings([0, 5], [4, 2, 1, 3, 21]),
+        metrik.Rankings([0, 3, 5], [4, 2, 1, 3, -21]),
+        metrik.Rankings([0, 3, 5], [4, 2, 1, 3, 21], present=[True, False]),
+    ],
+    ids=["not from 0", "decreasing", "too short", "another number of users", "negative", "items of nobody"],
+)
+def test_lists_are_refused_alike(lists: metrik.Rankings) -> None:
+    evaluation = Evaluation(TRUTH, lists, ["recall@3"])
+    assert isinstance(outcome(evaluation, metrik.evaluate), metrik.InputError)
+    assert_same(evaluation)
+
+
+@pytest.mark.parametrize(
+    ("metric", "fields"),
+    [
+        ("ndcg", {"ideal_over": "cutoff", "gain": "binary"}),
+        ("ndcg@1048577", {"ideal_over": "cutoff", "gain": "binary"}),
+        ("ndcg@3", {"ideal_over": "cutoff"}),
+        ("ndcg@3", {"gain": "table", "gain_table": (0.0,)}),
+        ("ndcg@3", {"gain": "table"}),
+        ("hit_rate@3", {"average": "micro"}),
+        ("recall@3", {"average": "micro", "empty_truth": "one"}),
+        ("recall@3", {"min_grade": 1.5}),
+    ],
+)
+def test_rules_are_refused_alike(metric: str, fields: dict[str, Any]) -> None:
+    convention = metrik.conventions["standard"].replace(**fields)
+    evaluation = Evaluation(TRUTH, LISTS, [metric], {"convention": convention})
+    assert isinstance(outcome(evaluation, metrik.evaluate), metrik.InputError)
+    assert_same(evaluation)
+
+
+@pytest.mark.parametrize("name", ["weights", "groups"])
+def test_arrays_of_another_number_of_users_are_refused_alike(name: str) -> None:
+    assert_same(Evaluation(TRUTH, LISTS, ["recall"], {name: np.ones(3, np.int64)}))
+
+
+def test_exponential_gains_of_grades_between_whole_ones() -> None:
+    assert_same(Evaluation(GRADED, LISTS, ["ndcg@3(gain=exp2)", "dcg(gain=exp2)"]))

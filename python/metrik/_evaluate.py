@@ -88,8 +88,8 @@ def evaluate(
     per_user : bool
         Whether to keep each user's values: 8 bytes a user and value.
     num_threads : int, optional
-        By default as many as the CPU affinity and the cgroup's quota allow. No number changes a bit
-        of the result.
+        By default METRIK_NUM_THREADS, or else as many as the CPU affinity, the cgroup's quota and
+        LOKY_MAX_CPU_COUNT allow. No number changes a bit of the result.
 
     Returns
     -------

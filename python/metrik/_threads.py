@@ -46,7 +46,7 @@ def _limit(text: str) -> int:
 def _affinity() -> int:
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
+    except AttributeError:  # pragma: no cover - not on Linux
         return os.cpu_count() or 1
 
 
