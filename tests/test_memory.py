@@ -111,3 +111,16 @@ def test_f24_a_limit_of_memory_means_memory_error_or_a_result(threads: int, aren
 @pytest.mark.native
 def test_f30_without_room_for_threads_the_caller_does_it_all() -> None:
     child("no_room_for_threads")
+
+
+def test_f24_what_cannot_fit_is_refused_before_the_work() -> None:
+    """Terabytes, that no machine has: refused as a CapacityError, which is a MemoryError."""
+    users = 2_000_000
+    truth = metrik.Truth(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
+    rankings = metrik.Rankings(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
+    metrics = f"dcg@[{','.join(map(str, range(1, 5_001)))}]"
+    for options in ({"per_user": True}, {"groups": np.arange(users)}):
+        with pytest.raises(metrik.CapacityError, match="GB") as caught:
+            metrik.evaluate(truth, rankings, metrics, **options)
+        assert isinstance(caught.value, MemoryError)
+        assert caught.value.argument in options

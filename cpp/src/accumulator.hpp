@@ -9,6 +9,7 @@
 
 #include "double_double.hpp"
 #include "exact_sum.hpp"
+#include "metrics/denominators.hpp"
 #include "metrik/evaluate.hpp"
 #include "policy.hpp"
 

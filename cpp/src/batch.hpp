@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "metrik/types.hpp"
-
 namespace metrik {
 
 // Users that are scored together: so few that all of theirs stays in the nearest cache.

@@ -14,7 +14,6 @@
 
 #include "accumulator.hpp"
 #include "discounts.hpp"
-#include "judge.hpp"
 #include "metrik/capacity.hpp"
 #include "metrik/error.hpp"
 #include "parallel.hpp"
@@ -27,8 +26,8 @@
 namespace metrik {
 namespace {
 
-// What a sum of a group takes here and as Python's integers.
-constexpr Count kBytesPerSum = 1024;
+// What the sums of a value and group take here and as Python's integers.
+Count bytes_of_sums(Exactness exactness) { return exactness == Exactness::unit ? 1024 : 5120; }
 
 struct Depths {
   Count places = 0;  // of an ideal ranking
@@ -122,8 +121,9 @@ Evaluation::Evaluation(const Request& request)
     const Depths depths = discount_depths(job_.plan, kind, longest_list, longest_truth);
     job_.discounts.emplace_back(kind, depths.places, depths.ranks, checkpoint);
   }
-  const auto values = static_cast<Count>(request.values.size());
-  require_memory(request.group_count * values, kBytesPerSum,
+  Count bytes = 0;
+  for (const Exactness exactness : exactness_of_values(job_)) bytes += bytes_of_sums(exactness);
+  require_memory(request.group_count, bytes,
                  {.argument = "groups", .hint = "fewer groups or metrics need less"});
   if (request.group_count > 1) {
     order_ = sorted_by_group(request.groups, request.group_count, checkpoint);

@@ -11,7 +11,6 @@ constexpr double kHalfScale = 0x1p40;
 // A digit grows by less than 2^32 an addition, so that 2^30 of them cannot overflow it.
 constexpr std::int64_t kMaxPending = std::int64_t{1} << 30U;
 
-__extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
 
 struct Rounded {

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "metrik/types.hpp"
 
 namespace metrik {
+
+__extension__ using Int128 = __int128;
 
 // The sum of terms in [0, 1], each rounded to a multiple of 2^-80, and of the squares of just these
 // rounded terms. Room for 2^47 of them.
@@ -20,7 +23,6 @@ class UnitSums {
   [[nodiscard]] ExactInteger squares() const;
 
  private:
-  __extension__ using Int128 = __int128;
   static constexpr std::size_t kStride = 32;
 
   void add_some(std::span<const double> terms) noexcept;  // at most kStride

@@ -1,8 +1,8 @@
-// From ids to ranks: which judged items a user's ranking reaches, and where. A metric sees
-// nothing but the HitRow; it knows no ids, and whatever ranks the items (a list, scores) ends here.
+// What a convention makes of the matches of one user after another: grades to relevance and gains,
+// matches to hits.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <vector>
 

@@ -26,7 +26,8 @@ struct Stopped : std::exception {};
 // ends the process where there is none. So they are given theirs while there is some.
 bool can_throw() noexcept {
   constexpr std::size_t kEnough = std::size_t{1} << 14U;
-  void* const memory = std::malloc(kEnough);
+  void* volatile memory =
+      std::malloc(kEnough);  // volatile, or a compiler sees that nobody needs it
   if (memory == nullptr) return false;
   std::free(memory);
   return std::uncaught_exceptions() == 0;

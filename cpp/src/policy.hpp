@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "hit_row.hpp"
-#include "metrics/denominators.hpp"
 #include "metrik/conventions.hpp"
 
 namespace metrik {

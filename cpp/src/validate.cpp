@@ -132,12 +132,11 @@ std::span<const T> list_of(const Lists& lists, std::span<const T> ids, Count row
 template <class T>
 [[noreturn]] void refuse_ids(const Lists& lists, std::span<const T> ids,
                              const std::string& argument, const Checkpoint& checkpoint) {
-  Fault fault{
-      .argument = argument,
-      .expected = "item ids in [0, 2^63)",
-      .found = "another thread writing to them",
-      .count = 0,
-      .hint = std::is_signed_v<T> ? "-1 is padding only in a 2-D array, at the end of a row" : ""};
+  Fault fault{.argument = argument,
+              .expected = "item ids in [0, 2^63)",
+              .found = "another thread writing to them",
+              .count = 0,
+              .hint = ""};
   for_each_row(lists, checkpoint, [&](Count row) {
     const auto list = list_of(lists, ids, row);
     const auto bad = [](T id) { return out_of_range(static_cast<std::uint64_t>(id)); };
@@ -146,6 +145,8 @@ template <class T>
       fault.found = std::to_string(list[static_cast<std::size_t>(search.first)]);
       fault.row = row;
       fault.position = search.first;
+      if (fault.found == "-1")
+        fault.hint = "-1 is padding only in a 2-D array, at the end of a row";
     }
     fault.count += search.count;
   });

@@ -16,13 +16,18 @@ std::span<const T> row_of(std::span<const T> items, const Lists& lists, Count ro
 
 }  // namespace
 
-std::vector<Accumulator> accumulators(const Job& job) {
+std::vector<Exactness> exactness_of_values(const Job& job) {
   std::vector<Exactness> exactness(job.request.values.size());
   for (const Run& run : job.plan.runs) {
     Exactness own = run.unit_range ? Exactness::unit : Exactness::any;
     if (job.request.weights || run.rules.average == Average::micro) own = Exactness::weighing;
     for (const std::size_t output : run.outputs) exactness[output] = own;
   }
+  return exactness;
+}
+
+std::vector<Accumulator> accumulators(const Job& job) {
+  const std::vector<Exactness> exactness = exactness_of_values(job);
   return {exactness.begin(), exactness.end()};
 }
 

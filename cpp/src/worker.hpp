@@ -24,6 +24,9 @@ struct Job {
   std::vector<DiscountTable> discounts;  // by Discount
 };
 
+// How each value is summed.
+[[nodiscard]] std::vector<Exactness> exactness_of_values(const Job& job);
+
 // The sums of each value, not yet of anybody.
 [[nodiscard]] std::vector<Accumulator> accumulators(const Job& job);
 

@@ -82,7 +82,7 @@ def evaluate(
     exclude : Exclude, Truth, list of sequences, or two-dimensional array, optional
         Items that are taken out of each user's list before it is cut, such as training items.
     weights : array of float, shape (n_users,), optional
-        Weights in the mean over users, from 0 to 2^256.
+        Weights in the mean over users: 0, or from 2^-256 to 2^256.
     groups : sequence of int, str or bool, length n_users, optional
         The group of each user: the report has the values of each.
     per_user : bool
@@ -99,6 +99,8 @@ def evaluate(
     ------
     InputError, InputTypeError
         If an argument is not what it must be: which, what was expected, what came, where first.
+    CapacityError
+        If per-user values, or the sums of very many groups, need more memory than there is.
 
     Warns
     -----

@@ -6,8 +6,8 @@
 
 namespace metrik {
 
-// Throws CapacityError, with the bytes as what was found, unless the machine has so many and the
-// process may have them.
+// Throws CapacityError, with the bytes as what was found, if they are more than the machine has or
+// than the limit of the process's address space. What is less may yet fail, by std::bad_alloc.
 void require_memory(Count cells, Count bytes_per_cell, Fault fault);
 
 }  // namespace metrik

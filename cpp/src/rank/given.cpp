@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace metrik {
 
@@ -29,8 +28,8 @@ void GivenRanking::mark_truth() {
     suspects = marks_.mark(truth_.subspan(begin, end - begin), Mark::wanted).count > 0 || suspects;
   });
   // Where each entry has a place of its own, the place remembers it; else there is an index.
-  truth_remembered_ = !suspects && truth_.size() < std::numeric_limits<std::uint32_t>::max() &&
-                      (entries_ || !marks_.exact());
+  truth_remembered_ =
+      !suspects && (entries_ || !marks_.exact()) && marks_.can_remember(truth_.size());
   if (truth_remembered_) marks_.remember(truth_, *checkpoint_);
   if (suspects) find_duplicates_in_truth();
 }
@@ -63,7 +62,9 @@ void GivenRanking::mark_excluded() {
     }
   });
   if (both_.empty()) return;
-  marks_.mark(Ids(both_), Mark::wanted_and_excluded);
+  in_chunks(both_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+    marks_.mark(Ids(both_).subspan(begin, end - begin), Mark::wanted_and_excluded);
+  });
   in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (is_excluded(static_cast<std::uint64_t>(truth_[i]))) {

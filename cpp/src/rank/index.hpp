@@ -1,7 +1,6 @@
 // Where in a list an id first stands: a hash table of positions, compared by whole ids.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,6 @@
 // One byte for each id of a user, or for each of a few ids that share a place: what has been seen
-// of it. Small enough to stay in the nearest cache, and emptied by counting on.
+// of it. Few enough bytes for a near cache, unless the user has very many ids; emptied by counting
+// on.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "checkpoint.hpp"
-#include "metrik/types.hpp"
 #include "rank/index.hpp"
 
 namespace metrik {
@@ -47,8 +47,8 @@ class Marks {
   // Whether each id has a place of its own.
   [[nodiscard]] bool exact() const noexcept { return exact_; }
 
-  // Marks the place of each id, at most a chunk of them. Returns those whose place was marked
-  // already for this user, in order; valid until the next call.
+  // Marks the place of each id. Returns those whose place was marked already for this user, in
+  // order; valid until the next call. For a chunk of ids at a time, as it passes no checkpoint.
   template <class Id>
   Noticed mark(std::span<const Id> ids, Mark mark) {
     if (positions_.size() < ids.size()) {
@@ -66,6 +66,11 @@ class Marks {
     return static_cast<Mark>(code - base_);
   }
 
+  // Whether the places are so few that the positions of so many ids can be remembered in them.
+  [[nodiscard]] bool can_remember(std::size_t ids) const noexcept {
+    return mask_ < std::max(kNearPlaces, 4 * ids) &&
+           ids <= std::numeric_limits<std::uint32_t>::max();
+  }
   // Remembers the position of each id, in its place.
   void remember(std::span<const std::int64_t> ids, const Checkpoint& checkpoint) {
     grow(remembered_, mask_ + 1, std::uint32_t{0}, checkpoint);
@@ -87,7 +92,7 @@ class Marks {
     const auto id_width = static_cast<unsigned>(std::bit_width(id_bits_));
     exact_ = id_width < 48 && (std::size_t{1} << id_width) <= std::max(kNearPlaces, 4 * ids);
     const std::size_t wanted =
-        std::clamp(64 * std::min(ids, kNearPlaces), kFewPlaces, kNearPlaces - 1);
+        std::clamp(64 * std::min(ids, kNearPlaces), kFewPlaces - 1, kNearPlaces - 1);
     const unsigned width = exact_ ? id_width : static_cast<unsigned>(std::bit_width(wanted));
     hash_.shift = 64 - width;
     mask_ = (std::uint64_t{1} << width) - 1;
@@ -123,9 +128,8 @@ class Marks {
     return {count, positions, codes};
   }
 
-  // 128 KiB: a share of the second cache.
-  static constexpr std::size_t kFewPlaces = std::size_t{1} << 10U;
-  static constexpr std::size_t kNearPlaces = std::size_t{1} << 17U;
+  static constexpr std::size_t kFewPlaces = std::size_t{1} << 11U;
+  static constexpr std::size_t kNearPlaces = std::size_t{1} << 17U;  // 128 KiB, in the second cache
   static constexpr std::uint8_t kCodes = 4;  // marks of one user: base_, base_ + 1, ...
   static constexpr std::uint8_t kLastBase = 255 - 2 * kCodes + 1;
 

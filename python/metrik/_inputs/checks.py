@@ -108,7 +108,7 @@ def key_array(value: object, argument: str, size: int | None = None) -> NDArray[
         kinds = {str if isinstance(key, str) else type(key) for key in value}  # type: ignore[attr-defined]
         if not (kinds <= {str} or (bool not in kinds and all(issubclass(kind, Integral) for kind in kinds))):
             raise type_error(argument, "integers or strings", " and ".join(sorted(kind.__name__ for kind in kinds)))
-    if array.dtype.kind not in "iuU":
+    if array.dtype.kind not in "iuU" and array.size:
         raise type_error(argument, "integers or strings", _described(array))
     _check_dimensions(array, argument, 1)
     if size is not None and len(array) != size:
