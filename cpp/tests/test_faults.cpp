@@ -31,16 +31,17 @@ std::atomic<int> threads_refused = 0;
 }  // namespace
 
 // Stands before the system's in the whole test program, and fails when a test tells it to.
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the system's are reserved
 extern "C" __attribute__((visibility("default"))) int pthread_create(
     pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
   using Create = decltype(&pthread_create);
   // POSIX has dlsym return functions as void*.
   static const auto system_create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
-  if (threads_left >= 0 && threads_left-- <= 0) {
-    threads_left = 0;
+  if (threads_left == 0) {
     ++threads_refused;
     return EAGAIN;
   }
+  if (threads_left > 0) --threads_left;
   return system_create(thread, attributes, start, argument);
 }
 
@@ -151,6 +152,7 @@ TEST_CASE("F22: evaluations at the same time give the same bytes") {
   shared.threads = 2;
   std::vector<Bytes> found(6);
   std::vector<std::thread> callers;
+  callers.reserve(found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     callers.emplace_back([&, i] {
       Input own = many_users();
