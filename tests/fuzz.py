@@ -254,13 +254,15 @@ def check(data: bytes) -> None:
 
 
 def _check_matrix(lists: RawLists) -> None:
-    """Take the items for a padded matrix: the lengths are those up to the padding."""
+    """Take the items for a padded matrix: the lengths are those up to the padding at the end."""
     width = max(1, len(lists.items) // 3)
     matrix = lists.items[: len(lists.items) // width * width].reshape(-1, width)
     lengths = outcome(_core.padded_lengths, matrix, "matrix")
+    if lengths is None:
+        lengths = np.full(len(matrix), width)
     if isinstance(lengths, np.ndarray):
-        rows = matrix.astype(object).tolist()
-        assert lengths.tolist() == [row.index(-1) if -1 in row else width for row in rows]
+        filled = [np.flatnonzero(row != -1) for row in matrix.astype(object)]
+        assert lengths.tolist() == [int(places[-1]) + 1 if places.size else 0 for places in filled]
 
 
 def _check_range(case: Case, table: Array) -> None:
