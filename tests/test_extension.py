@@ -210,3 +210,31 @@ def test_no_type_without_a_constructor_is_made() -> None:
     for kind in (_core.MetricInfo, _core.MetricParameter, _core.ConventionField):
         with pytest.raises(TypeError):
             kind()
+
+
+def test_objects_that_were_never_constructed() -> None:
+    """What `type.__new__` makes is of the right type and has nothing in it: no argument, and no self."""
+    kinds = (
+        _core.Lists,
+        _core.Rules,
+        _core.PlannedValue,
+        _core.MetricInfo,
+        _core.MetricParameter,
+        _core.ConventionField,
+    )
+    bare: dict[type, Any] = {kind: kind.__new__(kind) for kind in kinds}
+    for kind in (_core.MetricInfo, _core.MetricParameter, _core.ConventionField):
+        for name in [name for name in dir(kind) if not name.startswith("_")]:
+            with pytest.raises(TypeError):
+                getattr(bare[kind], name)
+    with pytest.raises(TypeError):
+        bare[_core.Lists].validate("x", None)
+    with pytest.raises(TypeError):
+        _core.PlannedValue("ndcg", 3, 0.5, bare[_core.Rules])
+    call, arguments = CALLS["evaluate"]
+    replaced = {0: _core.Lists, 2: _core.Lists, 3: _core.Lists, 8: _core.Rules}
+    for position, kind in replaced.items():
+        with pytest.raises(TypeError):
+            call(*[bare[kind] if i == position else given for i, given in enumerate(arguments())])
+    with pytest.raises(TypeError):
+        call(*[[bare[_core.PlannedValue]] if i == 7 else given for i, given in enumerate(arguments())])

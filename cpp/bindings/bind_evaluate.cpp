@@ -14,6 +14,15 @@
 #include "metrik/lists.hpp"
 
 namespace metrik::bindings {
+class OwnedLists;
+}
+namespace pybind11::detail {
+template <>
+struct type_caster<metrik::bindings::OwnedLists> : ConstructedCaster<metrik::bindings::OwnedLists> {
+};
+}  // namespace pybind11::detail
+
+namespace metrik::bindings {
 namespace {
 
 ItemArray item_view(const py::array& items, const std::string& argument) {
@@ -40,6 +49,8 @@ void check_grades(const std::optional<py::array>& grades, const Lists& truth) {
                     .expected = "one grade an item (" + std::to_string(items) + ")",
                     .found = std::to_string(grades->size())});
 }
+
+}  // namespace
 
 // Holds the arrays that `lists` looks at: the items as they are, what is used as an index copied.
 class OwnedLists {
@@ -81,6 +92,8 @@ class OwnedLists {
   std::vector<std::uint8_t> present_;
   Lists lists_;
 };
+
+namespace {
 
 // Two's complement, least significant byte first, as int.from_bytes takes it.
 py::bytes python_bytes(const ExactInteger& integer) {

@@ -5,7 +5,10 @@
 
 #include <optional>
 
+#include "metrik/conventions.hpp"
 #include "metrik/error.hpp"
+#include "metrik/evaluate.hpp"
+#include "metrik/metrics.hpp"
 
 namespace metrik::bindings {
 
@@ -23,3 +26,35 @@ void bind_metrics(py::module_& module);
 void bind_evaluate(py::module_& module);
 
 }  // namespace metrik::bindings
+
+namespace pybind11::detail {
+
+// `type.__new__(type)` makes an object whose C++ part was never constructed, and pybind11 would
+// hand out raw memory for it. Such an object is of the right type and still no argument.
+template <class T>
+struct ConstructedCaster : type_caster_base<T> {
+  bool load(handle source, bool convert) {
+    return is_constructed(source) && type_caster_base<T>::load(source, convert);
+  }
+
+ private:
+  static bool is_constructed(handle source) {
+    if (!source || !isinstance<T>(source))
+      return true;  // not one of ours: the base says what it is
+    auto* const object = reinterpret_cast<instance*>(source.ptr());
+    return object->get_value_and_holder(get_type_info(typeid(T))).holder_constructed();
+  }
+};
+
+template <>
+struct type_caster<metrik::ConventionField> : ConstructedCaster<metrik::ConventionField> {};
+template <>
+struct type_caster<metrik::MetricInfo> : ConstructedCaster<metrik::MetricInfo> {};
+template <>
+struct type_caster<metrik::MetricParameter> : ConstructedCaster<metrik::MetricParameter> {};
+template <>
+struct type_caster<metrik::PlannedValue> : ConstructedCaster<metrik::PlannedValue> {};
+template <>
+struct type_caster<metrik::Rules> : ConstructedCaster<metrik::Rules> {};
+
+}  // namespace pybind11::detail
