@@ -223,10 +223,10 @@ def test_objects_that_were_never_constructed() -> None:
         _core.ConventionField,
     )
     bare: dict[type, Any] = {kind: kind.__new__(kind) for kind in kinds}
-    for kind in (_core.MetricInfo, _core.MetricParameter, _core.ConventionField):
-        for name in [name for name in dir(kind) if not name.startswith("_")]:
+    for described in (_core.MetricInfo, _core.MetricParameter, _core.ConventionField):
+        for name in [name for name in dir(described) if not name.startswith("_")]:
             with pytest.raises(TypeError):
-                getattr(bare[kind], name)
+                getattr(bare[described], name)
     with pytest.raises(TypeError):
         bare[_core.Lists].validate("x", None)
     with pytest.raises(TypeError):
