@@ -12,12 +12,13 @@ demo: $(VENV)/.built
 test: $(VENV)/.test cpp-test
 	$(BIN)/python -m pytest
 
-# The core by itself. Without doctest (Debian: doctest-dev) CMake says that there are no tests to build.
+# The core by itself. Without doctest (Debian: doctest-dev) CMake says that there are no tests to build;
+# with qemu-x86_64 (Debian: qemu-user) they also run on CPUs that lack AVX-512 and AVX2.
 cpp-test:
 	cmake -S . -B build/cpp -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMETRIK_BUILD_TESTS=ON -DMETRIK_WERROR=ON \
 		-DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS
 	cmake --build build/cpp --parallel 2
-	ctest --test-dir build/cpp --output-on-failure
+	ctest --test-dir build/cpp --parallel 2 --output-on-failure
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

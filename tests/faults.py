@@ -87,7 +87,10 @@ ROWS = {
         "cgroups that are files of the test, not a real quota",
     ),
     30: Row("threads that cannot be started are done without, to the same bits"),
-    31: Row("a CPU without the fastest instructions", later="kernels for instruction sets"),
+    31: Row(
+        "a CPU without the fastest instructions: the same bits by those that it has",
+        "each set that this CPU has is forced; CPUs that lack them are emulated, for the C++ tests alone",
+    ),
 }
 
 

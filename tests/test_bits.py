@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import metrik
+from metrik import _core
 from strategies import Evaluation, evaluations, examples
 from test_laws import run
 
@@ -35,6 +36,23 @@ def test_f22_number_of_threads(many: Evaluation, weighted: bool) -> None:
     options = {} if weighted else {"weights": None}
     one, *others = (many.run(num_threads=threads, **options) for threads in (1, 2, 3, 7))
     assert all(other == one for other in others)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_f31_instruction_set(many: Evaluation, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {} if weighted else {"weights": None}
+    widest = many.run(**options)
+    for isa in _core.isas():
+        monkeypatch.setenv("METRIK_ISA", isa)
+        assert many.run(**options) == widest
+
+
+@pytest.mark.parametrize("name", ["AVX2", "sse2", " scalar", "native"])
+def test_f31_instruction_set_that_is_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METRIK_ISA", name)
+    with pytest.raises(metrik.InputError, match=f"METRIK_ISA: .*scalar.*{name}") as caught:
+        metrik.evaluate([[1]], [[1]], "recall@1")
+    assert caught.value.argument == "METRIK_ISA"
 
 
 def sliced(evaluation: Evaluation, begin: int, end: int) -> Evaluation:

@@ -108,7 +108,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     def call() -> None:
         anew = [_core.Lists(items, indptr, lengths, None, "anew") for items in (truth, lists, exclude)]
         for those in (before, anew):
-            arguments = (those[0], grades, those[1], those[2], weights, groups, 1, values, rules, True, 2)
+            arguments = (those[0], grades, those[1], those[2], weights, groups, 1, values, rules, True, 2, "")
             _core.evaluate(*arguments)
 
     with meanwhile(Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr], call)):
@@ -179,7 +179,8 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     values = [_core.PlannedValue("reciprocal_rank", None, 0, rules)]
     truth = job.truth.core
     found, wanted = (
-        _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2) for each in (lists, expected)
+        _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2, "")
+        for each in (lists, expected)
     )
     assert found == wanted
     assert waste[-1] == 3

@@ -75,6 +75,7 @@ def sound_values() -> list[_core.PlannedValue]:
 CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "Lists": (_core.Lists, lambda: [np.arange(2), np.array([0, 1, 2]), np.array([1, 1]), np.array([True, True]), "x"]),
     "validate": (_core.Lists.validate, lambda: [sound_lists(), "x", np.array([1.0, 2.0])]),
+    "isas": (_core.isas, list),
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
     "Rules": (_core.Rules, lambda: [{"gain": "exp2"}, 0.5, [0.0, 1.0]]),
     "PlannedValue": (_core.PlannedValue, lambda: ["ndcg", 3, 0.5, sound_rules()]),
@@ -82,7 +83,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         _core.evaluate,
         lambda: [
             sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
-            np.array([0, 1]), 2, sound_values(), sound_rules(), True, 2,
+            np.array([0, 1]), 2, sound_values(), sound_rules(), True, 2, "",
         ],
     ),
 }  # fmt: skip
@@ -92,7 +93,7 @@ def evaluates() -> bool:
     """Return whether the next call works."""
     value = _core.PlannedValue("precision", 1, 0, sound_rules())
     sums, _, table = _core.evaluate(
-        sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2
+        sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, ""
     )
     assert table is not None
     return sums[0][0] == 2 and table.tolist() == [[1.0, 1.0]]
@@ -146,11 +147,13 @@ def test_every_combination_of_hostile_arrays() -> None:
         except HARMLESS:
             continue
         for truth, predictions in ((lists, good), (good, lists), (lists, lists)):
-            results += harmless(_core.evaluate, truth, None, predictions, lists, None, None, 1, values, rules, True, 2)
+            results += harmless(
+                _core.evaluate, truth, None, predictions, lists, None, None, 1, values, rules, True, 2, ""
+            )
     for hostile in ARRAYS:
         for size in (-1, 0, 1, 2**62):
             results += harmless(
-                _core.evaluate, good, hostile, good, None, hostile, hostile, size, values, rules, True, 1
+                _core.evaluate, good, hostile, good, None, hostile, hostile, size, values, rules, True, 1, ""
             )
     assert results > 0
 
@@ -171,7 +174,9 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
     def call() -> None:
         truth = _core.Lists(np.arange(2), np.array([0, 1, 2]), given["lengths"], given["present"], "x")
         arrays = (given["weights"], given["groups"])
-        _core.evaluate(truth, given["grades"], sound_lists(), None, *arrays, 1, sound_values(), sound_rules(), False, 1)
+        _core.evaluate(
+            truth, given["grades"], sound_lists(), None, *arrays, 1, sound_values(), sound_rules(), False, 1, ""
+        )
 
     with pytest.raises(metrik.InputError, match=name.removesuffix("s")):
         call()
@@ -181,7 +186,7 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
 def test_metrics_that_are_none(metric: str) -> None:
     value = _core.PlannedValue(metric, 3, 0.5, sound_rules())
     with pytest.raises(metrik.InputError, match="metric"):
-        _core.evaluate(sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1)
+        _core.evaluate(sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "")
 
 
 @pytest.mark.parametrize("cutoff", [0, -1, 2**31, 2**62, -(2**63)])
@@ -190,7 +195,7 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
     for metric in metrik.metrics:
         value = _core.PlannedValue(metric, cutoff, parameter, sound_rules())
         with pytest.raises(metrik.InputError):
-            _core.evaluate(sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1)
+            _core.evaluate(sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "")
 
 
 @pytest.mark.parametrize("fields", [{"gain": "cubic"}, {"no_field": "x"}, {"": ""}, {"gain": ""}, {"average\0": "x"}])

@@ -39,21 +39,20 @@ std::size_t mark(metrik::Marks& marks, Ids ids, std::size_t length) {
   std::size_t noticed = 0;
   for (std::size_t begin = 0; begin < ids.size(); begin += length) {
     marks.start(length, none);
-    noticed += marks.mark(ids.subspan(begin, length), metrik::Mark::listed).count;
+    noticed += marks.mark(ids.subspan(begin, length), metrik::Mark::listed).size();
   }
   return noticed;
 }
 
 // Only looks at the place of each id.
 std::size_t look(std::span<const std::uint8_t> places, Ids ids, std::size_t length,
-                 std::vector<std::uint32_t>& positions, std::vector<std::uint8_t>& codes) {
+                 std::vector<metrik::Notice>& notices) {
   std::size_t noticed = 0;
   for (std::size_t begin = 0; begin < ids.size(); begin += length) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < length; ++i) {
       const std::uint8_t before = places[static_cast<std::size_t>(ids[begin + i])];
-      positions[count] = static_cast<std::uint32_t>(i);
-      codes[count] = before;
+      notices[count] = {i, before};
       count += before >= 4 ? 1 : 0;
     }
     noticed += count;
@@ -73,14 +72,13 @@ int main(int count, char* arguments[]) {
   const auto length = std::size_t{std::stoul(words[2])};
   metrik::Marks marks(bits_of(ids));
   const std::vector<std::uint8_t> places(bits_of(ids) + 1);
-  std::vector<std::uint32_t> positions(length);
-  std::vector<std::uint8_t> codes(length);
+  std::vector<metrik::Notice> notices(length);
   constexpr std::size_t kRounds = 41;
   std::array<std::vector<double>, 2> seconds;
   for (std::size_t round = 0; round < 2 * kRounds; ++round) {  // in turns
     const auto begin = Clock::now();
     const std::size_t noticed =
-        round % 2 == 0 ? mark(marks, ids, length) : look(places, ids, length, positions, codes);
+        round % 2 == 0 ? mark(marks, ids, length) : look(places, ids, length, notices);
     seconds[round % 2].push_back(std::chrono::duration<double>(Clock::now() - begin).count());
     if (noticed != 0) {
       std::cerr << "the lists repeat ids\n";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -134,7 +135,7 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
              const OwnedLists& predictions, std::optional<const OwnedLists*> exclude,
              const std::optional<py::array>& weights, const std::optional<py::array>& groups,
              Count group_count, const std::vector<PlannedValue>& values, const Rules& tally_rules,
-             bool per_user, int num_threads) {
+             bool per_user, int num_threads, const std::string& isa) {
   const Count users = truth.lists().rows();
   check_size(groups, users, "groups");
   check_grades(grades, truth.lists());
@@ -150,6 +151,7 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
                   .tally_rules = tally_rules,
                   .per_user = {},
                   .threads = num_threads,
+                  .isa = isa_of(isa),
                   .poll = &poll_signals};
   if (exclude) request.exclude = (*exclude)->lists();
   if (weights) request.weights = view<double>(*weights, "weights");
@@ -222,8 +224,16 @@ void bind_evaluate(py::module_& module) {
   module.def("evaluate", &run, py::arg("truth"), py::arg("grades").noconvert(),
              py::arg("predictions"), py::arg("exclude"), py::arg("weights").noconvert(),
              py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
-             py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"),
+             py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
              "Evaluate all values in one pass. Returns (sums of group x value, counts, per user).");
+  module.def(
+      "isas",
+      [] {
+        std::vector<std::string_view> names;
+        for (const Isa isa : available_isas()) names.push_back(name_of(isa));
+        return names;
+      },
+      "The instruction sets that there are kernels for and that this CPU has, the widest last.");
   module.def("padded_lengths", &lengths_of_padded, py::arg("matrix").noconvert(),
              py::arg("argument"),
              "The filled length of each row of a matrix padded with -1; None if no row is padded.");

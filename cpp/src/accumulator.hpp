@@ -1,7 +1,6 @@
 // The sums of one value over the users of one group, while they grow.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -30,11 +29,11 @@ class Accumulator {
     weighs_ = exactness == Exactness::weighing;
   }
 
-  // Some users of a macro average. `weights` beside the values; empty: all are 1.
-  void add(std::span<const double> values, std::span<const double> weights) noexcept {
-    if (!wide_ && all_in_unit_range(values)) {
+  // A batch of users of a macro average. `weights` beside the values; empty: all are 1.
+  void add(std::span<const double> values, std::span<const double> weights,
+           const Kernels& kernels) noexcept {
+    if (!wide_ && unit_.add(values, kernels)) {
       users_ += static_cast<Count>(values.size());
-      unit_.add(values);
       return;
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -43,7 +42,7 @@ class Accumulator {
       if (std::isnan(values[i])) {
         ++undefined_;
       } else {
-        add_one(values[i], weights.empty() ? 1 : weights[i]);
+        add_one(values[i], weights.empty() ? 1 : weights[i], kernels);
       }
     }
   }
@@ -86,28 +85,15 @@ class Accumulator {
     WideSum weight;
   };
 
-  static bool in_unit_range(double value) noexcept { return value >= 0 && value <= 1; }
-
-  // By their bits, which order doubles from 0 on as integers; several at once.
-  static bool all_in_unit_range(std::span<const double> values) noexcept {
-    constexpr auto kOne = std::bit_cast<std::uint64_t>(1.0);
-    std::uint64_t outside = 0;
-    for (const double value : values) {
-      const auto bits = std::bit_cast<std::uint64_t>(value);
-      outside |= bits | (kOne - bits);
-    }
-    return outside >> 63U == 0;
-  }
-
   static void add_exactly(WideSum& sum, Pair term) noexcept {
     sum.add(term.high);
     sum.add(term.low);
   }
 
-  void add_one(double value, double weight) noexcept {
+  void add_one(double value, double weight, const Kernels& kernels) noexcept {
     if (!wide_) {
       // Outside [0, 1] only if another thread writes to the input meanwhile; the sum is wrong then.
-      if (in_unit_range(value)) unit_.add({&value, 1});
+      unit_.add({&value, 1}, kernels);
       return;
     }
     const Pair term = two_product(weight, value);

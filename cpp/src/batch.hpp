@@ -6,10 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "kernels/table.hpp"
+
 namespace metrik {
 
 // Users that are scored together: so few that all of theirs stays in the nearest cache.
-inline constexpr std::size_t kBatch = 32;
+inline constexpr std::size_t kBatch = kTerms;
 
 // A column a cutoff or value, in it a place a user.
 class Columns {

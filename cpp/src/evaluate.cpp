@@ -14,6 +14,7 @@
 
 #include "accumulator.hpp"
 #include "discounts.hpp"
+#include "dispatch.hpp"
 #include "metrik/capacity.hpp"
 #include "metrik/error.hpp"
 #include "parallel.hpp"
@@ -27,7 +28,7 @@ namespace metrik {
 namespace {
 
 // What the sums of a value and group take here and as Python's integers.
-Count bytes_of_sums(Exactness exactness) { return exactness == Exactness::unit ? 1024 : 5120; }
+Count bytes_of_sums(Exactness exactness) { return exactness == Exactness::unit ? 1088 : 5120; }
 
 struct Depths {
   Count places = 0;  // of an ideal ranking
@@ -112,6 +113,7 @@ Evaluation::Evaluation(const Request& request)
     : job_{.request = request,
            .plan = make_plan(request.values, request.tally_rules),
            .id_bits = 0,
+           .kernels = kernels(request.isa),
            .discounts = {}} {
   job_.id_bits = validate(request, job_.plan);
   const Checkpoint checkpoint = timed(request.poll);

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
+#include "kernels/table.hpp"
 #include "metrik/types.hpp"
 
 namespace metrik {
@@ -17,21 +19,15 @@ __extension__ using Int128 = __int128;
 // rounded terms. Room for 2^47 of them.
 class UnitSums {
  public:
-  void add(std::span<const double> terms) noexcept;  // within [0, 1]
+  // Adds at most kTerms terms if all are in [0, 1], and returns whether they are. -0.0 is not.
+  bool add(std::span<const double> terms, const Kernels& kernels) noexcept;
   void add(const UnitSums& other) noexcept;
   [[nodiscard]] ExactInteger total() const;
   [[nodiscard]] ExactInteger squares() const;
 
  private:
-  static constexpr std::size_t kStride = 32;
-
-  void add_some(std::span<const double> terms) noexcept;  // at most kStride
-
-  Int128 total_ = 0;  // x 2^-80
-  // A term is high 2^-40 + low 2^-80. The sums of high^2, high x low and low^2:
-  Int128 high_high_ = 0;
-  Int128 high_low_ = 0;
-  Int128 low_low_ = 0;
+  Int128 total_ = 0;                                                            // x 2^-80
+  std::array<Int128, std::extent_v<decltype(UnitDigits::squares)>> squares_{};  // see UnitDigits
 };
 
 // The sum of any finite doubles: an integer wide enough for every bit of every double.
@@ -43,9 +39,9 @@ class WideSum {
 
  private:
   static constexpr int kScale = 1074;  // of the smallest double, 2^-1074
-  static constexpr int kDigitBits = 32;
+  static constexpr int kWordBits = 32;
   // 2^1024 / 2^-1074 needs 2098 bits; 62 more leave room for 2^62 terms.
-  static constexpr std::size_t kDigits = (kScale + 1024 + 62 + kDigitBits - 1) / kDigitBits;
+  static constexpr std::size_t kDigits = (kScale + 1024 + 62 + kWordBits - 1) / kWordBits;
 
   void carry() noexcept;
 

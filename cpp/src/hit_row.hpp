@@ -27,4 +27,10 @@ struct HitRow {
   bool hits_repeat = false;       // a relevant item counts at more than one rank
 };
 
+// What of a ranking lies down to a cutoff.
+struct Reached {
+  Count judged = 0;
+  Count hits = 0;  // of these, the relevant ones
+};
+
 }  // namespace metrik

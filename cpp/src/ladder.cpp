@@ -20,24 +20,20 @@ std::size_t Ladder::steps_to(Count rank) const noexcept {
   return static_cast<std::size_t>(std::ranges::lower_bound(cutoffs_, rank) - cutoffs_.begin());
 }
 
-void Ladder::fill(const HitRow& row, std::span<Depth> depths, const Checkpoint& checkpoint) const {
-  const Depth none{.relevant = row.relevant, .all_nonrelevant = row.nonrelevant};
-  for (std::size_t i = 0; i < depths.size(); ++i) {
-    depths[i] = none;
-    depths[i].cutoff = cutoffs_[i];
-    depths[i].list = std::min(cutoffs_[i], row.recommended);
-  }
+void Ladder::fill(const HitRow& row, std::span<Reached> reached,
+                  const Checkpoint& checkpoint) const {
+  std::ranges::fill(reached, Reached{});
   in_chunks(row.judged.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const Hit& hit : row.judged.subspan(begin, end - begin)) {
       const std::size_t step = steps_to(hit.rank);
-      if (step == depths.size()) return;
-      ++depths[step].judged;
-      depths[step].hits += hit.relevant ? 1 : 0;
+      if (step == reached.size()) return;
+      ++reached[step].judged;
+      reached[step].hits += hit.relevant ? 1 : 0;
     }
   });
-  for (std::size_t i = 1; i < depths.size(); ++i) {
-    depths[i].judged += depths[i - 1].judged;
-    depths[i].hits += depths[i - 1].hits;
+  for (std::size_t i = 1; i < reached.size(); ++i) {
+    reached[i].judged += reached[i - 1].judged;
+    reached[i].hits += reached[i - 1].hits;
   }
 }
 

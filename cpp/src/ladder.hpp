@@ -8,7 +8,6 @@
 
 #include "checkpoint.hpp"
 #include "hit_row.hpp"
-#include "metrics/denominators.hpp"
 #include "metrik/types.hpp"
 
 namespace metrik {
@@ -20,8 +19,8 @@ class Ladder {
 
   [[nodiscard]] std::span<const Count> cutoffs() const noexcept { return cutoffs_; }
 
-  // What is known of the user at each cutoff.
-  void fill(const HitRow& row, std::span<Depth> depths, const Checkpoint& checkpoint) const;
+  // Counts down to each cutoff.
+  void fill(const HitRow& row, std::span<Reached> reached, const Checkpoint& checkpoint) const;
 
  private:
   // How many cutoffs do not reach the rank.

@@ -35,6 +35,7 @@ Worker::Worker(const Job& job)
     : job_(job),
       ranking_(job.id_bits, !job.request.grades.empty()),
       rows_(job.plan.lenses.size()),
+      scores_(job.request.values.size()),
       values_(job.request.values.size()),
       sums_(accumulators(job)) {
   users_.reserve(kBatch);
@@ -128,12 +129,12 @@ Breach Worker::settle_lens(std::size_t lens, const Checkpoint& checkpoint) {
     if (!is_plain(presence(users_[i]), rows[i])) odd_.push_back(i);
   }
   Breach gravest = Breach::none;
-  std::size_t ladder = job_.plan.ladders.size();  // of the depths; none yet
+  std::size_t ladder = job_.plan.ladders.size();  // the last; none yet
   for (const Run& run : job_.plan.runs) {
     if (run.lens != lens) continue;
     if (run.ladder != ladder) {
       ladder = run.ladder;
-      fill_depths(rows, job_.plan.ladders[ladder], checkpoint);
+      count_down(rows, job_.plan.ladders[ladder], checkpoint);
     }
     score(run, rows, checkpoint);
     gravest = std::min(gravest, apply_policies(run, rows));
@@ -142,27 +143,29 @@ Breach Worker::settle_lens(std::size_t lens, const Checkpoint& checkpoint) {
   return gravest;
 }
 
-void Worker::fill_depths(std::span<const HitRow> rows, const Ladder& ladder,
-                         const Checkpoint& checkpoint) {
+void Worker::count_down(std::span<const HitRow> rows, const Ladder& ladder,
+                        const Checkpoint& checkpoint) {
   const std::size_t cutoffs = ladder.cutoffs().size();
-  depths_.resize(rows.size() * cutoffs);
+  reached_.resize(rows.size() * cutoffs);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    ladder.fill(rows[i], std::span(depths_).subspan(i * cutoffs, cutoffs), checkpoint);
+    ladder.fill(rows[i], std::span(reached_).subspan(i * cutoffs, cutoffs), checkpoint);
   }
 }
 
 void Worker::score(const Run& run, std::span<const HitRow> rows, const Checkpoint& checkpoint) {
-  scores_.values.clear();
-  for (const std::size_t output : run.outputs) scores_.values.push_back(values_[output].data());
   run.score({.rows = rows,
-             .depths = depths_,
+             .cutoffs = job_.plan.ladders[run.ladder].cutoffs(),
+             .reached = reached_,
              .rules = run.rules,
              .discounts = job_.discounts[static_cast<std::size_t>(run.rules.discount)],
              .parameter = run.parameter,
-             .quotient_by_zero = undefined_value(run.rules.undefined),
-             .keeps_ratios = run.rules.average == Average::micro,
              .checkpoint = checkpoint},
             scores_);
+  const double by_zero = undefined_value(run.rules.undefined);
+  for (std::size_t i = 0; i < run.outputs.size(); ++i) {
+    job_.kernels.divide(scores_.numerators[i].data(), scores_.denominators[i].data(), by_zero,
+                        values_[run.outputs[i]].data());
+  }
 }
 
 // Gives odd users what the convention says, instead of what was computed.
@@ -184,13 +187,13 @@ void Worker::reduce(const Run& run, std::span<const HitRow> rows) {
     const std::size_t output = run.outputs[i];
     if (!job_.request.per_user.empty()) keep(output);
     if (run.rules.average == Average::macro) {
-      sums_[output].add(values_[output].first(users_.size()), weights_);
+      sums_[output].add(values_[output].first(users_.size()), weights_, job_.kernels);
       continue;
     }
     for (std::size_t user = 0; user < users_.size(); ++user) {
       const Verdict outcome = verdict(run.rules, presence(users_[user]), rows[user]);
       if (outcome.empty != Empty::compute) continue;
-      const Ratio& ratio = scores_.ratios[user * run.outputs.size() + i];
+      const Ratio ratio{scores_.numerators[i][user], scores_.denominators[i][user]};
       sums_[output].add(ratio, weights_.empty() ? 1 : weights_[user]);
     }
   }

@@ -9,6 +9,7 @@
 #include "batch.hpp"
 #include "discounts.hpp"
 #include "judge.hpp"
+#include "kernels/table.hpp"
 #include "metrik/evaluate.hpp"
 #include "plan.hpp"
 #include "policy.hpp"
@@ -20,7 +21,8 @@ namespace metrik {
 struct Job {
   const Request& request;
   Plan plan;
-  std::uint64_t id_bits;                 // the bitwise "or" of all ids
+  std::uint64_t id_bits;  // the bitwise "or" of all ids
+  const Kernels& kernels;
   std::vector<DiscountTable> discounts;  // by Discount
 };
 
@@ -54,8 +56,7 @@ class Worker {
   [[nodiscard]] bool raises(Duplicates Rules::* field) const;
   void count(Count user, const Matches& matches, const HitRow& row);
   Breach settle_lens(std::size_t lens, const Checkpoint& checkpoint);
-  void fill_depths(std::span<const HitRow> rows, const Ladder& ladder,
-                   const Checkpoint& checkpoint);
+  void count_down(std::span<const HitRow> rows, const Ladder& ladder, const Checkpoint& checkpoint);
   void score(const Run& run, std::span<const HitRow> rows, const Checkpoint& checkpoint);
   Breach apply_policies(const Run& run, std::span<const HitRow> rows);
   void reduce(const Run& run, std::span<const HitRow> rows);
@@ -70,7 +71,7 @@ class Worker {
   std::vector<Rows> rows_;       // by lens
   // Of one lens and run at a time.
   std::vector<std::size_t> odd_;  // users whose values a convention may settle otherwise
-  std::vector<Depth> depths_;
+  std::vector<Reached> reached_;  // rows x cutoffs
   Scores scores_;
   Columns values_;
   // Of all users.

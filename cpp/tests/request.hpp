@@ -64,6 +64,7 @@ struct Input {
   Rules tally_rules = {};
   std::vector<double> per_user = {};
   int threads = 1;
+  Isa isa = isa_of("");
   std::function<void()> poll = [] {};
 
   Result run() {
@@ -82,6 +83,7 @@ struct Input {
                      .tally_rules = tally_rules,
                      .per_user = per_user,
                      .threads = threads,
+                     .isa = isa,
                      .poll = poll});
   }
   // One row a value.

@@ -174,6 +174,25 @@ TEST_CASE("F22: any number of threads gives the same bytes") {
   }
 }
 
+TEST_CASE("F31: any instruction set gives the same bytes") {
+  for (const bool weighted : {false, true}) {
+    CAPTURE(weighted);
+    Input input = random_input(700, weighted);
+    input.isa = Isa::scalar;
+    const auto table = input.table();
+    const Result expected = input.run();
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      input.isa = isa;
+      const Result result = input.run();
+      check_equal(result.sums, expected.sums);
+      check_equal(result.tally, expected.tally);
+      const auto again = input.table();
+      for (std::size_t i = 0; i < table.size(); ++i) CHECK(same_numbers(again[i], table[i]));
+    }
+  }
+}
+
 TEST_CASE("the sums of a split add up to those of the whole") {
   for (const bool weighted : {false, true}) {
     CAPTURE(weighted);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "dispatch.hpp"
 #include "exact_sum.hpp"
 #include "support.hpp"
 
@@ -31,8 +32,11 @@ class ExactSum {
   explicit ExactSum(Exactness exactness) : exactness_(exactness) {}
 
   void add(double term) {
-    unit_.add({&term, exactness_ == Exactness::any ? 0U : 1U});
-    if (exactness_ == Exactness::any) wide_.add(term);
+    if (exactness_ == Exactness::any) {
+      wide_.add(term);
+    } else {
+      unit_.add({&term, 1}, kernels(Isa::scalar));
+    }
   }
   void add(const ExactSum& other) {
     unit_.add(other.unit_);
@@ -86,7 +90,7 @@ void check_sum(Exactness exactness, std::span<const double> terms) {
 
 std::vector<double> unit_terms(std::size_t count) {
   std::mt19937_64 random(1);
-  std::vector<double> terms = {0, -0.0, 1, 1, kTiny, 0x1p-80, 0x1p-81, 1 - 0x1p-53, 0x1p-27};
+  std::vector<double> terms = {0, 1, 1, kTiny, 0x1p-80, 0x1p-81, 1 - 0x1p-53, 0x1p-27};
   while (terms.size() < count) {
     const double fraction = std::ldexp(static_cast<double>(random() >> 11U), -53);
     terms.push_back(std::ldexp(fraction, -static_cast<int>(random() % 100)));
@@ -186,23 +190,35 @@ TEST_CASE("sums beyond the largest double are held") {
 
 TEST_CASE("many terms at once are summed as one by one") {
   const std::vector<double> terms = unit_terms(1000);
-  for (std::size_t size = 0; size <= terms.size(); size = 2 * size + 1) {
+  for (std::size_t size = 1; size <= kTerms; ++size) {
     CAPTURE(size);
     UnitSums sums;
-    for (std::size_t begin = 0; begin < terms.size(); begin += size + 1) {
-      sums.add(std::span(terms).subspan(begin, std::min(size + 1, terms.size() - begin)));
+    for (std::size_t begin = 0; begin < terms.size(); begin += size) {
+      const auto some = std::span(terms).subspan(begin, std::min(size, terms.size() - begin));
+      CHECK(sums.add(some, kernels(isa_of(""))));
     }
     CHECK(sums.total().bytes == sum_of(Exactness::unit, terms).integer().bytes);
     CHECK(sums.squares().bytes == sum_of(Exactness::unit_squares, terms).integer().bytes);
   }
 }
 
+TEST_CASE("terms are summed together or not at all") {
+  UnitSums sums;
+  CHECK(!sums.add(std::vector<double>{0.5, 1.5}, kernels(Isa::scalar)));
+  CHECK(sums.total().bytes == UnitSums{}.total().bytes);
+  CHECK(sums.squares().bytes == UnitSums{}.squares().bytes);
+}
+
 TEST_CASE("a sum of very many squares carries into its high part") {
+  constexpr int kBatches = 3125;  // of 32 terms
   UnitSums sum;
-  sum.add(std::vector<double>(100000, 1 - 0x1p-53));
+  for (int i = 0; i < kBatches; ++i) {
+    sum.add(std::vector<double>(kTerms, 1 - 0x1p-53), kernels(Isa::scalar));
+  }
   const std::size_t size = sum.squares().bytes.size();
   const Integer term = Integer::scaled(1 - 0x1p-53, kUnitScale, size);
-  const Integer expected = term.times(term).times(Integer::scaled(100000, 0, size));
+  const Integer expected =
+      term.times(term).times(Integer::scaled(kBatches * double{kTerms}, 0, size));
   CHECK(sum.squares().bytes == expected.bytes());
 }
 

@@ -11,6 +11,7 @@
 
 #include "judge.hpp"
 #include "ladder.hpp"
+#include "metrics/metric.hpp"
 
 namespace metrik {
 namespace {
@@ -489,22 +490,30 @@ TEST_CASE("a ladder counts down to each cutoff") {
   }
   HitRow row;
   row.judged = hits;
-  row.recommended = 5001;
+  const Ladder ladder({1, 4, 1024, 5000, kNoCutoff});
+  std::vector<Reached> reached(5, Reached{.judged = 9, .hits = 9});
+  ladder.fill(row, reached, no_checkpoint);
+  const std::vector<Count> judged = {1, 2, 4, 6, 7};
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    CAPTURE(i);
+    CHECK(reached[i].judged == judged[i]);
+    CHECK(reached[i].hits == judged[i] - (i == 0 ? 0 : 1));
+  }
+}
+
+TEST_CASE("what is known at a cutoff") {
+  HitRow row;
+  row.recommended = 7;
   row.relevant = 9;
   row.nonrelevant = 2;
-  const Ladder ladder({1, 4, 1024, 5000, kNoCutoff});
-  std::vector<Depth> depths(5);
-  ladder.fill(row, depths, no_checkpoint);
-  const std::vector<Count> lists = {1, 4, 1024, 5000, 5001};
-  const std::vector<Count> judged = {1, 2, 4, 6, 7};
-  for (std::size_t i = 0; i < depths.size(); ++i) {
-    CAPTURE(i);
-    CHECK(depths[i].cutoff == ladder.cutoffs()[i]);
-    CHECK(depths[i].list == lists[i]);
-    CHECK(depths[i].judged == judged[i]);
-    CHECK(depths[i].hits == judged[i] - (i == 0 ? 0 : 1));
-    CHECK(depths[i].relevant == 9);
-    CHECK(depths[i].all_nonrelevant == 2);
+  for (const Count cutoff : {Count{4}, Count{7}, kNoCutoff}) {
+    const Depth depth = depth_of(row, cutoff, {.judged = 3, .hits = 1});
+    CHECK(depth.cutoff == cutoff);
+    CHECK(depth.list == std::min(cutoff, Count{7}));
+    CHECK(depth.relevant == 9);
+    CHECK(depth.all_nonrelevant == 2);
+    CHECK(depth.judged == 3);
+    CHECK(depth.hits == 1);
   }
 }
 

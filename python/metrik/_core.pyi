@@ -20,6 +20,7 @@ __all__: list[str] = [
     "Rules",
     "convention_fields",
     "evaluate",
+    "isas",
     "metric_table",
     "padded_lengths",
 ]
@@ -133,6 +134,7 @@ def evaluate(
     tally_rules: Rules,
     per_user: bool,
     num_threads: typing.SupportsInt | typing.SupportsIndex,
+    isa: str,
 ) -> tuple[
     list[tuple[int, int, bytes, int, bytes, int, bytes, int]],
     dict[str, int],
@@ -140,6 +142,11 @@ def evaluate(
 ]:
     """
     Evaluate all values in one pass. Returns (sums of group x value, counts, per user).
+    """
+
+def isas() -> list[str]:
+    """
+    The instruction sets that there are kernels for and that this CPU has, the widest last.
     """
 
 def metric_table() -> list[MetricInfo]:

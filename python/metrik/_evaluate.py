@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, overload
 
 from metrik import _core
@@ -32,6 +33,7 @@ def core_engine(problem: Problem) -> Outcome:
         core_rules(problem.convention.rules("")),
         problem.per_user,
         problem.num_threads,
+        os.environ.get("METRIK_ISA", ""),
     )
     return Outcome([_sums(*one) for one in sums], dict(counts), per_user)
 
@@ -89,7 +91,8 @@ def evaluate(
         Whether to keep each user's values: 8 bytes a user and value.
     num_threads : int, optional
         By default METRIK_NUM_THREADS, or else as many as the CPU affinity, the cgroup's quota and
-        LOKY_MAX_CPU_COUNT allow. No number changes a bit of the result.
+        LOKY_MAX_CPU_COUNT allow. No number changes a bit of the result, nor does METRIK_ISA (scalar, avx2
+        or avx512), by default the widest instruction set of the CPU.
 
     Returns
     -------

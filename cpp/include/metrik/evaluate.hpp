@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "metrik/conventions.hpp"
+#include "metrik/isa.hpp"
 #include "metrik/types.hpp"
 
 namespace metrik {
@@ -33,6 +34,7 @@ struct Request {
   Rules tally_rules;           // under which the tally calls an item relevant
   std::span<double> per_user;  // values x users, one row a value; empty: not kept
   int threads = 1;
+  Isa isa = Isa::scalar;               // must be available
   std::function<void()> poll = [] {};  // called often by the calling thread; throws to cancel
 };
 

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "batch.hpp"
 #include "checkpoint.hpp"
 #include "discounts.hpp"
 #include "hit_row.hpp"
@@ -39,19 +40,20 @@ struct Context {
 // What is fixed for all users of a batch.
 struct Task {
   std::span<const HitRow> rows;
-  std::span<const Depth> depths;  // rows x cutoffs
+  std::span<const Count> cutoffs;    // ascending
+  std::span<const Reached> reached;  // rows x cutoffs
   const Rules& rules;
   const DiscountTable& discounts;
   double parameter;
-  double quotient_by_zero;  // the value where the divisor is 0
-  bool keeps_ratios;        // for a sum of their own, as in a micro average
   const Checkpoint& checkpoint;
 };
 
 // Where the results go.
 struct Scores {
-  std::vector<double*> values = {};  // by cutoff: a column, in it a place a user
-  std::vector<Ratio> ratios = {};    // rows x cutoffs, if they are kept
+  explicit Scores(std::size_t cutoffs) : numerators(cutoffs), denominators(cutoffs) {}
+
+  Columns numerators;  // a column a cutoff
+  Columns denominators;
   std::vector<double> so_far = {0};  // of one user's walk
 };
 
@@ -81,18 +83,27 @@ void walk(Metric& metric, const Context& context, std::vector<double>& so_far) {
   }
 }
 
+[[nodiscard]] inline Depth depth_of(const HitRow& row, Count cutoff,
+                                    const Reached& reached) noexcept {
+  return {.cutoff = cutoff,
+          .list = std::min(cutoff, row.recommended),
+          .relevant = row.relevant,
+          .all_nonrelevant = row.nonrelevant,
+          .judged = reached.judged,
+          .hits = reached.hits};
+}
+
 // Fills the scores of all users.
 template <class Metric>
 void score(const Task& task, Scores& scores) {
-  const std::size_t cutoffs = scores.values.size();
-  if (task.keeps_ratios) scores.ratios.resize(task.rows.size() * cutoffs);
+  const std::size_t cutoffs = task.cutoffs.size();
   for (std::size_t user = 0; user < task.rows.size(); ++user) {
-    const Context context{task.rows[user], task.rules, task.discounts, task.parameter,
-                          task.checkpoint};
+    const HitRow& row = task.rows[user];
+    const Context context{row, task.rules, task.discounts, task.parameter, task.checkpoint};
     auto metric = start<Metric>(context);  // NOLINT(misc-const-correctness): some are walked
     if constexpr (WalksHits<Metric>) walk(metric, context, scores.so_far);
     for (std::size_t i = 0; i < cutoffs; ++i) {
-      const Depth& depth = task.depths[user * cutoffs + i];
+      const Depth depth = depth_of(row, task.cutoffs[i], task.reached[user * cutoffs + i]);
       Ratio ratio;
       if constexpr (WalksHits<Metric>) {
         const double so_far = scores.so_far[static_cast<std::size_t>(depth.judged)];
@@ -100,9 +111,8 @@ void score(const Task& task, Scores& scores) {
       } else {
         ratio = metric.at(depth, task.rules);
       }
-      if (task.keeps_ratios) scores.ratios[user * cutoffs + i] = ratio;
-      scores.values[i][user] =
-          ratio.denominator != 0 ? ratio.numerator / ratio.denominator : task.quotient_by_zero;
+      scores.numerators[i][user] = ratio.numerator;
+      scores.denominators[i][user] = ratio.denominator;
     }
   }
 }

@@ -25,7 +25,7 @@ void GivenRanking::start(Ids truth, std::size_t list_size, Ids exclude,
 void GivenRanking::mark_truth() {
   bool suspects = false;
   in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
-    suspects = marks_.mark(truth_.subspan(begin, end - begin), Mark::wanted).count > 0 || suspects;
+    suspects = !marks_.mark(truth_.subspan(begin, end - begin), Mark::wanted).empty() || suspects;
   });
   // Where each entry has a place of its own, the place remembers it; else there is an index.
   truth_remembered_ =
@@ -54,11 +54,8 @@ void GivenRanking::mark_excluded() {
   both_.clear();
   in_chunks(exclude_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
     const Ids ids = exclude_.subspan(begin, end - begin);
-    const Noticed noticed = marks_.mark(ids, Mark::excluded);
-    for (std::size_t i = 0; i < noticed.count; ++i) {
-      if (marks_.before(noticed.codes[i]) == Mark::wanted) {
-        both_.push_back(ids[noticed.positions[i]]);
-      }
+    for (const Notice notice : marks_.mark(ids, Mark::excluded)) {
+      if (marks_.before(notice.code()) == Mark::wanted) both_.push_back(ids[notice.position()]);
     }
   });
   if (both_.empty()) return;

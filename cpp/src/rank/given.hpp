@@ -83,8 +83,7 @@ class GivenRanking {
   Index truth_index_;
   Index exclude_index_;
   Index list_index_;
-  std::vector<std::int64_t>
-      both_;  // ids at whose place something is wanted, and something excluded
+  std::vector<std::int64_t> both_;  // excluded ids at whose place something is wanted
   Matches matches_;
   // The user at hand.
   Ids truth_;
@@ -141,9 +140,8 @@ const Matches& GivenRanking::match(std::span<const std::int64_t> truth, std::spa
   mark_truth();
   mark_excluded();
   in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    const Noticed noticed = marks_.mark(list.subspan(begin, end - begin), Mark::listed);
-    for (std::size_t i = 0; i < noticed.count; ++i) {
-      settle(list, begin + noticed.positions[i], marks_.before(noticed.codes[i]));
+    for (const Notice notice : marks_.mark(list.subspan(begin, end - begin), Mark::listed)) {
+      settle(list, begin + notice.position(), marks_.before(notice.code()));
     }
   });
   matches_.list_length = static_cast<Count>(list.size()) - matches_.excluded_recommended;

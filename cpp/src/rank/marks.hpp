@@ -19,11 +19,23 @@ namespace metrik {
 // The last that was seen of a place.
 enum class Mark : std::uint8_t { wanted, listed, excluded, wanted_and_excluded };
 
-// The ids of a list whose place was marked before they came.
-struct Noticed {
-  std::size_t count;
-  const std::uint32_t* positions;
-  const std::uint8_t* codes;  // see Marks::before
+// An id whose place was marked before it came. One word, as every id is written down as if it were.
+class Notice {
+ public:
+  Notice() = default;
+  Notice(std::size_t position, std::uint8_t code) noexcept
+      : word_(static_cast<std::uint32_t>(position) | (std::uint32_t{code} << kPositionBits)) {}
+
+  [[nodiscard]] std::size_t position() const noexcept { return word_ % (1U << kPositionBits); }
+  [[nodiscard]] auto code() const noexcept {  // see Marks::before
+    return static_cast<std::uint8_t>(word_ >> kPositionBits);
+  }
+
+ private:
+  static constexpr unsigned kPositionBits = 24;
+  static_assert(kChunk <= std::size_t{1} << kPositionBits);
+
+  std::uint32_t word_ = 0;
 };
 
 class Marks {
@@ -48,13 +60,10 @@ class Marks {
   [[nodiscard]] bool exact() const noexcept { return exact_; }
 
   // Marks the place of each id. Returns those whose place was marked already for this user, in
-  // order; valid until the next call. For a chunk of ids at a time, as it passes no checkpoint.
+  // order; valid until the next call. At most a chunk of ids at a time.
   template <class Id>
-  Noticed mark(std::span<const Id> ids, Mark mark) {
-    if (positions_.size() < ids.size()) {
-      positions_.resize(ids.size());
-      codes_.resize(ids.size());
-    }
+  std::span<const Notice> mark(std::span<const Id> ids, Mark mark) {
+    if (notices_.size() < ids.size()) notices_.resize(ids.size());
     const std::uint64_t mask = mask_;
     if (exact_) return mark_places(ids, mark, [=](std::uint64_t id) { return id & mask; });
     const auto [factor, shift] = hash_;
@@ -109,23 +118,22 @@ class Marks {
   }
 
   template <class Id, class PlaceOf>
-  Noticed mark_places(std::span<const Id> ids, Mark mark, const PlaceOf& place_of) noexcept {
+  std::span<const Notice> mark_places(std::span<const Id> ids, Mark mark,
+                                      const PlaceOf& place_of) noexcept {
     // Copies, because a store to a byte might change any member as far as the compiler knows.
     const std::uint8_t base = base_;
     const auto code = static_cast<std::uint8_t>(base + static_cast<std::uint8_t>(mark));
     std::uint8_t* const marks = marks_.data();
-    std::uint32_t* const positions = positions_.data();
-    std::uint8_t* const codes = codes_.data();
+    Notice* const notices = notices_.data();
     std::size_t count = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       const std::size_t place = place_of(static_cast<std::uint64_t>(ids[i]));
       const std::uint8_t before = marks[place];
       marks[place] = code;
-      positions[count] = static_cast<std::uint32_t>(i);
-      codes[count] = before;
+      notices[count] = {i, before};
       count += before >= base ? 1 : 0;  // seldom, but too often for a branch
     }
-    return {count, positions, codes};
+    return {notices, count};
   }
 
   static constexpr std::size_t kFewPlaces = std::size_t{1} << 11U;
@@ -142,8 +150,7 @@ class Marks {
   bool exact_ = true;
   std::vector<std::uint8_t> marks_;
   std::vector<std::uint32_t> remembered_;  // beside the marks
-  std::vector<std::uint32_t> positions_;   // of what was noticed last
-  std::vector<std::uint8_t> codes_;
+  std::vector<Notice> notices_;            // the last ones
 };
 
 }  // namespace metrik

@@ -1,0 +1,43 @@
+// Eight lanes. Compiled with -mavx512f -mavx512dq -mavx512bw -mavx512vl.
+
+#include <immintrin.h>
+
+#include "kernels/divide.hpp"
+#include "kernels/table.hpp"
+#include "kernels/unit_sums.hpp"
+
+namespace metrik {
+namespace {
+
+struct Lanes {
+  static constexpr std::size_t kWidth = 8;
+  using Doubles = __m512d;
+  using Integers = __m512i;
+
+  static Doubles load(const double* from) { return _mm512_loadu_pd(from); }
+  static void store(double* to, Doubles numbers) { _mm512_storeu_pd(to, numbers); }
+  static Doubles all(double number) { return _mm512_set1_pd(number); }
+  static Integers all(std::int64_t number) { return _mm512_set1_epi64(number); }
+  static Integers zero() { return _mm512_setzero_si512(); }
+  static Integers bits(Doubles numbers) { return _mm512_castpd_si512(numbers); }
+  static Doubles plus(Doubles one, Doubles other) { return _mm512_add_pd(one, other); }
+  static Integers plus(Integers one, Integers other) { return _mm512_add_epi64(one, other); }
+  static Doubles minus(Doubles one, Doubles other) { return _mm512_sub_pd(one, other); }
+  static Integers minus(Integers one, Integers other) { return _mm512_sub_epi64(one, other); }
+  static Doubles times(Doubles one, Doubles other) { return _mm512_mul_pd(one, other); }
+  static Doubles quotient(Doubles one, Doubles other, Doubles by_zero) {
+    return _mm512_mask_div_pd(by_zero, _mm512_cmp_pd_mask(other, _mm512_setzero_pd(), _CMP_NEQ_UQ),
+                              one, other);
+  }
+  static Integers either(Integers one, Integers other) { return _mm512_or_si512(one, other); }
+  // Of the lower halves, as signed integers.
+  static Integers low_product(Integers one, Integers other) { return _mm512_mul_epi32(one, other); }
+  static std::int64_t sum(Integers numbers) { return _mm512_reduce_add_epi64(numbers); }
+  static bool any_negative(Integers numbers) { return _mm512_movepi64_mask(numbers) != 0; }
+};
+
+}  // namespace
+
+const Kernels avx512_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>, .divide = &divide<Lanes>};
+
+}  // namespace metrik

@@ -1,0 +1,18 @@
+// Divides column by column: the CPU's divider takes several as fast as one.
+#pragma once
+
+#include "kernels/table.hpp"
+
+namespace metrik {
+
+template <class Lanes>
+void divide(const double* numerators, const double* denominators, double by_zero,
+            double* quotients) {
+  for (std::size_t i = 0; i < kTerms; i += Lanes::kWidth) {
+    Lanes::store(quotients + i,
+                 Lanes::quotient(Lanes::load(numerators + i), Lanes::load(denominators + i),
+                                 Lanes::all(by_zero)));
+  }
+}
+
+}  // namespace metrik

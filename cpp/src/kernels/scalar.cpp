@@ -1,0 +1,49 @@
+// One lane, for any CPU.
+
+#include "kernels/divide.hpp"
+#include "kernels/table.hpp"
+#include "kernels/unit_sums.hpp"
+
+namespace metrik {
+namespace {
+
+struct Lanes {
+  static constexpr std::size_t kWidth = 1;
+  using Doubles = double;
+  using Integers = std::uint64_t;  // wraps around, as vectors do
+
+  static Doubles load(const double* from) { return *from; }
+  static void store(double* to, Doubles numbers) { *to = numbers; }
+  static Doubles all(double number) { return number; }
+  static Integers all(std::int64_t number) { return static_cast<Integers>(number); }
+  static Integers zero() { return 0; }
+  static Integers bits(Doubles numbers) { return __builtin_bit_cast(Integers, numbers); }
+  template <class Numbers>
+  static Numbers plus(Numbers one, Numbers other) {
+    return one + other;
+  }
+  template <class Numbers>
+  static Numbers minus(Numbers one, Numbers other) {
+    return one - other;
+  }
+  static Doubles times(Doubles one, Doubles other) { return one * other; }
+  static Doubles quotient(Doubles one, Doubles other, Doubles by_zero) {
+    return other != 0 ? one / other : by_zero;
+  }
+  static Integers either(Integers one, Integers other) { return one | other; }
+  // Of the lower halves, as signed integers.
+  static Integers low_product(Integers one, Integers other) {
+    const auto low = [](Integers number) {
+      return std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(number))};
+    };
+    return static_cast<Integers>(low(one) * low(other));
+  }
+  static std::int64_t sum(Integers numbers) { return static_cast<std::int64_t>(numbers); }
+  static bool any_negative(Integers numbers) { return numbers >> 63U != 0; }
+};
+
+}  // namespace
+
+const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>, .divide = &divide<Lanes>};
+
+}  // namespace metrik

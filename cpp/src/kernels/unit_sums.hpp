@@ -1,0 +1,64 @@
+// Splits terms into digits and sums these and their products, in as many lanes as there are.
+#pragma once
+
+#include "kernels/table.hpp"
+
+namespace metrik {
+
+// The remainder of each step is exact; only the last rounds, half to even.
+template <class Lanes>
+bool sum_unit_terms(const double* terms, UnitDigits* sums) {
+  using Doubles = Lanes::Doubles;
+  using Integers = Lanes::Integers;
+  // Adding 1.5 x 2^52 leaves no bits for a fraction, and the integer in the low bits of the sum.
+  constexpr double kNoFraction = 0x1.8p52;
+  constexpr std::uint64_t kNoFractionBits = 0x4338000000000000;
+  constexpr std::int64_t kOne = 0x3ff0000000000000;  // the bits of 1.0
+
+  const Doubles no_fraction = Lanes::all(kNoFraction);
+  const Doubles digit = Lanes::all(static_cast<double>(1U << unsigned{kDigitBits}));
+  const Doubles top = Lanes::all(static_cast<double>(1U << unsigned{kTopScale}));
+  const Integers one = Lanes::all(kOne);
+  Integers total[3] = {Lanes::zero(), Lanes::zero(), Lanes::zero()};
+  Integers squares[5] = {Lanes::zero(), Lanes::zero(), Lanes::zero(), Lanes::zero(), Lanes::zero()};
+  Integers outside = Lanes::zero();  // a sign bit is set where a term is outside [0, 1]
+
+  for (std::size_t i = 0; i < kTerms; i += Lanes::kWidth) {
+    const Doubles term = Lanes::load(terms + i);
+    // From 0 on, the bits of doubles are ordered as they are themselves.
+    const Integers bits = Lanes::bits(term);
+    outside = Lanes::either(outside, Lanes::either(bits, Lanes::minus(one, bits)));
+
+    const Doubles scaled = Lanes::times(term, top);
+    const Doubles first = Lanes::plus(scaled, no_fraction);
+    const Doubles rest = Lanes::minus(scaled, Lanes::minus(first, no_fraction));
+    const Doubles scaled_rest = Lanes::times(rest, digit);
+    const Doubles second = Lanes::plus(scaled_rest, no_fraction);
+    const Doubles last = Lanes::minus(scaled_rest, Lanes::minus(second, no_fraction));
+    const Doubles third = Lanes::plus(Lanes::times(last, digit), no_fraction);
+
+    const Integers a = Lanes::bits(first);
+    const Integers b = Lanes::bits(second);
+    const Integers c = Lanes::bits(third);
+    const Integers twice_a = Lanes::plus(a, a);
+    const Integers twice_b = Lanes::plus(b, b);
+    total[0] = Lanes::plus(total[0], a);
+    total[1] = Lanes::plus(total[1], b);
+    total[2] = Lanes::plus(total[2], c);
+    squares[0] = Lanes::plus(squares[0], Lanes::low_product(a, a));
+    squares[1] = Lanes::plus(squares[1], Lanes::low_product(twice_a, b));
+    squares[2] = Lanes::plus(squares[2], Lanes::low_product(twice_a, c));
+    squares[2] = Lanes::plus(squares[2], Lanes::low_product(b, b));
+    squares[3] = Lanes::plus(squares[3], Lanes::low_product(twice_b, c));
+    squares[4] = Lanes::plus(squares[4], Lanes::low_product(c, c));
+  }
+
+  for (int i = 0; i < 3; ++i) {
+    const auto sum = static_cast<std::uint64_t>(Lanes::sum(total[i]));
+    sums->total[i] = static_cast<std::int64_t>(sum - kTerms * kNoFractionBits);
+  }
+  for (int i = 0; i < 5; ++i) sums->squares[i] = Lanes::sum(squares[i]);
+  return !Lanes::any_negative(outside);
+}
+
+}  // namespace metrik
