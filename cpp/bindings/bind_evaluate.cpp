@@ -186,8 +186,7 @@ std::optional<py::array_t<Offset>> lengths_of_padded(const py::array& matrix,
   const Count columns = matrix.shape(1);
   const auto lengths =
       padded_lengths(item_view(flat, argument), matrix.shape(0), columns, argument);
-  const auto full = [&](Offset length) { return length == columns; };
-  if (std::ranges::all_of(lengths, full)) return std::nullopt;
+  if (lengths.empty()) return std::nullopt;
   return py::array_t<Offset>(static_cast<py::ssize_t>(lengths.size()), lengths.data());
 }
 

@@ -1,5 +1,4 @@
-// A few users at a time: judged one after the other, scored metric by metric, summed value by
-// value.
+// What is known of a few users at a time, in columns.
 #pragma once
 
 #include <cstddef>

@@ -20,6 +20,7 @@ struct Hit {
 struct HitRow {
   std::span<const Hit> judged;    // by rank
   std::span<const double> ideal;  // gains of the relevant items, highest first; empty if all are 1
+  Count first_hit = 0;            // rank of the first relevant item; 0 if there is none
   Count recommended = 0;          // length of the list
   Count relevant = 0;             // relevant items in the truth
   Count nonrelevant = 0;          // judged items that are not relevant

@@ -120,6 +120,7 @@ void Judge::add_hits(const Lens& lens, const Matches& matches, HitRow& row, std:
       if (match.repeat && once) continue;
       const Entry& entry = entry_of(match.entry);
       row.hits_repeat = row.hits_repeat || (match.repeat && entry.relevant);
+      row.first_hit = relevant == 0 && entry.relevant ? match.rank : row.first_hit;
       relevant += entry.relevant ? 1 : 0;
       hits.push_back({match.rank, relevant, entry.gain, entry.relevant});
     }
@@ -128,7 +129,7 @@ void Judge::add_hits(const Lens& lens, const Matches& matches, HitRow& row, std:
 
 const HitRow& Judge::judge(const Lens& lens, const Matches& matches, std::span<const double> grades,
                            Rows& rows, const Checkpoint& checkpoint) {
-  HitRow row;
+  HitRow& row = rows.rows_.emplace_back();  // in place, as a copy waits for what was just written
   row.recommended = matches.list_length;
   judge_truth(lens, matches, grades, checkpoint);
   const std::size_t begin_of_ideal = rows.ideal_.size();
@@ -137,8 +138,7 @@ const HitRow& Judge::judge(const Lens& lens, const Matches& matches, std::span<c
   add_hits(lens, matches, row, rows.hits_, checkpoint);
   row.judged = std::span(rows.hits_).subspan(begin_of_hits);
   row.ideal = std::span(rows.ideal_).subspan(begin_of_ideal);
-  rows.rows_.push_back(row);
-  return rows.rows_.back();
+  return row;
 }
 
 // The vectors may have moved since the rows were made.

@@ -357,14 +357,19 @@ std::vector<Offset> padded_lengths(const ItemArray& items, Count rows, Count col
                       .expected = "rows x columns items",
                       .found = std::to_string(item_count(items))});
   }
-  std::vector<Offset> lengths(static_cast<std::size_t>(rows), columns);
+  std::vector<Offset> lengths;
   const auto trim = [&]<class T>(std::span<const T> ids) {
     if constexpr (std::is_signed_v<T>) {
-      for (Count row = 0; row < rows; ++row) {
+      const auto padded_from = [&](Count row, Count length) {
+        return length > 0 && ids[static_cast<std::size_t>(row * columns + length - 1)] == -1;
+      };
+      Count first = 0;
+      while (first < rows && !padded_from(first, columns)) ++first;
+      if (first == rows) return;
+      lengths.assign(static_cast<std::size_t>(rows), columns);
+      for (Count row = first; row < rows; ++row) {
         Offset& length = lengths[static_cast<std::size_t>(row)];
-        while (length > 0 && ids[static_cast<std::size_t>(row * columns + length - 1)] == -1) {
-          --length;
-        }
+        while (padded_from(row, length)) --length;
       }
     }
   };

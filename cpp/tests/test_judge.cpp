@@ -294,7 +294,9 @@ struct Expected {
 void check_hits(const Judged& judged, const std::vector<Expected>& expected) {
   REQUIRE(judged.hits.size() == expected.size());
   Count hits = 0;
+  Count first_hit = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (expected[i].relevant && first_hit == 0) first_hit = expected[i].rank;
     CAPTURE(i);
     CHECK(judged.hits[i].rank == expected[i].rank);
     CHECK(judged.hits[i].gain == expected[i].gain);
@@ -302,6 +304,7 @@ void check_hits(const Judged& judged, const std::vector<Expected>& expected) {
     hits += expected[i].relevant ? 1 : 0;
     CHECK(judged.hits[i].hits == hits);
   }
+  CHECK(judged.row.first_hit == first_hit);
 }
 
 TEST_CASE("without grades every truth entry is relevant with gain 1") {

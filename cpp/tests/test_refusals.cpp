@@ -443,10 +443,10 @@ TEST_CASE("the filled lengths of a padded matrix") {
   CHECK(padded_lengths(std::span<const std::int32_t>(narrow), 2, 1, "predictions") ==
         std::vector<Offset>{1, 0});
   const std::vector<std::uint32_t> whole = {1, std::numeric_limits<std::uint32_t>::max()};
-  CHECK(padded_lengths(std::span<const std::uint32_t>(whole), 1, 2, "predictions") ==
-        std::vector<Offset>{2});
-  CHECK(padded_lengths(std::span<const std::int64_t>(), 3, 0, "predictions") ==
-        std::vector<Offset>{0, 0, 0});
+  CHECK(padded_lengths(std::span<const std::uint32_t>(whole), 1, 2, "predictions").empty());
+  CHECK(
+      padded_lengths(std::span<const std::int64_t>(matrix).first(4), 2, 2, "predictions").empty());
+  CHECK(padded_lengths(std::span<const std::int64_t>(), 3, 0, "predictions").empty());
   CHECK(padded_lengths(std::span<const std::int64_t>(), 0, 3, "predictions").empty());
 }
 

@@ -25,8 +25,8 @@ std::uint64_t validate_lists(const Lists& lists, const std::string& argument,
 // Throws InputError unless there is one finite grade an item. The lists are valid.
 void validate_grades(std::span<const double> grades, const Lists& truth, const Effort& effort = {});
 
-// The length of each row of a padded matrix, less the -1 at its end. A -1 further up is left for
-// validate_lists to find.
+// The length of each row of a padded matrix, less the -1 at its end; none if no row is padded. A -1
+// further up is left for validate_lists to find.
 [[nodiscard]] std::vector<Offset> padded_lengths(const ItemArray& items, Count rows, Count columns,
                                                  const std::string& argument);
 

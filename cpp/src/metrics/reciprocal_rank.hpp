@@ -5,8 +5,7 @@
 
 namespace metrik {
 
-class ReciprocalRank {
- public:
+struct ReciprocalRank {
   static constexpr std::string_view kAliases[] = {"rr", "mrr", "recip_rank"};
   static constexpr MetricInfo info{.name = "reciprocal_rank",
                                    .aliases = kAliases,
@@ -15,16 +14,13 @@ class ReciprocalRank {
                                    .source = "Voorhees 1999 (TREC-8 question answering)",
                                    .micro = false};
 
-  double see(const Hit& hit) noexcept {
-    if (hit.relevant && hit.hits == 1) reciprocal_ = 1 / static_cast<double>(hit.rank);
-    return reciprocal_;
-  }
-  static Ratio at(double reciprocal, const Depth&, const Rules&) noexcept {
-    return {reciprocal, 1};
+  explicit ReciprocalRank(const Context& context) : first_hit(context.row.first_hit) {}
+
+  [[nodiscard]] Ratio at(const Depth& depth, const Rules&) const noexcept {
+    return depth.hits > 0 ? ratio(1, first_hit) : ratio(0, 1);
   }
 
- private:
-  double reciprocal_ = 0;
+  Count first_hit;
 };
 
 }  // namespace metrik
