@@ -32,7 +32,14 @@ struct Lanes {
   static Integers either(Integers one, Integers other) { return _mm512_or_si512(one, other); }
   // Of the lower halves, as signed integers.
   static Integers low_product(Integers one, Integers other) { return _mm512_mul_epi32(one, other); }
-  static std::int64_t sum(Integers numbers) { return _mm512_reduce_add_epi64(numbers); }
+  // In vectors to the end, which may wrap around: GCC's _mm512_reduce_add_epi64 may not.
+  static std::int64_t sum(Integers numbers) {
+    const __m256i halves =
+        _mm256_add_epi64(_mm512_castsi512_si256(numbers), _mm512_extracti64x4_epi64(numbers, 1));
+    const __m128i pairs =
+        _mm_add_epi64(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
+    return _mm_cvtsi128_si64(_mm_add_epi64(pairs, _mm_unpackhi_epi64(pairs, pairs)));
+  }
   static bool any_negative(Integers numbers) { return _mm512_movepi64_mask(numbers) != 0; }
 };
 
