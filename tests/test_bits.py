@@ -47,10 +47,10 @@ def test_f31_instruction_set(many: Evaluation, weighted: bool, monkeypatch: pyte
         assert many.run(**options) == widest
 
 
-@pytest.mark.parametrize("name", ["AVX2", "sse2", " scalar", "native"])
+@pytest.mark.parametrize("name", ["AVX2", "sse2", " scalar", "native", "\udcff"])
 def test_f31_instruction_set_that_is_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("METRIK_ISA", name)
-    with pytest.raises(metrik.InputError, match=f"METRIK_ISA: .*scalar.*{name}") as caught:
+    with pytest.raises(metrik.InputError, match=r"METRIK_ISA: .*scalar") as caught:
         metrik.evaluate([[1]], [[1]], "recall@1")
     assert caught.value.argument == "METRIK_ISA"
 

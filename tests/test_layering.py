@@ -36,7 +36,7 @@ CPP_LAYERS = [
 IMPLEMENTATIONS = {"conventions.cpp": 1, "error.cpp": 1, "capacity.cpp": 1, "metrics.cpp": 13, "evaluate.cpp": 17}
 
 PYTHON_LAYERS = [
-    ["_core", "_errors", "_render", "_optional", "_threads"],
+    ["_core", "_errors", "_render", "_optional", "_threads", "_isa"],
     ["_conventions"],
     ["_metrics"],
     ["_inputs.checks"],

@@ -1,7 +1,6 @@
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>

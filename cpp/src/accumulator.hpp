@@ -1,7 +1,9 @@
 // The sums of one value over the users of one group, while they grow.
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -29,22 +31,28 @@ class Accumulator {
     weighs_ = exactness == Exactness::weighing;
   }
 
-  // A batch of users of a macro average. `weights` beside the values; empty: all are 1.
+  // At most kTerms users of a macro average. `weights` beside the values; empty: all are 1.
   void add(std::span<const double> values, std::span<const double> weights,
            const Kernels& kernels) noexcept {
     if (!wide_ && unit_.add(values, kernels)) {
       users_ += static_cast<Count>(values.size());
       return;
     }
+    std::array<double, kTerms> some;  // NOLINT(*-member-init): filled as far as it is read
+    std::size_t count = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (is_skipped(values[i])) continue;
       ++users_;
       if (std::isnan(values[i])) {
         ++undefined_;
+      } else if (wide_) {
+        add_one(values[i], weights.empty() ? 1 : weights[i]);
       } else {
-        add_one(values[i], weights.empty() ? 1 : weights[i], kernels);
+        some[count++] = values[i];
       }
     }
+    // Refused only if another thread writes to the input meanwhile; the sum is wrong then.
+    unit_.add(std::span(some).first(count), kernels);
   }
 
   // One user of a micro average.
@@ -90,12 +98,7 @@ class Accumulator {
     sum.add(term.low);
   }
 
-  void add_one(double value, double weight, const Kernels& kernels) noexcept {
-    if (!wide_) {
-      // Outside [0, 1] only if another thread writes to the input meanwhile; the sum is wrong then.
-      unit_.add({&value, 1}, kernels);
-      return;
-    }
+  void add_one(double value, double weight) noexcept {
     const Pair term = two_product(weight, value);
     add_exactly(wide_->total, term);
     add_exactly(wide_->squares, two_product(term.high, value));

@@ -1,9 +1,10 @@
 #include "dispatch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <iterator>
 #include <string>
-#include <vector>
 
 #include "metrik/error.hpp"
 
@@ -17,7 +18,7 @@ struct Set {
   bool (*has)();           // whether the CPU has it, and the system keeps its registers
 };
 
-#ifdef __x86_64__
+#ifdef METRIK_X86_KERNELS
 const Kernels* const avx2 = &avx2_kernels;
 const Kernels* const avx512 = &avx512_kernels;
 bool has_avx2() { return __builtin_cpu_supports("avx2"); }
@@ -46,31 +47,49 @@ const Set& set_of(Isa isa) { return sets[static_cast<std::size_t>(isa)]; }
 std::string_view name_of(Isa isa) noexcept { return set_of(isa).name; }
 
 std::span<const Isa> available_isas() noexcept {
-  static const auto available = [] {
-    std::vector<Isa> isas;
+  struct Available {
+    std::array<Isa, std::size(sets)> isas{};
+    std::size_t count = 0;
+  };
+  static const Available available = [] {
+    Available found;
     for (const Set& set : sets) {
-      if (set.has()) isas.push_back(set.isa);
+      if (set.has()) found.isas[found.count++] = set.isa;
     }
-    return isas;
+    return found;
   }();
-  return available;
+  return std::span(available.isas).first(available.count);
 }
 
-Isa isa_of(std::string_view name) {
-  const std::span<const Isa> available = available_isas();
-  if (name.empty()) return available.back();
-  const auto found = std::ranges::find_if(available, [&](Isa isa) { return name_of(isa) == name; });
-  if (found != available.end()) return *found;
+namespace {
+
+[[noreturn]] void refuse(const std::string& found) {
   std::string names;
-  for (const Isa isa : available) {
+  for (const Isa isa : available_isas()) {
     if (!names.empty()) names += ", ";
     names += name_of(isa);
   }
   throw InputError({.argument = "METRIK_ISA",
                     .expected = "an instruction set that this CPU has: " + names,
-                    .found = "'" + std::string(name) + "'"});
+                    .found = found});
 }
 
-const Kernels& kernels(Isa isa) noexcept { return *set_of(isa).kernels; }
+}  // namespace
+
+Isa isa_of(std::string_view name) {
+  const std::span<const Isa> available = available_isas();
+  if (name.empty()) return available.back();
+  const auto found = std::ranges::find(available, name, &name_of);
+  if (found == available.end()) refuse("'" + std::string(name) + "'");
+  return *found;
+}
+
+const Kernels& kernels(Isa isa) {
+  const std::span<const Isa> available = available_isas();
+  if (std::ranges::find(available, isa) == available.end()) {
+    refuse("number " + std::to_string(static_cast<int>(isa)));
+  }
+  return *set_of(isa).kernels;
+}
 
 }  // namespace metrik

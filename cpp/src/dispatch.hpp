@@ -1,4 +1,4 @@
-// The kernels of an instruction set.
+// From an instruction set to its kernels.
 #pragma once
 
 #include "kernels/table.hpp"
@@ -6,6 +6,7 @@
 
 namespace metrik {
 
-[[nodiscard]] const Kernels& kernels(Isa isa) noexcept;
+// Throws InputError if the CPU lacks the set.
+[[nodiscard]] const Kernels& kernels(Isa isa);
 
 }  // namespace metrik

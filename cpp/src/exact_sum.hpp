@@ -16,7 +16,7 @@ namespace metrik {
 __extension__ using Int128 = __int128;
 
 // The sum of terms in [0, 1], each rounded to a multiple of 2^-80, and of the squares of just these
-// rounded terms. Room for 2^47 of them.
+// rounded terms. Room for fewer than 2^47 of them.
 class UnitSums {
  public:
   // Adds at most kTerms terms if all are in [0, 1], and returns whether they are. -0.0 is not.

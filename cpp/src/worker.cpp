@@ -14,6 +14,12 @@ std::span<const T> row_of(std::span<const T> items, const Lists& lists, Count ro
                        static_cast<std::size_t>(lists.length(row)));
 }
 
+std::size_t longest_ladder(const Plan& plan) {
+  std::size_t cutoffs = 0;
+  for (const Ladder& ladder : plan.ladders) cutoffs = std::max(cutoffs, ladder.cutoffs().size());
+  return cutoffs;
+}
+
 }  // namespace
 
 std::vector<Exactness> exactness_of_values(const Job& job) {
@@ -35,7 +41,7 @@ Worker::Worker(const Job& job)
     : job_(job),
       ranking_(job.id_bits, !job.request.grades.empty()),
       rows_(job.plan.lenses.size()),
-      scores_(job.request.values.size()),
+      scores_(longest_ladder(job.plan)),
       values_(job.request.values.size()),
       sums_(accumulators(job)) {
   users_.reserve(kBatch);

@@ -64,6 +64,8 @@ Input random_input(std::size_t users, bool weighted) {
   other.users = Users::union_;
   other.empty_truth = Empty::compute;
   other.undefined = Undefined::nan;
+  Rules skipping = rules;
+  skipping.undefined = Undefined::skip;
   other.min_grade = 2;
   Rules micro = rules;
   micro.average = Average::micro;
@@ -73,6 +75,7 @@ Input random_input(std::size_t users, bool weighted) {
       const std::string name(info.name);
       input.values.push_back(value(name, cutoff, rules, parameter));
       input.values.push_back(value(name, cutoff, other, parameter));
+      input.values.push_back(value(name, cutoff, skipping, parameter));
       if (info.micro) input.values.push_back(value(name, cutoff, micro, parameter));
     }
   }

@@ -211,12 +211,13 @@ TEST_CASE("terms are summed together or not at all") {
 
 TEST_CASE("a sum of very many squares carries into its high part") {
   constexpr int kBatches = 3125;  // of 32 terms
+  constexpr double kTerm = 0x1.fedcba9876543p-1 - 0x1p-28;
   UnitSums sum;
   for (int i = 0; i < kBatches; ++i) {
-    sum.add(std::vector<double>(kTerms, 1 - 0x1p-53), kernels(Isa::scalar));
+    sum.add(std::vector<double>(kTerms, kTerm), kernels(Isa::scalar));
   }
   const std::size_t size = sum.squares().bytes.size();
-  const Integer term = Integer::scaled(1 - 0x1p-53, kUnitScale, size);
+  const Integer term = Integer::scaled(kTerm, kUnitScale, size);
   const Integer expected =
       term.times(term).times(Integer::scaled(kBatches * double{kTerms}, 0, size));
   CHECK(sum.squares().bytes == expected.bytes());

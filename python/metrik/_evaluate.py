@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, overload
 
 from metrik import _core
+from metrik._isa import wanted_isa
 from metrik._metrics import core_rules
 from metrik._run import Outcome, Problem, run
 from metrik._state import Sums
@@ -33,7 +33,7 @@ def core_engine(problem: Problem) -> Outcome:
         core_rules(problem.convention.rules("")),
         problem.per_user,
         problem.num_threads,
-        os.environ.get("METRIK_ISA", ""),
+        wanted_isa(),
     )
     return Outcome([_sums(*one) for one in sums], dict(counts), per_user)
 

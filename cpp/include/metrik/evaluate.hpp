@@ -34,7 +34,7 @@ struct Request {
   Rules tally_rules;           // under which the tally calls an item relevant
   std::span<double> per_user;  // values x users, one row a value; empty: not kept
   int threads = 1;
-  Isa isa = Isa::scalar;               // must be available
+  Isa isa = Isa::scalar;
   std::function<void()> poll = [] {};  // called often by the calling thread; throws to cancel
 };
 

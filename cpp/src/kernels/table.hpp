@@ -2,7 +2,7 @@
 //
 // What is compiled for a wide instruction set must not be used without it. So kernels/ shares no
 // function with the rest: no standard library, nothing inline that a linker could merge with the
-// same thing compiled for another (tests/test_kernels.py asks nm).
+// same thing compiled for another (the test metrik_kernels_are_alone asks nm).
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 //
 //   struct Recall {
 //     static constexpr MetricInfo info{...};
-//     explicit Recall(const Context&);       // only if it needs parameters or tables
+//     explicit Recall(const Context&);       // only if it needs more than it is told at a cutoff
 //     Ratio at(const Depth&, const Rules&);  // at a cutoff; the cutoffs ascend
 //   };
 //

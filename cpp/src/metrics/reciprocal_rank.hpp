@@ -5,7 +5,8 @@
 
 namespace metrik {
 
-struct ReciprocalRank {
+class ReciprocalRank {
+ public:
   static constexpr std::string_view kAliases[] = {"rr", "mrr", "recip_rank"};
   static constexpr MetricInfo info{.name = "reciprocal_rank",
                                    .aliases = kAliases,
@@ -14,13 +15,14 @@ struct ReciprocalRank {
                                    .source = "Voorhees 1999 (TREC-8 question answering)",
                                    .micro = false};
 
-  explicit ReciprocalRank(const Context& context) : first_hit(context.row.first_hit) {}
+  explicit ReciprocalRank(const Context& context) : first_hit_(context.row.first_hit) {}
 
   [[nodiscard]] Ratio at(const Depth& depth, const Rules&) const noexcept {
-    return depth.hits > 0 ? ratio(1, first_hit) : ratio(0, 1);
+    return depth.hits > 0 ? ratio(1, first_hit_) : ratio(0, 1);
   }
 
-  Count first_hit;
+ private:
+  Count first_hit_;
 };
 
 }  // namespace metrik

@@ -1,0 +1,16 @@
+"""Which instruction set the kernels use: the widest of the CPU, unless METRIK_ISA says otherwise."""
+
+from __future__ import annotations
+
+import os
+
+from metrik import _core
+from metrik._errors import input_error
+
+
+def wanted_isa() -> str:
+    """Return what METRIK_ISA names; nothing if it is not set."""
+    name = os.environ.get("METRIK_ISA", "")
+    if name and name not in _core.isas():
+        raise input_error("METRIK_ISA", f"an instruction set that this CPU has: {', '.join(_core.isas())}", repr(name))
+    return name
