@@ -31,6 +31,11 @@ constexpr std::array<std::string_view, 4> kNames<Undefined> = {"zero", "one", "n
 template <>
 constexpr std::array<std::string_view, 4> kNames<Duplicates> = {"raise", "first", "max", "count"};
 
+template <>
+constexpr std::array<std::string_view, 2> kNames<Ties> = {"lowest_id", "highest_id"};
+template <>
+constexpr std::array<std::string_view, 2> kNames<NanScores> = {"raise", "last"};
+
 template <auto... values>
 constexpr std::array<std::uint8_t, sizeof...(values)> kChoices = {
     // NOLINTNEXTLINE(modernize-avoid-c-style-cast): clang makes one when it expands the pack
@@ -87,6 +92,10 @@ constexpr auto kFields = std::to_array<ConventionField>({
           Duplicates::count>("duplicate_truth",
                              "an item repeated in a user's truth: an error, its first or highest "
                              "grade, or several items of its first grade"),
+    field<&Rules::ties, Ties::lowest_id, Ties::highest_id>(
+        "ties", "which of several items of one score is ranked first"),
+    field<&Rules::nan, NanScores::raise, NanScores::last>(
+        "nan", "a score that is NaN: an error, or below every other"),
 });
 
 std::string listed(const ConventionField& field) {

@@ -90,6 +90,8 @@ class Convention:
     undefined: str = "zero"
     duplicate_items: str = "raise"
     duplicate_truth: str = "raise"
+    ties: str = "lowest_id"
+    nan: str = "raise"
     min_grade: float | None = None
     gain_table: tuple[float, ...] = ()
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

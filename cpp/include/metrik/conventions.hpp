@@ -27,6 +27,8 @@ enum class Users : std::uint8_t { truth, both, predictions, union_ };
 enum class Empty : std::uint8_t { compute, skip, zero, one, error };
 enum class Undefined : std::uint8_t { zero, one, nan, skip };
 enum class Duplicates : std::uint8_t { raise, first, max, count };
+enum class Ties : std::uint8_t { lowest_id, highest_id };
+enum class NanScores : std::uint8_t { raise, last };
 
 // How one value is to be computed: a convention with its overrides settled.
 struct Rules {
@@ -44,6 +46,8 @@ struct Rules {
   Undefined undefined = Undefined::zero;
   Duplicates duplicate_items = Duplicates::raise;
   Duplicates duplicate_truth = Duplicates::raise;
+  Ties ties = Ties::lowest_id;
+  NanScores nan = NanScores::raise;
   // Relevant is a grade >= min_grade. The smallest positive double makes that "grade > 0".
   double min_grade = std::numeric_limits<double>::denorm_min();
   std::vector<double> gain_table;  // gain of the grades 0, 1, 2, ...; used by Gain::table
