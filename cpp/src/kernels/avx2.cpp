@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "kernels/divide.hpp"
+#include "kernels/select.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
 
@@ -42,8 +43,90 @@ struct Lanes {
   }
 };
 
+struct Float32Lanes {
+  static constexpr std::size_t kWidth = 8;
+  static constexpr float kLowest = kLowestFloat;
+  using Score = float;
+  using Vector = __m256;
+
+  static Vector load(const float* from) { return _mm256_loadu_ps(from); }
+  static void store(float* to, Vector scores) { _mm256_storeu_ps(to, scores); }
+  static Vector all(float score) { return _mm256_set1_ps(score); }
+  // The second where one is NaN.
+  static Vector greater_of(Vector one, Vector other) { return _mm256_max_ps(one, other); }
+  static unsigned mask(Vector truths) { return static_cast<unsigned>(_mm256_movemask_ps(truths)); }
+  static unsigned no_mask() { return 0; }
+  static unsigned is_nan(Vector scores) {
+    return mask(_mm256_cmp_ps(scores, scores, _CMP_UNORD_Q));
+  }
+  static unsigned at_least(Vector one, Vector other) {
+    return mask(_mm256_cmp_ps(one, other, _CMP_GE_OQ));
+  }
+  static unsigned above(Vector one, Vector other) {
+    return mask(_mm256_cmp_ps(one, other, _CMP_GT_OQ));
+  }
+  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+};
+
+struct Float64Lanes {
+  static constexpr std::size_t kWidth = 4;
+  static constexpr double kLowest = kLowestDouble;
+  using Score = double;
+  using Vector = __m256d;
+
+  static Vector load(const double* from) { return _mm256_loadu_pd(from); }
+  static void store(double* to, Vector scores) { _mm256_storeu_pd(to, scores); }
+  static Vector all(double score) { return _mm256_set1_pd(score); }
+  // The second where one is NaN.
+  static Vector greater_of(Vector one, Vector other) { return _mm256_max_pd(one, other); }
+  static unsigned mask(Vector truths) { return static_cast<unsigned>(_mm256_movemask_pd(truths)); }
+  static unsigned no_mask() { return 0; }
+  static unsigned is_nan(Vector scores) {
+    return mask(_mm256_cmp_pd(scores, scores, _CMP_UNORD_Q));
+  }
+  static unsigned at_least(Vector one, Vector other) {
+    return mask(_mm256_cmp_pd(one, other, _CMP_GE_OQ));
+  }
+  static unsigned above(Vector one, Vector other) {
+    return mask(_mm256_cmp_pd(one, other, _CMP_GT_OQ));
+  }
+  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+};
+
+struct Int64Lanes {
+  static constexpr std::size_t kWidth = 4;
+  static constexpr std::int64_t kLowest = kLowestInteger;
+  using Score = std::int64_t;
+  using Vector = __m256i;
+
+  static Vector load(const std::int64_t* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  }
+  static void store(std::int64_t* to, Vector scores) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), scores);
+  }
+  static Vector all(std::int64_t score) { return _mm256_set1_epi64x(score); }
+  static unsigned mask(Vector truths) {
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(truths)));
+  }
+  static Vector greater_of(Vector one, Vector other) {
+    return _mm256_blendv_epi8(other, one, _mm256_cmpgt_epi64(one, other));
+  }
+  static unsigned no_mask() { return 0; }
+  static unsigned is_nan(Vector) { return 0; }
+  static unsigned at_least(Vector one, Vector other) {
+    return 0xfU & ~mask(_mm256_cmpgt_epi64(other, one));
+  }
+  static unsigned above(Vector one, Vector other) { return mask(_mm256_cmpgt_epi64(one, other)); }
+  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+};
+
 }  // namespace
 
-const Kernels avx2_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>, .divide = &divide<Lanes>};
+const Kernels avx2_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
+                           .divide = &divide<Lanes>,
+                           .float32 = kScoreKernels<Float32Lanes>,
+                           .float64 = kScoreKernels<Float64Lanes>,
+                           .int64 = kScoreKernels<Int64Lanes>};
 
 }  // namespace metrik

@@ -3,6 +3,7 @@
 #include <immintrin.h>
 
 #include "kernels/divide.hpp"
+#include "kernels/select.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
 
@@ -43,8 +44,77 @@ struct Lanes {
   static bool any_negative(Integers numbers) { return _mm512_movepi64_mask(numbers) != 0; }
 };
 
+struct Float32Lanes {
+  static constexpr std::size_t kWidth = 16;
+  static constexpr float kLowest = kLowestFloat;
+  using Score = float;
+  using Vector = __m512;
+
+  static Vector load(const float* from) { return _mm512_loadu_ps(from); }
+  static void store(float* to, Vector scores) { _mm512_storeu_ps(to, scores); }
+  static Vector all(float score) { return _mm512_set1_ps(score); }
+  // The second where one is NaN.
+  static Vector greater_of(Vector one, Vector other) { return _mm512_max_ps(one, other); }
+  static unsigned no_mask() { return 0; }
+  static unsigned is_nan(Vector scores) { return _mm512_cmp_ps_mask(scores, scores, _CMP_UNORD_Q); }
+  static unsigned at_least(Vector one, Vector other) {
+    return _mm512_cmp_ps_mask(one, other, _CMP_GE_OQ);
+  }
+  static unsigned above(Vector one, Vector other) {
+    return _mm512_cmp_ps_mask(one, other, _CMP_GT_OQ);
+  }
+  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+};
+
+struct Float64Lanes {
+  static constexpr std::size_t kWidth = 8;
+  static constexpr double kLowest = kLowestDouble;
+  using Score = double;
+  using Vector = __m512d;
+
+  static Vector load(const double* from) { return _mm512_loadu_pd(from); }
+  static void store(double* to, Vector scores) { _mm512_storeu_pd(to, scores); }
+  static Vector all(double score) { return _mm512_set1_pd(score); }
+  // The second where one is NaN.
+  static Vector greater_of(Vector one, Vector other) { return _mm512_max_pd(one, other); }
+  static unsigned no_mask() { return 0; }
+  static unsigned is_nan(Vector scores) { return _mm512_cmp_pd_mask(scores, scores, _CMP_UNORD_Q); }
+  static unsigned at_least(Vector one, Vector other) {
+    return _mm512_cmp_pd_mask(one, other, _CMP_GE_OQ);
+  }
+  static unsigned above(Vector one, Vector other) {
+    return _mm512_cmp_pd_mask(one, other, _CMP_GT_OQ);
+  }
+  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+};
+
+struct Int64Lanes {
+  static constexpr std::size_t kWidth = 8;
+  static constexpr std::int64_t kLowest = kLowestInteger;
+  using Score = std::int64_t;
+  using Vector = __m512i;
+
+  static Vector load(const std::int64_t* from) { return _mm512_loadu_si512(from); }
+  static void store(std::int64_t* to, Vector scores) { _mm512_storeu_si512(to, scores); }
+  static Vector all(std::int64_t score) { return _mm512_set1_epi64(score); }
+  static Vector greater_of(Vector one, Vector other) { return _mm512_max_epi64(one, other); }
+  static unsigned no_mask() { return 0; }
+  static unsigned is_nan(Vector) { return 0; }
+  static unsigned at_least(Vector one, Vector other) {
+    return _mm512_cmp_epi64_mask(one, other, _MM_CMPINT_NLT);
+  }
+  static unsigned above(Vector one, Vector other) {
+    return _mm512_cmp_epi64_mask(one, other, _MM_CMPINT_NLE);
+  }
+  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+};
+
 }  // namespace
 
-const Kernels avx512_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>, .divide = &divide<Lanes>};
+const Kernels avx512_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
+                             .divide = &divide<Lanes>,
+                             .float32 = kScoreKernels<Float32Lanes>,
+                             .float64 = kScoreKernels<Float64Lanes>,
+                             .int64 = kScoreKernels<Int64Lanes>};
 
 }  // namespace metrik

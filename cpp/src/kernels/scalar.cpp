@@ -1,6 +1,7 @@
 // One lane, for any CPU.
 
 #include "kernels/divide.hpp"
+#include "kernels/select.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
 
@@ -42,8 +43,30 @@ struct Lanes {
   static bool any_negative(Integers numbers) { return numbers >> 63U != 0; }
 };
 
+template <class T, T lowest>
+struct ScoreLanes {
+  static constexpr std::size_t kWidth = 1;
+  static constexpr T kLowest = lowest;
+  using Score = T;
+  using Vector = T;
+
+  static Vector load(const T* from) { return *from; }
+  static void store(T* to, Vector scores) { *to = scores; }
+  static Vector all(T score) { return score; }
+  static Vector greater_of(Vector one, Vector other) { return one > other ? one : other; }
+  static unsigned no_mask() { return 0; }
+  static unsigned is_nan(Vector scores) { return scores != scores ? 1 : 0; }
+  static unsigned at_least(Vector one, Vector other) { return one >= other ? 1 : 0; }
+  static unsigned above(Vector one, Vector other) { return one > other ? 1 : 0; }
+  static unsigned count(unsigned mask) { return mask; }
+};
+
 }  // namespace
 
-const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>, .divide = &divide<Lanes>};
+const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
+                             .divide = &divide<Lanes>,
+                             .float32 = kScoreKernels<ScoreLanes<float, kLowestFloat>>,
+                             .float64 = kScoreKernels<ScoreLanes<double, kLowestDouble>>,
+                             .int64 = kScoreKernels<ScoreLanes<std::int64_t, kLowestInteger>>};
 
 }  // namespace metrik

@@ -25,12 +25,36 @@ struct UnitDigits {
   std::int64_t squares[5];
 };
 
+// Scores are looked at in chunks. Of a chunk, score i belongs to group i % kGroups.
+inline constexpr std::size_t kChunkScores = 256;
+inline constexpr std::size_t kGroups = 16;
+
+// No score is lower.
+inline constexpr float kLowestFloat = -__builtin_inff();
+inline constexpr double kLowestDouble = -__builtin_inf();
+inline constexpr std::int64_t kLowestInteger = -9223372036854775807 - 1;
+
+template <class Score>
+struct ScoreKernels {
+  // The greatest of each group of some chunks, lowest() if all are NaN. Returns whether one is NaN.
+  bool (*group_maxima)(const Score* scores, std::size_t chunks, Score* maxima);
+  // The positions of those that are at least `least`, ascending. Returns how many there are.
+  std::size_t (*find_at_least)(const Score* scores, std::size_t size, Score least,
+                               std::uint32_t* positions);
+  // How many are above `score`, and how many equal it.
+  void (*count_above)(const Score* scores, std::size_t size, Score score, std::size_t* above,
+                      std::size_t* equal);
+};
+
 struct Kernels {
   // The sums over kTerms terms. Returns whether all of these were in [0, 1], as the sums need.
   bool (*sum_unit_terms)(const double* terms, UnitDigits* sums);
   // kTerms quotients; `by_zero` where the denominator is 0.
   void (*divide)(const double* numerators, const double* denominators, double by_zero,
                  double* quotients);
+  ScoreKernels<float> float32;
+  ScoreKernels<double> float64;
+  ScoreKernels<std::int64_t> int64;
 };
 
 extern const Kernels scalar_kernels;
