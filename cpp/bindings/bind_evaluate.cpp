@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "arrays.hpp"
@@ -12,35 +13,17 @@
 #include "metrik/capacity.hpp"
 #include "metrik/evaluate.hpp"
 #include "metrik/lists.hpp"
+#include "metrik/topk.hpp"
+#include "owned.hpp"
 
 namespace metrik::bindings {
-class OwnedLists;
+
+void poll_signals() {
+  const py::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
-namespace pybind11::detail {
-template <>
-struct type_caster<metrik::bindings::OwnedLists> : ConstructedCaster<metrik::bindings::OwnedLists> {
-};
-}  // namespace pybind11::detail
 
-namespace metrik::bindings {
 namespace {
-
-ItemArray item_view(const py::array& items, const std::string& argument) {
-  if (py::isinstance<py::array_t<std::int32_t>>(items)) return view<std::int32_t>(items, argument);
-  if (py::isinstance<py::array_t<std::uint32_t>>(items))
-    return view<std::uint32_t>(items, argument);
-  if (py::isinstance<py::array_t<std::uint64_t>>(items))
-    return view<std::uint64_t>(items, argument);
-  return view<std::int64_t>(items, argument);
-}
-
-// To the core an empty span is an array that was not given: one that was must have its size.
-void check_size(const std::optional<py::array>& array, Count size, const std::string& argument) {
-  if (!array || array->size() == size) return;
-  throw InputError({.argument = argument,
-                    .expected = "one entry a row (" + std::to_string(size) + ")",
-                    .found = std::to_string(array->size())});
-}
 
 void check_grades(const std::optional<py::array>& grades, const Lists& truth) {
   const auto items = std::visit([](const auto& ids) { return ids.size(); }, truth.items);
@@ -49,51 +32,6 @@ void check_grades(const std::optional<py::array>& grades, const Lists& truth) {
                     .expected = "one grade an item (" + std::to_string(items) + ")",
                     .found = std::to_string(grades->size())});
 }
-
-}  // namespace
-
-// Holds the arrays that `lists` looks at: the items as they are, what is used as an index copied.
-class OwnedLists {
- public:
-  OwnedLists(py::array items, const py::array& indptr, const std::optional<py::array>& lengths,
-             const std::optional<py::array>& present, const std::string& argument)
-      : items_(std::move(items)),
-        indptr_(snapshot<Offset>(indptr, argument + ".indptr")),
-        lengths_(snapshot<Offset>(lengths, argument + ".lengths")),
-        present_(flags(present, argument + ".present")),
-        lists_{.items = item_view(items_, argument + ".items"),
-               .indptr = indptr_,
-               .lengths = lengths_,
-               .present = present_} {
-    if (indptr_.empty()) {
-      throw InputError({.argument = argument,
-                        .expected = "indptr with one offset more than there are rows",
-                        .found = "none"});
-    }
-    check_size(lengths, lists_.rows(), argument + ".lengths");
-    check_size(present, lists_.rows(), argument + ".present");
-  }
-  OwnedLists(const OwnedLists&) = delete;  // lists_ points into the other members
-  OwnedLists& operator=(const OwnedLists&) = delete;
-
-  [[nodiscard]] const Lists& lists() const noexcept { return lists_; }
-
- private:
-  static std::vector<std::uint8_t> flags(const std::optional<py::array>& present,
-                                         const std::string& argument) {
-    const auto bytes = view<bool>(present, argument);
-    const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    return {first, first + bytes.size()};
-  }
-
-  py::array items_;
-  std::vector<Offset> indptr_;
-  std::vector<Offset> lengths_;
-  std::vector<std::uint8_t> present_;
-  Lists lists_;
-};
-
-namespace {
 
 // Two's complement, least significant byte first, as int.from_bytes takes it.
 py::bytes python_bytes(const ExactInteger& integer) {
@@ -118,20 +56,22 @@ py::typing::Dict<py::str, int> python_tally(const Tally& tally) {
   counts["duplicates"] = tally.duplicates;
   counts["excluded_recommended"] = tally.excluded_recommended;
   counts["relevant_excluded"] = tally.relevant_excluded;
+  counts["relevant_not_rankable"] = tally.relevant_not_rankable;
   return counts;
-}
-
-// Lets Python's signal handlers run, and ends the call if one of them raises.
-void poll_signals() {
-  const py::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
 using PyResult = py::typing::Tuple<py::typing::List<PySums>, py::typing::Dict<py::str, int>,
                                    std::optional<py::array_t<double>>>;
 
+using OwnedPredictions = std::variant<const OwnedLists*, const OwnedScores*>;
+
+Predictions view_of(const OwnedPredictions& predictions) {
+  if (const auto* lists = std::get_if<const OwnedLists*>(&predictions)) return (*lists)->lists();
+  return std::get<const OwnedScores*>(predictions)->matrix();
+}
+
 PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
-             const OwnedLists& predictions, std::optional<const OwnedLists*> exclude,
+             const OwnedPredictions& predictions, std::optional<const OwnedLists*> exclude,
              const std::optional<py::array>& weights, const std::optional<py::array>& groups,
              Count group_count, const std::vector<PlannedValue>& values, const Rules& tally_rules,
              bool per_user, int num_threads, const std::string& isa) {
@@ -141,7 +81,7 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
   const auto owned_groups = snapshot<Offset>(groups, "groups");
   Request request{.truth = truth.lists(),
                   .grades = view<double>(grades, "truth.grades"),
-                  .predictions = predictions.lists(),
+                  .predictions = view_of(predictions),
                   .exclude = std::nullopt,
                   .weights = std::nullopt,
                   .groups = owned_groups,
@@ -189,6 +129,39 @@ std::optional<py::array_t<Offset>> lengths_of_padded(const py::array& matrix,
   return py::array_t<Offset>(static_cast<py::ssize_t>(lengths.size()), lengths.data());
 }
 
+py::array_t<std::int64_t> best_items(const OwnedScores& scores, Count k,
+                                     std::optional<const OwnedLists*> exclude,
+                                     const std::string& ties, const std::string& nan,
+                                     int num_threads, const std::string& isa) {
+  Rules rules;
+  set_field(rules, "ties", ties);
+  set_field(rules, "nan", nan);
+  const Count users = scores.matrix().users;
+  if (k < 1 || k > kMaxCutoff) {
+    throw InputError({.argument = "k",
+                      .expected = "from 1 to " + std::to_string(kMaxCutoff),
+                      .found = std::to_string(k)});
+  }
+  require_memory(users, k * static_cast<Count>(sizeof(std::int64_t)),
+                 {.argument = "k", .hint = "a smaller k needs less"});
+  py::array_t<std::int64_t> items({users, k});
+  TopKRequest request{.scores = scores.matrix(),
+                      .k = k,
+                      .exclude = std::nullopt,
+                      .ties = rules.ties,
+                      .nan = rules.nan,
+                      .items = {items.mutable_data(), static_cast<std::size_t>(items.size())},
+                      .threads = num_threads,
+                      .isa = isa_of(isa),
+                      .poll = &poll_signals};
+  if (exclude) request.exclude = (*exclude)->lists();
+  {
+    const py::gil_scoped_release release;  // nothing below touches Python but the poll
+    topk(request);
+  }
+  return items;
+}
+
 }  // namespace
 
 void bind_evaluate(py::module_& module) {
@@ -210,6 +183,12 @@ void bind_evaluate(py::module_& module) {
           },
           py::arg("argument"), py::arg("grades").noconvert(),
           "Raise InputError unless offsets, lengths, ids and grades are what they must be.");
+  py::class_<OwnedScores>(module, "Scores", "A matrix of scores; see metrik/scores.hpp.")
+      .def(py::init<py::array, std::optional<double>, const std::string&>(),
+           py::arg("scores").noconvert(), py::arg("min_score"), py::arg("argument"));
+  module.def("topk", &best_items, py::arg("scores"), py::arg("k"), py::arg("exclude"),
+             py::arg("ties"), py::arg("nan"), py::arg("num_threads"), py::arg("isa"),
+             "The k best items of each user, best first, then -1: users x k.");
   py::class_<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under settled rules.")
       .def(py::init(
                [](std::string metric, std::optional<Count> cutoff, double parameter, Rules rules) {
@@ -220,7 +199,7 @@ void bind_evaluate(py::module_& module) {
                }),
            py::arg("metric"), py::arg("cutoff"), py::arg("parameter"), py::arg("rules"));
   module.def("evaluate", &run, py::arg("truth"), py::arg("grades").noconvert(),
-             py::arg("predictions"), py::arg("exclude"), py::arg("weights").noconvert(),
+             py::arg("predictions").none(false), py::arg("exclude"), py::arg("weights").noconvert(),
              py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
              "Evaluate all values in one pass. Returns (sums of group x value, counts, per user).");

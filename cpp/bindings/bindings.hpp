@@ -20,6 +20,9 @@ class TypeFault : public InputError {
   using InputError::InputError;
 };
 
+// Lets Python's signal handlers run, and ends the call if one of them raises.
+void poll_signals();
+
 void bind_errors();
 void bind_conventions(py::module_& module);
 void bind_metrics(py::module_& module);

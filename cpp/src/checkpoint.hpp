@@ -1,8 +1,10 @@
 // Where a long loop stops for breath: signals are handled, and a cancelled evaluation ends.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace metrik {
@@ -33,6 +35,20 @@ void grow(std::vector<T>& elements, std::size_t size, const T& value,
   elements.reserve(size);
   in_chunks(size - elements.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     elements.insert(elements.end(), end - begin, value);
+  });
+}
+
+// Sorts, with a checkpoint at every so many comparisons.
+template <class T, class Before>
+void sort(std::span<T> elements, const Before& before, const Checkpoint& checkpoint) {
+  if (elements.size() < kChunk) {
+    std::ranges::sort(elements, before);
+    return;
+  }
+  std::size_t comparisons = 0;
+  std::ranges::sort(elements, [&](const T& one, const T& other) {
+    if (++comparisons % kChunk == 0) checkpoint();
+    return before(one, other);
   });
 }
 

@@ -56,6 +56,11 @@ Count longest(const Lists& lists) {
   for (Count row = 0; row < lists.rows(); ++row) length = std::max(length, lists.length(row));
   return length;
 }
+Count longest(const ScoreMatrix& scores) { return scores.items; }
+
+// What is read of them.
+Count size_of(const Lists& lists) { return lists.indptr.back(); }
+Count size_of(const ScoreMatrix& scores) { return scores.users * scores.items; }
 
 // How often one user breaks the rule.
 Count count_of(Breach breach, const Matches& matches) {
@@ -100,6 +105,7 @@ class Evaluation {
   Breach walk();
   void add(Worker& worker, Count group);
   [[noreturn]] void report(Breach gravest);
+  static Fault nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint);
   [[nodiscard]] Fault fault_of(Breach breach, const Matches& matches, Count user) const;
 
   Job job_;
@@ -117,7 +123,8 @@ Evaluation::Evaluation(const Request& request)
            .discounts = {}} {
   job_.id_bits = validate(request, job_.plan);
   const Checkpoint checkpoint = timed(request.poll);
-  const Count longest_list = longest(request.predictions);
+  const Count longest_list =
+      std::visit([](const auto& predictions) { return longest(predictions); }, request.predictions);
   const Count longest_truth = longest(request.truth);
   for (const Discount kind : {Discount::log2, Discount::log2_floored}) {
     const Depths depths = discount_depths(job_.plan, kind, longest_list, longest_truth);
@@ -160,12 +167,25 @@ void Evaluation::report(Breach gravest) {
     if (breach < gravest) count = 0;
     gravest = breach;
     if (count == 0) first = user;
-    count += count_of(breach, worker.match(user, checkpoint));
+    Offset position = -1;
+    count += breach == Breach::nan_score ? worker.count_nan(user, position, checkpoint)
+                                         : count_of(breach, worker.match(user, checkpoint));
   }
-  Fault fault = fault_of(gravest, worker.match(first, checkpoint), first);
+  Fault fault = gravest == Breach::nan_score
+                    ? nan_fault(worker, first, checkpoint)
+                    : fault_of(gravest, worker.match(first, checkpoint), first);
   fault.count = count;
   fault.row = first;
   throw InputError(std::move(fault));
+}
+
+Fault Evaluation::nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint) {
+  Fault fault{.argument = "predictions",
+              .expected = "scores that are no NaN",
+              .found = "NaN",
+              .hint = "nan='last' ranks them last"};
+  worker.count_nan(user, fault.position, checkpoint);
+  return fault;
 }
 
 Fault Evaluation::fault_of(Breach breach, const Matches& matches, Count user) const {
@@ -184,11 +204,12 @@ Fault Evaluation::fault_of(Breach breach, const Matches& matches, Count user) co
               .position = matches.first_truth_duplicate,
               .hint = "duplicate_truth='first', 'max' or 'count' accepts it"};
     case Breach::duplicate_items:
-      return {.argument = "predictions",
-              .expected = "each item once in a list",
-              .found = again(job_.request.predictions, matches.first_list_duplicate),
-              .position = matches.first_list_duplicate,
-              .hint = "duplicate_items='first' or 'count' accepts it"};
+      return {
+          .argument = "predictions",
+          .expected = "each item once in a list",
+          .found = again(std::get<Lists>(job_.request.predictions), matches.first_list_duplicate),
+          .position = matches.first_list_duplicate,
+          .hint = "duplicate_items='first' or 'count' accepts it"};
     case Breach::empty_truth:
       return {.argument = "truth",
               .expected = "a relevant item for every user (empty_truth='error')",
@@ -209,7 +230,9 @@ Breach Evaluation::walk() {
   // Blocks of about 2^14 ids: the counter costs nothing, yet they can be shared out, and one takes
   // as long as it takes to start a thread.
   const Request& request = job_.request;
-  const Count ids = request.truth.indptr.back() + request.predictions.indptr.back();
+  const Count ids =
+      size_of(request.truth) +
+      std::visit([](const auto& predictions) { return size_of(predictions); }, request.predictions);
   const Count block_users = std::clamp<Count>((users() << 14U) / (ids + 1), 1, 1024);
   const Count blocks = (users() + block_users - 1) / block_users;
   const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
@@ -268,6 +291,7 @@ void Tally::add(const Tally& other) noexcept {
   duplicates += other.duplicates;
   excluded_recommended += other.excluded_recommended;
   relevant_excluded += other.relevant_excluded;
+  relevant_not_rankable += other.relevant_not_rankable;
 }
 
 Result evaluate(const Request& request) { return Evaluation(request).run(); }

@@ -13,7 +13,8 @@ Lens::Lens(const Rules& rules, bool uses_gains)
       gain_table(gain == Gain::table ? rules.gain_table : std::vector<double>{}),
       duplicate_items(rules.duplicate_items),
       duplicate_truth(rules.duplicate_truth),
-      min_grade(rules.min_grade) {}
+      min_grade(rules.min_grade),
+      ties(rules.ties) {}
 
 // The grade was checked, but lies in memory that another thread may write to: it indexes nothing
 // before it is checked again.
@@ -41,19 +42,6 @@ namespace {
 
 Count first_entry(const Matches& matches, std::size_t entry) {
   return matches.first_entry.empty() ? static_cast<Count>(entry) : matches.first_entry[entry];
-}
-
-// Highest first. A checkpoint is passed at every so many comparisons, for truths of many millions.
-void sort_ideal(std::span<double> ideal, const Checkpoint& checkpoint) {
-  if (ideal.size() < kChunk) {
-    std::ranges::sort(ideal, std::greater<>());
-    return;
-  }
-  std::size_t comparisons = 0;
-  std::ranges::sort(ideal, [&](double one, double other) {
-    if (++comparisons % kChunk == 0) checkpoint();
-    return one > other;
-  });
 }
 
 }  // namespace
@@ -107,7 +95,7 @@ void Judge::count_truth(const Lens& lens, const Matches& matches, HitRow& row,
     }
   });
   if (row.unit_gains) ideal.resize(begin_of_ideal);
-  sort_ideal(std::span(ideal).subspan(begin_of_ideal), checkpoint);
+  sort(std::span(ideal).subspan(begin_of_ideal), std::greater<>(), checkpoint);
 }
 
 void Judge::add_hits(const Lens& lens, const Matches& matches, HitRow& row, std::vector<Hit>& hits,
@@ -154,8 +142,9 @@ std::span<const HitRow> Rows::all() noexcept {
   return rows_;
 }
 
-Count Judge::relevant_excluded(const Matches& matches) const noexcept {
-  return std::ranges::count_if(matches.excluded, [&](Count entry) {
+Count Judge::count_relevant(const Matches& matches,
+                            std::span<const Count> entries) const noexcept {
+  return std::ranges::count_if(entries, [&](Count entry) {
     return first_entry(matches, static_cast<std::size_t>(entry)) == entry &&
            entry_of(entry).relevant;
   });

@@ -44,6 +44,7 @@ struct Lens {
   Duplicates duplicate_items;
   Duplicates duplicate_truth;
   double min_grade;
+  Ties ties;
 
   // Where no gains are asked for, the gain is binary: a table need not fit the grades then.
   Lens(const Rules& rules, bool uses_gains);
@@ -52,7 +53,7 @@ struct Lens {
   // Whether the two differ in gains alone.
   [[nodiscard]] bool judges_as(const Lens& other) const noexcept {
     return duplicate_items == other.duplicate_items && duplicate_truth == other.duplicate_truth &&
-           min_grade == other.min_grade;
+           min_grade == other.min_grade && ties == other.ties;
   }
 
   [[nodiscard]] double gain_of(double grade) const noexcept;  // of a relevant item
@@ -66,8 +67,9 @@ class Judge {
   const HitRow& judge(const Lens& lens, const Matches& matches, std::span<const double> grades,
                       Rows& rows, const Checkpoint& checkpoint);
 
-  // How many relevant items are excluded, by the last lens.
-  [[nodiscard]] Count relevant_excluded(const Matches& matches) const noexcept;
+  // How many relevant items are among some entries, by the last lens.
+  [[nodiscard]] Count count_relevant(const Matches& matches,
+                                     std::span<const Count> entries) const noexcept;
 
  private:
   struct Entry {  // a truth entry under the lens

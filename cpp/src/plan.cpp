@@ -165,6 +165,12 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
   }
   choose_ladders(plan, cutoffs);
   choose_lenses(plan, tally_rules);
+  for (const Lens& lens : plan.lenses) {
+    if (std::ranges::find(plan.ties, lens.ties) == plan.ties.end()) plan.ties.push_back(lens.ties);
+  }
+  for (const Ladder& ladder : plan.ladders) {
+    plan.depth = std::max(plan.depth, ladder.cutoffs().back());
+  }
   return plan;
 }
 

@@ -32,6 +32,8 @@ struct Plan {
   std::size_t tally_lens = 0;
   std::vector<Run> runs;
   std::vector<Ladder> ladders;
+  std::vector<Ties> ties;  // under which the lenses want the scores ranked
+  Count depth = 0;         // the last rank that a value asks for
 };
 
 // Throws InputError where a value asks for what no metric or rule can give.

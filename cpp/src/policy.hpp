@@ -18,6 +18,7 @@ struct Presence {
 
 // What an input breaks that only reading the lists shows, the gravest first.
 enum class Breach : std::uint8_t {
+  nan_score,
   duplicate_truth,
   duplicate_items,
   empty_truth,

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -69,6 +70,8 @@ void check_indptr(const Lists& lists, const std::string& argument, const Checkpo
   }
 }
 
+}  // namespace
+
 void check_size(std::size_t found, Count expected, const std::string& argument,
                 const std::string& what) {
   if (std::cmp_equal(found, expected)) return;
@@ -76,6 +79,8 @@ void check_size(std::size_t found, Count expected, const std::string& argument,
                     .expected = what + " (" + std::to_string(expected) + ")",
                     .found = std::to_string(found)});
 }
+
+namespace {
 
 // Calls check(row) for every row.
 template <class Check>
@@ -183,18 +188,22 @@ std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::s
   return bits;
 }
 
+}  // namespace
+
 // Truth and exclude are copied once by the adapters, which leave them in one form.
 void check_int64(const Lists& lists, const std::string& argument) {
   if (std::holds_alternative<std::span<const std::int64_t>>(lists.items)) return;
   throw InputError({.argument = argument, .expected = "int64 items", .found = "another type"});
 }
 
-void check_rows(const Lists& lists, Count users, const std::string& argument) {
-  if (lists.rows() == users) return;
+void check_rows(Count rows, Count users, const std::string& argument) {
+  if (rows == users) return;
   throw InputError({.argument = argument,
                     .expected = "as many rows as the truth has, " + std::to_string(users),
-                    .found = std::to_string(lists.rows()) + " rows"});
+                    .found = std::to_string(rows) + " rows"});
 }
+
+namespace {
 
 void check_weights(std::span<const double> weights, Count users, const Checkpoint& checkpoint) {
   check_size(weights.size(), users, "weights", "one weight a user");
@@ -316,24 +325,54 @@ void validate_grades(std::span<const double> grades, const Lists& truth, const E
                     .position = place.position});
 }
 
-std::uint64_t validate(const Request& request, const Plan& plan) {
-  if (request.threads < 1 || request.threads > kMaxThreads) {
-    throw InputError({.argument = "num_threads",
-                      .expected = "a number of threads from 1 to " + std::to_string(kMaxThreads),
-                      .found = std::to_string(request.threads)});
+void check_threads(int threads) {
+  if (threads >= 1 && threads <= kMaxThreads) return;
+  throw InputError({.argument = "num_threads",
+                    .expected = "a number of threads from 1 to " + std::to_string(kMaxThreads),
+                    .found = std::to_string(threads)});
+}
+
+void validate_scores(const ScoreMatrix& scores, const std::string& argument) {
+  if (scores.users < 0 || scores.items < 0 || scores.items > kMaxScoredItems) {
+    throw InputError(
+        {.argument = argument,
+         .expected = "a matrix of users and at most " + std::to_string(kMaxScoredItems) + " items",
+         .found = std::to_string(scores.users) + " users and " + std::to_string(scores.items) +
+                  " items"});
   }
+  if (scores.users > 0 && scores.items > std::numeric_limits<Count>::max() / scores.users) {
+    throw InputError(
+        {.argument = argument,
+         .expected = "fewer than 2^63 scores",
+         .found = std::to_string(scores.users) + " x " + std::to_string(scores.items)});
+  }
+  if (scores.min_score && std::isnan(*scores.min_score)) {
+    throw InputError(
+        {.argument = argument, .expected = "min_score to be a number", .found = "NaN"});
+  }
+}
+
+std::uint64_t validate(const Request& request, const Plan& plan) {
+  check_threads(request.threads);
   const Effort effort{.threads = request.threads, .poll = request.poll};
   const Checkpoint checkpoint = timed(request.poll);
   std::uint64_t id_bits = validate_lists(request.truth, "truth", effort);
   check_int64(request.truth, "truth");
   validate_grades(request.grades, request.truth, effort);
   const Count users = request.truth.rows();
-  id_bits |= validate_lists(request.predictions, "predictions", effort);
-  check_rows(request.predictions, users, "predictions");
+  if (const auto* lists = std::get_if<Lists>(&request.predictions)) {
+    id_bits |= validate_lists(*lists, "predictions", effort);
+    check_rows(lists->rows(), users, "predictions");
+  } else {
+    const auto& scores = std::get<ScoreMatrix>(request.predictions);
+    validate_scores(scores, "predictions");
+    check_rows(scores.users, users, "predictions");
+    id_bits |= static_cast<std::uint64_t>(std::max(scores.items - 1, Count{0}));
+  }
   if (request.exclude) {
     id_bits |= validate_lists(*request.exclude, "exclude", effort);
     check_int64(*request.exclude, "exclude");
-    check_rows(*request.exclude, users, "exclude");
+    check_rows(request.exclude->rows(), users, "exclude");
   }
   if (request.weights) check_weights(*request.weights, users, checkpoint);
   check_groups(request, users, checkpoint);

@@ -45,6 +45,9 @@ Worker::Worker(const Job& job)
       values_(job.request.values.size()),
       sums_(accumulators(job)) {
   users_.reserve(kBatch);
+  if (const auto* scores = std::get_if<ScoreMatrix>(&job.request.predictions)) {
+    scores_ranking_.emplace(make_score_ranking(*scores, job.kernels));
+  }
 }
 
 void Worker::clear() noexcept {
@@ -53,7 +56,8 @@ void Worker::clear() noexcept {
 }
 
 Presence Worker::presence(Count user) const noexcept {
-  return {job_.request.truth.has(user), job_.request.predictions.has(user)};
+  const auto* lists = std::get_if<Lists>(&job_.request.predictions);
+  return {job_.request.truth.has(user), lists == nullptr || lists->has(user)};
 }
 
 std::span<const double> Worker::grades_of(Count user) const {
@@ -61,41 +65,86 @@ std::span<const double> Worker::grades_of(Count user) const {
   return row_of(job_.request.grades, job_.request.truth, user);
 }
 
-const Matches& Worker::match(Count user, const Checkpoint& checkpoint) {
-  // Only the predictions come in several widths; the adapters widen the rest once.
-  const auto as_int64 = [&](const Lists& lists) {
-    return row_of(std::get<std::span<const std::int64_t>>(lists.items), lists, user);
-  };
-  const Request& request = job_.request;
-  const auto truth = as_int64(request.truth);
-  const auto exclude =
-      request.exclude ? as_int64(*request.exclude) : std::span<const std::int64_t>{};
-  return std::visit(
-      [&](const auto& items) -> const Matches& {
-        return ranking_.match(truth, row_of(items, request.predictions, user), exclude, checkpoint);
-      },
-      request.predictions.items);
+// Only the predictions come in several widths; the adapters widen the rest once.
+std::span<const std::int64_t> Worker::row_of_int64(const Lists& lists, Count user) const {
+  return row_of(std::get<std::span<const std::int64_t>>(lists.items), lists, user);
 }
 
-bool Worker::raises(Duplicates Rules::* field) const {
-  return std::ranges::any_of(job_.plan.runs,
-                             [&](const Run& run) { return run.rules.*field == Duplicates::raise; });
+std::span<const std::int64_t> Worker::excluded_of(Count user) const {
+  if (!job_.request.exclude) return {};
+  return row_of_int64(*job_.request.exclude, user);
+}
+
+// Reads the user's scores, if there are any. Returns whether one is NaN.
+bool Worker::start(Count user, const Checkpoint& checkpoint) {
+  if (!scores_ranking_) return false;
+  return std::visit(
+      [&](auto& ranking) {
+        ranking.start(user, excluded_of(user), checkpoint);
+        return ranking.has_nan();
+      },
+      *scores_ranking_);
+}
+
+const Matches& Worker::match(Count user, Ties ties, const Checkpoint& checkpoint) {
+  const auto truth = row_of_int64(job_.request.truth, user);
+  const auto exclude = excluded_of(user);
+  if (scores_ranking_) {
+    const Count items = std::get<ScoreMatrix>(job_.request.predictions).items;
+    // The ranks of the truth cost the same however deep they lie, and a list as much as it is long.
+    const bool shallow = job_.plan.depth <= std::max<Count>(1024, items / 8);
+    const Ranked ranked = std::visit(
+        [&](auto& ranking) {
+          return shallow ? ranking.best(job_.plan.depth, ties, checkpoint)
+                         : ranking.ranks_of(truth, ties, checkpoint);
+        },
+        *scores_ranking_);
+    return ranking_.match(truth, ranked, exclude, checkpoint);
+  }
+  const Lists& lists = std::get<Lists>(job_.request.predictions);
+  return std::visit(
+      [&](const auto& items) -> const Matches& {
+        return ranking_.match(truth, row_of(items, lists, user), exclude, checkpoint);
+      },
+      lists.items);
+}
+
+const Matches& Worker::match(Count user, const Checkpoint& checkpoint) {
+  start(user, checkpoint);
+  return match(user, job_.plan.ties.front(), checkpoint);
+}
+
+Count Worker::count_nan(Count user, Offset& first, const Checkpoint& checkpoint) {
+  start(user, checkpoint);
+  return std::visit([&](auto& ranking) { return ranking.count_nan(first, checkpoint); },
+                    *scores_ranking_);
+}
+
+template <class Choice>
+bool Worker::raises(Choice Rules::* field) const {
+  const auto raise = [&](const Rules& rules) { return rules.*field == Choice::raise; };
+  return raise(job_.request.tally_rules) ||
+         std::ranges::any_of(job_.plan.runs, [&](const Run& run) { return raise(run.rules); });
 }
 
 Breach Worker::take(Count user, const Checkpoint& checkpoint) {
-  const Matches& matches = match(user, checkpoint);
-  if (matches.truth_duplicates > 0 && raises(&Rules::duplicate_truth)) {
-    return Breach::duplicate_truth;
-  }
-  if (matches.list_duplicates > 0 && raises(&Rules::duplicate_items)) {
-    return Breach::duplicate_items;
-  }
+  if (start(user, checkpoint) && raises(&Rules::nan)) return Breach::nan_score;
   bool full = false;
-  for (std::size_t lens = 0; lens < rows_.size(); ++lens) {
-    const HitRow& row =
-        judge_.judge(job_.plan.lenses[lens], matches, grades_of(user), rows_[lens], checkpoint);
-    if (lens == job_.plan.tally_lens) count(user, matches, row);
-    full = full || rows_[lens].full();
+  for (const Ties ties : job_.plan.ties) {
+    const Matches& matches = match(user, ties, checkpoint);
+    if (matches.truth_duplicates > 0 && raises(&Rules::duplicate_truth)) {
+      return Breach::duplicate_truth;
+    }
+    if (matches.list_duplicates > 0 && raises(&Rules::duplicate_items)) {
+      return Breach::duplicate_items;
+    }
+    for (std::size_t lens = 0; lens < rows_.size(); ++lens) {
+      if (job_.plan.lenses[lens].ties != ties) continue;
+      const HitRow& row =
+          judge_.judge(job_.plan.lenses[lens], matches, grades_of(user), rows_[lens], checkpoint);
+      if (lens == job_.plan.tally_lens) count(user, matches, row);
+      full = full || rows_[lens].full();
+    }
   }
   users_.push_back(user);
   return full ? settle(checkpoint) : Breach::none;
@@ -109,7 +158,8 @@ void Worker::count(Count user, const Matches& matches, const HitRow& row) {
   tally_.missing_truth += present.in_predictions && !present.in_truth ? 1 : 0;
   tally_.duplicates += matches.list_duplicates;
   tally_.excluded_recommended += matches.excluded_recommended;
-  tally_.relevant_excluded += judge_.relevant_excluded(matches);
+  tally_.relevant_excluded += judge_.count_relevant(matches, matches.excluded);
+  tally_.relevant_not_rankable += judge_.count_relevant(matches, matches.unscored);
 }
 
 Breach Worker::settle(const Checkpoint& checkpoint) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "plan.hpp"
 #include "policy.hpp"
 #include "rank/given.hpp"
+#include "rank/score_ranking.hpp"
 
 namespace metrik {
 
@@ -44,6 +46,8 @@ class Worker {
 
   // Of a user who may have been taken in or not. Valid until the next call of anything.
   const Matches& match(Count user, const Checkpoint& checkpoint);
+  // How many scores of the user are NaN, and which is the first.
+  Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
 
   // Over the users settled since the last `clear`.
   [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return sums_; }
@@ -53,7 +57,12 @@ class Worker {
  private:
   [[nodiscard]] Presence presence(Count user) const noexcept;
   [[nodiscard]] std::span<const double> grades_of(Count user) const;
-  [[nodiscard]] bool raises(Duplicates Rules::* field) const;
+  template <class Choice>
+  [[nodiscard]] bool raises(Choice Rules::* field) const;
+  [[nodiscard]] std::span<const std::int64_t> row_of_int64(const Lists& lists, Count user) const;
+  [[nodiscard]] std::span<const std::int64_t> excluded_of(Count user) const;
+  bool start(Count user, const Checkpoint& checkpoint);
+  const Matches& match(Count user, Ties ties, const Checkpoint& checkpoint);
   void count(Count user, const Matches& matches, const HitRow& row);
   Breach settle_lens(std::size_t lens, const Checkpoint& checkpoint);
   void count_down(std::span<const HitRow> rows, const Ladder& ladder, const Checkpoint& checkpoint);
@@ -64,6 +73,7 @@ class Worker {
 
   const Job& job_;
   GivenRanking ranking_;
+  std::optional<ScoreRanking> scores_ranking_;  // if the predictions are scores
   Judge judge_;
   // The batch: its users, and what the lenses show of each.
   std::vector<Count> users_;

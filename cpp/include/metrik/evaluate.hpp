@@ -6,10 +6,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "metrik/conventions.hpp"
 #include "metrik/isa.hpp"
+#include "metrik/scores.hpp"
 #include "metrik/types.hpp"
 
 namespace metrik {
@@ -22,10 +24,13 @@ struct PlannedValue {
   Rules rules;
 };
 
+// What was recommended: lists, or scores to rank the items by.
+using Predictions = std::variant<Lists, ScoreMatrix>;
+
 struct Request {
   Lists truth;
   std::span<const double> grades;  // beside truth.items; empty: every grade is 1
-  Lists predictions;
+  Predictions predictions;
   std::optional<Lists> exclude;
   std::optional<std::span<const double>> weights;  // one a user; without them every weight is 1
   std::span<const Offset> groups;  // the group of each user, in [0, group_count); empty: group 0
@@ -56,6 +61,7 @@ struct Tally {
   Count duplicates = 0;
   Count excluded_recommended = 0;
   Count relevant_excluded = 0;
+  Count relevant_not_rankable = 0;
 
   void add(const Tally& other) noexcept;
 };

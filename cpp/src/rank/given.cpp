@@ -16,6 +16,7 @@ void GivenRanking::start(Ids truth, std::size_t list_size, Ids exclude,
   if (list_size > kChunk) matches_.found.reserve(std::min(truth.size(), list_size));
   matches_.first_entry.clear();
   matches_.excluded.clear();
+  matches_.unscored.clear();
   matches_.truth_size = static_cast<Count>(truth.size());
   matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
   matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;
@@ -69,6 +70,25 @@ void GivenRanking::mark_excluded() {
       }
     }
   });
+}
+
+const Matches& GivenRanking::match(Ids truth, const Ranked& ranked, Ids exclude,
+                                   const Checkpoint& checkpoint) {
+  match(truth, ranked.items, exclude, checkpoint);
+  matches_.list_length = ranked.length;
+  if (!ranked.ranks.empty()) {
+    in_chunks(matches_.found.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (Match& match : std::span(matches_.found).subspan(begin, end - begin)) {
+        match.rank = ranked.ranks[static_cast<std::size_t>(match.rank - 1)];
+      }
+    });
+  }
+  in_chunks(truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (truth[i] >= ranked.scored) matches_.unscored.push_back(static_cast<Count>(i));
+    }
+  });
+  return matches_;
 }
 
 }  // namespace metrik

@@ -13,6 +13,7 @@
 #include "metrik/types.hpp"
 #include "rank/index.hpp"
 #include "rank/marks.hpp"
+#include "rank/ranked.hpp"
 
 namespace metrik {
 
@@ -35,6 +36,7 @@ struct Matches {
   Count excluded_recommended = 0;     // items of the list that were taken out
   Offset first_truth_duplicate = -1;  // positions within the row as given
   Offset first_list_duplicate = -1;
+  std::vector<Count> unscored;  // entries whose item has no score, where scores rank
 };
 
 class GivenRanking {
@@ -46,6 +48,10 @@ class GivenRanking {
   // The returned reference is valid until the next call.
   template <class Id>
   const Matches& match(std::span<const std::int64_t> truth, std::span<const Id> list,
+                       std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+
+  // The same of what is ranked already, less what is excluded.
+  const Matches& match(std::span<const std::int64_t> truth, const Ranked& ranked,
                        std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
 
  private:

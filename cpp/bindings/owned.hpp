@@ -1,0 +1,134 @@
+// What holds the arrays that the core looks at.
+#pragma once
+
+#include <pybind11/numpy.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "metrik/scores.hpp"
+
+namespace metrik::bindings {
+
+[[nodiscard]] inline ItemArray item_view(const py::array& items, const std::string& argument) {
+  if (py::isinstance<py::array_t<std::int32_t>>(items)) return view<std::int32_t>(items, argument);
+  if (py::isinstance<py::array_t<std::uint32_t>>(items))
+    return view<std::uint32_t>(items, argument);
+  if (py::isinstance<py::array_t<std::uint64_t>>(items))
+    return view<std::uint64_t>(items, argument);
+  return view<std::int64_t>(items, argument);
+}
+
+// To the core an empty span is an array that was not given: one that was must have its size.
+inline void check_size(const std::optional<py::array>& array, Count size,
+                       const std::string& argument) {
+  if (!array || array->size() == size) return;
+  throw InputError({.argument = argument,
+                    .expected = "one entry a row (" + std::to_string(size) + ")",
+                    .found = std::to_string(array->size())});
+}
+
+// Holds the arrays that `lists` looks at: the items as they are, what is used as an index copied.
+class OwnedLists {
+ public:
+  OwnedLists(py::array items, const py::array& indptr, const std::optional<py::array>& lengths,
+             const std::optional<py::array>& present, const std::string& argument)
+      : items_(std::move(items)),
+        indptr_(snapshot<Offset>(indptr, argument + ".indptr")),
+        lengths_(snapshot<Offset>(lengths, argument + ".lengths")),
+        present_(flags(present, argument + ".present")),
+        lists_{.items = item_view(items_, argument + ".items"),
+               .indptr = indptr_,
+               .lengths = lengths_,
+               .present = present_} {
+    if (indptr_.empty()) {
+      throw InputError({.argument = argument,
+                        .expected = "indptr with one offset more than there are rows",
+                        .found = "none"});
+    }
+    check_size(lengths, lists_.rows(), argument + ".lengths");
+    check_size(present, lists_.rows(), argument + ".present");
+  }
+  OwnedLists(const OwnedLists&) = delete;  // lists_ points into the other members
+  OwnedLists& operator=(const OwnedLists&) = delete;
+
+  [[nodiscard]] const Lists& lists() const noexcept { return lists_; }
+
+ private:
+  static std::vector<std::uint8_t> flags(const std::optional<py::array>& present,
+                                         const std::string& argument) {
+    const auto bytes = view<bool>(present, argument);
+    const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    return {first, first + bytes.size()};
+  }
+
+  py::array items_;
+  std::vector<Offset> indptr_;
+  std::vector<Offset> lengths_;
+  std::vector<std::uint8_t> present_;
+  Lists lists_;
+};
+
+// Holds the array that `matrix` looks at.
+class OwnedScores {
+ public:
+  OwnedScores(py::array scores, std::optional<double> min_score, const std::string& argument)
+      : scores_(std::move(scores)) {
+    if (scores_.ndim() != 2) {
+      throw TypeFault({.argument = argument,
+                       .expected = "a two-dimensional array of scores",
+                       .found = std::to_string(scores_.ndim()) + " dimension(s)"});
+    }
+    matrix_ = {.scores = static_cast<const std::byte*>(scores_.data()),
+               .type = type_of(scores_.dtype(), argument),
+               .users = scores_.shape(0),
+               .items = scores_.shape(1),
+               .user_stride = scores_.strides(0),
+               .item_stride = scores_.strides(1),
+               .min_score = min_score};
+    validate_scores(matrix_, argument);
+  }
+  OwnedScores(const OwnedScores&) = delete;
+  OwnedScores& operator=(const OwnedScores&) = delete;
+
+  [[nodiscard]] const ScoreMatrix& matrix() const noexcept { return matrix_; }
+
+ private:
+  static ScoreType type_of(const py::dtype& dtype, const std::string& argument) {
+    const std::string name = py::str(dtype);  // of another byte order it is another
+    constexpr std::pair<std::string_view, ScoreType> kTypes[] = {
+        {"float16", ScoreType::float16}, {"float32", ScoreType::float32},
+        {"float64", ScoreType::float64}, {"int8", ScoreType::int8},
+        {"int16", ScoreType::int16},     {"int32", ScoreType::int32},
+        {"int64", ScoreType::int64},     {"uint8", ScoreType::uint8},
+        {"uint16", ScoreType::uint16},   {"uint32", ScoreType::uint32},
+        {"uint64", ScoreType::uint64}};
+    for (const auto& [known, type] : kTypes) {
+      if (known == name) return type;
+    }
+    throw TypeFault({.argument = argument,
+                     .expected = "scores of float16, float32, float64 or an integer type",
+                     .found = name});
+  }
+
+  py::array scores_;
+  ScoreMatrix matrix_;
+};
+
+}  // namespace metrik::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<metrik::bindings::OwnedLists> : ConstructedCaster<metrik::bindings::OwnedLists> {
+};
+template <>
+struct type_caster<metrik::bindings::OwnedScores>
+    : ConstructedCaster<metrik::bindings::OwnedScores> {};
+
+}  // namespace pybind11::detail

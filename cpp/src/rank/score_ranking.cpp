@@ -1,0 +1,353 @@
+#include "rank/score_ranking.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+
+namespace metrik {
+namespace {
+
+template <class Key>
+bool is_nan(Key key) noexcept {
+  return key != key;
+}
+
+template <class Key>
+constexpr Key kLowest = std::is_floating_point_v<Key> ? -std::numeric_limits<Key>::infinity()
+                                                      : std::numeric_limits<Key>::min();
+
+// The least key above; sets `none` if there is none.
+template <class Key>
+Key successor(Key key, bool& none) noexcept {
+  if constexpr (std::is_floating_point_v<Key>) {
+    none = key == std::numeric_limits<Key>::infinity();
+    return std::nextafter(key, std::numeric_limits<Key>::infinity());
+  } else {
+    none = key == std::numeric_limits<Key>::max();
+    return none ? key : key + 1;
+  }
+}
+
+// Whether one is ranked before the other.
+struct Better {
+  Ties ties;
+
+  template <class Entry>
+  bool operator()(const Entry& one, const Entry& other) const noexcept {
+    if (one.key > other.key) return true;
+    if (one.key < other.key) return false;
+    if (is_nan(one.key) != is_nan(other.key)) return is_nan(other.key);
+    return ties == Ties::lowest_id ? one.item < other.item : one.item > other.item;
+  }
+};
+
+// Beyond so many items whose ranks are asked for, comparing all with each costs more than to search
+// each one's place among them.
+constexpr std::size_t kCountedEach = 64;
+
+}  // namespace
+
+template <class Key>
+KeyRanking<Key>::KeyRanking(const ScoreMatrix& matrix, const ScoreKernels<Key>& kernels)
+    : kernels_(kernels),
+      row_(matrix),
+      size_(static_cast<std::size_t>(matrix.items)),
+      least_(kLowest<Key>),
+      has_least_(matrix.min_score.has_value()),
+      excluded_bits_((size_ + 63) / 64) {
+  if (!has_least_) return;
+  bool none = false;
+  least_ = row_.least(*matrix.min_score, none);
+  recommends_ = !none;
+}
+
+// Calls body(keys, begin, size) for one piece after another.
+template <class Key>
+template <class Body>
+void KeyRanking<Key>::for_each_piece(const Checkpoint& checkpoint, const Body& body) {
+  constexpr std::size_t kPiece = ScoreRow<Key>::kPiece;
+  for (std::size_t begin = 0; begin < size_; begin += kPiece) {
+    const std::size_t size = std::min(kPiece, size_ - begin);
+    body(row_.piece(begin, size), begin, size);
+    if (size == kPiece) checkpoint();
+  }
+}
+
+// Calls body(entry) for one item after another, those first that win ties, until it returns false.
+template <class Key>
+template <class Body>
+void KeyRanking<Key>::for_each_item(Ties ties, const Checkpoint& checkpoint, const Body& body) {
+  for (std::size_t i = 0; i < size_; ++i) {
+    if (i % kChunk == kChunk - 1) checkpoint();
+    const std::size_t item = ties == Ties::lowest_id ? i : size_ - 1 - i;
+    if (!body(Entry{row_.at(item), static_cast<std::uint32_t>(item)})) return;
+  }
+}
+
+template <class Key>
+void KeyRanking<Key>::mark_excluded(std::span<const std::int64_t> exclude,
+                                    const Checkpoint& checkpoint) {
+  for (const std::uint32_t item : excluded_) excluded_bits_[item / 64] = 0;
+  excluded_.clear();
+  in_chunks(exclude.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const std::int64_t id : exclude.subspan(begin, end - begin)) {
+      const auto item = static_cast<std::uint64_t>(id);
+      if (item >= size_ || is_excluded(item)) continue;
+      excluded_bits_[item / 64] |= std::uint64_t{1} << (item % 64);
+      excluded_.push_back(static_cast<std::uint32_t>(item));
+    }
+  });
+}
+
+template <class Key>
+void KeyRanking<Key>::start(Count user, std::span<const std::int64_t> exclude,
+                            const Checkpoint& checkpoint) {
+  row_.start(user);
+  mark_excluded(exclude, checkpoint);
+  has_nan_ = false;
+  maxima_.resize((size_ + kChunkScores - 1) / kChunkScores * kGroups);
+  for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
+    Key* const maxima = maxima_.data() + begin / kChunkScores * kGroups;
+    const std::size_t chunks = size / kChunkScores;
+    if (kernels_.group_maxima(keys, chunks, maxima)) has_nan_ = true;
+    if (size % kChunkScores == 0) return;
+    std::array<Key, kChunkScores> last;
+    const auto rest = std::copy(keys + chunks * kChunkScores, keys + size, last.begin());
+    std::fill(rest, last.end(), kLowest<Key>);
+    if (kernels_.group_maxima(last.data(), 1, maxima + chunks * kGroups)) has_nan_ = true;
+  });
+}
+
+template <class Key>
+Count KeyRanking<Key>::count_nan(Offset& first, const Checkpoint& checkpoint) {
+  Count count = 0;
+  for_each_item(Ties::lowest_id, checkpoint, [&](const Entry& entry) {
+    if (is_nan(entry.key) && count++ == 0) first = static_cast<Offset>(entry.item);
+    return true;
+  });
+  return count;
+}
+
+template <class Key>
+Count KeyRanking<Key>::length(const Checkpoint& checkpoint) {
+  if (!recommends_) return 0;
+  auto items = static_cast<Count>(size_);
+  if (has_least_) {
+    items = 0;
+    for_each_piece(checkpoint, [&](const Key* keys, std::size_t, std::size_t size) {
+      std::size_t above = 0;
+      std::size_t equal = 0;
+      kernels_.count_above(keys, size, least_, &above, &equal);
+      items += static_cast<Count>(above + equal);
+    });
+  }
+  return items - std::ranges::count_if(excluded_, [&](std::uint32_t item) {
+           return !has_least_ || row_.at(item) >= least_;
+         });
+}
+
+// A key that at least `wanted` items reach, if there are as many that are no NaN.
+template <class Key>
+Key KeyRanking<Key>::bound(std::size_t wanted, const Checkpoint& checkpoint) {
+  // Few enough groups to choose among, and so many that the bound is close.
+  const std::size_t chunks = maxima_.size() / kGroups;
+  const std::size_t rows = std::min(chunks, 4 * wanted / kGroups + 1);
+  if (rows * kGroups < wanted) return least_;
+  folded_.assign(maxima_.begin(), maxima_.begin() + static_cast<std::ptrdiff_t>(rows * kGroups));
+  for (std::size_t chunk = rows; chunk < chunks; ++chunk) {
+    const Key* const maxima = &maxima_[chunk * kGroups];
+    Key* const folded = &folded_[chunk % rows * kGroups];
+    for (std::size_t i = 0; i < kGroups; ++i) folded[i] = std::max(folded[i], maxima[i]);
+    if (chunk % kChunk == kChunk - 1) checkpoint();
+  }
+  const auto last = folded_.begin() + static_cast<std::ptrdiff_t>(wanted - 1);
+  std::ranges::nth_element(folded_, last, std::greater<>());
+  return std::max(least_, *last);
+}
+
+template <class Key>
+void KeyRanking<Key>::keep_best(std::size_t keep, Ties ties) {
+  if (entries_.size() <= keep) return;
+  const auto last = entries_.begin() + static_cast<std::ptrdiff_t>(keep - 1);
+  std::ranges::nth_element(entries_, last, Better{ties});
+  entries_.resize(keep);
+}
+
+// The best items that are no NaN. However many reach the bound, few are held at a time.
+template <class Key>
+void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
+  const std::size_t room = std::min(2 * keep + 4 * kChunkScores, size_ + kChunkScores);
+  Key least = bound(std::min(keep + excluded_.size(), size_), checkpoint);
+  bool done = false;
+  std::array<std::uint32_t, kChunkScores> found;
+  const auto look_at = [&](std::size_t chunk) {
+    const std::size_t begin = chunk * kChunkScores;
+    const std::size_t size = std::min(kChunkScores, size_ - begin);
+    const Key* const keys = row_.piece(begin, size);
+    const std::size_t count = kernels_.find_at_least(keys, size, least, found.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto item = static_cast<std::uint32_t>(begin + found[i]);
+      const Entry entry{keys[found[i]], item};
+      // Compared again, as another thread may write to the scores.
+      if (entry.key >= least && !is_excluded(item)) entries_.push_back(entry);
+    }
+    if (entries_.size() + kChunkScores <= room) return;
+    keep_best(keep, ties);
+    // Whoever comes must beat the last of these; one with the same key does so by its higher id.
+    least = std::max(least, entries_.back().key);
+    if (ties == Ties::lowest_id) least = successor(least, done);
+  };
+  constexpr std::size_t kSome = 4096;
+  chunks_.resize(std::min(kSome, maxima_.size()));
+  for (std::size_t begin = 0; begin < maxima_.size() && !done; begin += kSome) {
+    const std::size_t size = std::min(kSome, maxima_.size() - begin);
+    const std::size_t count =
+        kernels_.find_at_least(&maxima_[begin], size, least, chunks_.data());
+    std::size_t next = 0;  // chunk not yet looked at
+    for (std::size_t i = 0; i < count && !done; ++i) {
+      const std::size_t group = begin + chunks_[i];
+      if (group / kGroups < next || maxima_[group] < least) continue;
+      look_at(group / kGroups);
+      next = group / kGroups + 1;
+    }
+    checkpoint();
+  }
+  keep_best(keep, ties);
+}
+
+template <class Key>
+void KeyRanking<Key>::gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
+  if (!has_nan_ || has_least_) return;
+  for_each_item(ties, checkpoint, [&](const Entry& entry) {
+    if (entries_.size() >= keep) return false;
+    if (is_nan(entry.key) && !is_excluded(entry.item)) entries_.push_back(entry);
+    return true;
+  });
+}
+
+template <class Key>
+Ranked KeyRanking<Key>::ranked(Count length) {
+  items_.clear();
+  for (const Entry& entry : entries_) items_.push_back(static_cast<std::int64_t>(entry.item));
+  return {.items = items_,
+          .ranks = ranks_,
+          .length = length,
+          .scored = static_cast<Count>(size_)};
+}
+
+template <class Key>
+Ranked KeyRanking<Key>::best(Count depth, Ties ties, const Checkpoint& checkpoint) {
+  entries_.clear();
+  ranks_.clear();
+  const Count all = length(checkpoint);
+  const auto keep = static_cast<std::size_t>(std::clamp<Count>(all, 0, depth));
+  if (keep > 0) {
+    gather(keep, ties, checkpoint);
+    gather_nan(keep, ties, checkpoint);
+    sort(std::span(entries_), Better{ties}, checkpoint);
+  }
+  return ranked(all);
+}
+
+// Those of the items that are ranked, each once, best first.
+template <class Key>
+void KeyRanking<Key>::choose(std::span<const std::int64_t> items, Ties ties,
+                             const Checkpoint& checkpoint) {
+  entries_.clear();
+  if (!recommends_) return;
+  in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const std::int64_t id : items.subspan(begin, end - begin)) {
+      const auto item = static_cast<std::uint64_t>(id);
+      if (item >= size_) continue;
+      const Entry entry{row_.at(item), static_cast<std::uint32_t>(item)};
+      if (is_rankable(entry.key, item)) entries_.push_back(entry);
+    }
+  });
+  sort(std::span(entries_), Better{ties}, checkpoint);
+  const auto repeats = std::ranges::unique(entries_, {}, &Entry::item);
+  entries_.erase(repeats.begin(), repeats.end());
+}
+
+// Ranks each item by itself: how many beat it.
+template <class Key>
+void KeyRanking<Key>::count_each(Ties ties, const Checkpoint& checkpoint) {
+  for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const Entry& entry = entries_[i];
+      const std::size_t before = std::clamp<std::size_t>(entry.item, begin, begin + size) - begin;
+      std::size_t above[2];
+      std::size_t equal[2];
+      kernels_.count_above(keys, before, entry.key, &above[0], &equal[0]);
+      kernels_.count_above(keys + before, size - before, entry.key, &above[1], &equal[1]);
+      if (entry.item >= begin && entry.item < begin + size) --equal[1];  // it equals itself
+      const std::size_t tied = ties == Ties::lowest_id ? equal[0] : equal[1];
+      ranks_[i] += static_cast<Count>(above[0] + above[1] + tied);
+    }
+  });
+  const Better better{ties};
+  for (const std::uint32_t item : excluded_) {
+    const Entry excluded{row_.at(item), item};
+    const auto beaten = std::ranges::partition_point(
+        entries_, [&](const Entry& entry) { return !better(excluded, entry); });
+    for (auto i = beaten - entries_.begin(); i < std::ssize(entries_); ++i) {
+      --ranks_[static_cast<std::size_t>(i)];
+    }
+  }
+}
+
+// Ranks all at once: how many of them each item of the row beats.
+template <class Key>
+void KeyRanking<Key>::count_all(Ties ties, const Checkpoint& checkpoint) {
+  const Better better{ties};
+  std::vector<Count> beaten_from(entries_.size() + 1);
+  for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) {
+      const Entry item{keys[i], static_cast<std::uint32_t>(begin + i)};
+      if (!is_rankable(item.key, item.item)) continue;
+      const auto beaten = std::ranges::partition_point(
+          entries_, [&](const Entry& entry) { return !better(item, entry); });
+      ++beaten_from[static_cast<std::size_t>(beaten - entries_.begin())];
+    }
+  });
+  Count above = 0;
+  for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] += above += beaten_from[i];
+}
+
+template <class Key>
+Ranked KeyRanking<Key>::ranks_of(std::span<const std::int64_t> items, Ties ties,
+                                 const Checkpoint& checkpoint) {
+  choose(items, ties, checkpoint);
+  ranks_.assign(entries_.size(), 1);
+  // The kernel does not say where NaN stands.
+  if (entries_.size() <= kCountedEach && !has_nan_) {
+    count_each(ties, checkpoint);
+  } else {
+    count_all(ties, checkpoint);
+  }
+  // Out of range only if another thread writes to the scores meanwhile.
+  for (Count& rank : ranks_) rank = std::clamp(rank, Count{1}, static_cast<Count>(size_));
+  return ranked(length(checkpoint));
+}
+
+template class KeyRanking<float>;
+template class KeyRanking<double>;
+template class KeyRanking<std::int64_t>;
+
+ScoreRanking make_score_ranking(const ScoreMatrix& matrix, const Kernels& kernels) {
+  return with_key_of(matrix.type, [&]<class Key>(std::type_identity<Key>) -> ScoreRanking {
+    if constexpr (std::is_same_v<Key, float>) {
+      return KeyRanking<Key>(matrix, kernels.float32);
+    } else if constexpr (std::is_same_v<Key, double>) {
+      return KeyRanking<Key>(matrix, kernels.float64);
+    } else {
+      return KeyRanking<Key>(matrix, kernels.int64);
+    }
+  });
+}
+
+}  // namespace metrik

@@ -1,0 +1,91 @@
+// Ranks the items of a user by their scores, without sorting what nobody asks for. A bound that at
+// least so many scores reach follows from maxima of groups; only what reaches it is looked at again.
+//
+// The order is one and strict: by score, highest first, NaN below all others; then by id.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "checkpoint.hpp"
+#include "kernels/table.hpp"
+#include "metrik/conventions.hpp"
+#include "metrik/scores.hpp"
+#include "rank/ranked.hpp"
+#include "rank/score_row.hpp"
+
+namespace metrik {
+
+template <class Key>
+class KeyRanking {
+ public:
+  KeyRanking(const ScoreMatrix& matrix, const ScoreKernels<Key>& kernels);
+
+  // Reads the user's scores. What follows is about this user, until the next. The excluded ids must
+  // stay where they are.
+  void start(Count user, std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+
+  [[nodiscard]] bool has_nan() const noexcept { return has_nan_; }
+  [[nodiscard]] Count count_nan(Offset& first, const Checkpoint& checkpoint);
+
+  // The best items. Valid until the next call.
+  Ranked best(Count depth, Ties ties, const Checkpoint& checkpoint);
+
+  // Those of the given items that are ranked, however far down. Valid until the next call.
+  Ranked ranks_of(std::span<const std::int64_t> items, Ties ties, const Checkpoint& checkpoint);
+
+ private:
+  struct Entry {
+    Key key;
+    std::uint32_t item;
+  };
+
+  template <class Body>
+  void for_each_piece(const Checkpoint& checkpoint, const Body& body);
+  template <class Body>
+  void for_each_item(Ties ties, const Checkpoint& checkpoint, const Body& body);
+  [[nodiscard]] bool is_excluded(std::size_t item) const noexcept {
+    return (excluded_bits_[item / 64] >> (item % 64) & 1U) != 0;
+  }
+  [[nodiscard]] bool is_rankable(Key key, std::size_t item) const noexcept {
+    return !is_excluded(item) && (key >= least_ || (!has_least_ && key != key));
+  }
+  void mark_excluded(std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+  [[nodiscard]] Count length(const Checkpoint& checkpoint);
+  [[nodiscard]] Key bound(std::size_t wanted, const Checkpoint& checkpoint);
+  void gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
+  void gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
+  void keep_best(std::size_t keep, Ties ties);
+  void choose(std::span<const std::int64_t> items, Ties ties, const Checkpoint& checkpoint);
+  void count_each(Ties ties, const Checkpoint& checkpoint);
+  void count_all(Ties ties, const Checkpoint& checkpoint);
+  Ranked ranked(Count length);
+
+  const ScoreKernels<Key>& kernels_;
+  ScoreRow<Key> row_;
+  std::size_t size_;  // items
+  Key least_;         // that is recommended
+  bool has_least_;
+  bool recommends_ = true;  // whether any score can be high enough
+  // Of the user.
+  bool has_nan_ = false;
+  std::vector<std::uint32_t> excluded_;       // each once
+  std::vector<std::uint64_t> excluded_bits_;  // one an item
+  std::vector<Key> maxima_;                   // kGroups a chunk
+  // Of a call.
+  std::vector<Key> folded_;
+  std::vector<std::uint32_t> chunks_;
+  std::vector<Entry> entries_;
+  std::vector<std::int64_t> items_;
+  std::vector<Count> ranks_;
+};
+
+using ScoreRanking =
+    std::variant<KeyRanking<float>, KeyRanking<double>, KeyRanking<std::int64_t>>;
+
+[[nodiscard]] ScoreRanking make_score_ranking(const ScoreMatrix& matrix, const Kernels& kernels);
+
+}  // namespace metrik
