@@ -122,9 +122,8 @@ Count Worker::count_nan(Count user, Offset& first, const Checkpoint& checkpoint)
 
 template <class Choice>
 bool Worker::raises(Choice Rules::* field) const {
-  const auto raise = [&](const Rules& rules) { return rules.*field == Choice::raise; };
-  return raise(job_.request.tally_rules) ||
-         std::ranges::any_of(job_.plan.runs, [&](const Run& run) { return raise(run.rules); });
+  return std::ranges::any_of(job_.plan.runs,
+                             [&](const Run& run) { return run.rules.*field == Choice::raise; });
 }
 
 Breach Worker::take(Count user, const Checkpoint& checkpoint) {

@@ -1,0 +1,300 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "dispatch.hpp"
+#include "metrik/error.hpp"
+#include "metrik/topk.hpp"
+#include "rank/score_ranking.hpp"
+#include "request.hpp"
+
+namespace metrik {
+namespace {
+
+using namespace tests;
+
+const Checkpoint no_checkpoint = [] {};
+
+template <class Score>
+constexpr ScoreType kType = ScoreType::float32;
+template <>
+constexpr ScoreType kType<double> = ScoreType::float64;
+template <>
+constexpr ScoreType kType<std::int8_t> = ScoreType::int8;
+template <>
+constexpr ScoreType kType<std::uint16_t> = ScoreType::uint16;
+template <>
+constexpr ScoreType kType<std::int32_t> = ScoreType::int32;
+template <>
+constexpr ScoreType kType<std::int64_t> = ScoreType::int64;
+template <>
+constexpr ScoreType kType<std::uint64_t> = ScoreType::uint64;
+
+template <class Score>
+ScoreMatrix matrix_of(const std::vector<Score>& row) {
+  return {.scores = reinterpret_cast<const std::byte*>(row.data()),
+          .type = kType<Score>,
+          .users = 1,
+          .items = static_cast<Count>(row.size()),
+          .user_stride = static_cast<std::ptrdiff_t>(row.size() * sizeof(Score)),
+          .item_stride = sizeof(Score)};
+}
+
+template <class Score>
+bool is_nan(Score score) {
+  return score != score;
+}
+
+// All rankable items, best first, by a plain sort.
+template <class Score>
+Row sorted(const std::vector<Score>& row, Ties ties, const Row& exclude,
+           std::optional<double> min_score) {
+  Row items;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const auto item = static_cast<std::int64_t>(i);
+    if (std::ranges::find(exclude, item) != exclude.end()) continue;
+    if (min_score && !(static_cast<long double>(row[i]) >= static_cast<long double>(*min_score))) {
+      continue;
+    }
+    items.push_back(item);
+  }
+  if (ties == Ties::highest_id) std::ranges::reverse(items);
+  std::ranges::stable_sort(items, [&](std::int64_t one, std::int64_t other) {
+    const Score a = row[static_cast<std::size_t>(one)];
+    const Score b = row[static_cast<std::size_t>(other)];
+    if (is_nan(a) || is_nan(b)) return is_nan(b) && !is_nan(a);
+    return a > b;
+  });
+  return items;
+}
+
+template <class Score>
+void check_row(const std::vector<Score>& row, const Row& exclude = {},
+               std::optional<double> min_score = {}) {
+  ScoreMatrix matrix = matrix_of(row);
+  matrix.min_score = min_score;
+  std::mt19937_64 random(row.size());
+  Row asked = {0, 3, 3, static_cast<std::int64_t>(row.size()), 1'000'000'000'000};
+  for (int i = 0; i < 20; ++i)
+    asked.push_back(static_cast<std::int64_t>(random() % (row.size() + 1)));
+  Row many = asked;  // more than are counted one by one
+  for (int i = 0; i < 200; ++i)
+    many.push_back(static_cast<std::int64_t>(random() % (row.size() + 1)));
+  for (const Isa isa : available_isas()) {
+    CAPTURE(name_of(isa));
+    ScoreRanking ranking = make_score_ranking(matrix, kernels(isa));
+    std::visit(
+        [&](auto& keys) {
+          keys.start(0, exclude, no_checkpoint);
+          CHECK(keys.has_nan() == std::ranges::any_of(row, &is_nan<Score>));
+          for (const Ties ties : {Ties::lowest_id, Ties::highest_id}) {
+            const Row expected = sorted(row, ties, exclude, min_score);
+            for (const Count depth : {Count{1}, Count{10}, Count{100}, kNoCutoff}) {
+              const Ranked best = keys.best(depth, ties, no_checkpoint);
+              CHECK(best.length == std::ssize(expected));
+              const auto size = static_cast<std::size_t>(std::min(depth, best.length));
+              CHECK(std::ranges::equal(best.items, std::span(expected).first(size)));
+            }
+            for (const Row& items : {asked, many}) {
+              const Ranked ranked = keys.ranks_of(items, ties, no_checkpoint);
+              CHECK(ranked.length == std::ssize(expected));
+              Row found;
+              Row ranks;
+              for (std::size_t i = 0; i < expected.size(); ++i) {
+                if (std::ranges::find(items, expected[i]) == items.end()) continue;
+                found.push_back(expected[i]);
+                ranks.push_back(static_cast<std::int64_t>(i) + 1);
+              }
+              CHECK(std::ranges::equal(ranked.items, found));
+              CHECK(std::ranges::equal(ranked.ranks, ranks));
+            }
+          }
+        },
+        ranking);
+  }
+}
+
+// Of every kind that an order has traps for.
+template <class Score>
+std::vector<std::vector<Score>> rows_of(std::size_t size) {
+  std::mt19937_64 random(size);
+  std::vector<std::vector<Score>> rows(6, std::vector<Score>(size));
+  for (std::size_t i = 0; i < size; ++i) {
+    rows[0][i] = static_cast<Score>(1);
+    rows[1][i] = static_cast<Score>(i % 60000);
+    rows[2][i] = static_cast<Score>((size - i) % 60000);
+    rows[3][i] = static_cast<Score>(random() % 3);
+    rows[4][i] = static_cast<Score>(random());
+    rows[5][i] = std::numeric_limits<Score>::max();
+    if (random() % 3 == 0) rows[5][i] = std::numeric_limits<Score>::lowest();
+    if constexpr (std::is_floating_point_v<Score>) {
+      constexpr Score kInfinity = std::numeric_limits<Score>::infinity();
+      const Score odd[] = {0, -Score{0}, kInfinity, -kInfinity, Score{1}};
+      rows[4][i] = std::ldexp(static_cast<Score>(random() >> 40U), -20);
+      rows[5][i] = odd[random() % std::size(odd)];
+    }
+  }
+  return rows;
+}
+
+template <class Score>
+void check_size(std::size_t size) {
+  CAPTURE(size);
+  Row exclude;
+  for (std::int64_t i = 0; i < 250; ++i) exclude.push_back(i * i % 1000);
+  for (std::vector<Score>& row : rows_of<Score>(size)) {
+    check_row(row);
+    check_row(row, exclude);
+    check_row(row, exclude, 1.0);
+    if constexpr (std::is_floating_point_v<Score>) {
+      for (std::size_t i = 0; i < row.size(); i += 7) {
+        row[i] = std::numeric_limits<Score>::quiet_NaN();
+      }
+      check_row(row);
+      check_row(row, exclude);
+      check_row(row, {}, 1.0);
+    }
+  }
+}
+
+TEST_CASE("F31: every instruction set ranks as a sort does, whatever the size of the row") {
+  for (std::size_t size = 0; size <= 70; ++size) check_size<float>(size);
+  for (const std::size_t size : {127U, 128U, 255U, 256U, 257U, 300U, 511U, 512U, 513U, 1500U}) {
+    check_size<float>(size);
+    check_size<double>(size);
+    check_size<std::int64_t>(size);
+  }
+}
+
+TEST_CASE("scores of every type are compared as they are") {
+  check_size<std::int8_t>(700);
+  check_size<std::uint16_t>(700);
+  check_size<std::int32_t>(700);
+  check_size<std::uint64_t>(700);
+  // Neighbours that no double tells apart.
+  constexpr std::int64_t kLarge = std::int64_t{1} << 62U;
+  check_row(std::vector<std::int64_t>{kLarge, kLarge + 1, kLarge - 1, -kLarge - 1, -kLarge});
+  check_row(std::vector<std::uint64_t>{~std::uint64_t{0}, ~std::uint64_t{0} - 1, 0, 1, 1});
+}
+
+TEST_CASE("rows that are longer than what is held of them") {
+  for (const std::size_t size : {70'000U, 200'000U}) {
+    for (const auto& row : rows_of<float>(size)) {
+      const ScoreMatrix matrix = matrix_of(row);
+      ScoreRanking ranking = make_score_ranking(matrix, kernels(isa_of("")));
+      auto& keys = std::get<KeyRanking<float>>(ranking);
+      keys.start(0, {}, no_checkpoint);
+      for (const Ties ties : {Ties::lowest_id, Ties::highest_id}) {
+        const Row expected = sorted(row, ties, {}, {});
+        CHECK(std::ranges::equal(keys.best(100, ties, no_checkpoint).items,
+                                 std::span(expected).first(100)));
+      }
+    }
+  }
+}
+
+TEST_CASE("a half is the float that it names") {
+  CHECK(from_half(0x3c00) == 1);
+  CHECK(from_half(0xc000) == -2);
+  CHECK(from_half(0x7bff) == 65504);
+  CHECK(from_half(0x0001) == 0x1p-24F);
+  CHECK(from_half(0x03ff) == 0x1p-14F - 0x1p-24F);
+  CHECK(from_half(0x0400) == 0x1p-14F);
+  CHECK(std::signbit(from_half(0x8000)));
+  CHECK(from_half(0x7c00) == std::numeric_limits<float>::infinity());
+  CHECK(from_half(0xfc00) == -std::numeric_limits<float>::infinity());
+  CHECK(std::isnan(from_half(0x7e00)));
+}
+
+TEST_CASE("the least score that a bound lets pass") {
+  const std::vector<float> floats = {0.1F, std::nextafter(0.1F, 0.0F), std::nextafter(0.1F, 1.0F)};
+  for (const double least : {0.1, 1e300, -1e300, 1e-300, kInfinity, -kInfinity, double{0.1F}}) {
+    check_row(floats, {}, least);
+  }
+  const std::vector<std::int64_t> integers = {std::numeric_limits<std::int64_t>::min(), -1, 0, 1,
+                                              std::numeric_limits<std::int64_t>::max()};
+  for (const double least : {-0x1p63, 0x1p63, 0.5, -0.5, 1e300, -1e300, kInfinity, -kInfinity}) {
+    check_row(integers, {}, least);
+  }
+  const std::vector<std::uint64_t> naturals = {0, 1, std::numeric_limits<std::uint64_t>::max()};
+  for (const double least : {-1.0, 0.5, 0x1p63, 0x1p64, 1e300, kInfinity, -kInfinity}) {
+    check_row(naturals, {}, least);
+  }
+}
+
+TEST_CASE("F08: the best items of each user, and where NaN is") {
+  const std::vector<float> scores = {1, 3, 2, 3, 0, 0, 0, 0};
+  std::vector<std::int64_t> items(2 * 3);
+  TopKRequest request{
+      .scores = matrix_of(scores), .k = 3, .exclude = std::nullopt, .items = items, .threads = 2};
+  request.scores.users = 2;
+  request.scores.items = 4;
+  request.scores.user_stride = 4 * sizeof(float);
+  topk(request);
+  CHECK(items == Row{1, 3, 2, 0, 1, 2});
+  request.ties = Ties::highest_id;
+  topk(request);
+  CHECK(items == Row{3, 1, 2, 3, 2, 1});
+  const Owned exclude = lists({{1, 3}, {0, 1, 2}});
+  request.exclude = exclude.view();
+  topk(request);
+  CHECK(items == Row{2, 0, -1, 3, -1, -1});
+
+  std::vector<float> broken = scores;
+  broken[6] = broken[7] = std::numeric_limits<float>::quiet_NaN();
+  request.scores.scores = reinterpret_cast<const std::byte*>(broken.data());
+  try {
+    topk(request);
+    FAIL("taken");
+  } catch (const InputError& error) {
+    CHECK(error.fault().argument == "scores");
+    CHECK(error.fault().count == 2);
+    CHECK(error.fault().row == 1);
+    CHECK(error.fault().position == 2);
+  }
+  request.nan = NanScores::last;
+  request.exclude.reset();
+  topk(request);
+  CHECK(items == Row{3, 1, 2, 1, 0, 3});
+}
+
+TEST_CASE("requests for the best items that cannot be met are refused") {
+  const std::vector<float> scores(6);
+  std::vector<std::int64_t> items(6);
+  const TopKRequest sound{
+      .scores = matrix_of(scores), .k = 6, .exclude = std::nullopt, .items = items};
+  topk(sound);
+  const auto refused = [&](const auto& change) {
+    TopKRequest request = sound;
+    change(request);
+    try {
+      topk(request);
+    } catch (const InputError& error) {
+      return error.fault().argument;
+    }
+    return std::string("nothing");
+  };
+  CHECK(refused([](TopKRequest& r) { r.k = 0; }) == "k");
+  CHECK(refused([](TopKRequest& r) { r.k = kMaxCutoff + 1; }) == "k");
+  CHECK(refused([](TopKRequest& r) { r.k = 5; }) == "items");
+  CHECK(refused([](TopKRequest& r) { r.threads = 0; }) == "num_threads");
+  CHECK(refused([](TopKRequest& r) { r.scores.items = -1; }) == "scores");
+  CHECK(refused([](TopKRequest& r) { r.scores.items = kMaxScoredItems + 1; }) == "scores");
+  CHECK(refused([](TopKRequest& r) { r.scores.min_score = kNan; }) == "scores");
+  const Owned exclude = lists({{1}, {2}});
+  CHECK(refused([&](TopKRequest& r) { r.exclude = exclude.view(); }) == "exclude");
+}
+
+}  // namespace
+}  // namespace metrik
