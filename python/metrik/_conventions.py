@@ -28,15 +28,21 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
 )
 
 
+def checked_choice(name: str, value: object, argument: str) -> str:
+    """Return the value if it is one of the field's choices, or raise what is wrong with it."""
+    choices = CHOICES[name].choices
+    expected = f"{name} to be one of {', '.join(map(repr, choices))}"
+    if not isinstance(value, str):
+        raise type_error(argument, expected, repr(value))
+    if value not in choices:
+        raise input_error(argument, expected, repr(value))
+    return value
+
+
 def _checked(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a number or a tuple, by field
     """Return the value in its canonical form, or raise what is wrong with it."""
     if name in CHOICES:
-        choices = CHOICES[name].choices
-        if not isinstance(value, str):
-            raise type_error("convention", f"{name} to be one of {', '.join(map(repr, choices))}", repr(value))
-        if value not in choices:
-            raise input_error("convention", f"{name} to be one of {', '.join(map(repr, choices))}", repr(value))
-        return value
+        return checked_choice(name, value, "convention")
     if name == "min_grade":
         return None if value is None else _finite(name, value)
     if name == "gain_table":

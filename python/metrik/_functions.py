@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from metrik import _core
-from metrik._errors import input_error, type_error
+from metrik._errors import type_error
 from metrik._evaluate import evaluate
-from metrik._metrics import checked_parameter, metrics
+from metrik._metrics import checked_cutoff, checked_parameter, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from metrik import _core
 
 
 def function_name(info: _core.MetricInfo) -> str:
@@ -22,13 +23,7 @@ def function_name(info: _core.MetricInfo) -> str:
 
 
 def _cutoff(k: object) -> str:
-    if k is None:
-        return ""
-    if isinstance(k, bool) or not isinstance(k, Integral):
-        raise type_error("k", "an integer or None", repr(k))
-    if not 1 <= int(k) <= _core.MAX_CUTOFF:
-        raise input_error("k", "a cutoff in [1, 2^31)", str(k) if abs(int(k)) < 2**64 else "a larger number")
-    return f"@{int(k)}"
+    return "" if k is None else f"@{checked_cutoff(k)}"
 
 
 def _parameter(info: _core.MetricInfo, name: str, number: object) -> str:

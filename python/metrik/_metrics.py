@@ -5,6 +5,7 @@ import math
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from numbers import Integral
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +143,15 @@ def _arguments(text: str | None, info: _core.MetricInfo, spelling: str) -> tuple
             known = [info.parameter.name] if info.parameter else []
             raise input_error("metrics", f"one of {', '.join([*known, *RULE_FIELDS])}", f"{name!r} in {spelling!r}")
     return parameter, changes
+
+
+def checked_cutoff(k: object) -> int:
+    """Return the cutoff, or raise if it is none."""
+    if isinstance(k, bool) or not isinstance(k, Integral):
+        raise type_error("k", "an integer", repr(k))
+    if not 1 <= int(k) <= _core.MAX_CUTOFF:
+        raise input_error("k", "a cutoff in [1, 2^31)", str(k) if abs(int(k)) < 2**64 else "a larger number")
+    return int(k)
 
 
 def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> float:

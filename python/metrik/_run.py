@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
@@ -23,7 +22,7 @@ from metrik._inputs.checks import key_array, number_array
 from metrik._metrics import Value, plan
 from metrik._report import Comparison, Report, joined_users
 from metrik._state import Label, State, Sums
-from metrik._threads import MAX_THREADS, default_threads
+from metrik._threads import settled_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,7 +91,7 @@ def run(
         None if weights is None else number_array(weights, "weights"),
         None if groups is None else key_array(groups, "groups"),
         bool(per_user),
-        _threads(num_threads),
+        settled_threads(num_threads),
     )
     if isinstance(predictions, Mapping):
         return _compare(call, truth, predictions)
@@ -219,16 +218,6 @@ def _block(pair: object) -> tuple[Truth, Rankings]:
 def _check_length(argument: str, found: int, users: int) -> None:
     if found != users:
         raise input_error(argument, f"one entry for each of {users} users", f"{found}")
-
-
-def _threads(num_threads: object) -> int:
-    if num_threads is None:
-        return default_threads()
-    if isinstance(num_threads, bool) or not isinstance(num_threads, Integral):
-        raise type_error("num_threads", "an integer or None", repr(num_threads))
-    if not 1 <= int(num_threads) <= MAX_THREADS:
-        raise input_error("num_threads", f"from 1 to {MAX_THREADS}", repr(num_threads))
-    return int(num_threads)
 
 
 def _state(problem: Problem, outcome: Outcome, labels: list[Label] | None) -> State:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import os
+from numbers import Integral
 from pathlib import Path
 
 from metrik import _core
-from metrik._errors import input_error
+from metrik._errors import input_error, type_error
 
 MAX_THREADS = _core.MAX_THREADS
 
 # Set by others: Python 3.13 reads the first, joblib's workers are given the second.
 _LIMITS = ("PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT")
+
+
+def settled_threads(num_threads: object) -> int:
+    """Return how many threads a call uses that was given this argument."""
+    if num_threads is None:
+        return default_threads()
+    if isinstance(num_threads, bool) or not isinstance(num_threads, Integral):
+        raise type_error("num_threads", "an integer or None", repr(num_threads))
+    if not 1 <= int(num_threads) <= MAX_THREADS:
+        raise input_error("num_threads", f"from 1 to {MAX_THREADS}", repr(num_threads))
+    return int(num_threads)
 
 
 def default_threads() -> int:

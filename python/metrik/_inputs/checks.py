@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral
 from typing import Any, TypeAlias
 
@@ -82,6 +83,15 @@ def number_array(value: object, argument: str) -> NDArray[np.float64]:
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _check_exact(array, argument)
     return numbers
+
+
+def exact_float(number: Any) -> float | None:  # noqa: ANN401 - any real number
+    """Return the number as a float; None if that is another number."""
+    try:
+        exact = float(number)
+    except OverflowError:
+        return None
+    return exact if exact == number or math.isnan(exact) else None
 
 
 def _check_exact(array: NDArray[Any], argument: str) -> None:

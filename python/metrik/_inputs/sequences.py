@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
@@ -13,7 +12,7 @@ import numpy as np
 
 from metrik._errors import input_error, type_error
 from metrik._inputs.canonical import Rows
-from metrik._inputs.checks import id_array
+from metrik._inputs.checks import exact_float, id_array
 
 
 def matches(value: object) -> bool:
@@ -85,15 +84,6 @@ def _out_of_range(lists: list[Any], argument: str) -> Exception:
     return input_error(argument, "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(places))
 
 
-def _exact(number: Any) -> float | None:  # noqa: ANN401 - any real number
-    """Return the number as a float; None if that is another number."""
-    try:
-        exact = float(number)
-    except OverflowError:
-        return None
-    return exact if exact == number or math.isnan(exact) else None
-
-
 def _grades(value: list[Any], argument: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     grades: list[float] = []
     for user, row in enumerate(value):
@@ -110,7 +100,7 @@ def _grades(value: list[Any], argument: str) -> np.ndarray[tuple[int, ...], np.d
                     row=user,
                     position=position,
                 )
-            if (exact := _exact(grade)) is None:
+            if (exact := exact_float(grade)) is None:
                 what = "grades that float64 holds exactly"
                 raise input_error(argument, what, repr(grade), row=user, position=position)
             grades.append(exact)
