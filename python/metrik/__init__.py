@@ -21,10 +21,11 @@ from metrik._errors import (
 from metrik._evaluate import evaluate
 from metrik._functions import *  # noqa: F403 - one function a metric
 from metrik._functions import __all__ as _functions
-from metrik._inputs import Exclude, Rankings, Truth, as_exclude, as_rankings, as_truth
+from metrik._inputs import Exclude, Rankings, Scores, Truth, as_exclude, as_predictions, as_rankings, as_truth
 from metrik._metrics import metrics
 from metrik._report import Comparison, Report, merge
 from metrik._state import State
+from metrik._topk import TopK, topk
 
 __version__: str
 
@@ -50,10 +51,13 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the r
     "MetrikError",
     "Rankings",
     "Report",
+    "Scores",
     "State",
     "StateMismatchError",
+    "TopK",
     "Truth",
     "as_exclude",
+    "as_predictions",
     "as_rankings",
     "as_truth",
     "conventions",
@@ -61,5 +65,6 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the r
     "merge",
     "metrics",
     "reference",
+    "topk",
     *_functions,
 ]

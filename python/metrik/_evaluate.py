@@ -24,7 +24,7 @@ def core_engine(problem: Problem) -> Outcome:
     sums, counts, per_user = _core.evaluate(
         problem.truth.core,
         problem.truth.grades,
-        problem.rankings.core,
+        problem.predictions.core,
         None if problem.exclude is None else problem.exclude.core,
         problem.weights,
         problem.groups,
@@ -65,16 +65,17 @@ def evaluate(
     per_user: bool = False,
     num_threads: int | None = None,
 ) -> Report | Comparison:
-    """Evaluate ranked lists against what the users found relevant.
+    """Evaluate ranked lists, or scores that rank, against what the users found relevant.
 
     Parameters
     ----------
     truth : Truth, list of sequences, two-dimensional array, or None
         The relevant items of each user; see `metrik.as_truth`. None if `predictions` is an iterator.
-    predictions : Rankings, list of sequences, two-dimensional array, mapping, or iterator
-        The items recommended to each user, best first; see `metrik.as_rankings`. A mapping from a
-        system's name to its predictions evaluates several systems on the same truth. An iterator
-        yields (truth, predictions) of one block of users after another.
+    predictions : Rankings, Scores, list of sequences, two-dimensional array, mapping, or iterator
+        The items recommended to each user, best first (`metrik.as_rankings`), or, as an array of
+        floats, the score of every item for each user (`metrik.Scores`). A mapping from a system's name
+        to its predictions evaluates several systems on the same truth. An iterator yields
+        (truth, predictions) of one block of users after another.
     metrics : str or iterable of str
         ``name[@k | @[k1,k2]][(parameter=value, ...)]``, such as ``"ndcg@10"``, ``"recall@[10,100]"``
         or ``"fbeta@10(beta=2)"``. In the parentheses may also stand fields of the convention. Without
@@ -82,7 +83,8 @@ def evaluate(
     convention : Convention or str
         The choices behind the names; ``metrik.conventions`` has the presets.
     exclude : Exclude, Truth, list of sequences, or two-dimensional array, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items that are taken out of each user's list before it is cut, such as training items; of
+        scores, items that are not ranked.
     weights : array of float, shape (n_users,), optional
         Weights in the mean over users: 0, or from 2^-256 to 2^256.
     groups : sequence of int, str or bool, length n_users, optional
@@ -108,7 +110,7 @@ def evaluate(
     Warns
     -----
     EvaluationWarning
-        If no user is evaluated, or relevant items are excluded.
+        If no user is evaluated, or relevant items are excluded or have no column in the scores.
 
     Examples
     --------

@@ -84,8 +84,9 @@ class Report:
         ``users`` seen; ``evaluated``, a mapping from metric to the users in its mean; and, counted
         under the convention's own rules: users with ``empty_truth``, ``empty_predictions``,
         ``missing_predictions``, ``missing_truth``; ``duplicates`` (repeated items in lists),
-        ``excluded_recommended`` (items taken out of lists), ``relevant_excluded`` (relevant items that
-        are excluded and stay in the truth as misses).
+        ``excluded_recommended`` (items taken out of lists), ``relevant_excluded`` and
+        ``relevant_not_rankable`` (relevant items that are excluded, or have no column in the scores, and
+        stay in the truth as misses).
     convention : Convention
         What was computed.
     state : State

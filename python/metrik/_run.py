@@ -17,7 +17,7 @@ import numpy as np
 
 from metrik._conventions import Convention, as_convention
 from metrik._errors import EvaluationWarning, MetrikError, input_error, type_error
-from metrik._inputs import Exclude, Rankings, Truth, as_exclude, as_rankings, as_truth
+from metrik._inputs import Exclude, Rankings, Scores, Truth, as_exclude, as_predictions, as_truth
 from metrik._inputs.checks import key_array, number_array
 from metrik._metrics import Value, plan
 from metrik._report import Comparison, Report, joined_users
@@ -33,7 +33,7 @@ class Problem:
     """An evaluation past waist 1: what the core is asked, and the reference too."""
 
     truth: Truth
-    rankings: Rankings
+    predictions: Rankings | Scores
     exclude: Exclude | None
     weights: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
@@ -101,7 +101,7 @@ def run(
             raise input_error("truth", expected, type(truth).__name__)
         report = call.blocks(predictions)
     else:
-        report = call.whole(as_truth(truth), as_rankings(predictions))
+        report = call.whole(as_truth(truth), as_predictions(predictions))
     _warn(report)
     return report
 
@@ -116,7 +116,7 @@ def _compare(call: _Call, truth: object, systems: Mapping[Any, object]) -> Compa
     reports = {}
     for name, lists in systems.items():
         with _note(f"in system {name!r}"):
-            reports[name] = call.whole(truth, as_rankings(lists))
+            reports[name] = call.whole(truth, as_predictions(lists))
     _warn(*reports.values())
     return Comparison(reports)
 
@@ -144,7 +144,7 @@ class _Call:
     per_user: bool
     num_threads: int
 
-    def whole(self, truth: Truth, rankings: Rankings) -> Report:
+    def whole(self, truth: Truth, predictions: Rankings | Scores) -> Report:
         """Evaluate all users at once."""
         codes, names = None, None
         if self.labels is not None:
@@ -152,7 +152,7 @@ class _Call:
             names, codes = np.unique(self.labels, return_inverse=True)
         problem = Problem(
             truth,
-            rankings,
+            predictions,
             self.exclude,
             self.weights,
             None if codes is None else codes.astype(np.int64),
@@ -176,9 +176,9 @@ class _Call:
             if pair is _END and state is not None:
                 break
             with _note(f"in block {number} of the iterator, whose first user is number {begin}"):
-                truth, rankings = _block(pair)
+                truth, predictions = _block(pair)
                 end = begin + len(truth)
-                report = self._slice(begin, end).whole(truth, rankings)
+                report = self._slice(begin, end).whole(truth, predictions)
             state = report.state if state is None else state.plus(report.state)
             users.append(truth.users)
             tables += [] if report.table is None else [report.table]
@@ -207,12 +207,12 @@ class _Call:
 _END: tuple[list[Any], list[Any]] = ([], [])  # a block without users: what an iterator without blocks comes down to
 
 
-def _block(pair: object) -> tuple[Truth, Rankings]:
+def _block(pair: object) -> tuple[Truth, Rankings | Scores]:
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise type_error("predictions", "an iterator of (truth, predictions) pairs", type(pair).__name__)
-    truth, rankings = as_truth(pair[0]), as_rankings(pair[1])
-    _check_length("predictions", len(rankings), len(truth))
-    return truth, rankings
+    truth, predictions = as_truth(pair[0]), as_predictions(pair[1])
+    _check_length("predictions", len(predictions), len(truth))
+    return truth, predictions
 
 
 def _check_length(argument: str, found: int, users: int) -> None:
@@ -243,13 +243,15 @@ def _warn(*reports: Report) -> None:
         sums = dict(zip(report.metrics, report.state.totals, strict=True))
         nobody = [name for name, one in sums.items() if one.users == 0]
         weightless = [name for name, one in sums.items() if report.state.weighted and one.users and not one.weight]
-        excluded = report.counts["relevant_excluded"]
+        excluded, unknown = report.counts["relevant_excluded"], report.counts["relevant_not_rankable"]
         if nobody:
             messages[f"no user was evaluated for {', '.join(nobody)}: NaN"] = None
         if weightless:
             messages[f"all weights are 0 for {', '.join(weightless)}: NaN"] = None
         if excluded:
             messages[f"{excluded} relevant items are in exclude; they stay in the truth as misses"] = None
+        if unknown:
+            messages[f"{unknown} relevant items have no column in the scores; they stay in the truth as misses"] = None
     for message in messages:
         warnings.warn(message, EvaluationWarning, stacklevel=_frames_of_metrik())
 

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from metrik._errors import type_error
 from metrik._inputs import arrays, sequences
 from metrik._inputs.canonical import Exclude, Lists, Rankings, Rows, Truth
+from metrik._inputs.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Exclude", "Lists", "Rankings", "Truth", "as_exclude", "as_rankings", "as_truth"]
+__all__ = [
+    "Exclude",
+    "Lists",
+    "Rankings",
+    "Scores",
+    "Truth",
+    "as_exclude",
+    "as_predictions",
+    "as_rankings",
+    "as_truth",
+]
 
 
 class Adapter(NamedTuple):
@@ -71,6 +84,31 @@ def as_rankings(value: object) -> Rankings:
     <Rankings of 2 users, 5 items (int64)>
     """
     return value if isinstance(value, Rankings) else Rankings.from_rows(_rows(value, "predictions"))
+
+
+def as_predictions(value: object) -> Rankings | Scores:
+    """Return the value as `Scores` if it is a two-dimensional array of floats, or else as `Rankings`.
+
+    Parameters
+    ----------
+    value : Rankings, Scores, list of sequences, or two-dimensional array
+        Scores that are integers need `metrik.Scores`: an array of integers holds ids. Of the rest,
+        `metrik.as_rankings` says what it means.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> import numpy as np
+    >>> metrik.as_predictions(np.array([[0.5, 0.25, 1.0]]))
+    <Scores of 1 users, 3 items (float64)>
+    >>> metrik.as_predictions(np.array([[2, 0, 1]]))
+    <Rankings of 1 users, 3 items (int64)>
+    """
+    if isinstance(value, Scores):
+        return value
+    if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind == "f":
+        return Scores(value)
+    return as_rankings(value)
 
 
 def as_exclude(value: object) -> Exclude | None:

@@ -85,6 +85,15 @@ def number_array(value: object, argument: str) -> NDArray[np.float64]:
     return numbers
 
 
+def score_array(value: object, argument: str) -> NDArray[Any]:
+    """Return a matrix of scores in its own type: the array itself, whatever its strides, if the core can read it."""
+    array = plain_array(value, argument)
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise type_error(argument, "scores that are integers or floats of at most 64 bits", _described(array))
+    _check_dimensions(array, argument, 2)
+    return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
+
+
 def exact_float(number: Any) -> float | None:  # noqa: ANN401 - any real number
     """Return the number as a float; None if that is another number."""
     try:

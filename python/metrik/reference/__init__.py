@@ -1,8 +1,8 @@
 """The definition of every number, in Python written to be read beside the papers.
 
-``metrik.reference.evaluate`` has the signature of ``metrik.evaluate`` and returns the same report. It
-shares the containers and the plan with it, and nothing with the C++ core: the tests compare the two.
-It is slow, and never a fallback.
+``metrik.reference.evaluate`` has the signature of ``metrik.evaluate`` and returns the same report, and so
+does ``metrik.reference.topk``. They share the containers and the plan with those, and nothing with the
+C++ core: the tests compare the two. They are slow, and never a fallback.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from metrik._run import run
+from metrik._topk import TopK, ranked
 from metrik.reference.engine import reference_engine
 from metrik.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
+from metrik.reference.ranking import reference_ranker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from metrik._report import Comparison, Report
     from metrik._run import Options
 
-__all__ = ["evaluate", "metrics"]
+__all__ = ["evaluate", "metrics", "topk"]
 
 
 @overload
@@ -61,3 +63,23 @@ def evaluate(
     return run(
         reference_engine, truth, predictions, metrics, convention, exclude, weights, groups, per_user, num_threads
     )
+
+
+def topk(
+    scores: object,
+    k: int,
+    exclude: object = None,
+    *,
+    ties: str = "lowest_id",
+    nan: str = "raise",
+    num_threads: int | None = None,
+) -> TopK:
+    """Rank as `metrik.topk` does, user by user in Python; `num_threads` is checked and ignored.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> metrik.reference.topk([[3, 7, 5]], k=2).ids
+    array([[1, 2]])
+    """
+    return ranked(reference_ranker, scores, k, exclude, ties, nan, num_threads)

@@ -6,7 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from metrik._errors import InputError, input_error
+from metrik._inputs import Rankings, Scores
 from metrik._metrics import metrics as registry
+from metrik.reference.ranking import check_nan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,7 +25,11 @@ def check(problem: Problem) -> None:
     """Raise InputError for what can be seen without judging a user."""
     for value in problem.values:
         _check_value(value)
-    _check_lists(problem)
+    if isinstance(problem.predictions, Rankings):
+        _check_lists(problem.predictions)
+    _check_length("predictions", len(problem.predictions), len(problem.truth))
+    if problem.exclude is not None:
+        _check_length("exclude", len(problem.exclude), len(problem.truth))
     if problem.weights is not None:
         _check_length("weights", len(problem.weights), len(problem.truth))
         bad = [
@@ -34,12 +40,19 @@ def check(problem: Problem) -> None:
         if bad:
             user, weight = bad[0]
             raise input_error("weights", "0, or numbers from 2^-256 to 2^256", f"{weight:g}", row=user, count=len(bad))
-    for rules in (problem.convention.rules(""), *(value.rules for value in problem.values)):
+    for rules in _all_rules(problem):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and rules["min_grade"] is not None and rules["min_grade"] > 1:
             raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
     for value in problem.values:
         _check_gains(problem, value)
+    if isinstance(problem.predictions, Scores) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
+        check_nan(problem.predictions, "predictions")
+
+
+def _all_rules(problem: Problem) -> list[Rules]:
+    """Return the rules that anything is found under: those of the counts, then each value's."""
+    return [problem.convention.rules(""), *(value.rules for value in problem.values)]
 
 
 def _check_value(value: Value) -> None:
@@ -69,8 +82,7 @@ def _check_length(argument: str, found: int, users: int) -> None:
         raise input_error(argument, f"one entry for each of {users} users", str(found))
 
 
-def _check_lists(problem: Problem) -> None:
-    rankings = problem.rankings
+def _check_lists(rankings: Rankings) -> None:
     indptr = rankings.indptr.tolist()
     if not indptr:
         raise input_error("predictions", "indptr with one offset more than there are rows", "0")
@@ -96,9 +108,6 @@ def _check_lists(problem: Problem) -> None:
         raise input_error(
             "predictions", "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(bad)
         )
-    _check_length("predictions", len(rankings), len(problem.truth))
-    if problem.exclude is not None:
-        _check_length("exclude", len(problem.exclude), len(problem.truth))
 
 
 def _has_gain(grade: float, rules: Rules) -> bool:
@@ -139,8 +148,9 @@ def check_user_faults(problem: Problem, policy: Callable[[int, Rules], tuple[str
     all_rules = [value.rules for value in problem.values]
     if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
         _raise_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
-    if any(rules["duplicate_items"] == "raise" for rules in all_rules):
-        _raise_repeats("predictions", (problem.rankings.row(user).tolist() for user in range(len(problem.rankings))))
+    lists = problem.predictions
+    if isinstance(lists, Rankings) and any(rules["duplicate_items"] == "raise" for rules in all_rules):
+        _raise_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
     for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
         broken = [
             user

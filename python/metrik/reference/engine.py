@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrik._inputs import Scores
 from metrik._run import Outcome
 from metrik._state import Sums
 from metrik.reference.checks import check, check_user_faults
 from metrik.reference.judge import Rules, User, is_relevant, item_grades, judge
 from metrik.reference.metrics import METRICS, Ratio
+from metrik.reference.ranking import rank
 
 if TYPE_CHECKING:
     from metrik._metrics import Value
@@ -39,8 +41,12 @@ class _Users:
         grades = [1.0] * len(items) if truth.grades is None else truth.grades[begin : begin + len(items)].tolist()
         return list(zip(items, grades, strict=True))
 
-    def ranking(self, user: int) -> list[int]:
-        items: list[int] = self._problem.rankings.row(user).tolist()
+    def ranking(self, user: int, rules: Rules) -> list[int]:
+        predictions = self._problem.predictions
+        if isinstance(predictions, Scores):
+            scores = predictions.values[user].tolist()
+            return rank(scores, self.excluded(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
+        items: list[int] = predictions.row(user).tolist()
         return items
 
     def excluded(self, user: int) -> frozenset[int]:
@@ -48,14 +54,19 @@ class _Users:
         return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
 
     def judged(self, user: int, rules: Rules) -> User:
-        names = ("min_grade", "duplicate_items", "duplicate_truth")
+        names = ("min_grade", "duplicate_items", "duplicate_truth", "ties", "nan")
         key = (user, repr([rules[name] for name in names]))
         if key not in self._judged:
-            self._judged[key] = judge(self.truth(user), self.ranking(user), self.excluded(user), rules)
+            self._judged[key] = judge(self.truth(user), self.ranking(user, rules), self.excluded(user), rules)
         return self._judged[key]
 
+    def has_column(self, item: int) -> bool:
+        """Return whether the item could be ranked: those in lists all can."""
+        predictions = self._problem.predictions
+        return not isinstance(predictions, Scores) or item < predictions.values.shape[1]
+
     def presence(self, user: int) -> tuple[bool, bool]:
-        return self._problem.truth.has(user), self._problem.rankings.has(user)
+        return self._problem.truth.has(user), self._problem.predictions.has(user)
 
 
 def reference_engine(problem: Problem) -> Outcome:
@@ -163,12 +174,13 @@ def _counts(problem: Problem, users: _Users) -> dict[str, int]:
             "duplicates",
             "excluded_recommended",
             "relevant_excluded",
+            "relevant_not_rankable",
         ),
         0,
     )
     for user in range(len(users)):
         in_truth, in_predictions = users.presence(user)
-        judged, ranking, excluded = users.judged(user, rules), users.ranking(user), users.excluded(user)
+        judged, ranking, excluded = users.judged(user, rules), users.ranking(user, rules), users.excluded(user)
         counts["empty_truth"] += in_truth and judged.relevant == 0
         counts["empty_predictions"] += in_predictions and not judged.ranking
         counts["missing_predictions"] += in_truth and not in_predictions
@@ -176,7 +188,7 @@ def _counts(problem: Problem, users: _Users) -> dict[str, int]:
         counts["duplicates"] += len(ranking) - len(set(ranking))
         counts["excluded_recommended"] += sum(item in excluded for item in ranking)
         grades = item_grades(users.truth(user), rules)
-        counts["relevant_excluded"] += sum(
-            item in excluded and is_relevant(grade, rules) for item, grade in grades.items()
-        )
+        relevant = [item for item, grade in grades.items() if is_relevant(grade, rules)]
+        counts["relevant_excluded"] += sum(item in excluded for item in relevant)
+        counts["relevant_not_rankable"] += sum(not users.has_column(item) for item in relevant)
     return counts

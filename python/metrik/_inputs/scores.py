@@ -1,0 +1,85 @@
+"""Waist 1 for scores: a matrix, which is read where it lies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from metrik import _core
+from metrik._errors import input_error, type_error
+from metrik._inputs.checks import exact_float, read_only, score_array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Scores:
+    """A score for each user and item: the higher, the better. Viewed, not copied.
+
+    An item's id is the number of its column.
+
+    Parameters
+    ----------
+    values : array of float or int, shape (n_users, n_items)
+        Scores of float16, float32, float64 or any integer type, which are compared as they are: none is
+        rounded. Any strides and memory maps are read in place: do not change them while they are
+        evaluated. Only an array of another byte order, or unaligned, is copied.
+    min_score : float, optional
+        An item that scores less is not recommended, nor is one whose score is NaN.
+
+    Raises
+    ------
+    InputTypeError
+        If the array has the wrong type or shape. NaN is looked for when the scores are evaluated.
+    InputError
+        If `min_score` is NaN, or a number that float64 does not hold.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> import numpy as np
+    >>> scores = metrik.Scores(np.array([[0.1, 0.9, 0.5], [0.7, 0.2, 0.3]]), min_score=0.25)
+    >>> scores
+    <Scores of 2 users, 3 items (float64)>
+    >>> metrik.precision_at_k([[1], [0, 1]], scores, k=2)
+    0.5
+    """
+
+    values: NDArray[Any]
+    min_score: float | None
+    core: _core.Scores = field(repr=False)
+
+    def __init__(self, values: object, min_score: float | None = None) -> None:
+        array = read_only(score_array(values, "predictions"))
+        least = None if min_score is None else _threshold(min_score)
+        object.__setattr__(self, "values", array)
+        object.__setattr__(self, "min_score", least)
+        object.__setattr__(self, "core", _core.Scores(array, least, "predictions"))
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        users, items = self.values.shape
+        return f"<Scores of {users} users, {items} items ({self.values.dtype})>"
+
+    def has(self, user: int) -> bool:
+        """Return whether the user has a list: each has, be it empty."""
+        return 0 <= user < len(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Scores, (self.values, self.min_score))
+
+
+def _threshold(min_score: object) -> float:
+    if isinstance(min_score, bool) or not isinstance(min_score, Real):
+        raise type_error("min_score", "a number or None", repr(min_score))
+    exact = exact_float(min_score)
+    if exact is None or math.isnan(exact):
+        found = "NaN" if exact is not None else "one of more digits"
+        raise input_error("min_score", "a number that float64 holds", found)
+    return exact
