@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from hypothesis import note
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 import metrik
 from metrik._conventions import CHOICES
@@ -16,6 +19,7 @@ from metrik._conventions import CHOICES
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
 CUTOFFS = st.one_of(st.integers(1, 8), st.just(2**31 - 1))
+SCORE_DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 PARAMETERS = {"beta": st.sampled_from([0.0, 0.5, 1.0, 2.0, math.inf]), "p": st.sampled_from([0.0, 0.5, 0.8, 0.95])}
 
 
@@ -49,6 +53,8 @@ def metric_strings(draw: st.DrawFn) -> str:
         arguments.append(f"{info.parameter.name}={draw(PARAMETERS[info.parameter.name])}")
     if info.micro and draw(st.integers(0, 4)) == 0:
         arguments.append("average=micro")
+    if draw(st.integers(0, 9)) == 0:  # of scores, another ranking than that of the other values
+        arguments.append(draw(st.sampled_from(["ties=lowest_id", "ties=highest_id", "nan=last"])))
     return f"{text}({','.join(arguments)})" if arguments else text
 
 
@@ -79,8 +85,71 @@ def rankings(draw: st.DrawFn, users: int) -> list[Any]:
     return draw(st.lists(st.one_of(row, row, row, row, row, st.none()), min_size=users, max_size=users))
 
 
+def laid_out(array: np.ndarray[Any, Any], layout: str) -> np.ndarray[Any, Any]:
+    """Return a matrix of the same elements that lie otherwise in memory."""
+    rows, columns = array.shape
+    match layout:
+        case "Fortran":
+            return np.asfortranarray(array)
+        case "spaced":
+            view = np.ones((2 * rows + 1, 3 * columns + 1), array.dtype)[1::2, 1::3]
+        case "reversed":
+            view = np.ones((rows, columns), array.dtype)[::-1, ::-1]
+        case "spaced Fortran, reversed":
+            view = np.ones((2 * columns, 2 * rows), array.dtype)[::-2, ::2].T
+        case _:
+            return np.ascontiguousarray(array)
+    view[:] = array
+    return view
+
+
+LAYOUTS = ("C", "Fortran", "spaced", "reversed", "spaced Fortran, reversed")
+
+
+def _few(dtype: np.dtype[Any]) -> list[Any]:
+    """Return scores that meet often, and those where the type has its edges."""
+    if dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        return [limits.min, limits.min + 1, 0, 0, 1, 1, 2, limits.max - 1, limits.max]
+    limit = np.finfo(dtype)
+    numbers = [-math.inf, limit.min, -1, -limit.smallest_subnormal, -0.0, 0.0, 0.0, limit.smallest_subnormal]
+    return [dtype.type(number) for number in (*numbers, 1, 1, 1 + limit.eps, limit.max, math.inf)]
+
+
 @st.composite
-def evaluations(draw: st.DrawFn, *, min_users: int = 0, max_users: int = 8) -> Evaluation:
+def score_matrices(draw: st.DrawFn, users: int, *, nan: bool = True) -> np.ndarray[Any, Any]:
+    """Draw a score for each of up to 40 items and as many users as are asked for, in any layout."""
+    dtype = np.dtype(draw(st.sampled_from(SCORE_DTYPES)))
+    items = draw(st.one_of(st.integers(0, 14), st.integers(0, 40)))
+    with_nan = nan and dtype.kind == "f" and draw(st.integers(0, 3)) == 0
+    any_score = hnp.from_dtype(dtype, allow_nan=False)
+    elements = draw(st.sampled_from([any_score, st.sampled_from(_few(dtype))]))
+    if with_nan:
+        elements = st.one_of(elements, elements, elements, st.just(dtype.type(math.nan)))
+    matrix = draw(hnp.arrays(dtype, (users, items), elements=elements))
+    return laid_out(matrix, draw(st.sampled_from(LAYOUTS)))
+
+
+@st.composite
+def scores(draw: st.DrawFn, users: int) -> metrik.Scores:
+    matrix = draw(score_matrices(users))
+    least: st.SearchStrategy[float] = st.sampled_from([-math.inf, -0.0, 0.0, 0.5, 1.0, math.inf])
+    own = [score for score in matrix.ravel().tolist() if score == score and float(score) == score]  # noqa: PLR0124 - not NaN
+    if own:
+        least = st.one_of(least, st.sampled_from(own))
+    min_score = draw(st.one_of(st.none(), st.none(), least))
+    note(f"scores of {matrix.dtype} and {matrix.strides=}: {matrix.tolist()}, {min_score=}")
+    return metrik.Scores(matrix, min_score)
+
+
+@st.composite
+def evaluations(
+    draw: st.DrawFn,
+    *,
+    min_users: int = 0,
+    max_users: int = 8,
+    predictions: Callable[[int], st.SearchStrategy[Any]] = rankings,
+) -> Evaluation:
     """Draw a call that may well be refused."""
     users = draw(st.integers(min_users, max_users))
     options: dict[str, Any] = {"convention": draw(conventions())}
@@ -91,6 +160,14 @@ def evaluations(draw: st.DrawFn, *, min_users: int = 0, max_users: int = 8) -> E
         options["weights"] = np.array(draw(weights), np.float64)
     if draw(st.booleans()):
         options["groups"] = draw(st.lists(st.sampled_from(["a", "b", "c"]), min_size=users, max_size=users))
-    return Evaluation(
-        draw(truths(users)), draw(rankings(users)), draw(st.lists(metric_strings(), min_size=1, max_size=4)), options
-    )
+    metrics = draw(st.lists(metric_strings(), min_size=1, max_size=4))
+    return Evaluation(draw(truths(users)), draw(predictions(users)), metrics, options)
+
+
+@st.composite
+def score_evaluations(draw: st.DrawFn, *, min_users: int = 0, max_users: int = 8) -> Evaluation:
+    """Draw an evaluation of scores; where one is NaN, it is refused or ranked last."""
+    evaluation = draw(evaluations(min_users=min_users, max_users=max_users, predictions=scores))
+    ties, nan = draw(st.sampled_from(["lowest_id", "highest_id"])), draw(st.sampled_from(["raise", "last", "last"]))
+    convention = evaluation.options["convention"].replace(ties=ties, nan=nan)
+    return replace(evaluation, options=evaluation.options | {"convention": convention})

@@ -196,11 +196,19 @@ def test_f03_padding_only_at_the_end_of_a_row() -> None:
     assert place(error_of(lambda: evaluate(predictions=np.array([[4, 2, 1], [3, -2, -1]])))) == ("predictions", 1, 1, 1)
 
 
-@pytest.mark.parametrize("argument", ["truth", "predictions", "exclude"])
-def test_f04_float_ids(argument: str) -> None:
-    error = error_of(lambda: evaluate(**{argument: np.array([[1.0, np.nan], [3.0, np.nan]])}), metrik.InputTypeError)
+@pytest.mark.parametrize(
+    ("argument", "convert"),
+    [("truth", metrik.as_truth), ("predictions", metrik.as_rankings), ("exclude", metrik.as_exclude)],
+)
+def test_f04_matrices_of_float_ids(argument: str, convert: Any) -> None:
+    """As predictions of an evaluation, they would be scores."""
+    error = error_of(lambda: convert(np.array([[1.0, np.nan], [3.0, np.nan]])), metrik.InputTypeError)
     assert error.argument == argument
     assert "float64 with 2 NaN" in str(error)
+
+
+@pytest.mark.parametrize("argument", ["truth", "predictions", "exclude"])
+def test_f04_float_ids(argument: str) -> None:
     error = error_of(lambda: evaluate(**{argument: [[1, 2], [3, 4.0]]}), metrik.InputTypeError)
     assert place(error) == (argument, 1, 1, 1)
     error = error_of(lambda: evaluate(**{argument: [np.array([1]), np.array([1.5])]}), metrik.InputTypeError)

@@ -1,0 +1,685 @@
+"""Scores: what they rank, against the reference, against NumPy's sort, and as the same lists written out."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import metrik
+from metrik import _core
+from strategies import (
+    IDS,
+    LAYOUTS,
+    SCORE_DTYPES,
+    Evaluation,
+    examples,
+    laid_out,
+    score_evaluations,
+    score_matrices,
+    scores,
+    truths,
+)
+from test_faults import error_of, place
+from test_laws import run
+from test_reference import assert_same
+
+Array = np.ndarray[Any, Any]
+
+EVERY_METRIC = [name for info in metrik.metrics for name in (info, f"{info}@[1,5,10]")]
+SCORES = np.array([[0.1, 0.9, 0.5, 0.9, 0.0], [0.7, 0.2, 0.3, 0.1, 0.7]])  # ranks 1 3 2 0 4, and 0 4 2 1 3
+TRUTH = [[2, 3], [4]]
+
+
+def with_rules(**changes: Any) -> metrik.Convention:
+    return metrik.conventions["standard"].replace(**changes)
+
+
+def evaluate(predictions: Any = SCORES, metrics: Any = "reciprocal_rank", **options: Any) -> metrik.Report:
+    report = metrik.evaluate(TRUTH, predictions, metrics, **options)
+    assert isinstance(report, metrik.Report)
+    return report
+
+
+def sorted_by_numpy(row: Array, excluded: Any, min_score: float | None, ties: str) -> list[int]:
+    """Return the items of a row, best first. NumPy compares scores of a type as they are."""
+    distinct, height = np.unique(row, return_inverse=True)
+    if distinct.dtype.kind == "f" and distinct.size and np.isnan(distinct[-1]):
+        height[height == len(distinct) - 1] = -1
+    ids = np.arange(len(row))
+    order = np.lexsort((ids if ties == "lowest_id" else -ids, -height))
+    kept = ~np.isin(order, np.array(list(excluded), np.int64))
+    if min_score is not None:
+        kept &= np.array([score >= min_score for score in row[order].tolist()], np.bool_)
+    ranked: list[int] = order[kept].tolist()
+    return ranked
+
+
+def same_numbers(report: metrik.Report, other: metrik.Report) -> bool:
+    """Return whether all values and sums are the same bits; the counts of a matrix and of lists differ."""
+    assert report.metrics == other.metrics
+    same = all(report.per_user[name].tobytes() == other.per_user[name].tobytes() for name in report.per_user)
+    return same and report.state.totals == other.state.totals and report.state.groups == other.state.groups
+
+
+# --- against the reference
+
+
+@settings(max_examples=examples(1500))
+@given(score_evaluations())
+def test_core_equals_reference(evaluation: Evaluation) -> None:
+    assert_same(evaluation)
+
+
+@pytest.mark.parametrize("name", metrik.metrics)
+@settings(max_examples=examples(60))
+@given(data=st.data())
+def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> None:
+    evaluation = data.draw(score_evaluations(min_users=1))
+    cutoffs = data.draw(st.lists(st.integers(1, 45), min_size=1, max_size=5))
+    assert_same(Evaluation(evaluation.truth, evaluation.predictions, [name, f"{name}@{cutoffs}"], evaluation.options))
+
+
+@settings(max_examples=examples(500))
+@given(st.data())
+def test_topk_equals_reference(data: st.DataObject) -> None:
+    users = data.draw(st.integers(0, 6))
+    matrix = data.draw(scores(users))
+    k = data.draw(st.one_of(st.integers(1, 8), st.integers(1, 50)))
+    exclude = data.draw(st.one_of(st.none(), st.lists(st.lists(IDS, max_size=20), min_size=users, max_size=users)))
+    options: dict[str, Any] = {
+        "ties": data.draw(st.sampled_from(["lowest_id", "highest_id"])),
+        "nan": data.draw(st.sampled_from(["raise", "last", "last"])),
+    }
+    expected, best = (outcome(call, matrix, k, exclude, **options) for call in (metrik.reference.topk, metrik.topk))
+    if isinstance(expected, metrik.InputError) or isinstance(best, metrik.InputError):
+        assert isinstance(expected, metrik.InputError)
+        assert isinstance(best, metrik.InputError)
+        assert place(best) == place(expected)
+        return
+    assert best.ids.tolist() == expected.ids.tolist()
+    assert best.ids.dtype == np.int64
+    assert best.scores.dtype == matrix.values.dtype
+    np.testing.assert_array_equal(best.scores, expected.scores)
+
+
+def outcome(topk: Any, *arguments: Any, **options: Any) -> metrik.TopK | metrik.InputError:
+    try:
+        best: metrik.TopK = topk(*arguments, **options)
+    except metrik.InputError as error:
+        return error
+    return best
+
+
+# --- as lists written out
+
+
+@settings(max_examples=examples(300))
+@given(st.data())
+def test_scores_are_the_lists_that_they_rank(data: st.DataObject) -> None:
+    """The law that ties the two inputs together."""
+    users = data.draw(st.integers(1, 5))
+    matrix = data.draw(scores(users))
+    ties = data.draw(st.sampled_from(["lowest_id", "highest_id"]))
+    exclude = data.draw(st.lists(st.lists(IDS, max_size=4), min_size=users, max_size=users))
+    lists = [
+        sorted_by_numpy(row, excluded, matrix.min_score, ties)
+        for row, excluded in zip(matrix.values, exclude, strict=True)
+    ]
+    options = {"convention": with_rules(ties=ties, nan="last"), "exclude": exclude, "per_user": True}
+    evaluation = Evaluation(data.draw(truths(users)), matrix, EVERY_METRIC, options)
+    of_scores = run(evaluation)
+    of_lists = run(Evaluation(evaluation.truth, lists, EVERY_METRIC, options))
+    assert same_numbers(of_scores, of_lists)
+    counts = dict(of_scores.counts)
+    counts.pop("relevant_not_rankable")
+    assert counts.items() <= of_lists.counts.items()
+
+
+def special_rows(items: int, rng: np.random.Generator) -> dict[str, Array]:
+    """Return rows on which ways of selecting the best differ most."""
+    best_last = np.arange(items, dtype=np.float64)
+    return {
+        "constant": np.zeros(items),
+        "ascending": best_last,
+        "descending": best_last[::-1],
+        "shuffled": rng.permutation(best_last),
+        "two values": rng.integers(0, 2, items).astype(np.float64),
+        "few values": rng.integers(0, 9, items).astype(np.float64),
+        "many ties at the top": np.minimum(rng.permutation(best_last), items / 2),
+        "one item": np.where(np.arange(items) == items // 3, 1.0, -np.inf),
+        "infinities": rng.choice([-np.inf, -0.0, 0.0, np.inf], items),
+        "random": rng.standard_normal(items),
+    }
+
+
+SIZES = [*range(20), 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 300, 511, 512, 513, 600, 5000]
+
+
+@pytest.mark.parametrize("ties", ["lowest_id", "highest_id"])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "u8"])
+@pytest.mark.parametrize("items", SIZES)
+def test_the_best_are_those_that_numpy_sorts_first(items: int, dtype: str, ties: str) -> None:
+    assert_as_sorted(items, dtype, ties)
+
+
+@pytest.mark.parametrize(
+    ("items", "dtype", "ties"),
+    [(2**16, "f4", "lowest_id"), (2**16 + 1, "f8", "highest_id"), (2**17 + 300, "i4", "lowest_id")],
+)
+def test_rows_that_are_read_in_several_pieces(items: int, dtype: str, ties: str) -> None:
+    assert_as_sorted(items, dtype, ties)
+
+
+def assert_as_sorted(items: int, dtype: str, ties: str) -> None:
+    """Compare with NumPy's sort, with and without the best 200 items excluded."""
+    rng = np.random.default_rng(items)
+    rows = np.array(list(special_rows(items, rng).values()))
+    if np.dtype(dtype).kind == "f":
+        matrix = rows.astype(dtype)
+    else:
+        matrix = np.array([np.unique(row, return_inverse=True)[1] for row in rows], dtype).reshape(rows.shape)
+    whole = [sorted_by_numpy(row, (), None, ties) for row in matrix]
+    best = [row[:200] for row in whole]
+    truth = [rng.permutation(items)[:size] for size in rng.integers(0, min(items, 90) + 1, len(rows))]
+    metrics = ["ndcg@[1,10,100]", "average_precision", "reciprocal_rank", "average_precision@10", "bpref"]
+    options: dict[str, Any] = {"convention": with_rules(ties=ties), "per_user": True}
+    for exclude, lists in ((None, whole), (best, [row[200:] for row in whole])):
+        for k in sorted({1, 10, 100, max(1, items), items + 3}):
+            padded = [(row + [-1] * k)[:k] for row in lists]
+            assert metrik.topk(matrix, k, exclude, ties=ties).ids.tolist() == padded
+        reports = [
+            run(Evaluation(truth, predictions, metrics, options | {"exclude": exclude}))
+            for predictions in (metrik.Scores(matrix), lists)
+        ]
+        assert same_numbers(*reports)
+
+
+@settings(max_examples=examples(200))
+@given(st.data())
+def test_the_best_k_as_rankings_give_the_same_values_at_k(data: st.DataObject) -> None:
+    users, k = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 12))
+    matrix = data.draw(score_matrices(users, nan=False))
+    metrics = [f"{name}@{k}" for name in metrik.metrics if name not in {"r_precision", "bpref"}]
+    truth = data.draw(truths(users))
+    of_scores = run(Evaluation(truth, metrik.Scores(matrix), metrics, {"per_user": True}))
+    of_ids = run(Evaluation(truth, metrik.topk(matrix, k).ids, metrics, {"per_user": True}))
+    assert same_numbers(of_scores, of_ids)
+
+
+@settings(max_examples=examples(200))
+@given(st.data())
+def test_only_the_order_of_scores_counts(data: st.DataObject) -> None:
+    """The numbers of the distinct scores, in order, rank as the scores do; so do their exponentials."""
+    users = data.draw(st.integers(1, 5))
+    matrix = data.draw(score_matrices(users, nan=False))
+    heights = np.unique(matrix, return_inverse=True)[1].reshape(matrix.shape)
+    truth = data.draw(truths(users))
+    expected = run(Evaluation(truth, metrik.Scores(matrix), EVERY_METRIC))
+    for other in (heights, heights.astype(np.float32) - 3, np.exp2(heights), np.float16(-1) / (heights + 1)):
+        assert run(Evaluation(truth, metrik.Scores(other), EVERY_METRIC)) == expected
+
+
+# --- examples worked by hand
+
+
+def test_an_example() -> None:
+    report = evaluate(SCORES, ["reciprocal_rank", "P@2", "recall@2", "num_recommended"], per_user=True)
+    assert report.per_user["reciprocal_rank"].tolist() == [1 / 2, 1 / 2]
+    assert report.per_user["P@2"].tolist() == [1 / 2, 1 / 2]
+    assert report.per_user["recall@2"].tolist() == [1 / 2, 1]
+    assert report.per_user["num_recommended"].tolist() == [5, 5]
+
+
+def test_ties() -> None:
+    constant = np.zeros((2, 5))
+    metrics = ["reciprocal_rank", "reciprocal_rank(ties=highest_id)"]
+    assert list(evaluate(constant, metrics).values.values()) == [(1 / 3 + 1 / 5) / 2, (1 / 2 + 1) / 2]
+    convention = with_rules(overrides={"recall": {"ties": "highest_id"}})
+    values = evaluate(constant, ["recall@1", "recall@1(ties=lowest_id)", "P@1"], convention=convention).values
+    assert list(values.values()) == [0.5, 0, 0]
+
+
+def test_items_that_are_excluded_are_not_ranked() -> None:
+    with pytest.warns(metrik.EvaluationWarning, match="1 relevant items are in exclude"):
+        report = evaluate(exclude=[[1, 3, 99], [0, 2**63 - 1]], metrics=["mrr", "recall", "num_recommended"])
+    assert list(report.values.values()) == [1.0, 0.75, 3.5]
+    assert (report.counts["excluded_recommended"], report.counts["relevant_excluded"]) == (0, 1)
+    assert report.counts["relevant_not_rankable"] == 0
+
+
+@pytest.mark.parametrize(
+    ("min_score", "lengths"),
+    [(None, [5, 5]), (-math.inf, [5, 5]), (0, [5, 5]), (0.1, [4, 5]), (0.5, [3, 2]), (0.9, [2, 0]), (math.inf, [0, 0])],
+)
+def test_items_below_the_least_score_are_not_recommended(min_score: float | None, lengths: list[int]) -> None:
+    report = evaluate(metrik.Scores(SCORES, min_score), ["num_recommended", "recall"], per_user=True)
+    assert report.per_user["num_recommended"].tolist() == lengths
+    assert report.counts["empty_predictions"] == lengths.count(0)
+
+
+def test_a_list_without_an_item_is_empty() -> None:
+    metrics = ["recall", "recall(empty_list=skip)", "recall(empty_list=one)"]
+    assert list(evaluate(metrik.Scores(SCORES, 0.9), metrics).values.values()) == [0.25, 0.5, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("values", "min_score", "items"),
+    [
+        ([-0.0, 0.0], 0.0, [0, 1]),
+        ([-0.0, 0.0], -0.0, [0, 1]),
+        (np.array([0.1, 0.2], np.float32), 0.1, [1, 0]),  # the float32 next to 0.1 is above it
+        (np.array([0.3, 0.7], np.float32), 0.7, []),  # and the one next to 0.7 below
+        (np.array([0.5, 0.25], np.float16), 0.3, [0]),
+        (np.array([2, 3, 4]), 2.5, [2, 1]),
+        (np.array([2, 3], np.int8), 127.5, []),
+        (np.array([2, 3], np.int8), -1e300, [1, 0]),
+        (np.array([0, 255], np.uint8), -1, [1, 0]),
+        (np.array([2**63 - 1, 2**53 + 1]), 2.0**53, [0, 1]),
+        (np.array([2**63 - 1, 2**53 - 1]), 2.0**53, [0]),
+        (np.array([2**63 - 1]), 2.0**63, []),
+        (np.array([2**64 - 1, 2**63 - 1], np.uint64), 2.0**63, [0]),
+        (np.array([-(2**63)]), -(2.0**63), [0]),
+        (np.array([2, 3]), Fraction(5, 2), [1]),
+        (np.array([2, 3]), np.float32(3), [1]),
+    ],
+)
+def test_the_least_score_is_compared_exactly(values: Any, min_score: Any, items: list[int]) -> None:
+    for topk in (metrik.topk, metrik.reference.topk):
+        best = topk(metrik.Scores(np.array([values]), min_score), 3).ids[0]
+        assert best[best >= 0].tolist() == items
+
+
+@pytest.mark.parametrize(
+    ("row", "items"),
+    [
+        (np.array([2**53, 2**53 + 1, 2**53 + 2]), [2, 1, 0]),
+        (np.array([2**63 - 2, 2**63 - 1, -(2**63)]), [1, 0, 2]),
+        (np.array([2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1], np.uint64), [3, 2, 1, 0]),
+        (np.array([-1, 1, -128, 127], np.int8), [3, 1, 0, 2]),
+        (np.array([0, 6e-8, -6e-8, 65504], np.float16), [3, 1, 0, 2]),
+        (np.array([1, 1 + 2**-10, 1 - 2**-11], np.float16), [1, 0, 2]),
+        (np.array([1, 1 + 2**-23], np.float32), [1, 0]),
+        (np.array([1, 1 + 2**-52, 1 - 2**-53]), [1, 0, 2]),
+        (np.array([-0.0, 0.0, -5e-324, 5e-324]), [3, 0, 1, 2]),
+        (np.array([-math.inf, math.inf, -1.7e308, 1.7e308]), [1, 3, 2, 0]),
+    ],
+)
+def test_scores_are_compared_in_their_own_type(row: Array, items: list[int]) -> None:
+    for topk in (metrik.topk, metrik.reference.topk):
+        assert topk(metrik.Scores(row[None, :]), len(items)).ids[0].tolist() == items
+    report = metrik.evaluate([items[:1]], metrik.Scores(row[None, :]), "reciprocal_rank")
+    assert report["reciprocal_rank"] == 1
+
+
+def test_relevant_items_without_a_column_stay_as_misses() -> None:
+    truth = [[2, 3, 5, 2**63 - 1], {4: 1.0, 7: 0.0, 8: 2.0}]
+    with pytest.warns(metrik.EvaluationWarning, match="3 relevant items have no column") as caught:
+        report = metrik.evaluate([truth[0], [4, 8]], {"a": SCORES, "b": SCORES}, ["recall@2"])
+    assert len(caught) == 1
+    assert report["a"]["recall@2"] == (1 / 4 + 1 / 2) / 2
+    with pytest.warns(metrik.EvaluationWarning):
+        graded = metrik.evaluate([{2: 1.0, 5: 0.0}, truth[1]], SCORES, "recall", exclude=[[], [8]])
+    assert (graded.counts["relevant_not_rankable"], graded.counts["relevant_excluded"]) == (1, 1)
+    lists = metrik.evaluate([[9]], [[9]], "recall")
+    assert lists.counts["relevant_not_rankable"] == 0
+
+
+def test_nobody_and_nothing_to_rank() -> None:
+    with pytest.warns(metrik.EvaluationWarning, match="3 relevant items have no column"):
+        report = evaluate(np.zeros((2, 0)), ["P@3", "num_recommended"], convention=with_rules(ties="highest_id"))
+    assert list(report.values.values()) == [0, 0]
+    assert report.counts["empty_predictions"] == 2
+    with pytest.warns(metrik.EvaluationWarning, match="no user"):
+        assert math.isnan(metrik.evaluate([], np.zeros((0, 5)), "P@3")["P@3"])
+    best = metrik.topk(np.zeros((2, 0), np.float32), 2)
+    assert best.ids.tolist() == [[-1, -1], [-1, -1]]
+    assert best.scores.dtype == np.float32
+    assert metrik.topk(np.zeros((0, 5)), 2).ids.shape == (0, 2)
+
+
+# --- topk
+
+
+def test_topk_pads_where_there_are_fewer() -> None:
+    best = metrik.topk(metrik.Scores(SCORES, min_score=0.5), 4, exclude=[[3], []])
+    assert best.ids.tolist() == [[1, 2, -1, -1], [0, 4, -1, -1]]
+    np.testing.assert_array_equal(best.scores, [[0.9, 0.5, math.nan, math.nan], [0.7, 0.7, math.nan, math.nan]])
+    ids, of_integers = metrik.topk([[5, 7, 7]], 4, ties="highest_id")
+    assert (ids.tolist(), of_integers.tolist()) == ([[2, 1, 0, -1]], [[7, 7, 5, 0]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "argument", "kind"),
+    [
+        ({"k": 0}, "k", metrik.InputError),
+        ({"k": 2**31}, "k", metrik.InputError),
+        ({"k": -(10**400)}, "k", metrik.InputError),
+        ({"k": True}, "k", metrik.InputTypeError),
+        ({"k": 2.0}, "k", metrik.InputTypeError),
+        ({"k": None}, "k", metrik.InputTypeError),
+        ({"ties": "first"}, "ties", metrik.InputError),
+        ({"ties": None}, "ties", metrik.InputTypeError),
+        ({"nan": "drop"}, "nan", metrik.InputError),
+        ({"nan": 0.0}, "nan", metrik.InputTypeError),
+        ({"num_threads": 0}, "num_threads", metrik.InputError),
+        ({"num_threads": "2"}, "num_threads", metrik.InputTypeError),
+        ({"exclude": [[1]]}, "exclude", metrik.InputError),
+        ({"exclude": [[1], [-1]]}, "exclude", metrik.InputError),
+        ({"exclude": SCORES}, "exclude", metrik.InputTypeError),
+        ({"scores": SCORES[0]}, "scores", metrik.InputTypeError),
+        ({"scores": metrik.Rankings([0, 1], [1])}, "scores", metrik.InputTypeError),
+        ({"scores": None}, "scores", metrik.InputTypeError),
+    ],
+)
+def test_topk_of_wrong_arguments(arguments: dict[str, Any], argument: str, kind: type[metrik.MetrikError]) -> None:
+    for topk in (metrik.topk, metrik.reference.topk):
+        call: Callable[[], Any] = lambda ranked=topk: ranked(**{"scores": SCORES, "k": 2} | arguments)  # type: ignore[misc]  # noqa: E731
+        assert error_of(call, kind).argument == argument
+
+
+# --- NaN
+
+NAN = np.array([[0.5, 0.1, 0.2], [math.nan, 1.0, math.nan], [0.3, math.nan, 0.1]])
+NAN_TRUTH = [[1], [0], [2]]
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("metrics", "options"),
+    [
+        ("mrr", {}),
+        ("num_relevant", {}),
+        ("mrr", {"exclude": [[], [0, 2], [1]]}),
+        (["mrr(nan=last)", "P@1"], {}),
+        ("mrr(nan=last)", {}),  # the counts are those of the convention
+        (["P@1", "mrr(nan=raise)"], {"convention": with_rules(nan="last")}),
+        ("mrr", {"convention": with_rules(users="both", empty_truth="error")}),
+    ],
+)
+def test_f08_nan_is_refused(dtype: str, layout: str, metrics: Any, options: dict[str, Any]) -> None:
+    matrix = metrik.Scores(laid_out(NAN.astype(dtype), layout))
+    for evaluator in (metrik.evaluate, metrik.reference.evaluate):
+        error = error_of(lambda call=evaluator: call(NAN_TRUTH, matrix, metrics, **options))
+        assert place(error) == ("predictions", 1, 0, 3)
+        assert "nan='last'" in str(error)
+
+
+def test_f08_nan_of_a_user_without_truth_and_below_the_least_score_is_refused() -> None:
+    matrix = metrik.Scores(NAN, min_score=0.25)
+    assert place(error_of(lambda: metrik.evaluate([[1], None, []], matrix, "mrr"))) == ("predictions", 1, 0, 3)
+    for topk in (metrik.topk, metrik.reference.topk):
+        assert place(error_of(lambda ranked=topk: ranked(matrix, 1))) == ("scores", 1, 0, 3)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_f08_the_first_nan_is_first_for_any_number_of_threads(threads: int) -> None:
+    matrix = np.zeros((20_000, 33), np.float32)
+    matrix[[12_345, 4_100, 19_999, 4_100], [7, 32, 0, 3]] = math.nan
+    error = error_of(lambda: metrik.evaluate([[1]] * 20_000, matrix, "P@5", num_threads=threads))
+    assert place(error) == ("predictions", 4_100, 3, 4)
+    assert place(error_of(lambda: metrik.topk(matrix, 5, num_threads=threads))) == ("scores", 4_100, 3, 4)
+
+
+def test_f08_sizes_come_before_nan() -> None:
+    error = error_of(lambda: metrik.evaluate([[1]] * 2, NAN, "mrr"))
+    assert place(error) == ("predictions", None, None, 1)
+    assert place(error_of(lambda: metrik.evaluate(NAN_TRUTH, NAN, "mrr", exclude=[[1]])))[0] == "exclude"
+    assert place(error_of(lambda: metrik.evaluate([[1], [0, 0], [2]], NAN, "mrr"))) == ("predictions", 1, 0, 3)
+
+
+def test_f08_nan_is_last_if_asked() -> None:
+    row = np.array([[math.nan, -math.inf, math.nan, 0.0, math.inf]])
+    assert metrik.topk(row, 6, nan="last").ids.tolist() == [[4, 3, 1, 0, 2, -1]]
+    assert metrik.topk(row, 6, nan="last", ties="highest_id").ids.tolist() == [[4, 3, 1, 2, 0, -1]]
+    assert metrik.topk(metrik.Scores(row, -math.inf), 6, nan="last").ids.tolist() == [[4, 3, 1, -1, -1, -1]]
+    negative = np.array([[-math.nan, 1.0, math.nan]])
+    assert metrik.topk(negative, 3, nan="last").ids.tolist() == [[1, 0, 2]]
+    convention = with_rules(nan="last")
+    values = metrik.evaluate([[0]], row, ["mrr", "mrr(ties=highest_id)"], convention=convention).values
+    assert list(values.values()) == [1 / 4, 1 / 5]
+
+
+@settings(max_examples=examples(200))
+@given(st.data())
+def test_f08_items_of_score_nan_are_as_good_as_excluded(data: st.DataObject) -> None:
+    """As long as none of them is relevant: all others rank before them."""
+    users = data.draw(st.integers(1, 4))
+    matrix = data.draw(score_matrices(users, nan=False)).astype(np.float64)
+    flags = data.draw(st.lists(st.booleans(), min_size=matrix.size, max_size=matrix.size))
+    holes = np.array(flags, np.bool_).reshape(matrix.shape)
+    exclude = [np.flatnonzero(row).tolist() for row in holes]
+    items = data.draw(st.lists(st.sets(IDS, max_size=6), min_size=users, max_size=users))
+    truth = [sorted(row - set(excluded)) for row, excluded in zip(items, exclude, strict=True)]
+    metrics = ["ndcg", "average_precision", "reciprocal_rank", "recall@3", "P@3", "rbp"]
+    last = run(Evaluation(truth, np.where(holes, np.nan, matrix), metrics, {"convention": with_rules(nan="last")}))
+    without = run(Evaluation(truth, matrix, metrics, {"exclude": exclude}))
+    assert last.state.totals == without.state.totals
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_f08_infinities_are_scores(dtype: str) -> None:
+    matrix = np.array([[-math.inf, 0, math.inf, math.inf]], dtype)
+    assert metrik.topk(matrix, 4).ids.tolist() == [[2, 3, 1, 0]]
+    assert metrik.evaluate([[0]], matrix, "mrr")["mrr"] == 1 / 4
+
+
+# --- the same bits
+
+
+@pytest.fixture(scope="module")
+def many() -> Evaluation:
+    """2,000 users and 150 items, with ties, grades, excluded items and weights: several blocks a thread."""
+    rng = np.random.default_rng(11)
+    users, items = 2000, 150
+    truth = [
+        dict.fromkeys(rng.choice(items + 9, rng.integers(0, 90), replace=False).tolist(), 1.0) for _ in range(users)
+    ]
+    for row in truth:
+        row.update({item: float(rng.integers(0, 4)) for item in row})
+    matrix = np.round(rng.standard_normal((users, items)), 1).astype(np.float32)
+    options = {
+        "exclude": [rng.choice(items, rng.integers(0, 30), replace=False) for _ in range(users)],
+        "weights": rng.random(users),
+        "groups": rng.integers(0, 5, users),
+        "per_user": True,
+    }
+    return Evaluation(truth, matrix, [*EVERY_METRIC, "ndcg@10(ties=highest_id)"], options)
+
+
+def test_f22_number_of_threads(many: Evaluation) -> None:
+    one, *others = (run(many, num_threads=threads) for threads in (1, 2, 3, 7))
+    assert all(other == one for other in others)
+    best = [metrik.topk(many.predictions, 10, num_threads=threads).ids.tobytes() for threads in (1, 2, 3, 7)]
+    assert len(set(best)) == 1
+
+
+@pytest.mark.parametrize("dtype", SCORE_DTYPES)
+def test_f31_instruction_set(many: Evaluation, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = (many.predictions * 10 + 60).astype(dtype)
+    exclude = many.options["exclude"]
+    evaluation = Evaluation(many.truth, metrik.Scores(matrix), many.metrics, many.options)
+    widest, best = run(evaluation), metrik.topk(matrix, 10, exclude)
+    for isa in _core.isas():
+        monkeypatch.setenv("METRIK_ISA", isa)
+        assert run(evaluation) == widest
+        assert metrik.topk(matrix, 10, exclude).ids.tobytes() == best.ids.tobytes()
+
+
+def test_f31_instruction_set_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METRIK_ISA", "mmx")
+    assert error_of(lambda: metrik.topk(SCORES, 1)).argument == "METRIK_ISA"
+
+
+@pytest.mark.parametrize("size", [1, 300, 1000, 4000])
+def test_blocks_equal_the_whole(many: Evaluation, size: int) -> None:
+    users = 40 if size == 1 else 2000
+    options = {name: option[:users] if hasattr(option, "__len__") else option for name, option in many.options.items()}
+    part = Evaluation(many.truth[:users], many.predictions[:users], many.metrics, options)
+    blocks = ((part.truth[i : i + size], part.predictions[i : i + size]) for i in range(0, users, size))
+    assert run(Evaluation(None, blocks, part.metrics, options)) == run(part)
+
+
+def test_the_order_of_users_means_nothing(many: Evaluation) -> None:
+    order = np.random.default_rng(1).permutation(len(many.truth))
+    options = {"exclude": [many.options["exclude"][i] for i in order], "weights": many.options["weights"][order]}
+    shuffled = Evaluation([many.truth[i] for i in order], many.predictions[order], many.metrics, options)
+    assert run(shuffled) == run(Evaluation(many.truth, many.predictions, many.metrics, options | {
+        name: many.options[name] for name in options
+    }))  # fmt: skip
+
+
+# --- containers
+
+
+@pytest.mark.parametrize("dtype", SCORE_DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_f06_layouts_of_scores_are_read_where_they_lie(layout: str, dtype: str) -> None:
+    plain = (SCORES * 10).astype(dtype)
+    matrix = laid_out(plain, layout)
+    matrix.flags.writeable = False
+    predictions = metrik.Scores(matrix)
+    assert predictions.values.__array_interface__["data"][0] == matrix.__array_interface__["data"][0]
+    assert predictions.values.strides == matrix.strides
+    assert evaluate(predictions, EVERY_METRIC) == evaluate(metrik.Scores(plain), EVERY_METRIC)
+    assert metrik.topk(matrix, 4).ids.tolist() == metrik.topk(plain, 4).ids.tolist()
+
+
+def test_f06_scores_that_cannot_be_read_where_they_lie_are_copied_exactly() -> None:
+    expected = evaluate(metrik.Scores(SCORES), EVERY_METRIC)
+    assert evaluate(SCORES.astype(">f8"), EVERY_METRIC) == expected
+    unaligned = np.zeros(SCORES.nbytes + 1, np.uint8)[1:].view(np.float64).reshape(SCORES.shape)
+    unaligned[:] = SCORES
+    assert not unaligned.flags.aligned
+    assert evaluate(unaligned, EVERY_METRIC) == expected
+    packed = np.zeros(SCORES.shape, [("flag", "u1"), ("score", "f8")])
+    packed["score"] = SCORES
+    assert evaluate(packed["score"], EVERY_METRIC) == expected
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (1, 4), (3, 1)])
+def test_f06_one_element_that_pretends_to_be_many(shape: tuple[int, int]) -> None:
+    matrix = np.broadcast_to(np.float32(1.5), shape)
+    truth = [[0]] * shape[0]
+    assert metrik.evaluate(truth, matrix, EVERY_METRIC) == metrik.evaluate(truth, matrix.copy(), EVERY_METRIC)
+    rows = np.broadcast_to(SCORES[0], (3, 5))
+    assert metrik.topk(rows, 2).ids.tolist() == [[1, 3]] * 3
+
+
+def test_f07_memory_maps_are_read_where_they_lie(tmp_path: Path) -> None:
+    np.save(tmp_path / "scores.npy", SCORES)
+    mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
+    assert np.shares_memory(metrik.Scores(mapped).values, mapped)
+    assert evaluate(mapped, EVERY_METRIC) == evaluate(SCORES, EVERY_METRIC)
+
+
+def test_f02_scores_beyond_32_bits(tmp_path: Path) -> None:
+    """Three users in a file of 26 GB that is all hole, of which the first and last items are ranked."""
+    mapped = np.memmap(tmp_path / "scores", np.float32, "w+", shape=(3, 2**31 + 5))
+    mapped[:, :2], mapped[:, -1] = [[1, 3], [2, 1], [3, 2]], [2, 3, 1]
+    for view, expected in (
+        (mapped[:, :2], [[1, 0], [0, 1], [0, 1]]),
+        (mapped[::-1, 1::-1], [[1, 0], [1, 0], [0, 1]]),
+        (mapped[:, :: 2**31 + 4], [[1, 0], [1, 0], [0, 1]]),
+        (mapped.T[: 2**31 + 5 : 2**31 + 4].T, [[1, 0], [1, 0], [0, 1]]),
+    ):
+        assert metrik.topk(view, 2).ids.tolist() == expected
+        report = metrik.evaluate([row[:1] for row in expected], view, "P@1")
+        assert report["P@1"] == 1
+
+
+def test_kinds_of_predictions() -> None:
+    ids = np.array([[4, 2], [3, -1]])
+    kinds = {
+        metrik.Rankings: [ids, ids.astype(np.uint8).clip(0, 9), [[4, 2], []], metrik.as_rankings(ids), []],
+        metrik.Scores: [SCORES, SCORES.astype("f2"), SCORES.astype(">f4"), metrik.Scores(ids), np.zeros((0, 0))],
+    }
+    for kind, values in kinds.items():
+        assert all(type(metrik.as_predictions(value)) is kind for value in values)
+
+
+@pytest.mark.parametrize("argument", ["truth", "exclude"])
+def test_f04_scores_are_no_truth_and_nothing_to_exclude(argument: str) -> None:
+    arguments: dict[str, Any] = {"truth": TRUTH, "predictions": SCORES, argument: SCORES}
+    assert error_of(lambda: metrik.evaluate(**arguments, metrics="mrr"), metrik.InputTypeError).argument == argument
+    arguments[argument] = metrik.Scores(SCORES)
+    assert error_of(lambda: metrik.evaluate(**arguments, metrics="mrr"), metrik.InputTypeError).argument == argument
+
+
+def test_several_systems_and_functions() -> None:
+    comparison = metrik.evaluate(TRUTH, {"scores": SCORES, "lists": [[1, 3, 2, 0, 4], [0, 4, 2, 1, 3]]}, EVERY_METRIC)
+    assert comparison["scores"].values == comparison["lists"].values
+    assert metrik.reciprocal_rank_at_k(TRUTH, SCORES, k=5) == 0.5
+
+
+def test_immutable_and_picklable() -> None:
+    predictions = metrik.Scores(SCORES, min_score=0.25)
+    assert (len(predictions), repr(predictions)) == (2, "<Scores of 2 users, 5 items (float64)>")
+    with pytest.raises(AttributeError):
+        predictions.min_score = 0.5  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        predictions.values[0, 0] = 1
+    assert SCORES.flags.writeable
+    again = pickle.loads(pickle.dumps(predictions))  # noqa: S301 - just written
+    assert again.min_score == 0.25
+    assert evaluate(again, EVERY_METRIC) == evaluate(predictions, EVERY_METRIC)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", PendingDeprecationWarning)
+    MATRIX = np.asmatrix(SCORES)
+
+
+NO_SCORES: dict[str, Any] = {
+    **{
+        f"dtype {dtype}": np.zeros((2, 5), dtype) for dtype in ("?", "g", "c8", "O", "S1", "U1", "M8[s]", "m8[s]", "V4")
+    },
+    "record": np.zeros((2, 5), [("a", "f4")]),
+    "masked": np.ma.masked_array(SCORES),
+    "matrix": MATRIX,
+    "subclass": SCORES.view(type("Own", (np.ndarray,), {})),
+    "1-d": SCORES[0],
+    "3-d": SCORES[None],
+    "number": 1.0,
+    "str": "scores",
+    "None": None,
+    "mapping": {"a": SCORES},
+}
+
+
+@pytest.mark.parametrize("values", NO_SCORES)
+def test_f05_f07_arrays_that_are_no_scores(values: str) -> None:
+    assert error_of(lambda: metrik.Scores(NO_SCORES[values]), metrik.InputTypeError).argument == "predictions"
+
+
+def test_lists_of_scores_must_be_rectangular() -> None:
+    assert evaluate(metrik.Scores(SCORES.tolist()), EVERY_METRIC) == evaluate(SCORES, EVERY_METRIC)
+    assert error_of(lambda: metrik.Scores([[0.5], [0.5, 0.25]])).argument == "predictions"
+
+
+@pytest.mark.parametrize("min_score", [math.nan, 2**53 + 1, 10**400, Fraction(1, 3)])
+def test_least_scores_that_float64_does_not_hold(min_score: Any) -> None:
+    assert error_of(lambda: metrik.Scores(SCORES, min_score)).argument == "min_score"
+
+
+@pytest.mark.parametrize("min_score", [True, "0", 1j, np.zeros(1)], ids=repr)
+def test_least_scores_that_are_no_numbers(min_score: Any) -> None:
+    assert error_of(lambda: metrik.Scores(SCORES, min_score), metrik.InputTypeError).argument == "min_score"
+
+
+def test_another_number_of_users_is_refused() -> None:
+    error = error_of(lambda: metrik.evaluate([[1]] * 3, SCORES, "mrr"))
+    assert place(error) == ("predictions", None, None, 1)
+    assert_same(Evaluation([[1]] * 3, SCORES, ["mrr"]))
+    error = error_of(lambda: metrik.evaluate(None, iter([(TRUTH, SCORES[:1])]), "mrr"))
+    assert error.argument == "predictions"
