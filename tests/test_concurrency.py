@@ -84,7 +84,8 @@ class Flipper:
     @staticmethod
     def _hostile(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         if dtype.kind == "f":
-            return np.array(HOSTILE_NUMBERS, dtype)
+            with np.errstate(over="ignore"):
+                return np.array(HOSTILE_NUMBERS).astype(dtype)
         limits = np.iinfo(dtype)
         return np.array([value for value in HOSTILE_IDS if limits.min <= value <= limits.max], dtype)
 
@@ -144,6 +145,38 @@ def test_f20_another_thread_writes_into_what_the_api_views() -> None:
     assert min(outcomes.values()) > 0
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i8"])
+@pytest.mark.parametrize("nan", ["raise", "last"])
+def test_f20_another_thread_writes_into_scores(nan: str, dtype: str) -> None:
+    """Every answer names columns only, whatever was compared with what."""
+    users, items, k = 200, 700, 20
+    matrix = np.random.default_rng(3).integers(0, 90, (users, items)).astype(dtype)
+    scores = metrik.Scores(matrix, min_score=1)
+    assert np.shares_memory(scores.values, matrix)
+    truth = metrik.as_truth([range(user % 100) for user in range(users)])
+    exclude = metrik.as_exclude([range(0, user, 2) for user in range(users)])
+    convention = metrik.conventions["standard"].replace(nan=nan)
+    outcomes = {"result": 0, "refused": 0} if nan == "raise" and dtype != "i8" else {"result": 0}
+
+    def call() -> None:
+        metrik.evaluate(truth, scores, METRICS, convention=convention, exclude=exclude, num_threads=2)
+        ids = metrik.topk(scores, k, exclude, nan=nan, num_threads=2).ids
+        assert ids.min() >= -1
+        assert ids.max() < items
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        with meanwhile(Flipper([matrix.reshape(-1)], call)):
+            for _ in for_a_while(outcomes):
+                try:
+                    call()
+                except metrik.InputError:
+                    outcomes["refused"] += 1
+                else:
+                    outcomes["result"] += 1
+    assert min(outcomes.values()) > 0
+
+
 def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
     """The call holds what it reads. Under AddressSanitizer a use after the end would be seen."""
     job = lasting(0.1)
@@ -184,6 +217,15 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     )
     assert found == wanted
     assert waste[-1] == 3
+
+
+def test_f21_the_core_itself_holds_its_scores() -> None:
+    matrix = np.random.default_rng(3).random((1000, 500))
+    expected = metrik.topk(matrix, 5).ids
+    scores = _core.Scores(matrix.copy(), None, "x")
+    waste = np.full(matrix.shape, 3.0)  # over what was freed, if it was
+    assert _core.topk(scores, 5, None, "lowest_id", "raise", 2, "").tolist() == expected.tolist()
+    assert waste[-1, -1] == 3
 
 
 @pytest.mark.parametrize("kind", ["array", "buffer"])

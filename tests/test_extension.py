@@ -41,6 +41,13 @@ OTHER_ARRAYS: list[Any] = [
     np.array([[1]], dtype=np.int32),
     np.zeros((0, 5), np.int64),
     np.zeros((5, 0), np.int64),
+    np.array([[math.nan, 1.0], [-math.inf, math.inf]], np.float16),
+    np.asfortranarray(np.array([[1.0, -0.0], [5e-324, 1e308]])),
+    np.broadcast_to(np.float32(1), (2, 2**40)),
+    np.zeros((2, 2), ">f4"),
+    np.zeros((2, 2), np.longdouble),
+    np.zeros((2, 2), np.bool_),
+    np.frombuffer(bytes(33), np.float64, 4, 1).reshape(2, 2),
     np.array(["1", "2"]),
     np.array([1, None]),
     np.array([1 + 2j]),
@@ -62,6 +69,10 @@ def sound_lists() -> _core.Lists:
     return _core.Lists(np.arange(2), np.array([0, 1, 2]), None, None, "x")
 
 
+def sound_scores() -> _core.Scores:
+    return _core.Scores(np.array([[0.5, 1.0, 0.25], [2.0, 0.0, 1.0]]), None, "x")
+
+
 def sound_rules() -> _core.Rules:
     return _core.Rules({}, 0.5, [])
 
@@ -75,6 +86,8 @@ def sound_values() -> list[_core.PlannedValue]:
 CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "Lists": (_core.Lists, lambda: [np.arange(2), np.array([0, 1, 2]), np.array([1, 1]), np.array([True, True]), "x"]),
     "validate": (_core.Lists.validate, lambda: [sound_lists(), "x", np.array([1.0, 2.0])]),
+    "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, "x"]),
+    "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, ""]),
     "isas": (_core.isas, list),
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
     "Rules": (_core.Rules, lambda: [{"gain": "exp2"}, 0.5, [0.0, 1.0]]),
@@ -83,6 +96,13 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         _core.evaluate,
         lambda: [
             sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
+            np.array([0, 1]), 2, sound_values(), sound_rules(), True, 2, "",
+        ],
+    ),
+    "evaluate scores": (
+        _core.evaluate,
+        lambda: [
+            sound_lists(), np.array([1.0, 2.0]), sound_scores(), sound_lists(), np.array([1.0, 2.0]),
             np.array([0, 1]), 2, sound_values(), sound_rules(), True, 2, "",
         ],
     ),
@@ -158,6 +178,46 @@ def test_every_combination_of_hostile_arrays() -> None:
     assert results > 0
 
 
+def test_every_hostile_array_of_scores() -> None:
+    """Whatever is taken for scores can be ranked, by every rule, or is refused."""
+    rules, results = sound_rules(), 0
+    for array, least in itertools.product([*ARRAYS, *OTHER_ARRAYS], [None, -math.inf, 0, 2**63, math.nan]):
+        if array is not None and array.size > 2**32:  # that is for a day, not for a test
+            continue
+        try:
+            given = _core.Scores(array, least, "hostile")
+        except HARMLESS:
+            continue
+        values = [_core.PlannedValue("ndcg", 3, 0, _core.Rules({"nan": nan}, 0.5, [])) for nan in ("last", "raise")]
+        for planned in ([values[0]], values):
+            results += harmless(
+                _core.evaluate, sound_lists(), None, given, None, None, None, 1, planned, rules, True, 2, ""
+            )
+        for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
+            results += harmless(_core.topk, given, k, None, ties, nan, 2, "")
+    assert results > 0
+
+
+@pytest.mark.parametrize(
+    ("position", "wrong"),
+    [(1, 0), (1, -1), (1, 2**31), (3, "first"), (3, ""), (4, "drop"), (4, "raise\0"), (5, 0), (5, 5000), (6, "mmx")],
+)
+def test_topk_of_wrong_arguments(position: int, wrong: object) -> None:
+    call, arguments = CALLS["topk"]
+    given = arguments()
+    given[position] = wrong
+    with pytest.raises(metrik.InputError):
+        call(*given)
+
+
+def test_topk_of_excluded_items_that_are_none() -> None:
+    """The core checks what it is given, whoever built it."""
+    for items, indptr in (([0, -1], [0, 1, 2]), ([0, 1], [0, 1]), ([0, 1], [0, 2, 1]), ([0, 1], [0, 1, 1, 2])):
+        exclude = _core.Lists(np.array(items), np.array(indptr), None, None, "exclude")
+        with pytest.raises(metrik.InputError, match="exclude"):
+            _core.topk(sound_scores(), 2, exclude, "lowest_id", "raise", 2, "")
+
+
 EMPTY: dict[str, np.ndarray[Any, Any]] = {
     "lengths": np.zeros(0, np.int64),
     "present": np.zeros(0, np.bool_),
@@ -205,7 +265,7 @@ def test_rules_that_are_none(fields: dict[str, str]) -> None:
 
 
 def test_what_cannot_be_copied_is_not() -> None:
-    for value in (sound_lists(), sound_rules(), sound_values()[0]):
+    for value in (sound_lists(), sound_scores(), sound_rules(), sound_values()[0]):
         for copied in (copy.copy, copy.deepcopy):
             with pytest.raises(TypeError):
                 copied(value)
@@ -221,6 +281,7 @@ def test_objects_that_were_never_constructed() -> None:
     """What `type.__new__` makes is of the right type and has nothing in it: no argument, and no self."""
     kinds = (
         _core.Lists,
+        _core.Scores,
         _core.Rules,
         _core.PlannedValue,
         _core.MetricInfo,
@@ -237,9 +298,12 @@ def test_objects_that_were_never_constructed() -> None:
     with pytest.raises(TypeError):
         _core.PlannedValue("ndcg", 3, 0.5, bare[_core.Rules])
     call, arguments = CALLS["evaluate"]
-    replaced = {0: _core.Lists, 2: _core.Lists, 3: _core.Lists, 8: _core.Rules}
-    for position, kind in replaced.items():
+    replaced = [(0, _core.Lists), (2, _core.Lists), (2, _core.Scores), (3, _core.Lists), (8, _core.Rules)]
+    for position, kind in replaced:
         with pytest.raises(TypeError):
             call(*[bare[kind] if i == position else given for i, given in enumerate(arguments())])
+    for scores, exclude in ((bare[_core.Scores], None), (sound_scores(), bare[_core.Lists])):
+        with pytest.raises(TypeError):
+            _core.topk(scores, 2, exclude, "lowest_id", "raise", 2, "")
     with pytest.raises(TypeError):
         call(*[[bare[_core.PlannedValue]] if i == 7 else given for i, given in enumerate(arguments())])
