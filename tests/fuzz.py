@@ -23,7 +23,7 @@ import metrik
 from metrik import _core
 from metrik._conventions import CHOICES
 from metrik._inputs.canonical import Rows
-from strategies import Evaluation
+from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, laid_out
 from test_reference import assert_same
 
 CORPUS = Path(__file__).with_name("fuzz_corpus.txt")
@@ -122,8 +122,29 @@ class RawLists:
 
 
 @dataclass
+class RawScores:
+    """The arguments of one `_core.Scores`."""
+
+    values: Array
+    min_score: float | None
+
+    @classmethod
+    def read(cls, source: Source, users: int) -> RawScores:
+        dtype = SCORE_DTYPES[source.below(len(SCORE_DTYPES))]
+        items = source.below(40)
+        layout = LAYOUTS[source.below(len(LAYOUTS))]
+        size = users * items
+        with np.errstate(over="ignore"):
+            values = source.numbers(size).astype(dtype) if dtype[0] == "f" else source.integers(size, dtype)
+        return cls(laid_out(values.reshape(users, items), layout), source.number() if source.rarely(4) else None)
+
+    def repeated(self, times: int) -> RawScores:
+        return RawScores(np.tile(self.values, (times, 1)), self.min_score)
+
+
+@dataclass
 class Case:
-    """The arguments of one evaluation."""
+    """The arguments of one evaluation, of lists or of scores."""
 
     truth: RawLists
     predictions: RawLists
@@ -138,6 +159,7 @@ class Case:
     values: list[tuple[str, int | None, float]]
     threads: int
     against_reference: bool
+    scores: RawScores | None = None
 
     @classmethod
     def read(cls, data: bytes) -> Case:
@@ -166,7 +188,10 @@ class Case:
         )  # fmt: skip
         if source.rarely(32):
             case.group_count = source.integer()
-        return case.repeated(700) if source.rarely(32) and users else case
+        many = source.rarely(32)
+        if source.rarely(3):  # last, so that bytes from before there were scores mean what they meant
+            case.scores = RawScores.read(source, users if not source.rarely(64) else source.below(6))
+        return case.repeated(700) if many and users else case
 
     @staticmethod
     def _value(source: Source) -> tuple[str, int | None, float]:
@@ -184,9 +209,15 @@ class Case:
 
         self.truth, self.predictions = self.truth.repeated(times), self.predictions.repeated(times)
         self.exclude = None if self.exclude is None else self.exclude.repeated(times)
+        self.scores = None if self.scores is None else self.scores.repeated(times)
         self.grades, self.weights, self.groups = tiled(self.grades), tiled(self.weights), tiled(self.groups)
         self.against_reference = False  # it is slow
         return self
+
+    def core_predictions(self) -> _core.Lists | _core.Scores:
+        if self.scores is not None:
+            return _core.Scores(self.scores.values, self.scores.min_score, "predictions")
+        return self.predictions.core("predictions")
 
     def convention(self) -> metrik.Convention:
         changes: dict[str, Any] = {"gain_table": tuple(self.gain_table), "min_grade": self.min_grade, **self.fields}
@@ -200,9 +231,13 @@ class Case:
         if self.truth.lengths is not None and self.grades is not None:
             raise metrik.MetrikError("no container has padding and grades")
         truth = metrik.Truth.from_rows(self.truth.rows(self.grades))
+        return Evaluation(truth, self._predictions(), [self._spelling(*value) for value in self.values], options)
+
+    def _predictions(self) -> metrik.Rankings | metrik.Scores:
+        if self.scores is not None:
+            return metrik.Scores(self.scores.values, self.scores.min_score)
         self.predictions.core("predictions").validate("predictions", None)  # lengths are ours, and right
-        predictions = metrik.Rankings.from_rows(self.predictions.rows())
-        return Evaluation(truth, predictions, [self._spelling(*value) for value in self.values], options)
+        return metrik.Rankings.from_rows(self.predictions.rows())
 
     @staticmethod
     def _spelling(metric: str, cutoff: int | None, parameter: float) -> str:
@@ -229,7 +264,7 @@ def check(data: bytes) -> None:
     case = Case.read(data)
     _check_matrix(case.predictions)
     try:
-        truth, predictions = case.truth.core("truth"), case.predictions.core("predictions")
+        truth, predictions = case.truth.core("truth"), case.core_predictions()
         exclude = None if case.exclude is None else case.exclude.core("exclude")
         rules = _core.Rules(case.fields, case.min_grade, case.gain_table)
         values = [_core.PlannedValue(*value, rules) for value in case.values]
@@ -247,10 +282,31 @@ def check(data: bytes) -> None:
 
     alone, together = evaluate(1, "scalar"), evaluate(case.threads, "")
     assert alone == together, "other threads, or the widest instruction set, change the outcome"
+    if isinstance(predictions, _core.Scores):
+        _check_topk(case, predictions, exclude)
     if len(alone) == 3:
         _check_range(case, np.frombuffer(alone[2]).reshape(len(values), -1))
     if case.against_reference:
         _check_reference(case)
+
+
+def _check_topk(case: Case, scores: _core.Scores, exclude: _core.Lists | None) -> None:
+    """The best items are those of the reference, for any number of threads and instruction set."""
+    ties, nan = case.fields.get("ties", "lowest_id"), case.fields.get("nan", "raise")
+    # The largest cutoffs are legal here too, and need much memory.
+    k = min(1000, next((cutoff for _, cutoff, _ in case.values if cutoff is not None), 3))
+
+    def best(threads: int, isa: str) -> Any:
+        found = outcome(_core.topk, scores, k, exclude, ties, nan, threads, isa)
+        return found.tolist() if isinstance(found, np.ndarray) else found
+
+    alone = best(1, "scalar")
+    assert alone == best(case.threads, ""), "other threads, or the widest instruction set, change the best items"
+    if isinstance(alone, list) and case.against_reference:
+        assert case.scores is not None
+        given = metrik.Scores(case.scores.values, case.scores.min_score)
+        excluded = None if case.exclude is None else metrik.Exclude.from_rows(case.exclude.rows())
+        assert alone == metrik.reference.topk(given, k, excluded, ties=ties, nan=nan).ids.tolist()
 
 
 def _check_matrix(lists: RawLists) -> None:
