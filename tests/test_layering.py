@@ -15,14 +15,14 @@ PACKAGE = ROOT / "python" / "metrik"
 # Of the core, by stem; a header and its source are one. Public headers come before what implements them.
 CPP_LAYERS = [
     ["metrik/types", "metrik/conventions", "metrik/error", "metrik/isa"],
-    ["metrik/lists", "metrik/metrics", "metrik/evaluate", "metrik/capacity"],
+    ["metrik/lists", "metrik/metrics", "metrik/evaluate", "metrik/capacity", "metrik/scores", "metrik/topk"],
     ["kernels/table"],
     ["kernels/"],
     ["dispatch"],
     ["checkpoint", "double_double", "exact_sum", "batch", "hit_row", "metrics/denominators"],
-    ["discounts", "parallel", "ladder", "rank/index"],
+    ["discounts", "parallel", "ladder", "rank/index", "rank/ranked", "rank/score_row"],
     ["rank/marks"],
-    ["rank/given"],
+    ["rank/given", "rank/score_ranking"],
     ["judge"],
     ["metrics/metric", "policy"],
     ["accumulator", "metrics/"],
@@ -33,7 +33,14 @@ CPP_LAYERS = [
     ["evaluate"],
 ]
 # Implementations of public headers stand where what they need allows.
-IMPLEMENTATIONS = {"conventions.cpp": 1, "error.cpp": 1, "capacity.cpp": 1, "metrics.cpp": 13, "evaluate.cpp": 17}
+IMPLEMENTATIONS = {
+    "conventions.cpp": 1,
+    "error.cpp": 1,
+    "capacity.cpp": 1,
+    "metrics.cpp": 13,
+    "topk.cpp": 15,
+    "evaluate.cpp": 17,
+}
 
 PYTHON_LAYERS = [
     ["_core", "_errors", "_render", "_optional", "_threads", "_isa"],
