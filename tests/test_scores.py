@@ -598,6 +598,10 @@ def test_f02_scores_beyond_32_bits(tmp_path: Path) -> None:
         assert report["P@1"] == 1
 
 
+def test_f17_more_items_than_can_be_ranked_are_refused() -> None:
+    assert error_of(lambda: metrik.Scores(np.broadcast_to(np.float32(1), (1, 2**32)))).argument == "predictions"
+
+
 def test_kinds_of_predictions() -> None:
     ids = np.array([[4, 2], [3, -1]])
     kinds = {
