@@ -18,11 +18,13 @@ __all__: list[str] = [
     "MetricParameter",
     "PlannedValue",
     "Rules",
+    "Scores",
     "convention_fields",
     "evaluate",
     "isas",
     "metric_table",
     "padded_lengths",
+    "topk",
 ]
 
 class ConventionField:
@@ -105,6 +107,14 @@ class Lists:
         Raise InputError unless offsets, lengths, ids and grades are what they must be.
         """
 
+class Scores:
+    """
+    A matrix of scores; see metrik/scores.hpp.
+    """
+    def __init__(
+        self, scores: numpy.ndarray, min_score: typing.SupportsFloat | typing.SupportsIndex | None, argument: str
+    ) -> None: ...
+
 class PlannedValue:
     """
     A metric at a cutoff under settled rules.
@@ -125,7 +135,7 @@ def convention_fields() -> list[ConventionField]:
 def evaluate(
     truth: Lists,
     grades: numpy.ndarray | None,
-    predictions: Lists,
+    predictions: Lists | Scores,
     exclude: Lists | None,
     weights: numpy.ndarray | None,
     groups: numpy.ndarray | None,
@@ -157,6 +167,19 @@ def metric_table() -> list[MetricInfo]:
 def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.int64] | None:
     """
     The filled length of each row of a matrix padded with -1; None if no row is padded.
+    """
+
+def topk(
+    scores: Scores,
+    k: typing.SupportsInt | typing.SupportsIndex,
+    exclude: Lists | None,
+    ties: str,
+    nan: str,
+    num_threads: typing.SupportsInt | typing.SupportsIndex,
+    isa: str,
+) -> numpy.typing.NDArray[numpy.int64]:
+    """
+    The k best items of each user, best first, then -1: users x k.
     """
 
 MAX_CUTOFF: int = 2147483647
