@@ -142,8 +142,7 @@ std::span<const HitRow> Rows::all() noexcept {
   return rows_;
 }
 
-Count Judge::count_relevant(const Matches& matches,
-                            std::span<const Count> entries) const noexcept {
+Count Judge::count_relevant(const Matches& matches, std::span<const Count> entries) const noexcept {
   return std::ranges::count_if(entries, [&](Count entry) {
     return first_entry(matches, static_cast<std::size_t>(entry)) == entry &&
            entry_of(entry).relevant;

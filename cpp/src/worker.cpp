@@ -14,6 +14,11 @@ std::span<const T> row_of(std::span<const T> items, const Lists& lists, Count ro
                        static_cast<std::size_t>(lists.length(row)));
 }
 
+// Only the predictions come in several widths; the adapters widen the rest once.
+std::span<const std::int64_t> row_of_int64(const Lists& lists, Count row) {
+  return row_of(std::get<std::span<const std::int64_t>>(lists.items), lists, row);
+}
+
 std::size_t longest_ladder(const Plan& plan) {
   std::size_t cutoffs = 0;
   for (const Ladder& ladder : plan.ladders) cutoffs = std::max(cutoffs, ladder.cutoffs().size());
@@ -65,11 +70,6 @@ std::span<const double> Worker::grades_of(Count user) const {
   return row_of(job_.request.grades, job_.request.truth, user);
 }
 
-// Only the predictions come in several widths; the adapters widen the rest once.
-std::span<const std::int64_t> Worker::row_of_int64(const Lists& lists, Count user) const {
-  return row_of(std::get<std::span<const std::int64_t>>(lists.items), lists, user);
-}
-
 std::span<const std::int64_t> Worker::excluded_of(Count user) const {
   if (!job_.request.exclude) return {};
   return row_of_int64(*job_.request.exclude, user);
@@ -101,7 +101,7 @@ const Matches& Worker::match(Count user, Ties ties, const Checkpoint& checkpoint
         *scores_ranking_);
     return ranking_.match(truth, ranked, exclude, checkpoint);
   }
-  const Lists& lists = std::get<Lists>(job_.request.predictions);
+  const auto& lists = std::get<Lists>(job_.request.predictions);
   return std::visit(
       [&](const auto& items) -> const Matches& {
         return ranking_.match(truth, row_of(items, lists, user), exclude, checkpoint);
@@ -115,7 +115,7 @@ const Matches& Worker::match(Count user, const Checkpoint& checkpoint) {
 }
 
 Count Worker::count_nan(Count user, Offset& first, const Checkpoint& checkpoint) {
-  start(user, checkpoint);
+  if (!start(user, checkpoint) || !scores_ranking_) return 0;
   return std::visit([&](auto& ranking) { return ranking.count_nan(first, checkpoint); },
                     *scores_ranking_);
 }
@@ -126,8 +126,13 @@ bool Worker::raises(Choice Rules::* field) const {
                              [&](const Run& run) { return run.rules.*field == Choice::raise; });
 }
 
+// The tally ranks too.
+bool Worker::refuses_nan() const {
+  return job_.request.tally_rules.nan == NanScores::raise || raises(&Rules::nan);
+}
+
 Breach Worker::take(Count user, const Checkpoint& checkpoint) {
-  if (start(user, checkpoint) && raises(&Rules::nan)) return Breach::nan_score;
+  if (start(user, checkpoint) && refuses_nan()) return Breach::nan_score;
   bool full = false;
   for (const Ties ties : job_.plan.ties) {
     const Matches& matches = match(user, ties, checkpoint);

@@ -59,7 +59,7 @@ class Worker {
   [[nodiscard]] std::span<const double> grades_of(Count user) const;
   template <class Choice>
   [[nodiscard]] bool raises(Choice Rules::* field) const;
-  [[nodiscard]] std::span<const std::int64_t> row_of_int64(const Lists& lists, Count user) const;
+  [[nodiscard]] bool refuses_nan() const;
   [[nodiscard]] std::span<const std::int64_t> excluded_of(Count user) const;
   bool start(Count user, const Checkpoint& checkpoint);
   const Matches& match(Count user, Ties ties, const Checkpoint& checkpoint);

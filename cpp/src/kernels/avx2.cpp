@@ -59,11 +59,11 @@ struct Float32Lanes {
   static unsigned is_nan(Vector scores) {
     return mask(_mm256_cmp_ps(scores, scores, _CMP_UNORD_Q));
   }
-  static unsigned at_least(Vector one, Vector other) {
-    return mask(_mm256_cmp_ps(one, other, _CMP_GE_OQ));
+  static unsigned at_least(Vector scores, Vector bound) {
+    return mask(_mm256_cmp_ps(scores, bound, _CMP_GE_OQ));
   }
-  static unsigned above(Vector one, Vector other) {
-    return mask(_mm256_cmp_ps(one, other, _CMP_GT_OQ));
+  static unsigned above(Vector scores, Vector bound) {
+    return mask(_mm256_cmp_ps(scores, bound, _CMP_GT_OQ));
   }
   static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
 };
@@ -84,11 +84,11 @@ struct Float64Lanes {
   static unsigned is_nan(Vector scores) {
     return mask(_mm256_cmp_pd(scores, scores, _CMP_UNORD_Q));
   }
-  static unsigned at_least(Vector one, Vector other) {
-    return mask(_mm256_cmp_pd(one, other, _CMP_GE_OQ));
+  static unsigned at_least(Vector scores, Vector bound) {
+    return mask(_mm256_cmp_pd(scores, bound, _CMP_GE_OQ));
   }
-  static unsigned above(Vector one, Vector other) {
-    return mask(_mm256_cmp_pd(one, other, _CMP_GT_OQ));
+  static unsigned above(Vector scores, Vector bound) {
+    return mask(_mm256_cmp_pd(scores, bound, _CMP_GT_OQ));
   }
   static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
 };
@@ -114,10 +114,12 @@ struct Int64Lanes {
   }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector) { return 0; }
-  static unsigned at_least(Vector one, Vector other) {
-    return 0xfU & ~mask(_mm256_cmpgt_epi64(other, one));
+  static unsigned at_least(Vector scores, Vector bound) {
+    return 0xfU & ~mask(_mm256_cmpgt_epi64(bound, scores));
   }
-  static unsigned above(Vector one, Vector other) { return mask(_mm256_cmpgt_epi64(one, other)); }
+  static unsigned above(Vector scores, Vector bound) {
+    return mask(_mm256_cmpgt_epi64(scores, bound));
+  }
   static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
 };
 

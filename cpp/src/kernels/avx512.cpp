@@ -57,11 +57,11 @@ struct Float32Lanes {
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_ps(one, other); }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector scores) { return _mm512_cmp_ps_mask(scores, scores, _CMP_UNORD_Q); }
-  static unsigned at_least(Vector one, Vector other) {
-    return _mm512_cmp_ps_mask(one, other, _CMP_GE_OQ);
+  static unsigned at_least(Vector scores, Vector bound) {
+    return _mm512_cmp_ps_mask(scores, bound, _CMP_GE_OQ);
   }
-  static unsigned above(Vector one, Vector other) {
-    return _mm512_cmp_ps_mask(one, other, _CMP_GT_OQ);
+  static unsigned above(Vector scores, Vector bound) {
+    return _mm512_cmp_ps_mask(scores, bound, _CMP_GT_OQ);
   }
   static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
 };
@@ -79,11 +79,11 @@ struct Float64Lanes {
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_pd(one, other); }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector scores) { return _mm512_cmp_pd_mask(scores, scores, _CMP_UNORD_Q); }
-  static unsigned at_least(Vector one, Vector other) {
-    return _mm512_cmp_pd_mask(one, other, _CMP_GE_OQ);
+  static unsigned at_least(Vector scores, Vector bound) {
+    return _mm512_cmp_pd_mask(scores, bound, _CMP_GE_OQ);
   }
-  static unsigned above(Vector one, Vector other) {
-    return _mm512_cmp_pd_mask(one, other, _CMP_GT_OQ);
+  static unsigned above(Vector scores, Vector bound) {
+    return _mm512_cmp_pd_mask(scores, bound, _CMP_GT_OQ);
   }
   static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
 };
@@ -100,11 +100,11 @@ struct Int64Lanes {
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_epi64(one, other); }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector) { return 0; }
-  static unsigned at_least(Vector one, Vector other) {
-    return _mm512_cmp_epi64_mask(one, other, _MM_CMPINT_NLT);
+  static unsigned at_least(Vector scores, Vector bound) {
+    return _mm512_cmp_epi64_mask(scores, bound, _MM_CMPINT_NLT);
   }
-  static unsigned above(Vector one, Vector other) {
-    return _mm512_cmp_epi64_mask(one, other, _MM_CMPINT_NLE);
+  static unsigned above(Vector scores, Vector bound) {
+    return _mm512_cmp_epi64_mask(scores, bound, _MM_CMPINT_NLE);
   }
   static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
 };

@@ -55,9 +55,11 @@ struct ScoreLanes {
   static Vector all(T score) { return score; }
   static Vector greater_of(Vector one, Vector other) { return one > other ? one : other; }
   static unsigned no_mask() { return 0; }
-  static unsigned is_nan(Vector scores) { return scores != scores ? 1 : 0; }
-  static unsigned at_least(Vector one, Vector other) { return one >= other ? 1 : 0; }
-  static unsigned above(Vector one, Vector other) { return one > other ? 1 : 0; }
+  static unsigned is_nan(Vector scores) {
+    return scores != scores ? 1 : 0;  // NOLINT(misc-redundant-expression): not for NaN
+  }
+  static unsigned at_least(Vector scores, Vector bound) { return scores >= bound ? 1 : 0; }
+  static unsigned above(Vector scores, Vector bound) { return scores > bound ? 1 : 0; }
   static unsigned count(unsigned mask) { return mask; }
 };
 

@@ -59,14 +59,14 @@ std::size_t find_at_least(const typename Lanes::Score* scores, std::size_t size,
 template <class Lanes>
 void count_above(const typename Lanes::Score* scores, std::size_t size, typename Lanes::Score score,
                  std::size_t* above, std::size_t* equal) {
-  const auto one = Lanes::all(score);
+  const auto bound = Lanes::all(score);
   std::size_t greater = 0;
   std::size_t reaching = 0;
   std::size_t i = 0;
   for (; i + Lanes::kWidth <= size; i += Lanes::kWidth) {
     const auto some = Lanes::load(scores + i);
-    greater += Lanes::count(Lanes::above(some, one));
-    reaching += Lanes::count(Lanes::at_least(some, one));
+    greater += Lanes::count(Lanes::above(some, bound));
+    reaching += Lanes::count(Lanes::at_least(some, bound));
   }
   for (; i < size; ++i) {
     greater += scores[i] > score ? 1 : 0;

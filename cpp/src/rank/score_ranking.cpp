@@ -13,11 +13,6 @@ namespace metrik {
 namespace {
 
 template <class Key>
-bool is_nan(Key key) noexcept {
-  return key != key;
-}
-
-template <class Key>
 constexpr Key kLowest = std::is_floating_point_v<Key> ? -std::numeric_limits<Key>::infinity()
                                                       : std::numeric_limits<Key>::min();
 
@@ -206,8 +201,7 @@ void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
   chunks_.resize(std::min(kSome, maxima_.size()));
   for (std::size_t begin = 0; begin < maxima_.size() && !done; begin += kSome) {
     const std::size_t size = std::min(kSome, maxima_.size() - begin);
-    const std::size_t count =
-        kernels_.find_at_least(&maxima_[begin], size, least, chunks_.data());
+    const std::size_t count = kernels_.find_at_least(&maxima_[begin], size, least, chunks_.data());
     std::size_t next = 0;  // chunk not yet looked at
     for (std::size_t i = 0; i < count && !done; ++i) {
       const std::size_t group = begin + chunks_[i];
@@ -234,10 +228,7 @@ template <class Key>
 Ranked KeyRanking<Key>::ranked(Count length) {
   items_.clear();
   for (const Entry& entry : entries_) items_.push_back(static_cast<std::int64_t>(entry.item));
-  return {.items = items_,
-          .ranks = ranks_,
-          .length = length,
-          .scored = static_cast<Count>(size_)};
+  return {.items = items_, .ranks = ranks_, .length = length, .scored = static_cast<Count>(size_)};
 }
 
 template <class Key>

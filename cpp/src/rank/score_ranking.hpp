@@ -1,5 +1,6 @@
 // Ranks the items of a user by their scores, without sorting what nobody asks for. A bound that at
-// least so many scores reach follows from maxima of groups; only what reaches it is looked at again.
+// least so many scores reach follows from maxima of groups; only what reaches it is looked at
+// again.
 //
 // The order is one and strict: by score, highest first, NaN below all others; then by id.
 #pragma once
@@ -51,7 +52,7 @@ class KeyRanking {
     return (excluded_bits_[item / 64] >> (item % 64) & 1U) != 0;
   }
   [[nodiscard]] bool is_rankable(Key key, std::size_t item) const noexcept {
-    return !is_excluded(item) && (key >= least_ || (!has_least_ && key != key));
+    return !is_excluded(item) && (key >= least_ || (!has_least_ && is_nan(key)));
   }
   void mark_excluded(std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
   [[nodiscard]] Count length(const Checkpoint& checkpoint);
@@ -83,8 +84,7 @@ class KeyRanking {
   std::vector<Count> ranks_;
 };
 
-using ScoreRanking =
-    std::variant<KeyRanking<float>, KeyRanking<double>, KeyRanking<std::int64_t>>;
+using ScoreRanking = std::variant<KeyRanking<float>, KeyRanking<double>, KeyRanking<std::int64_t>>;
 
 [[nodiscard]] ScoreRanking make_score_ranking(const ScoreMatrix& matrix, const Kernels& kernels);
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "checkpoint.hpp"
@@ -31,9 +32,18 @@ namespace metrik {
   return half >> 15U != 0 ? -magnitude : magnitude;
 }
 
+template <class Key>
+[[nodiscard]] bool is_nan(Key key) noexcept {
+  if constexpr (std::is_floating_point_v<Key>) {
+    return std::isnan(key);
+  } else {
+    return false;
+  }
+}
+
 // Which keys scores of a type become: exactly, and in the same order.
 template <class Visitor>
-decltype(auto) with_key_of(ScoreType type, const Visitor& visitor) {
+auto with_key_of(ScoreType type, const Visitor& visitor) {
   switch (type) {
     case ScoreType::float64:
     case ScoreType::int32:
@@ -69,13 +79,20 @@ class ScoreRow {
     return row_ + static_cast<std::ptrdiff_t>(item) * matrix_.item_stride;
   }
   template <class Visitor>
-  decltype(auto) with_type(const Visitor& visitor) const;
+  [[nodiscard]] auto with_type(const Visitor& visitor) const;
 
   const ScoreMatrix& matrix_;
   const std::byte* row_ = nullptr;
   bool in_place_;
   std::vector<Key> keys_;  // converted
 };
+
+template <class Score>
+Score read(const std::byte* from) noexcept {
+  Score score;  // NOLINT(*-member-init)
+  std::memcpy(&score, from, sizeof(score));
+  return score;
+}
 
 // What a score in memory is as a key.
 template <class Key, class Score>
@@ -99,7 +116,7 @@ struct Conversion<Key, Half> {
 // Calls visitor(type_identity<Score>) with the type in memory, one of those that have this key.
 template <class Key>
 template <class Visitor>
-decltype(auto) ScoreRow<Key>::with_type(const Visitor& visitor) const {
+auto ScoreRow<Key>::with_type(const Visitor& visitor) const {
   if constexpr (std::is_same_v<Key, float>) {
     switch (matrix_.type) {
       case ScoreType::float16:
@@ -132,13 +149,12 @@ decltype(auto) ScoreRow<Key>::with_type(const Visitor& visitor) const {
 
 template <class Key>
 ScoreRow<Key>::ScoreRow(const ScoreMatrix& matrix) : matrix_(matrix) {
-  const auto aligned = [](std::ptrdiff_t stride) {
-    return stride % static_cast<std::ptrdiff_t>(alignof(Key)) == 0;
-  };
-  in_place_ = with_type([]<class Score>(std::type_identity<Score>) {
+  const auto is_key = []<class Score>(std::type_identity<Score>) {
     return std::is_same_v<Score, Key>;
-  }) && matrix.item_stride == static_cast<std::ptrdiff_t>(sizeof(Key)) &&
-              aligned(matrix.user_stride) &&
+  };
+  constexpr auto kAlignment = static_cast<std::ptrdiff_t>(alignof(Key));
+  in_place_ = with_type(is_key) && std::cmp_equal(matrix.item_stride, sizeof(Key)) &&
+              matrix.user_stride % kAlignment == 0 &&
               reinterpret_cast<std::uintptr_t>(matrix.scores) % alignof(Key) == 0;
 }
 
@@ -146,23 +162,19 @@ template <class Key>
 const Key* ScoreRow<Key>::piece(std::size_t begin, std::size_t size) {
   if (in_place_) return reinterpret_cast<const Key*>(address(begin));
   if (keys_.size() < size) keys_.resize(size);
-  with_type([&]<class Score>(std::type_identity<Score>) {
+  return with_type([&]<class Score>(std::type_identity<Score>) -> const Key* {
     const std::byte* from = address(begin);
     for (std::size_t i = 0; i < size; ++i, from += matrix_.item_stride) {
-      Score score;  // NOLINT(*-member-init)
-      std::memcpy(&score, from, sizeof(score));
-      keys_[i] = Conversion<Key, Score>::key(score);
+      keys_[i] = Conversion<Key, Score>::key(read<Score>(from));
     }
+    return keys_.data();
   });
-  return keys_.data();
 }
 
 template <class Key>
 Key ScoreRow<Key>::at(std::size_t item) const noexcept {
   return with_type([&]<class Score>(std::type_identity<Score>) {
-    Score score;  // NOLINT(*-member-init)
-    std::memcpy(&score, address(item), sizeof(score));
-    return Conversion<Key, Score>::key(score);
+    return Conversion<Key, Score>::key(read<Score>(address(item)));
   });
 }
 

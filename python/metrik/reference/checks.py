@@ -46,7 +46,7 @@ def check(problem: Problem) -> None:
             raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
     for value in problem.values:
         _check_gains(problem, value)
-    if isinstance(problem.predictions, Scores) and any(value.rules["nan"] == "raise" for value in problem.values):
+    if isinstance(problem.predictions, Scores) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
         check_nan(problem.predictions, "predictions")
 
 
