@@ -40,7 +40,7 @@ sanitize: sanitized
 		cmake --build "$$folder" --parallel 2; \
 		ctest --test-dir "$$folder" --output-on-failure; \
 	done
-	METRIK_EXAMPLES=0.1 METRIK_STRESS_SECONDS=10 $(RUN_SANITIZED) -m pytest -p no:cacheprovider -m 'not native' tests
+	METRIK_EXAMPLES=0.1 METRIK_STRESS_SECONDS=5 $(RUN_SANITIZED) -m pytest -p no:cacheprovider -m 'not native' tests
 
 sanitized:
 	$(PYTHON) -m venv build/sanitize/venv

@@ -57,7 +57,7 @@ ROWS = {
     ),
     20: Row(
         "arrays that another thread writes to: a result or a refusal, never a crash",
-        "1 s of it, and 10 s under AddressSanitizer",
+        "1 s of it, and 5 s under AddressSanitizer",
     ),
     21: Row("arrays that lose all other references, or are resized, stay whole for the call"),
     22: Row(

@@ -142,7 +142,8 @@ py::array_t<std::int64_t> best_items(const OwnedScores& scores, Count k,
                       .expected = "from 1 to " + std::to_string(kMaxCutoff),
                       .found = std::to_string(k)});
   }
-  require_memory(users, k * static_cast<Count>(sizeof(std::int64_t)),
+  // Beside the items, Python keeps their scores.
+  require_memory(users, k * static_cast<Count>(sizeof(std::int64_t) + sizeof(double)),
                  {.argument = "k", .hint = "a smaller k needs less"});
   py::array_t<std::int64_t> items({users, k});
   TopKRequest request{.scores = scores.matrix(),

@@ -60,7 +60,9 @@ Count longest(const ScoreMatrix& scores) { return scores.items; }
 
 // What is read of them.
 Count size_of(const Lists& lists) { return lists.indptr.back(); }
-Count size_of(const ScoreMatrix& scores) { return scores.users * scores.items; }
+Count size_of(const ScoreMatrix& scores) {
+  return std::min(scores.users * scores.items, Count{1} << 62U);
+}
 
 // How often one user breaks the rule.
 Count count_of(Breach breach, const Matches& matches) {

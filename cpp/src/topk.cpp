@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
 #include <variant>
@@ -32,6 +33,11 @@ void validate(const TopKRequest& request) {
     validate_lists(*request.exclude, "exclude", effort);
     check_int64(*request.exclude, "exclude");
     check_rows(request.exclude->rows(), users, "exclude");
+  }
+  if (users > std::numeric_limits<Count>::max() / request.k) {
+    throw InputError({.argument = "k",
+                      .expected = "fewer than 2^63 places",
+                      .found = std::to_string(users) + " x " + std::to_string(request.k)});
   }
   check_size(request.items.size(), users * request.k, "items", "one place a user and rank");
 }
@@ -66,6 +72,7 @@ std::span<const std::int64_t> excluded_of(const TopKRequest& request, Count user
     }
     fault.count += count;
   }
+  if (fault.count == 0) fault.found = "another thread writing to them";
   throw InputError(std::move(fault));
 }
 
@@ -91,7 +98,11 @@ void topk(const TopKRequest& request) {
             const Ranked ranked = ranking.best(request.k, request.ties, checkpoint);
             const auto row = request.items.subspan(static_cast<std::size_t>(user * request.k),
                                                    static_cast<std::size_t>(request.k));
-            std::fill(std::ranges::copy(ranked.items, row.begin()).out, row.end(), -1);
+            const auto padding = row.subspan(ranked.items.size());
+            std::ranges::copy(ranked.items, row.begin());
+            in_chunks(padding.size(), checkpoint, [&](std::size_t from, std::size_t to) {
+              std::ranges::fill(padding.subspan(from, to - from), -1);
+            });
           },
           *own);
     }

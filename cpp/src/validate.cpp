@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -367,7 +368,7 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
     const auto& scores = std::get<ScoreMatrix>(request.predictions);
     validate_scores(scores, "predictions");
     check_rows(scores.users, users, "predictions");
-    id_bits |= static_cast<std::uint64_t>(std::max(scores.items - 1, Count{0}));
+    id_bits |= std::bit_ceil(static_cast<std::uint64_t>(scores.items)) - 1;
   }
   if (request.exclude) {
     id_bits |= validate_lists(*request.exclude, "exclude", effort);

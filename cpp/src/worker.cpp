@@ -92,7 +92,7 @@ const Matches& Worker::match(Count user, Ties ties, const Checkpoint& checkpoint
   if (scores_ranking_) {
     const Count items = std::get<ScoreMatrix>(job_.request.predictions).items;
     // The ranks of the truth cost the same however deep they lie, and a list as much as it is long.
-    const bool shallow = job_.plan.depth <= std::max<Count>(1024, items / 8);
+    const bool shallow = job_.plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
     const Ranked ranked = std::visit(
         [&](auto& ranking) {
           return shallow ? ranking.best(job_.plan.depth, ties, checkpoint)

@@ -12,7 +12,6 @@ from metrik import _core
 from metrik._conventions import checked_choice
 from metrik._errors import input_error
 from metrik._inputs import Exclude, Scores, as_exclude
-from metrik._inputs.checks import score_array
 from metrik._isa import wanted_isa
 from metrik._metrics import checked_cutoff
 from metrik._threads import settled_threads
@@ -49,13 +48,15 @@ class Question(NamedTuple):
 
 Ranker = Callable[[Question], "NDArray[np.int64]"]
 
+_PLACES = 1 << 20  # that are looked up at a time
+
 
 def ranked(
     ranker: Ranker, scores: object, k: object, exclude: object, ties: object, nan: object, num_threads: object
 ) -> TopK:
     """Rank by the given ranker; the other arguments are those of `metrik.topk`."""
     question = Question(
-        scores if isinstance(scores, Scores) else Scores(score_array(scores, "scores")),
+        scores if isinstance(scores, Scores) else Scores.named(scores, "scores"),
         checked_cutoff(k),
         as_exclude(exclude),
         checked_choice("ties", ties, "ties"),
@@ -71,8 +72,13 @@ def ranked(
 
 def _scores_of(ids: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
     best = np.full(ids.shape, math.nan if values.dtype.kind == "f" else 0, values.dtype)
-    users, ranks = np.nonzero(ids >= 0)
-    best[users, ranks] = values[users, ids[users, ranks]]
+    if values.shape[1] == 0:
+        return best
+    some = max(1, _PLACES // ids.shape[1])
+    for begin in range(0, len(ids), some):
+        rows = slice(begin, begin + some)
+        found = np.take_along_axis(values[rows], np.maximum(ids[rows], 0), axis=1)
+        np.copyto(best[rows], found, where=ids[rows] >= 0)
     return best
 
 

@@ -87,7 +87,9 @@ void KeyRanking<Key>::for_each_item(Ties ties, const Checkpoint& checkpoint, con
 template <class Key>
 void KeyRanking<Key>::mark_excluded(std::span<const std::int64_t> exclude,
                                     const Checkpoint& checkpoint) {
-  for (const std::uint32_t item : excluded_) excluded_bits_[item / 64] = 0;
+  in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) excluded_bits_[excluded_[i] / 64] = 0;
+  });
   excluded_.clear();
   in_chunks(exclude.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const std::int64_t id : exclude.subspan(begin, end - begin)) {
@@ -141,9 +143,12 @@ Count KeyRanking<Key>::length(const Checkpoint& checkpoint) {
       items += static_cast<Count>(above + equal);
     });
   }
-  return items - std::ranges::count_if(excluded_, [&](std::uint32_t item) {
-           return !has_least_ || row_.at(item) >= least_;
-         });
+  in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const std::uint32_t item : std::span(excluded_).subspan(begin, end - begin)) {
+      items -= !has_least_ || row_.at(item) >= least_ ? 1 : 0;
+    }
+  });
+  return std::max(items, Count{0});  // less only if another thread writes to the scores meanwhile
 }
 
 // A key that at least `wanted` items reach, if there are as many that are no NaN.
@@ -251,17 +256,31 @@ void KeyRanking<Key>::choose(std::span<const std::int64_t> items, Ties ties,
                              const Checkpoint& checkpoint) {
   entries_.clear();
   if (!recommends_) return;
+  items_.clear();
   in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const std::int64_t id : items.subspan(begin, end - begin)) {
-      const auto item = static_cast<std::uint64_t>(id);
-      if (item >= size_) continue;
-      const Entry entry{row_.at(item), static_cast<std::uint32_t>(item)};
+    for (const std::int64_t item : items.subspan(begin, end - begin)) {
+      if (std::cmp_less(item, size_)) items_.push_back(item);
+    }
+  });
+  sort(std::span(items_), std::less<>(), checkpoint);
+  const auto repeats = std::ranges::unique(items_);
+  items_.erase(repeats.begin(), repeats.end());
+  in_chunks(items_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const std::int64_t id : std::span(items_).subspan(begin, end - begin)) {
+      const auto item = static_cast<std::uint32_t>(id);
+      const Entry entry{row_.at(item), item};
       if (is_rankable(entry.key, item)) entries_.push_back(entry);
     }
   });
   sort(std::span(entries_), Better{ties}, checkpoint);
-  const auto repeats = std::ranges::unique(entries_, {}, &Entry::item);
-  entries_.erase(repeats.begin(), repeats.end());
+}
+
+// Which of the entries, best first, is the first that the item beats.
+template <class Key>
+std::size_t KeyRanking<Key>::first_beaten(const Entry& item, Ties ties) const {
+  const auto beaten = std::ranges::partition_point(
+      entries_, [&](const Entry& entry) { return !Better{ties}(item, entry); });
+  return static_cast<std::size_t>(beaten - entries_.begin());
 }
 
 // Ranks each item by itself: how many beat it.
@@ -280,33 +299,29 @@ void KeyRanking<Key>::count_each(Ties ties, const Checkpoint& checkpoint) {
       ranks_[i] += static_cast<Count>(above[0] + above[1] + tied);
     }
   });
-  const Better better{ties};
-  for (const std::uint32_t item : excluded_) {
-    const Entry excluded{row_.at(item), item};
-    const auto beaten = std::ranges::partition_point(
-        entries_, [&](const Entry& entry) { return !better(excluded, entry); });
-    for (auto i = beaten - entries_.begin(); i < std::ssize(entries_); ++i) {
-      --ranks_[static_cast<std::size_t>(i)];
+  // Those that are excluded beat nobody.
+  std::vector<Count> excluded(entries_.size() + 1);
+  in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const std::uint32_t item : std::span(excluded_).subspan(begin, end - begin)) {
+      ++excluded[first_beaten({row_.at(item), item}, ties)];
     }
-  }
+  });
+  Count above = 0;
+  for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] -= above += excluded[i];
 }
 
 // Ranks all at once: how many of them each item of the row beats.
 template <class Key>
 void KeyRanking<Key>::count_all(Ties ties, const Checkpoint& checkpoint) {
-  const Better better{ties};
-  std::vector<Count> beaten_from(entries_.size() + 1);
+  std::vector<Count> better(entries_.size() + 1);  // items, by the first entry that they beat
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
       const Entry item{keys[i], static_cast<std::uint32_t>(begin + i)};
-      if (!is_rankable(item.key, item.item)) continue;
-      const auto beaten = std::ranges::partition_point(
-          entries_, [&](const Entry& entry) { return !better(item, entry); });
-      ++beaten_from[static_cast<std::size_t>(beaten - entries_.begin())];
+      if (is_rankable(item.key, item.item)) ++better[first_beaten(item, ties)];
     }
   });
   Count above = 0;
-  for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] += above += beaten_from[i];
+  for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] += above += better[i];
 }
 
 template <class Key>
@@ -320,8 +335,13 @@ Ranked KeyRanking<Key>::ranks_of(std::span<const std::int64_t> items, Ties ties,
   } else {
     count_all(ties, checkpoint);
   }
-  // Out of range only if another thread writes to the scores meanwhile.
-  for (Count& rank : ranks_) rank = std::clamp(rank, Count{1}, static_cast<Count>(size_));
+  // Each below the one before, and within the row, even if another thread writes to the scores.
+  const auto beyond = static_cast<Count>(size_ - ranks_.size()) + 1;
+  Count above = 0;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    ranks_[i] = std::clamp(ranks_[i], above + 1, beyond + static_cast<Count>(i));
+    above = ranks_[i];
+  }
   return ranked(length(checkpoint));
 }
 

@@ -35,7 +35,8 @@ class KeyRanking {
   // The best items. Valid until the next call.
   Ranked best(Count depth, Ties ties, const Checkpoint& checkpoint);
 
-  // Those of the given items that are ranked, however far down. Valid until the next call.
+  // Those of the given items, none of them negative, that are ranked, however far down. Valid until
+  // the next call.
   Ranked ranks_of(std::span<const std::int64_t> items, Ties ties, const Checkpoint& checkpoint);
 
  private:
@@ -61,6 +62,7 @@ class KeyRanking {
   void gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void keep_best(std::size_t keep, Ties ties);
   void choose(std::span<const std::int64_t> items, Ties ties, const Checkpoint& checkpoint);
+  [[nodiscard]] std::size_t first_beaten(const Entry& item, Ties ties) const;
   void count_each(Ties ties, const Checkpoint& checkpoint);
   void count_all(Ties ties, const Checkpoint& checkpoint);
   Ranked ranked(Count length);

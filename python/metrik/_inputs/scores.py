@@ -53,11 +53,21 @@ class Scores:
     core: _core.Scores = field(repr=False)
 
     def __init__(self, values: object, min_score: float | None = None) -> None:
-        array = read_only(score_array(values, "predictions"))
+        self._settle(values, min_score, "predictions")
+
+    @classmethod
+    def named(cls, values: object, argument: str) -> Scores:
+        """View an array that messages call by this name."""
+        scores = cls.__new__(cls)
+        scores._settle(values, None, argument)  # noqa: SLF001 - its own
+        return scores
+
+    def _settle(self, values: object, min_score: object, argument: str) -> None:
+        array = read_only(score_array(values, argument))
         least = None if min_score is None else _threshold(min_score)
         object.__setattr__(self, "values", array)
         object.__setattr__(self, "min_score", least)
-        object.__setattr__(self, "core", _core.Scores(array, least, "predictions"))
+        object.__setattr__(self, "core", _core.Scores(array, least, argument))
 
     def __len__(self) -> int:
         """Return the number of users."""
