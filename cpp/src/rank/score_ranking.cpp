@@ -300,28 +300,28 @@ void KeyRanking<Key>::count_each(Ties ties, const Checkpoint& checkpoint) {
     }
   });
   // Those that are excluded beat nobody.
-  std::vector<Count> excluded(entries_.size() + 1);
+  beating_.assign(entries_.size() + 1, 0);
   in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const std::uint32_t item : std::span(excluded_).subspan(begin, end - begin)) {
-      ++excluded[first_beaten({row_.at(item), item}, ties)];
+      ++beating_[first_beaten({row_.at(item), item}, ties)];
     }
   });
   Count above = 0;
-  for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] -= above += excluded[i];
+  for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] -= above += beating_[i];
 }
 
 // Ranks all at once: how many of them each item of the row beats.
 template <class Key>
 void KeyRanking<Key>::count_all(Ties ties, const Checkpoint& checkpoint) {
-  std::vector<Count> better(entries_.size() + 1);  // items, by the first entry that they beat
+  beating_.assign(entries_.size() + 1, 0);
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
       const Entry item{keys[i], static_cast<std::uint32_t>(begin + i)};
-      if (is_rankable(item.key, item.item)) ++better[first_beaten(item, ties)];
+      if (is_rankable(item.key, item.item)) ++beating_[first_beaten(item, ties)];
     }
   });
   Count above = 0;
-  for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] += above += better[i];
+  for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] += above += beating_[i];
 }
 
 template <class Key>

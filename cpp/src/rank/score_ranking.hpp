@@ -84,6 +84,7 @@ class KeyRanking {
   std::vector<Entry> entries_;
   std::vector<std::int64_t> items_;
   std::vector<Count> ranks_;
+  std::vector<Count> beating_;  // items, by the first entry that they beat
 };
 
 using ScoreRanking = std::variant<KeyRanking<float>, KeyRanking<double>, KeyRanking<std::int64_t>>;
