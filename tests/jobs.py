@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 
 import metrik
-from strategies import Evaluation
+from strategies import Evaluation, spellings
 
-METRICS = [f"{name}@[1,5,10,20,50,100]" for name in metrik.metrics]
+METRICS = [text for name in metrik.metrics for text in spellings(name, [1, 5, 10, 20, 50, 100], whole=False)]
 
 
 def uniform(users: int, length: int, metrics: list[str] | None = None) -> Evaluation:

@@ -23,6 +23,13 @@ SCORE_DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"
 PARAMETERS = {"beta": st.sampled_from([0.0, 0.5, 1.0, 2.0, math.inf]), "p": st.sampled_from([0.0, 0.5, 0.8, 0.95])}
 
 
+def spellings(name: str, cutoffs: object, *, whole: bool = True) -> list[str]:
+    """Return the metric at the cutoffs, as far as it has any, and without."""
+    if metrik.metrics[name].pairwise:
+        return [name]
+    return [*([name] if whole else []), f"{name}@{cutoffs}"]
+
+
 def examples(count: int) -> int:
     """Return how many examples to draw: fewer where the code runs slowly, as under a sanitizer."""
     return max(10, round(count * float(os.environ.get("METRIK_EXAMPLES", "1"))))
@@ -46,7 +53,7 @@ class Evaluation:
 @st.composite
 def metric_strings(draw: st.DrawFn) -> str:
     info = draw(st.sampled_from(list(metrik.metrics.values())))
-    cutoff = draw(st.one_of(st.none(), CUTOFFS))
+    cutoff = None if info.pairwise else draw(st.one_of(st.none(), CUTOFFS))
     text = info.name if cutoff is None else f"{info.name}@{cutoff}"
     arguments = []
     if info.parameter is not None:
@@ -54,13 +61,13 @@ def metric_strings(draw: st.DrawFn) -> str:
     if info.micro and draw(st.integers(0, 4)) == 0:
         arguments.append("average=micro")
     if draw(st.integers(0, 9)) == 0:  # of scores, another ranking than that of the other values
-        arguments.append(draw(st.sampled_from(["ties=lowest_id", "ties=highest_id", "nan=last"])))
+        arguments.append(draw(st.sampled_from([*(f"ties={ties}" for ties in CHOICES["ties"].choices), "nan=last"])))
     return f"{text}({','.join(arguments)})" if arguments else text
 
 
 @st.composite
 def conventions(draw: st.DrawFn) -> metrik.Convention:
-    names = draw(st.lists(st.sampled_from(sorted(set(CHOICES) - {"average"})), unique=True, max_size=6))
+    names = draw(st.lists(st.sampled_from(sorted(set(CHOICES) - {"average", "ties"})), unique=True, max_size=6))
     changes: dict[str, Any] = {name: draw(st.sampled_from(CHOICES[name].choices)) for name in names}
     changes["min_grade"] = draw(st.sampled_from([None, None, None, -1.0, 0.0, 0.5, 1.0, 2.0]))
     changes["gain_table"] = draw(st.sampled_from([(), (0.0, 1.0, 3.0, 7.0), (2.0, 1.0, 0.5, 4.0)]))
@@ -168,6 +175,7 @@ def evaluations(
 def score_evaluations(draw: st.DrawFn, *, min_users: int = 0, max_users: int = 8) -> Evaluation:
     """Draw an evaluation of scores; where one is NaN, it is refused or ranked last."""
     evaluation = draw(evaluations(min_users=min_users, max_users=max_users, predictions=scores))
-    ties, nan = draw(st.sampled_from(["lowest_id", "highest_id"])), draw(st.sampled_from(["raise", "last", "last"]))
+    ties = draw(st.sampled_from(["lowest_id", "highest_id", *CHOICES["ties"].choices]))
+    nan = draw(st.sampled_from(["raise", "last", "last"]))
     convention = evaluation.options["convention"].replace(ties=ties, nan=nan)
     return replace(evaluation, options=evaluation.options | {"convention": convention})

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 import metrik
 from metrik import _core
-from strategies import Evaluation, evaluations, examples
+from strategies import Evaluation, evaluations, examples, spellings
 from test_laws import run
 
-METRICS = [f"{name}@[1,5,10]" for name in metrik.metrics] + ["ndcg@10(gain=exp2)", "recall@5(average=micro)"]
+METRICS = [text for name in metrik.metrics for text in spellings(name, [1, 5, 10], whole=False)]
+METRICS += ["ndcg@10(gain=exp2)", "recall@5(average=micro)"]
 
 
 @pytest.fixture(scope="module")

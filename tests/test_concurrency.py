@@ -101,7 +101,9 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     fields = {"duplicate_items": policy, "duplicate_truth": policy}
     rules = _core.Rules(fields | {"gain": "table"}, 0.5, [0.0, 1.0, 3.0])
     exp2 = _core.Rules(fields | {"gain": "exp2", "undefined": "nan", "average": "micro"}, 0.5, [])
-    values = [_core.PlannedValue(name, 3, 0.5, rules) for name in metrik.metrics]
+    values = [
+        _core.PlannedValue(name, None if info.pairwise else 3, 0.5, rules) for name, info in metrik.metrics.items()
+    ]
     values += [_core.PlannedValue(name, None, 0.5, exp2) for name in ("ndcg", "recall")]
     before = [_core.Lists(items, indptr, None, None, "sound") for items in (truth, lists, exclude)]
     outcomes = {"result": 0, "refused": 0}

@@ -79,7 +79,11 @@ def sound_rules() -> _core.Rules:
 
 def sound_values() -> list[_core.PlannedValue]:
     rules = sound_rules()
-    return [_core.PlannedValue(name, cutoff, 0.5, rules) for name in metrik.metrics for cutoff in (None, 3)]
+    return [
+        _core.PlannedValue(name, cutoff, 0.5, rules)
+        for name, info in metrik.metrics.items()
+        for cutoff in ((None,) if info.pairwise else (None, 3))
+    ]
 
 
 # Each function and type of the module, with arguments that it takes.

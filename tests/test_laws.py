@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import metrik
-from strategies import Evaluation, evaluations, examples
+from strategies import Evaluation, evaluations, examples, spellings
 
 BINARY = ["precision", "recall", "f1", "hit_rate", "average_precision", "average_recall", "reciprocal_rank", "ndcg"]
 BINARY += ["dcg", "r_precision", "rbp", "judged", "bpref", "num_hits"]
@@ -105,7 +105,7 @@ def test_a_hit_moved_up_lowers_nothing(metric: str, above: list[bool], below: li
 def test_f10_values_stay_within_0_and_1(name: str, data: st.DataObject) -> None:
     evaluation = data.draw(evaluations(min_users=1))
     assume(evaluation.options["convention"].duplicate_items != "count")
-    report = run(Evaluation(evaluation.truth, evaluation.predictions, [name, f"{name}@3"], evaluation.options))
+    report = run(Evaluation(evaluation.truth, evaluation.predictions, spellings(name, 3), evaluation.options))
     assert all(0 <= value <= 1 for value in report.values.values() if value == value)  # noqa: PLR0124 - not NaN
 
 

@@ -101,14 +101,19 @@ def test_an_empty_list_of_metrics_is_an_error() -> None:
 @pytest.mark.parametrize("name", metrik.metrics)
 def test_functions(name: str) -> None:
     info = metrik.metrics[name]
-    function = getattr(metrik, f"{name}_at_k")
+    function = getattr(metrik, name if info.pairwise else f"{name}_at_k")
     truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
-    assert function(truth, lists, 2) == metrik.evaluate(truth, lists, f"{name}@2").values[f"{name}@2"]
-    assert function(truth, lists, k=None) == metrik.evaluate(truth, lists, name).values[name]
-    assert info.summary in inspect.getdoc(function).partition("Parameters")[0]  # type: ignore[union-attr]
-    assert list(inspect.signature(function).parameters)[:3] == ["truth", "predictions", "k"]
+    parameters = ["truth", "predictions"]
+    if info.pairwise:
+        assert function(truth, lists) == metrik.evaluate(truth, lists, name).values[name]
+    else:
+        parameters.append("k")
+        assert function(truth, lists, 2) == metrik.evaluate(truth, lists, f"{name}@2").values[f"{name}@2"]
+        assert function(truth, lists, k=None) == metrik.evaluate(truth, lists, name).values[name]
+    assert info.summary in " ".join(inspect.getdoc(function).partition("Parameters")[0].split())  # type: ignore[union-attr]
+    assert list(inspect.signature(function).parameters)[: len(parameters)] == parameters
     with pytest.raises(TypeError):
-        function(truth, lists, 2, no_such_option=1)
+        function(truth, lists, no_such_option=1)
 
 
 def test_functions_take_the_parameter_and_the_options() -> None:

@@ -47,7 +47,8 @@ PySums python_sums(const Sums& sums) {
                         sums.weight.scale);
 }
 
-py::typing::Dict<py::str, int> python_tally(const Tally& tally) {
+py::typing::Dict<py::str, int> python_tally(const Result& result) {
+  const Tally& tally = result.tally;
   py::dict counts;
   counts["empty_truth"] = tally.empty_truth;
   counts["empty_predictions"] = tally.empty_predictions;
@@ -57,6 +58,10 @@ py::typing::Dict<py::str, int> python_tally(const Tally& tally) {
   counts["excluded_recommended"] = tally.excluded_recommended;
   counts["relevant_excluded"] = tally.relevant_excluded;
   counts["relevant_not_rankable"] = tally.relevant_not_rankable;
+  for (std::size_t i = 0; i < tally.tied_at_cutoff.size(); ++i) {
+    const std::string name = "tied_at_cutoff@" + std::to_string(result.cutoffs[i]);
+    counts[name.c_str()] = tally.tied_at_cutoff[i];
+  }
   return counts;
 }
 
@@ -110,7 +115,7 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
     if (sums.size() % 4096 == 4095) poll_signals();
     sums.append(python_sums(one));
   }
-  return py::make_tuple(sums, python_tally(result.tally), table);
+  return py::make_tuple(sums, python_tally(result), table);
 }
 
 // None where no row is padded.

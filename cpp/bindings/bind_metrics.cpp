@@ -32,7 +32,8 @@ void bind_metrics(py::module_& module) {
                              })
       .def_readonly("unit_range", &MetricInfo::unit_range)
       .def_readonly("micro", &MetricInfo::micro)
-      .def_readonly("uses_gains", &MetricInfo::uses_gains);
+      .def_readonly("uses_gains", &MetricInfo::uses_gains)
+      .def_readonly("pairwise", &MetricInfo::pairwise);
   module.def(
       "metric_table",
       [] {

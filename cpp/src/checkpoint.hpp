@@ -52,4 +52,20 @@ void sort(std::span<T> elements, const Before& before, const Checkpoint& checkpo
   });
 }
 
+// Brings the nth of the elements to its place, and those before it before it, in no order.
+template <class T, class Before>
+void select(std::span<T> elements, std::size_t nth, const Before& before,
+            const Checkpoint& checkpoint) {
+  const auto place = elements.begin() + static_cast<std::ptrdiff_t>(nth);
+  if (elements.size() < kChunk) {
+    std::ranges::nth_element(elements, place, before);
+    return;
+  }
+  std::size_t comparisons = 0;
+  std::ranges::nth_element(elements, place, [&](const T& one, const T& other) {
+    if (++comparisons % kChunk == 0) checkpoint();
+    return before(one, other);
+  });
+}
+
 }  // namespace metrik

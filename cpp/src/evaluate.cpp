@@ -107,8 +107,10 @@ class Evaluation {
   Breach walk();
   void add(Worker& worker, Count group);
   [[noreturn]] void report(Breach gravest);
+  static Fault tied_fault(const std::optional<Tie>& tie);
   static Fault nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint);
-  [[nodiscard]] Fault fault_of(Breach breach, const Matches& matches, Count user) const;
+  [[nodiscard]] Fault fault_of(Breach breach, const Worker& worker, const Matches& matches,
+                               Count user) const;
 
   Job job_;
   std::vector<Count> order_;  // users by group; empty if there is one group
@@ -125,6 +127,9 @@ Evaluation::Evaluation(const Request& request)
            .discounts = {}} {
   job_.id_bits = validate(request, job_.plan);
   const Checkpoint checkpoint = timed(request.poll);
+  if (!std::holds_alternative<Lists>(request.predictions)) {
+    tally_.tied_at_cutoff.assign(job_.plan.cutoffs.size(), 0);
+  }
   const Count longest_list =
       std::visit([](const auto& predictions) { return longest(predictions); }, request.predictions);
   const Count longest_truth = longest(request.truth);
@@ -175,7 +180,7 @@ void Evaluation::report(Breach gravest) {
   }
   Fault fault = gravest == Breach::nan_score
                     ? nan_fault(worker, first, checkpoint)
-                    : fault_of(gravest, worker.match(first, checkpoint), first);
+                    : fault_of(gravest, worker, worker.match(first, checkpoint), first);
   fault.count = count;
   fault.row = first;
   throw InputError(std::move(fault));
@@ -190,7 +195,20 @@ Fault Evaluation::nan_fault(Worker& worker, Count user, const Checkpoint& checkp
   return fault;
 }
 
-Fault Evaluation::fault_of(Breach breach, const Matches& matches, Count user) const {
+Fault Evaluation::tied_fault(const std::optional<Tie>& tie) {
+  Fault fault{.argument = "predictions",
+              .expected = "scores that no other item shares with one of the truth (ties='raise')",
+              .found = "another thread writing to them",
+              .hint = "another ties= says what a tie means"};
+  if (tie) {
+    fault.found =
+        std::to_string(tie->size()) + " items of one score at rank " + std::to_string(tie->first);
+  }
+  return fault;
+}
+
+Fault Evaluation::fault_of(Breach breach, const Worker& worker, const Matches& matches,
+                           Count user) const {
   const auto again = [&](const Lists& lists, Offset position) -> std::string {
     if (position < 0) return "an item again";  // another thread has changed the list since
     const auto flat = static_cast<std::size_t>(lists.begin(user) + position);
@@ -212,6 +230,8 @@ Fault Evaluation::fault_of(Breach breach, const Matches& matches, Count user) co
           .found = again(std::get<Lists>(job_.request.predictions), matches.first_list_duplicate),
           .position = matches.first_list_duplicate,
           .hint = "duplicate_items='first' or 'count' accepts it"};
+    case Breach::tied_score:
+      return tied_fault(worker.first_tied(matches));
     case Breach::empty_truth:
       return {.argument = "truth",
               .expected = "a relevant item for every user (empty_truth='error')",
@@ -275,7 +295,7 @@ Result Evaluation::run() {
   const Breach breach = walk();
   if (breach != Breach::none) report(breach);
   const Checkpoint checkpoint = timed(job_.request.poll);
-  Result result{.sums = {}, .tally = tally_};
+  Result result{.sums = {}, .tally = tally_, .cutoffs = job_.plan.cutoffs};
   for (const std::vector<Accumulator>& totals : totals_) {
     checkpoint();
     for (const Accumulator& sums : totals) result.sums.push_back(sums.sums());
@@ -285,7 +305,7 @@ Result Evaluation::run() {
 
 }  // namespace
 
-void Tally::add(const Tally& other) noexcept {
+void Tally::add(const Tally& other) {
   empty_truth += other.empty_truth;
   empty_predictions += other.empty_predictions;
   missing_predictions += other.missing_predictions;
@@ -294,6 +314,10 @@ void Tally::add(const Tally& other) noexcept {
   excluded_recommended += other.excluded_recommended;
   relevant_excluded += other.relevant_excluded;
   relevant_not_rankable += other.relevant_not_rankable;
+  tied_at_cutoff.resize(std::max(tied_at_cutoff.size(), other.tied_at_cutoff.size()));
+  for (std::size_t i = 0; i < other.tied_at_cutoff.size(); ++i) {
+    tied_at_cutoff[i] += other.tied_at_cutoff[i];
+  }
 }
 
 Result evaluate(const Request& request) { return Evaluation(request).run(); }

@@ -16,16 +16,34 @@ struct Hit {
   bool relevant;
 };
 
+// The ranks that items of one score share.
+struct Tie {
+  Count first = 0;
+  Count last = 0;
+
+  [[nodiscard]] Count size() const noexcept { return last - first + 1; }
+  friend bool operator==(const Tie&, const Tie&) = default;
+};
+
+// The relevant items of a tie, or one that stands by itself.
+struct TiedHits {
+  Tie tie;
+  Count hits;        // in the tie
+  Count hits_above;  // before it
+  double gain;       // of the hits in the tie together
+};
+
 // One user as the metrics see it.
 struct HitRow {
-  std::span<const Hit> judged;    // by rank
-  std::span<const double> ideal;  // gains of the relevant items, highest first; empty if all are 1
-  Count first_hit = 0;            // rank of the first relevant item; 0 if there is none
-  Count recommended = 0;          // length of the list
-  Count relevant = 0;             // relevant items in the truth
-  Count nonrelevant = 0;          // judged items that are not relevant
-  bool unit_gains = true;         // every relevant item has gain 1
-  bool hits_repeat = false;       // a relevant item counts at more than one rank
+  std::span<const Hit> judged;     // by rank
+  std::span<const TiedHits> tied;  // by rank, where an expectation over their orders is asked for
+  std::span<const double> ideal;   // gains of the relevant items, highest first; empty if all are 1
+  Count first_hit = 0;             // rank of the first relevant item; 0 if there is none
+  Count recommended = 0;           // length of the list
+  Count relevant = 0;              // relevant items in the truth
+  Count nonrelevant = 0;           // judged items that are not relevant
+  bool unit_gains = true;          // every relevant item has gain 1
+  bool hits_repeat = false;        // a relevant item counts at more than one rank
 };
 
 // What of a ranking lies down to a cutoff.

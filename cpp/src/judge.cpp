@@ -102,15 +102,65 @@ void Judge::add_hits(const Lens& lens, const Matches& matches, HitRow& row, std:
                      const Checkpoint& checkpoint) {
   const bool once = lens.duplicate_items == Duplicates::first;
   Count relevant = 0;
+  ties_.clear();
   if (matches.found.size() > kChunk) hits.reserve(hits.size() + matches.found.size());
   in_chunks(matches.found.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const Match& match : std::span(matches.found).subspan(begin, end - begin)) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Match& match = matches.found[i];
       if (match.repeat && once) continue;
       const Entry& entry = entry_of(match.entry);
       row.hits_repeat = row.hits_repeat || (match.repeat && entry.relevant);
       row.first_hit = relevant == 0 && entry.relevant ? match.rank : row.first_hit;
       relevant += entry.relevant ? 1 : 0;
       hits.push_back({match.rank, relevant, entry.gain, entry.relevant});
+      if (!matches.ties.empty()) ties_.push_back(matches.ties[i]);
+    }
+  });
+}
+
+// Puts the judged items of each tie where the convention wants them: those of the highest gain
+// first, then those of none, then the unjudged; or all of these the other way round.
+void Judge::arrange_ties(Ties ties, HitRow& row, std::span<Hit> hits,
+                         const Checkpoint& checkpoint) {
+  const bool best_first = ties == Ties::optimistic;
+  const auto before = [&](const Hit& one, const Hit& other) {
+    const Hit& better = best_first ? one : other;
+    const Hit& worse = best_first ? other : one;
+    if (better.relevant != worse.relevant) return better.relevant;
+    return better.gain > worse.gain;
+  };
+  Count relevant = 0;
+  row.first_hit = 0;
+  for (std::size_t begin = 0; begin < ties_.size();) {
+    const Tie tie = ties_[begin];
+    std::size_t end = begin;
+    while (end < ties_.size() && ties_[end] == tie) ++end;
+    const std::span<Hit> tied = hits.subspan(begin, end - begin);
+    sort(tied, before, checkpoint);
+    Count rank = best_first ? tie.first : tie.last - static_cast<Count>(tied.size()) + 1;
+    for (Hit& hit : tied) {
+      hit.rank = rank++;
+      hit.hits = relevant += hit.relevant ? 1 : 0;
+      if (relevant == 1 && hit.relevant) row.first_hit = hit.rank;
+    }
+    begin = end;
+    if (begin % kChunk == 0) checkpoint();
+  }
+}
+
+void Judge::add_tied(std::span<const Hit> hits, std::vector<TiedHits>& tied,
+                     const Checkpoint& checkpoint) const {
+  const std::size_t begin_of_tied = tied.size();
+  in_chunks(hits.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Hit& hit = hits[i];
+      if (!hit.relevant) continue;
+      const Tie tie = ties_.empty() ? Tie{hit.rank, hit.rank} : ties_[i];
+      if (tied.size() == begin_of_tied || tied.back().tie != tie) {
+        tied.push_back({.tie = tie, .hits = 0, .hits_above = hit.hits - 1, .gain = 0});
+      }
+      ++tied.back().hits;
+      tied.back().gain += hit.gain;
     }
   });
 }
@@ -124,7 +174,13 @@ const HitRow& Judge::judge(const Lens& lens, const Matches& matches, std::span<c
   count_truth(lens, matches, row, rows.ideal_, checkpoint);
   const std::size_t begin_of_hits = rows.hits_.size();
   add_hits(lens, matches, row, rows.hits_, checkpoint);
-  row.judged = std::span(rows.hits_).subspan(begin_of_hits);
+  const std::span<Hit> hits = std::span(rows.hits_).subspan(begin_of_hits);
+  const std::size_t begin_of_tied = rows.tied_.size();
+  if (lens.ties == Ties::expected) add_tied(hits, rows.tied_, checkpoint);
+  const bool arranged = lens.ties == Ties::optimistic || lens.ties == Ties::pessimistic;
+  if (arranged && !ties_.empty()) arrange_ties(lens.ties, row, hits, checkpoint);
+  row.judged = hits;
+  row.tied = std::span(rows.tied_).subspan(begin_of_tied);
   row.ideal = std::span(rows.ideal_).subspan(begin_of_ideal);
   return row;
 }
@@ -132,11 +188,14 @@ const HitRow& Judge::judge(const Lens& lens, const Matches& matches, std::span<c
 // The vectors may have moved since the rows were made.
 std::span<const HitRow> Rows::all() noexcept {
   std::size_t hit = 0;
+  std::size_t tie = 0;
   std::size_t place = 0;
   for (HitRow& row : rows_) {
     row.judged = std::span(hits_).subspan(hit, row.judged.size());
+    row.tied = std::span(tied_).subspan(tie, row.tied.size());
     row.ideal = std::span(ideal_).subspan(place, row.ideal.size());
     hit += row.judged.size();
+    tie += row.tied.size();
     place += row.ideal.size();
   }
   return rows_;

@@ -24,6 +24,7 @@ class Rows {
   void clear() noexcept {
     rows_.clear();
     hits_.clear();
+    tied_.clear();
     ideal_.clear();
   }
   [[nodiscard]] std::span<const HitRow> all() noexcept;  // valid until the next is judged
@@ -33,8 +34,9 @@ class Rows {
   static constexpr std::size_t kHits = 4096;
 
   std::vector<HitRow> rows_;
-  std::vector<Hit> hits_;      // of one user after another
-  std::vector<double> ideal_;  // the same
+  std::vector<Hit> hits_;       // of one user after another
+  std::vector<TiedHits> tied_;  // the same
+  std::vector<double> ideal_;   // the same
 };
 
 // What of a convention decides how a user is judged. Values that agree in it share one HitRow.
@@ -84,12 +86,16 @@ class Judge {
                    std::vector<double>& ideal, const Checkpoint& checkpoint);
   void add_hits(const Lens& lens, const Matches& matches, HitRow& row, std::vector<Hit>& hits,
                 const Checkpoint& checkpoint);
+  void arrange_ties(Ties ties, HitRow& row, std::span<Hit> hits, const Checkpoint& checkpoint);
+  void add_tied(std::span<const Hit> hits, std::vector<TiedHits>& tied,
+                const Checkpoint& checkpoint) const;
   [[nodiscard]] const Entry& entry_of(Count entry) const noexcept {
     return entries_[ungraded_ ? 0 : static_cast<std::size_t>(entry)];
   }
 
   bool ungraded_ = true;  // one entry stands for all
   std::vector<Entry> entries_;
+  std::vector<Tie> ties_;  // of the hits; empty: each stands by itself
 };
 
 }  // namespace metrik

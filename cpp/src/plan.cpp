@@ -81,6 +81,32 @@ void check_average(const MetricInfo& info, const PlannedValue& value) {
   }
 }
 
+std::size_t index_of(const MetricInfo& info) {
+  return static_cast<std::size_t>(&info - AllMetrics::info.data());
+}
+
+// The rules of the value, settled for its metric.
+Rules settled_rules(const MetricInfo& info, const PlannedValue& value) {
+  Rules rules = value.rules;
+  if (info.pairwise && is_strict(rules.ties)) rules.ties = Ties::expected;
+  return rules;
+}
+
+void check_ties(const MetricInfo& info, const PlannedValue& value) {
+  if (info.pairwise && value.cutoff != kNoCutoff) {
+    refuse(value, "no cutoff", std::to_string(value.cutoff));
+  }
+  if (value.rules.ties != Ties::expected) return;
+  if (AllMetrics::expected[index_of(info)] == nullptr) {
+    refuse(value, "other ties than 'expected' (overrides set it for one metric)",
+           "'expected', for which it has no formula");
+  }
+  // The expectation of a quotient is another thing than a quotient of expectations.
+  if (info.name == AveragePrecision::info.name && value.rules.ap_over == Over::hits) {
+    refuse(value, "another ap_over beside ties='expected'", "'hits'");
+  }
+}
+
 void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (value.cutoff < 1 || (value.cutoff > kMaxCutoff && value.cutoff != kNoCutoff)) {
     refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
@@ -90,6 +116,7 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   }
   check_parameter(info, value);
   check_average(info, value);
+  check_ties(info, value);
   if (info.uses_gains) check_gain_table(value);
   if (info.uses_ideal) check_ideal(value);
 }
@@ -125,6 +152,24 @@ void choose_ladders(Plan& plan, std::span<const std::vector<Count>> cutoffs) {
   }
 }
 
+// How, and how deep, the scores have to be ranked.
+void choose_depths(Plan& plan) {
+  for (const Lens& lens : plan.lenses) {
+    const Ties ties = ranked_for(lens.ties);
+    if (std::ranges::find(plan.ties, ties) == plan.ties.end()) plan.ties.push_back(ties);
+  }
+  for (const Run& run : plan.runs) {
+    const std::span<const Count> cutoffs = plan.ladders[run.ladder].cutoffs();
+    plan.depth = std::max(plan.depth, cutoffs.back());
+    if (run.rules.ties == Ties::raise) plan.tieless = std::max(plan.tieless, cutoffs.back());
+    std::ranges::copy_if(cutoffs, std::back_inserter(plan.cutoffs),
+                         [](Count cutoff) { return cutoff != kNoCutoff; });
+  }
+  std::ranges::sort(plan.cutoffs);
+  const auto repeats = std::ranges::unique(plan.cutoffs);
+  plan.cutoffs.erase(repeats.begin(), repeats.end());
+}
+
 // The values in the order in which one walk meets them.
 std::vector<std::size_t> by_cutoff(std::span<const PlannedValue> values) {
   std::vector<std::size_t> order(values.size());
@@ -145,18 +190,19 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
     const PlannedValue& value = values[index];
     const MetricInfo& info = find_metric(value.metric);
     check_value(info, value);
+    const Rules rules = settled_rules(info, value);
     auto run = std::ranges::find_if(plan.runs, [&](const Run& known) {
-      return known.info == &info && known.parameter == value.parameter &&
-             known.rules == value.rules;
+      return known.info == &info && known.parameter == value.parameter && known.rules == rules;
     });
     if (run == plan.runs.end()) {
+      const bool expected = rules.ties == Ties::expected;
       plan.runs.push_back(
           {.info = &info,
-           .score = AllMetrics::score[static_cast<std::size_t>(&info - AllMetrics::info.data())],
+           .score = (expected ? AllMetrics::expected : AllMetrics::score)[index_of(info)],
            .parameter = value.parameter,
-           .rules = value.rules,
+           .rules = rules,
            .lens = 0,
-           .unit_range = info.unit_range && value.rules.duplicate_items != Duplicates::count});
+           .unit_range = info.unit_range && rules.duplicate_items != Duplicates::count});
       cutoffs.emplace_back();
       run = std::prev(plan.runs.end());
     }
@@ -165,12 +211,7 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
   }
   choose_ladders(plan, cutoffs);
   choose_lenses(plan, tally_rules);
-  for (const Lens& lens : plan.lenses) {
-    if (std::ranges::find(plan.ties, lens.ties) == plan.ties.end()) plan.ties.push_back(lens.ties);
-  }
-  for (const Ladder& ladder : plan.ladders) {
-    plan.depth = std::max(plan.depth, ladder.cutoffs().back());
-  }
+  choose_depths(plan);
   return plan;
 }
 

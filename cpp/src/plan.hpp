@@ -32,8 +32,10 @@ struct Plan {
   std::size_t tally_lens = 0;
   std::vector<Run> runs;
   std::vector<Ladder> ladders;
-  std::vector<Ties> ties;  // under which the lenses want the scores ranked
-  Count depth = 0;         // the last rank that a value asks for
+  std::vector<Ties> ties;      // that the scores have to be ranked for
+  std::vector<Count> cutoffs;  // of all values, ascending, each once
+  Count depth = 0;             // the last rank that a value asks for
+  Count tieless = 0;           // the last rank at which an item of the truth must not be tied
 };
 
 // Throws InputError where a value asks for what no metric or rule can give.

@@ -21,6 +21,7 @@ enum class Breach : std::uint8_t {
   nan_score,
   duplicate_truth,
   duplicate_items,
+  tied_score,
   empty_truth,
   missing_list,
   empty_list,

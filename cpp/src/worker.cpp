@@ -95,8 +95,9 @@ const Matches& Worker::match(Count user, Ties ties, const Checkpoint& checkpoint
     const bool shallow = job_.plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
     const Ranked ranked = std::visit(
         [&](auto& ranking) {
-          return shallow ? ranking.best(job_.plan.depth, ties, checkpoint)
-                         : ranking.ranks_of(truth, ties, checkpoint);
+          // One deeper, to see what is tied with the last.
+          return shallow && is_strict(ties) ? ranking.best(job_.plan.depth + 1, ties, checkpoint)
+                                            : ranking.ranks_of(truth, ties, checkpoint);
         },
         *scores_ranking_);
     return ranking_.match(truth, ranked, exclude, checkpoint);
@@ -111,7 +112,9 @@ const Matches& Worker::match(Count user, Ties ties, const Checkpoint& checkpoint
 
 const Matches& Worker::match(Count user, const Checkpoint& checkpoint) {
   start(user, checkpoint);
-  return match(user, job_.plan.ties.front(), checkpoint);
+  const std::vector<Ties>& ties = job_.plan.ties;
+  const bool told = std::ranges::find(ties, Ties::expected) != ties.end();
+  return match(user, told ? Ties::expected : ties.front(), checkpoint);
 }
 
 Count Worker::count_nan(Count user, Offset& first, const Checkpoint& checkpoint) {
@@ -142,16 +145,35 @@ Breach Worker::take(Count user, const Checkpoint& checkpoint) {
     if (matches.list_duplicates > 0 && raises(&Rules::duplicate_items)) {
       return Breach::duplicate_items;
     }
+    if (first_tied(matches)) return Breach::tied_score;
     for (std::size_t lens = 0; lens < rows_.size(); ++lens) {
-      if (job_.plan.lenses[lens].ties != ties) continue;
+      if (ranked_for(job_.plan.lenses[lens].ties) != ties) continue;
       const HitRow& row =
           judge_.judge(job_.plan.lenses[lens], matches, grades_of(user), rows_[lens], checkpoint);
       if (lens == job_.plan.tally_lens) count(user, matches, row);
       full = full || rows_[lens].full();
     }
   }
+  count_split_ties(checkpoint);
   users_.push_back(user);
   return full ? settle(checkpoint) : Breach::none;
+}
+
+void Worker::count_split_ties(const Checkpoint& checkpoint) {
+  if (!scores_ranking_) return;
+  const std::vector<Count>& cutoffs = job_.plan.cutoffs;
+  std::visit([&](auto& ranking) { ranking.find_split_ties(cutoffs, split_, checkpoint); },
+             *scores_ranking_);
+  tally_.tied_at_cutoff.resize(cutoffs.size());
+  for (std::size_t i = 0; i < cutoffs.size(); ++i) tally_.tied_at_cutoff[i] += split_[i] ? 1 : 0;
+}
+
+std::optional<Tie> Worker::first_tied(const Matches& matches) const {
+  for (const Tie& tie : matches.ties) {
+    if (tie.first > job_.plan.tieless) break;
+    if (tie.size() > 1) return tie;
+  }
+  return std::nullopt;
 }
 
 void Worker::count(Count user, const Matches& matches, const HitRow& row) {

@@ -46,6 +46,8 @@ class Worker {
 
   // Of a user who may have been taken in or not. Valid until the next call of anything.
   const Matches& match(Count user, const Checkpoint& checkpoint);
+  // The first tie of an item of the truth, where none may be tied.
+  [[nodiscard]] std::optional<Tie> first_tied(const Matches& matches) const;
   // How many scores of the user are NaN, and which is the first.
   Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
 
@@ -64,6 +66,7 @@ class Worker {
   bool start(Count user, const Checkpoint& checkpoint);
   const Matches& match(Count user, Ties ties, const Checkpoint& checkpoint);
   void count(Count user, const Matches& matches, const HitRow& row);
+  void count_split_ties(const Checkpoint& checkpoint);
   Breach settle_lens(std::size_t lens, const Checkpoint& checkpoint);
   void count_down(std::span<const HitRow> rows, const Ladder& ladder, const Checkpoint& checkpoint);
   void score(const Run& run, std::span<const HitRow> rows, const Checkpoint& checkpoint);
@@ -84,6 +87,7 @@ class Worker {
   std::vector<Reached> reached_;  // rows x cutoffs
   Scores scores_;
   Columns values_;
+  std::vector<bool> split_;  // cutoffs that split a tie
   // Of all users.
   std::vector<Accumulator> sums_;
   Tally tally_;

@@ -1,4 +1,4 @@
-"""One function a metric, made from the registry: ``metrik.ndcg_at_k(truth, predictions, k=10)``."""
+"""One function a metric, made from the registry: ``metrik.ndcg_at_k(truth, predictions, k=10)``, or ``metrik.auc``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def function_name(info: _core.MetricInfo) -> str:
     """Return the name of a metric's function."""
-    return f"{info.name}_at_k"
+    return info.name if info.pairwise else f"{info.name}_at_k"
 
 
 def _cutoff(k: object) -> str:
@@ -33,11 +33,12 @@ def _parameter(info: _core.MetricInfo, name: str, number: object) -> str:
 
 
 def _make(info: _core.MetricInfo) -> Callable[..., float]:
-    def at_k(truth: object, predictions: object, k: int | None = 10, **options: Any) -> float:  # noqa: ANN401
-        arguments = signature.bind(truth, predictions, k, **options)
+    def function(*given: Any, **options: Any) -> float:  # noqa: ANN401
+        arguments = signature.bind(*given, **options)
         arguments.apply_defaults()
-        settled = dict(arguments.kwargs)
-        spelling = f"{info.name}{_cutoff(k)}"
+        settled = arguments.arguments
+        truth, predictions = settled.pop("truth"), settled.pop("predictions")
+        spelling = f"{info.name}{_cutoff(settled.pop('k', None))}"
         if info.parameter is not None:
             name = info.parameter.name
             spelling += _parameter(info, name, settled.pop(name))
@@ -47,11 +48,11 @@ def _make(info: _core.MetricInfo) -> Callable[..., float]:
         return report[report.metrics[0]]
 
     signature = _signature(info)
-    at_k.__name__ = at_k.__qualname__ = function_name(info)
-    at_k.__module__ = "metrik"
-    at_k.__doc__ = _docstring(info)
-    at_k.__signature__ = signature  # type: ignore[attr-defined]
-    return at_k
+    function.__name__ = function.__qualname__ = function_name(info)
+    function.__module__ = "metrik"
+    function.__doc__ = _docstring(info)
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
 
 
 def _signature(info: _core.MetricInfo) -> inspect.Signature:
@@ -59,8 +60,9 @@ def _signature(info: _core.MetricInfo) -> inspect.Signature:
     parameters = [
         own("truth", own.POSITIONAL_OR_KEYWORD, annotation="object"),
         own("predictions", own.POSITIONAL_OR_KEYWORD, annotation="object"),
-        own("k", own.POSITIONAL_OR_KEYWORD, default=10, annotation="int | None"),
     ]
+    if not info.pairwise:
+        parameters.append(own("k", own.POSITIONAL_OR_KEYWORD, default=10, annotation="int | None"))
     if info.parameter is not None:
         parameters.append(
             own(info.parameter.name, own.KEYWORD_ONLY, default=info.parameter.standard, annotation="float")
@@ -71,20 +73,20 @@ def _signature(info: _core.MetricInfo) -> inspect.Signature:
 
 
 def _docstring(info: _core.MetricInfo) -> str:
-    parameter = ""
+    parameters = (
+        "" if info.pairwise else "\n    k : int or None\n        The cutoff in [1, 2^31); None for the whole list."
+    )
     if info.parameter is not None:
         bounds = info.parameter
-        parameter = f"\n    {bounds.name} : float\n        In [{bounds.low:g}, {bounds.high!r}]."
-    return f"""Return {info.name}@k: {info.summary}, averaged over the users.
+        parameters += f"\n    {bounds.name} : float\n        In [{bounds.low:g}, {bounds.high!r}]."
+    return f"""Return {info.name}{"" if info.pairwise else "@k"}: {info.summary}, averaged over the users.
 
     Under the standard convention: {info.formula}. Source: {info.source}.
 
     Parameters
     ----------
     truth, predictions
-        As `metrik.evaluate` takes them.
-    k : int or None
-        The cutoff in [1, 2^31); None for the whole list.{parameter}
+        As `metrik.evaluate` takes them.{parameters}
     convention, exclude, weights, num_threads
         As `metrik.evaluate` takes them.
 
@@ -96,7 +98,7 @@ def _docstring(info: _core.MetricInfo) -> str:
     Examples
     --------
     >>> import metrik
-    >>> value = metrik.{function_name(info)}([[1, 4], [21]], [[1, 2, 4], [2, 3, 21]], k=3)
+    >>> value = metrik.{function_name(info)}([[1, 4], [21]], [[1, 2, 4], [2, 3, 21]]{"" if info.pairwise else ", k=3"})
     """
 
 

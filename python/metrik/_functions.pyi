@@ -17,6 +17,7 @@ __all__ = [
     "ndcg_at_k",
     "r_precision_at_k",
     "rbp_at_k",
+    "auc",
     "judged_at_k",
     "bpref_at_k",
     "num_hits_at_k",
@@ -143,6 +144,15 @@ def rbp_at_k(
     k: int | None = 10,
     *,
     p: float = 0.8,
+    convention: Convention | str = "standard",
+    exclude: object = None,
+    weights: object = None,
+    num_threads: int | None = None,
+) -> float: ...
+def auc(
+    truth: object,
+    predictions: object,
+    *,
     convention: Convention | str = "standard",
     exclude: object = None,
     weights: object = None,

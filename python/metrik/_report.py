@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -179,7 +180,15 @@ class Report:
     def counts(self) -> Mapping[str, Any]:
         """What was seen on the way."""
         evaluated = self._by_metric([sums.users for sums in self._state.totals])
-        return MappingProxyType({"users": self._state.counts["users"], "evaluated": evaluated, **self._state.counts})
+        counts: dict[str, Any] = {"users": self._state.counts["users"], "evaluated": evaluated}
+        tied = {}
+        for name, count in self._state.counts.items():
+            kind, at, cutoff = name.partition("@")
+            if at:
+                tied[int(cutoff)] = count
+            else:
+                counts[kind] = count
+        return MappingProxyType(counts | ({"tied_at_cutoff": MappingProxyType(tied)} if tied else {}))
 
     def __getitem__(self, metric: str) -> float:
         """Return a value by its metric's name, in any accepted spelling."""
@@ -218,7 +227,9 @@ class Report:
         return {
             "values": {name: _json_number(value) for name, value in self.values.items()},
             "standard_deviation": {name: _json_number(value) for name, value in self.standard_deviation.items()},
-            "counts": {**self.counts, "evaluated": dict(self.counts["evaluated"])},
+            "counts": {
+                name: dict(count) if isinstance(count, Mapping) else count for name, count in self.counts.items()
+            },
             "by_group": [
                 [label, {name: _json_number(value) for name, value in values.items()}]
                 for label, values in self.by_group.items()
@@ -279,7 +290,7 @@ class Report:
         return "\n".join([_render.text(*self._cells()), self._footer()])
 
     def _footer(self) -> str:
-        oddities = [f"{count} {name.replace('_', ' ')}" for name, count in self._state.counts.items() if count]
+        oddities = [f"{count} {re.sub('[_@]', ' ', name)}" for name, count in self._state.counts.items() if count]
         return f"convention {self.convention.name}; {', '.join(oddities) or '0 users'}"
 
     def _columns(self, table: Table) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -21,7 +22,7 @@ from metrik._inputs import Exclude, Rankings, Scores, Truth, as_exclude, as_pred
 from metrik._inputs.checks import key_array, number_array
 from metrik._metrics import Value, plan
 from metrik._report import Comparison, Report, joined_users
-from metrik._state import Label, State, Sums
+from metrik._state import Label, State, Sums, mean, planned
 from metrik._threads import settled_threads
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Outcome(NamedTuple):
     counts: dict[str, int]
     per_user: NDArray[np.float64] | None  # values x users
 
+
+_BY_ID = {"lowest_id", "highest_id"}  # ties by what says nothing about the items
 
 Engine = Callable[[Problem], Outcome]
 
@@ -100,8 +103,11 @@ def run(
             expected = "None beside an iterator, whose blocks are (truth, predictions)"
             raise input_error("truth", expected, type(truth).__name__)
         report = call.blocks(predictions)
+        _warn_of_ties(report, None)
     else:
-        report = call.whole(as_truth(truth), as_predictions(predictions))
+        truth, predictions = as_truth(truth), as_predictions(predictions)
+        report = call.whole(truth, predictions)
+        _warn_of_ties(report, partial(call.span, truth, predictions))
     _warn(report)
     return report
 
@@ -116,7 +122,9 @@ def _compare(call: _Call, truth: object, systems: Mapping[Any, object]) -> Compa
     reports = {}
     for name, lists in systems.items():
         with _note(f"in system {name!r}"):
-            reports[name] = call.whole(truth, as_predictions(lists))
+            predictions = as_predictions(lists)
+            reports[name] = call.whole(truth, predictions)
+            _warn_of_ties(reports[name], partial(call.span, truth, predictions))
     _warn(*reports.values())
     return Comparison(reports)
 
@@ -150,21 +158,38 @@ class _Call:
         if self.labels is not None:
             _check_length("groups", len(self.labels), len(truth))
             names, codes = np.unique(self.labels, return_inverse=True)
-        problem = Problem(
-            truth,
-            predictions,
-            self.exclude,
-            self.weights,
-            None if codes is None else codes.astype(np.int64),
-            1 if names is None else max(1, len(names)),
-            self.values,
-            self.convention,
-            self.per_user,
-            self.num_threads,
+        problem = replace(
+            self._problem(truth, predictions),
+            groups=None if codes is None else codes.astype(np.int64),
+            group_count=1 if names is None else max(1, len(names)),
+            per_user=self.per_user,
         )
         outcome = self.engine(problem)
         state = _state(problem, outcome, None if names is None else names.tolist())
         return Report(state, truth.users, outcome.per_user)
+
+    def span(self, truth: Truth, predictions: Rankings | Scores, value: Value) -> tuple[float, float]:
+        """Return the least and the highest that the value could be if items of one score were ordered otherwise."""
+        extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
+        problem = replace(self._problem(truth, predictions), values=extremes)
+        weighted = self.weights is not None
+        lowest, highest = (mean(value, sums, weighted=weighted) for sums in self.engine(problem).sums)
+        return lowest, highest
+
+    def _problem(self, truth: Truth, predictions: Rankings | Scores) -> Problem:
+        """Return what is asked of all users as one group, no value of theirs kept."""
+        return Problem(
+            truth,
+            predictions,
+            self.exclude,
+            self.weights,
+            groups=None,
+            group_count=1,
+            values=self.values,
+            convention=self.convention,
+            per_user=False,
+            num_threads=self.num_threads,
+        )
 
     def blocks(self, pairs: Iterator[Any]) -> Report:
         """Evaluate block after block; the arguments of all users are cut as the blocks come."""
@@ -234,6 +259,29 @@ def _state(problem: Problem, outcome: Outcome, labels: list[Label] | None) -> St
         totals,
         None if labels is None else dict(zip(labels, by_group, strict=False)),
     )
+
+
+_MANY_TIED = 0.01  # of the users
+
+
+def _warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] | None) -> None:
+    """Say so if the ids of items decide what many users are recommended, and how much that may change."""
+    counts = report.counts.get("tied_at_cutoff", {})
+    for value in planned(report.state):
+        tied, users = counts.get(value.cutoff, 0), report.counts["users"]
+        if value.rules["ties"] not in _BY_ID or tied <= _MANY_TIED * users:
+            continue
+        message = (
+            f"{tied} of {users} users have items of one score on both sides of rank {value.cutoff}, "
+            f"where ties={value.rules['ties']!r} decides; "
+        )
+        if span is None:
+            message += "ties='pessimistic' and ties='optimistic' show how much that changes"
+        else:
+            lowest, highest = span(value)
+            message += f"by other orders {value.name} = {report[value.name]:.4f} is {lowest:.4f} to {highest:.4f}"
+        warnings.warn(message, EvaluationWarning, stacklevel=_frames_of_metrik())
+        return
 
 
 def _warn(*reports: Report) -> None:

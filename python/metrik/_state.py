@@ -112,7 +112,8 @@ class State:
             If the two were not made by the same plan; it says what differs.
         """
         _check_same_plan(self, other)
-        counts = {name: count + other.counts[name] for name, count in self.counts.items()}
+        names = dict.fromkeys([*self.counts, *other.counts])
+        counts = {name: self.counts.get(name, 0) + other.counts.get(name, 0) for name in names}
         totals = _sum_all(self.totals, other.totals)
         groups = None
         if self.groups is not None and other.groups is not None:

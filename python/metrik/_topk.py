@@ -114,8 +114,9 @@ def topk(
         How many, in [1, 2^31). It may be more than there are items.
     exclude : Exclude, Truth, list of sequences, or two-dimensional array, optional
         Items that are not to be ranked for each user, such as training items.
-    ties : {"lowest_id", "highest_id"}
-        Which of several items of one score comes first.
+    ties : {"lowest_id", "highest_id", "raise"}
+        Which of several items of one score comes first, or an error if one of the k best is of several.
+        The other choices of a convention need a truth.
     nan : {"raise", "last"}
         What a score that is NaN means: an error, or less than every other.
     num_threads : int, optional

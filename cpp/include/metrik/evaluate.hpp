@@ -62,13 +62,15 @@ struct Tally {
   Count excluded_recommended = 0;
   Count relevant_excluded = 0;
   Count relevant_not_rankable = 0;
+  std::vector<Count> tied_at_cutoff;  // users, beside Result::cutoffs; empty where none can be
 
-  void add(const Tally& other) noexcept;
+  void add(const Tally& other);
 };
 
 struct Result {
   std::vector<Sums> sums;  // groups x values
   Tally tally;
+  std::vector<Count> cutoffs;  // of the values, ascending, each once
 };
 
 // Throws InputError before any thread starts where the request is malformed, and after the pass

@@ -25,6 +25,8 @@ struct MetricInfo {
   bool micro = true;  // a pooled numerator over a pooled denominator has a meaning
   bool uses_gains = false;
   bool uses_ideal = false;  // the gains of the best possible ranking; implies uses_gains
+  // Compares each item with each other: without a cutoff, and ties by an id count half.
+  bool pairwise = false;
 };
 
 [[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "metrics/auc.hpp"
 #include "metrics/average_precision.hpp"
 #include "metrics/bpref.hpp"
 #include "metrics/counts.hpp"
@@ -20,11 +21,12 @@ template <class... Metrics>
 struct MetricList {
   static constexpr std::array<MetricInfo, sizeof...(Metrics)> info = {Metrics::info...};
   static constexpr std::array<Score, sizeof...(Metrics)> score = {&metrik::score<Metrics>...};
+  static constexpr std::array<Score, sizeof...(Metrics)> expected = {expected_score<Metrics>()...};
 };
 
 using AllMetrics = MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision,
-                              AverageRecall, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Judged,
-                              Bpref, NumHits, NumRelevant, NumRecommended>;
+                              AverageRecall, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Auc,
+                              Judged, Bpref, NumHits, NumRelevant, NumRecommended>;
 
 // Every name and alias means one metric.
 consteval bool unique_names() {

@@ -16,15 +16,32 @@ class AveragePrecision {
                                        "min(k, |T|)",
                                    .source = "Buckley, Voorhees 2000"};
 
+  explicit AveragePrecision(const Context& context) : checkpoint_(context.checkpoint) {}
+
   double see(const Hit& hit) noexcept {
     if (hit.relevant) sum_ += static_cast<double>(hit.hits) / static_cast<double>(hit.rank);
     return sum_;
+  }
+  // At each place, the chance of a hit times the hits that are then expected down to it.
+  [[nodiscard]] double expect(const TiedHits& tied, Count reached) const {
+    const auto size = static_cast<double>(tied.tie.size());
+    const double chance = static_cast<double>(tied.hits) / size;
+    const double others = size > 1 ? static_cast<double>(tied.hits - 1) / (size - 1) : 0;
+    double sum = 0;
+    for (Count place = 0; place < reached; ++place) {
+      if (place % kLongWalk == kLongWalk - 1) checkpoint_();
+      const double hits =
+          static_cast<double>(tied.hits_above + 1) + static_cast<double>(place) * others;
+      sum += chance * hits / static_cast<double>(tied.tie.first + place);
+    }
+    return sum;
   }
   static Ratio at(double sum, const Depth& depth, const Rules& rules) noexcept {
     return {sum, static_cast<double>(divisor(rules.ap_over, depth))};
   }
 
  private:
+  const Checkpoint& checkpoint_;
   double sum_ = 0;
 };
 

@@ -16,6 +16,9 @@ struct NumHits {
                                    .micro = false};
 
   static Ratio at(const Depth& depth, const Rules&) noexcept { return ratio(depth.hits, 1); }
+  static double expect(const TiedHits& tied, Count reached) noexcept {
+    return expected_hits(tied, reached);
+  }
 };
 
 struct NumRelevant {

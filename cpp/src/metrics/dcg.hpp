@@ -19,16 +19,27 @@ class Dcg {
                                    .micro = false,
                                    .uses_gains = true};
 
-  explicit Dcg(const Context& context) : discounts_(context.discounts) {}
+  explicit Dcg(const Context& context)
+      : discounts_(context.discounts), checkpoint_(context.checkpoint) {}
 
   double see(const Hit& hit) noexcept {
     if (hit.relevant) sum_ += hit.gain * discounts_.at(hit.rank);
     return sum_;
   }
+  // The mean gain at each place.
+  [[nodiscard]] double expect(const TiedHits& tied, Count reached) const {
+    double sum = 0;
+    for (Count place = 0; place < reached; ++place) {
+      if (place % kLongWalk == kLongWalk - 1) checkpoint_();
+      sum += discounts_.at(tied.tie.first + place);
+    }
+    return tied.gain / static_cast<double>(tied.tie.size()) * sum;
+  }
   static Ratio at(double sum, const Depth&, const Rules&) noexcept { return {sum, 1}; }
 
  private:
   const DiscountTable& discounts_;
+  const Checkpoint& checkpoint_;
   double sum_ = 0;
 };
 
@@ -51,6 +62,9 @@ class Ndcg {
         checkpoint_(context.checkpoint) {}
 
   double see(const Hit& hit) noexcept { return gained_.see(hit); }
+  [[nodiscard]] double expect(const TiedHits& tied, Count reached) const {
+    return gained_.expect(tied, reached);
+  }
 
   [[nodiscard]] Ratio at(double gained, const Depth& depth, const Rules& rules) {
     const double ideal = ideal_to(divisor(rules.ideal_over, depth));

@@ -31,6 +31,10 @@ class Fbeta {
             recall_divisor + precision_weight_ * (precision_divisor - recall_divisor)};
   }
 
+  static double expect(const TiedHits& tied, Count reached) noexcept {
+    return expected_hits(tied, reached);
+  }
+
  protected:
   explicit Fbeta(double beta) : precision_weight_(1 / (1 + beta * beta)) {}
 

@@ -10,6 +10,12 @@
 //
 //     double see(const Hit&);       // each judged item, by rank; returns what it comes to so far
 //     Ratio at(double so_far, const Depth&, const Rules&);
+//
+// One that has an expectation over all orders of tied items adds up what it expects of each tie:
+//
+//     double expect(const TiedHits&, Count reached);  // of its first `reached` places
+//
+// The sum is what it comes to at a cutoff, or, where it has no `at` for that, its numerator.
 #pragma once
 
 #include <algorithm>
@@ -59,6 +65,10 @@ struct Scores {
 
 template <class Metric>
 concept WalksHits = requires(Metric metric, const Hit& hit) { metric.see(hit); };
+
+template <class Metric>
+concept ExpectsHits =
+    requires(Metric metric, const TiedHits& tied) { metric.expect(tied, Count{}); };
 
 // Steps between the checkpoints of a long walk.
 inline constexpr Count kLongWalk = kChunk;
@@ -117,6 +127,55 @@ void score(const Task& task, Scores& scores) {
   }
 }
 
+// The same of what is expected over all orders of tied items. No divisor depends on the order.
+template <ExpectsHits Metric>
+void score_expected(const Task& task, Scores& scores) {
+  const std::size_t cutoffs = task.cutoffs.size();
+  for (std::size_t user = 0; user < task.rows.size(); ++user) {
+    const HitRow& row = task.rows[user];
+    const Context context{row, task.rules, task.discounts, task.parameter, task.checkpoint};
+    auto metric = start<Metric>(context);  // NOLINT(misc-const-correctness): some are walked
+    double above = 0;                      // of the ties that end above the cutoff
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < cutoffs; ++i) {
+      const Count cutoff = task.cutoffs[i];
+      for (; next < row.tied.size() && row.tied[next].tie.last <= cutoff; ++next) {
+        if (next % kChunk == kChunk - 1) task.checkpoint();
+        above += metric.expect(row.tied[next], row.tied[next].tie.size());
+      }
+      double expected = above;
+      if (next < row.tied.size() && row.tied[next].tie.first <= cutoff) {
+        expected += metric.expect(row.tied[next], cutoff - row.tied[next].tie.first + 1);
+      }
+      const Depth depth = depth_of(row, cutoff, task.reached[user * cutoffs + i]);
+      Ratio ratio{.numerator = expected};
+      if constexpr (requires { metric.at(expected, depth, task.rules); }) {
+        ratio = metric.at(expected, depth, task.rules);
+      } else {
+        ratio.denominator = metric.at(depth, task.rules).denominator;
+      }
+      scores.numerators[i][user] = ratio.numerator;
+      scores.denominators[i][user] = ratio.denominator;
+    }
+  }
+}
+
 using Score = void (*)(const Task&, Scores&);
+
+// Null where the metric has no expectation.
+template <class Metric>
+constexpr Score expected_score() {
+  if constexpr (ExpectsHits<Metric>) {
+    return &score_expected<Metric>;
+  } else {
+    return nullptr;
+  }
+}
+
+// Of the relevant items of a tie, how many are expected among its first `reached` places.
+[[nodiscard]] inline double expected_hits(const TiedHits& tied, Count reached) noexcept {
+  return static_cast<double>(tied.hits) * static_cast<double>(reached) /
+         static_cast<double>(tied.tie.size());
+}
 
 }  // namespace metrik

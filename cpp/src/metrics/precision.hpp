@@ -17,6 +17,9 @@ struct Precision {
   static Ratio at(const Depth& depth, const Rules& rules) noexcept {
     return ratio(depth.hits, divisor(rules.precision_over, depth));
   }
+  static double expect(const TiedHits& tied, Count reached) noexcept {
+    return expected_hits(tied, reached);
+  }
 };
 
 struct Judged {

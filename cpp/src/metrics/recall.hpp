@@ -1,6 +1,8 @@
 // The share of the relevant items that are recommended.
 #pragma once
 
+#include <algorithm>
+
 #include "metrics/metric.hpp"
 
 namespace metrik {
@@ -17,6 +19,9 @@ struct Recall {
   static Ratio at(const Depth& depth, const Rules& rules) noexcept {
     return ratio(depth.hits, divisor(rules.recall_over, depth));
   }
+  static double expect(const TiedHits& tied, Count reached) noexcept {
+    return expected_hits(tied, reached);
+  }
 };
 
 struct HitRate {
@@ -30,6 +35,16 @@ struct HitRate {
 
   static Ratio at(const Depth& depth, const Rules&) noexcept {
     return ratio(depth.hits > 0 ? 1 : 0, 1);
+  }
+  // Only the first tie with hits decides: 1 - the chance that all of them stand further down.
+  static double expect(const TiedHits& tied, Count reached) noexcept {
+    if (tied.hits_above > 0) return 0;
+    double none = 1;
+    for (Count i = 0; i < tied.hits && none > 0; ++i) {
+      none *= static_cast<double>(std::max(tied.tie.size() - reached - i, Count{0})) /
+              static_cast<double>(tied.tie.size() - i);
+    }
+    return 1 - none;
   }
 };
 
@@ -49,6 +64,9 @@ class RPrecision {
   double see(const Hit& hit) noexcept {
     if (hit.relevant && hit.rank <= relevant_) ++early_;
     return static_cast<double>(early_);
+  }
+  [[nodiscard]] double expect(const TiedHits& tied, Count reached) const noexcept {
+    return expected_hits(tied, std::clamp(relevant_ - tied.tie.first + 1, Count{0}, reached));
   }
   static Ratio at(double early, const Depth& depth, const Rules&) noexcept {
     return {early, static_cast<double>(depth.relevant)};

@@ -1,6 +1,8 @@
 // How far down the first hit is.
 #pragma once
 
+#include <algorithm>
+
 #include "metrics/metric.hpp"
 
 namespace metrik {
@@ -15,14 +17,33 @@ class ReciprocalRank {
                                    .source = "Voorhees 1999 (TREC-8 question answering)",
                                    .micro = false};
 
-  explicit ReciprocalRank(const Context& context) : first_hit_(context.row.first_hit) {}
+  explicit ReciprocalRank(const Context& context)
+      : first_hit_(context.row.first_hit), checkpoint_(context.checkpoint) {}
 
   [[nodiscard]] Ratio at(const Depth& depth, const Rules&) const noexcept {
     return depth.hits > 0 ? ratio(1, first_hit_) : ratio(0, 1);
   }
+  static Ratio at(double expected, const Depth&, const Rules&) noexcept { return {expected, 1}; }
+
+  // Over the places of the first tie with hits: the chance that the first hit stands there.
+  [[nodiscard]] double expect(const TiedHits& tied, Count reached) const {
+    if (tied.hits_above > 0) return 0;
+    const Count size = tied.tie.size();
+    const Count places = std::min(reached, size - tied.hits + 1);
+    double chance = static_cast<double>(tied.hits) / static_cast<double>(size);
+    double sum = 0;
+    for (Count place = 0; place < places && chance > 0; ++place) {
+      if (place % kLongWalk == kLongWalk - 1) checkpoint_();
+      sum += chance / static_cast<double>(tied.tie.first + place);
+      chance *=
+          static_cast<double>(size - place - tied.hits) / static_cast<double>(size - place - 1);
+    }
+    return sum;
+  }
 
  private:
   Count first_hit_;
+  const Checkpoint& checkpoint_;
 };
 
 }  // namespace metrik

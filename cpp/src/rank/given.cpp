@@ -13,6 +13,7 @@ void GivenRanking::start(Ids truth, std::size_t list_size, Ids exclude,
   truth_built_ = exclude_built_ = list_built_ = false;
   scanned_ = 0;
   matches_.found.clear();
+  matches_.ties.clear();
   if (list_size > kChunk) matches_.found.reserve(std::min(truth.size(), list_size));
   matches_.first_entry.clear();
   matches_.excluded.clear();
@@ -79,7 +80,9 @@ const Matches& GivenRanking::match(Ids truth, const Ranked& ranked, Ids exclude,
   if (!ranked.ranks.empty()) {
     in_chunks(matches_.found.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
       for (Match& match : std::span(matches_.found).subspan(begin, end - begin)) {
-        match.rank = ranked.ranks[static_cast<std::size_t>(match.rank - 1)];
+        const auto place = static_cast<std::size_t>(match.rank - 1);
+        match.rank = ranked.ranks[place];
+        if (!ranked.ties.empty()) matches_.ties.push_back(ranked.ties[place]);
       }
     });
   }

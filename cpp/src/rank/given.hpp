@@ -26,6 +26,7 @@ struct Match {
 
 struct Matches {
   std::vector<Match> found;  // by rank
+  std::vector<Tie> ties;     // beside these, where scores rank and ties are asked for
   // Beside the truth, the first entry of the same item. Empty if each entry is the first.
   std::vector<Count> first_entry;
   std::vector<Count> excluded;        // entries whose item is excluded

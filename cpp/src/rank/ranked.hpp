@@ -4,13 +4,27 @@
 #include <cstdint>
 #include <span>
 
+#include "hit_row.hpp"
+#include "metrik/conventions.hpp"
 #include "metrik/types.hpp"
 
 namespace metrik {
 
+// Whether the order among items of one score is a matter of the items alone.
+[[nodiscard]] constexpr bool is_strict(Ties ties) noexcept {
+  return ties == Ties::lowest_id || ties == Ties::highest_id;
+}
+
+// How scores have to be ranked for some ties: strictly, or, as for `expected`, so that ties are
+// told.
+[[nodiscard]] constexpr Ties ranked_for(Ties ties) noexcept {
+  return is_strict(ties) ? ties : Ties::expected;
+}
+
 struct Ranked {
   std::span<const std::int64_t> items;  // best first
   std::span<const Count> ranks;         // beside the items; empty: 1, 2, 3, ...
+  std::span<const Tie> ties;            // beside the items; empty: not asked for
   Count length = 0;                     // of the whole list
   Count scored = 0;                     // items with ids from here on have no score
 };

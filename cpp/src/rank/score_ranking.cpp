@@ -28,6 +28,11 @@ Key successor(Key key, bool& none) noexcept {
   }
 }
 
+template <class Key>
+bool is_same(Key one, Key other) noexcept {
+  return one == other || (is_nan(one) && is_nan(other));
+}
+
 // Whether one is ranked before the other.
 struct Better {
   Ties ties;
@@ -37,7 +42,7 @@ struct Better {
     if (one.key > other.key) return true;
     if (one.key < other.key) return false;
     if (is_nan(one.key) != is_nan(other.key)) return is_nan(other.key);
-    return ties == Ties::lowest_id ? one.item < other.item : one.item > other.item;
+    return ties == Ties::highest_id ? one.item > other.item : one.item < other.item;
   }
 };
 
@@ -79,7 +84,7 @@ template <class Body>
 void KeyRanking<Key>::for_each_item(Ties ties, const Checkpoint& checkpoint, const Body& body) {
   for (std::size_t i = 0; i < size_; ++i) {
     if (i % kChunk == kChunk - 1) checkpoint();
-    const std::size_t item = ties == Ties::lowest_id ? i : size_ - 1 - i;
+    const std::size_t item = ties == Ties::highest_id ? size_ - 1 - i : i;
     if (!body(Entry{row_.at(item), static_cast<std::uint32_t>(item)})) return;
   }
 }
@@ -105,6 +110,7 @@ template <class Key>
 void KeyRanking<Key>::start(Count user, std::span<const std::int64_t> exclude,
                             const Checkpoint& checkpoint) {
   row_.start(user);
+  sorted_ = 0;
   mark_excluded(exclude, checkpoint);
   has_nan_ = false;
   maxima_.resize((size_ + kChunkScores - 1) / kChunkScores * kGroups);
@@ -200,7 +206,7 @@ void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
     keep_best(keep, ties);
     // Whoever comes must beat the last of these; one with the same key does so by its higher id.
     least = std::max(least, entries_.back().key);
-    if (ties == Ties::lowest_id) least = successor(least, done);
+    if (ties != Ties::highest_id) least = successor(least, done);
   };
   constexpr std::size_t kSome = 4096;
   chunks_.resize(std::min(kSome, maxima_.size()));
@@ -233,21 +239,62 @@ template <class Key>
 Ranked KeyRanking<Key>::ranked(Count length) {
   items_.clear();
   for (const Entry& entry : entries_) items_.push_back(static_cast<std::int64_t>(entry.item));
-  return {.items = items_, .ranks = ranks_, .length = length, .scored = static_cast<Count>(size_)};
+  return {.items = items_,
+          .ranks = ranks_,
+          .ties = ties_,
+          .length = length,
+          .scored = static_cast<Count>(size_)};
+}
+
+// The best items, in no order.
+template <class Key>
+void KeyRanking<Key>::collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
+  entries_.clear();
+  if (keep == 0) return;
+  gather(keep, ties, checkpoint);
+  gather_nan(keep, ties, checkpoint);
 }
 
 template <class Key>
 Ranked KeyRanking<Key>::best(Count depth, Ties ties, const Checkpoint& checkpoint) {
-  entries_.clear();
   ranks_.clear();
+  ties_.clear();
   const Count all = length(checkpoint);
-  const auto keep = static_cast<std::size_t>(std::clamp<Count>(all, 0, depth));
-  if (keep > 0) {
-    gather(keep, ties, checkpoint);
-    gather_nan(keep, ties, checkpoint);
-    sort(std::span(entries_), Better{ties}, checkpoint);
-  }
+  sorted_ = static_cast<std::size_t>(std::min(all, depth));
+  collect(sorted_, ties, checkpoint);
+  sort(std::span(entries_), Better{ties}, checkpoint);
   return ranked(all);
+}
+
+template <class Key>
+Count KeyRanking<Key>::first_tied_rank() const noexcept {
+  const auto tied = std::ranges::adjacent_find(
+      entries_, [](const Entry& one, const Entry& next) { return is_same(one.key, next.key); });
+  return tied == entries_.end() ? 0 : tied - entries_.begin() + 1;
+}
+
+template <class Key>
+void KeyRanking<Key>::find_split_ties(std::span<const Count> cutoffs, std::vector<bool>& split,
+                                      const Checkpoint& checkpoint) {
+  split.assign(cutoffs.size(), false);
+  if (cutoffs.empty()) return;
+  const auto wanted = static_cast<std::size_t>(std::min(length(checkpoint), cutoffs.back() + 1));
+  const bool sorted = sorted_ >= wanted;
+  if (!sorted) {
+    sorted_ = 0;
+    collect(wanted, Ties::lowest_id, checkpoint);
+  }
+  std::span<Entry> best = entries_;  // those not below the last cutoff
+  for (std::size_t i = cutoffs.size(); i-- > 0;) {
+    const auto cutoff = static_cast<std::size_t>(cutoffs[i]);
+    if (cutoff >= best.size()) continue;
+    if (!sorted) select(best, cutoff - 1, Better{Ties::lowest_id}, checkpoint);
+    const auto below = best.subspan(cutoff);
+    const auto next =
+        sorted ? below.begin() : std::ranges::min_element(below, Better{Ties::lowest_id});
+    split[i] = is_same(best[cutoff - 1].key, next->key);
+    best = best.first(cutoff);
+  }
 }
 
 // Those of the items that are ranked, each once, best first.
@@ -324,10 +371,84 @@ void KeyRanking<Key>::count_all(Ties ties, const Checkpoint& checkpoint) {
   for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] += above += beating_[i];
 }
 
+// Counts the items that score as each of the entries does, and those that score more.
+template <class Key>
+void KeyRanking<Key>::count_tied(const Checkpoint& checkpoint) {
+  scores_.clear();
+  for (const Entry& entry : entries_) {
+    if (scores_.empty() || !is_same(scores_.back(), entry.key)) scores_.push_back(entry.key);
+  }
+  score_ties_.assign(scores_.size(), Tie{.first = 1, .last = 0});  // last: so many for now
+  beating_.assign(scores_.size() + 1, 0);
+  const auto count = [&](Key key, Count times) {
+    const auto place = std::ranges::partition_point(
+        scores_, [&](Key score) { return score > key || (is_nan(key) && !is_nan(score)); });
+    auto index = static_cast<std::size_t>(place - scores_.begin());
+    if (place != scores_.end() && is_same(*place, key)) score_ties_[index++].last += times;
+    beating_[index] += times;
+  };
+  const bool each = scores_.size() <= kCountedEach && !has_nan_;
+  for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
+    for (std::size_t i = 0; each && i < scores_.size(); ++i) {
+      std::size_t above = 0;
+      std::size_t equal = 0;
+      kernels_.count_above(keys, size, scores_[i], &above, &equal);
+      score_ties_[i].first += static_cast<Count>(above);
+      score_ties_[i].last += static_cast<Count>(equal);
+    }
+    for (std::size_t i = 0; !each && i < size; ++i) {
+      if (is_rankable(keys[i], begin + i)) count(keys[i], 1);
+    }
+  });
+  for (std::size_t i = 0; each && i < excluded_.size(); ++i) {
+    if (i % kChunk == kChunk - 1) checkpoint();
+    count(row_.at(excluded_[i]), -1);
+  }
+}
+
+// From the counts to the ranks, and the tie of each entry.
+template <class Key>
+void KeyRanking<Key>::tell_ties() {
+  Count beating = 0;
+  Count above = 0;
+  std::size_t entry = 0;
+  for (std::size_t i = 0; i < scores_.size(); ++i) {
+    beating += beating_[i];
+    const Count equal = score_ties_[i].last;
+    Tie tie{.first = score_ties_[i].first + beating, .last = 0};
+    std::size_t end = entry;
+    while (end < entries_.size() && is_same(entries_[end].key, scores_[i])) ++end;
+    const auto members = static_cast<Count>(end - entry);
+    // Below the one before, and with room for the entries, even if another thread writes to the
+    // scores.
+    tie.first = std::max(tie.first, above + 1);
+    tie.last = tie.first + std::max(equal, members) - 1;
+    for (Count member = 0; member < members; ++member) ranks_.push_back(tie.first + member);
+    ties_.insert(ties_.end(), static_cast<std::size_t>(members), tie);
+    above = tie.last;
+    entry = end;
+  }
+}
+
 template <class Key>
 Ranked KeyRanking<Key>::ranks_of(std::span<const std::int64_t> items, Ties ties,
                                  const Checkpoint& checkpoint) {
+  sorted_ = 0;
+  ranks_.clear();
+  ties_.clear();
   choose(items, ties, checkpoint);
+  if (is_strict(ties)) {
+    rank_entries(ties, checkpoint);
+  } else {
+    count_tied(checkpoint);
+    tell_ties();
+  }
+  return ranked(length(checkpoint));
+}
+
+// The strict rank of each entry.
+template <class Key>
+void KeyRanking<Key>::rank_entries(Ties ties, const Checkpoint& checkpoint) {
   ranks_.assign(entries_.size(), 1);
   // The kernel does not say where NaN stands.
   if (entries_.size() <= kCountedEach && !has_nan_) {
@@ -342,7 +463,6 @@ Ranked KeyRanking<Key>::ranks_of(std::span<const std::int64_t> items, Ties ties,
     ranks_[i] = std::clamp(ranks_[i], above + 1, beyond + static_cast<Count>(i));
     above = ranks_[i];
   }
-  return ranked(length(checkpoint));
 }
 
 template class KeyRanking<float>;

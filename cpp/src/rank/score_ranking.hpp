@@ -35,9 +35,19 @@ class KeyRanking {
   // The best items. Valid until the next call.
   Ranked best(Count depth, Ties ties, const Checkpoint& checkpoint);
 
+  // The first rank whose item has the score of the next, among those of the last call of `best`; 0
+  // if there is none.
+  [[nodiscard]] Count first_tied_rank() const noexcept;
+
   // Those of the given items, none of them negative, that are ranked, however far down. Valid until
-  // the next call.
+  // the next call. Unless `ties` says which of a tie is first, the tie of each is told, and those
+  // of the items stand first in it.
   Ranked ranks_of(std::span<const std::int64_t> items, Ties ties, const Checkpoint& checkpoint);
+
+  // Whether each of some ascending cutoffs falls between items of one score. Costs nothing more
+  // after `best` to a greater depth.
+  void find_split_ties(std::span<const Count> cutoffs, std::vector<bool>& split,
+                       const Checkpoint& checkpoint);
 
  private:
   struct Entry {
@@ -65,6 +75,10 @@ class KeyRanking {
   [[nodiscard]] std::size_t first_beaten(const Entry& item, Ties ties) const;
   void count_each(Ties ties, const Checkpoint& checkpoint);
   void count_all(Ties ties, const Checkpoint& checkpoint);
+  void count_tied(const Checkpoint& checkpoint);
+  void tell_ties();
+  void rank_entries(Ties ties, const Checkpoint& checkpoint);
+  void collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   Ranked ranked(Count length);
 
   const ScoreKernels<Key>& kernels_;
@@ -84,7 +98,11 @@ class KeyRanking {
   std::vector<Entry> entries_;
   std::vector<std::int64_t> items_;
   std::vector<Count> ranks_;
-  std::vector<Count> beating_;  // items, by the first entry that they beat
+  std::vector<Tie> ties_;        // of the entries
+  std::vector<Key> scores_;      // that the entries have, each once
+  std::vector<Tie> score_ties_;  // beside these
+  std::size_t sorted_ = 0;       // so many of the best are the entries, in order
+  std::vector<Count> beating_;   // items, by the first entry that they beat
 };
 
 using ScoreRanking = std::variant<KeyRanking<float>, KeyRanking<double>, KeyRanking<std::int64_t>>;

@@ -9,6 +9,7 @@ from metrik._errors import InputError, input_error
 from metrik._inputs import Rankings, Scores
 from metrik._metrics import metrics as registry
 from metrik.reference.ranking import check_nan
+from metrik.reference.ties import EXPECTATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -64,6 +65,7 @@ def _check_value(value: Value) -> None:
             raise input_error(
                 "metrics", f"{value.metric}: compute, skip or error beside average='micro'", "zero or one"
             )
+    _check_ties(value)
     if info.uses_gains:
         bad = [gain for gain in rules["gain_table"] if not 0 <= gain <= _MAX_GAIN]
         if bad:
@@ -75,6 +77,16 @@ def _check_value(value: Value) -> None:
             raise input_error("metrics", "ndcg: a cutoff up to 1048576 beside ideal_over='cutoff'", str(value.cutoff))
         if rules["gain"] != "binary":
             raise input_error("metrics", "ndcg: gain='binary' beside ideal_over='cutoff'", repr(rules["gain"]))
+
+
+def _check_ties(value: Value) -> None:
+    if registry[value.metric].pairwise and value.cutoff is not None:
+        raise input_error("metrics", f"{value.metric}: no cutoff", str(value.cutoff))
+    if value.rules["ties"] == "expected":
+        if value.metric not in EXPECTATIONS and value.metric != "auc":
+            raise input_error("metrics", f"{value.metric}: other ties", "'expected'")
+        if value.metric == "average_precision" and value.rules["ap_over"] == "hits":
+            raise input_error("metrics", f"{value.metric}: another ap_over beside ties='expected'", "'hits'")
 
 
 def _check_length(argument: str, found: int, users: int) -> None:
@@ -143,14 +155,20 @@ def _check_gains(problem: Problem, value: Value) -> None:
         )
 
 
-def check_user_faults(problem: Problem, policy: Callable[[int, Rules], tuple[str, str]]) -> None:
-    """Raise InputError for what a user's lists break, the gravest kind first, by its first user."""
+def check_user_faults(
+    problem: Problem, policy: Callable[[int, Rules], tuple[str, str]], tied_ranks: Callable[[int, Rules], list[int]]
+) -> None:
+    """Raise InputError for what a user's lists break, the gravest kind first, by its first user.
+
+    `tied_ranks` returns the first ranks of the ties that items of a user's truth are in with others.
+    """
     all_rules = [value.rules for value in problem.values]
     if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
         _raise_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
     lists = problem.predictions
     if isinstance(lists, Rankings) and any(rules["duplicate_items"] == "raise" for rules in all_rules):
         _raise_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
+    _raise_ties(problem, tied_ranks)
     for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
         broken = [
             user
@@ -159,6 +177,17 @@ def check_user_faults(problem: Problem, policy: Callable[[int, Rules], tuple[str
         ]
         if broken:
             raise input_error(argument, f"no user for {kind}='error'", "one", row=broken[0], count=len(broken))
+
+
+def _raise_ties(problem: Problem, tied_ranks: Callable[[int, Rules], list[int]]) -> None:
+    cutoffs = [value.cutoff or math.inf for value in problem.values if value.rules["ties"] == "raise"]
+    if not cutoffs:
+        return
+    # A tie is the same under all rules, but for NaN, which has been refused or is last for all.
+    rules = next(value.rules for value in problem.values if value.rules["ties"] == "raise")
+    tied = [user for user in range(len(problem.truth)) if any(rank <= max(cutoffs) for rank in tied_ranks(user, rules))]
+    if tied:
+        raise input_error("predictions", "no tie with an item of the truth", "one", row=tied[0], count=len(tied))
 
 
 def _raise_repeats(argument: str, rows: Iterable[list[int]]) -> None:

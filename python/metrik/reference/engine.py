@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from metrik._inputs import Scores
+from metrik._metrics import metrics as registry
 from metrik._run import Outcome
 from metrik._state import Sums
 from metrik.reference.checks import check, check_user_faults
 from metrik.reference.judge import Rules, User, is_relevant, item_grades, judge
 from metrik.reference.metrics import METRICS, Ratio
 from metrik.reference.ranking import rank
+from metrik.reference.ties import expected
 
 if TYPE_CHECKING:
     from metrik._metrics import Value
@@ -41,24 +44,31 @@ class _Users:
         grades = [1.0] * len(items) if truth.grades is None else truth.grades[begin : begin + len(items)].tolist()
         return list(zip(items, grades, strict=True))
 
-    def ranking(self, user: int, rules: Rules) -> list[int]:
+    def ranking(self, user: int, rules: Rules) -> list[list[int]]:
+        """Return the user's list, in which items of one score are together unless `ties` orders them."""
         predictions = self._problem.predictions
         if isinstance(predictions, Scores):
             scores = predictions.values[user].tolist()
             return rank(scores, self.excluded(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
-        items: list[int] = predictions.row(user).tolist()
-        return items
+        return [[item] for item in predictions.row(user).tolist()]
 
     def excluded(self, user: int) -> frozenset[int]:
         exclude = self._problem.exclude
         return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
 
     def judged(self, user: int, rules: Rules) -> User:
-        names = ("min_grade", "duplicate_items", "duplicate_truth", "ties", "nan")
+        names = ("min_grade", "duplicate_items", "duplicate_truth", "ties", "nan", "gain", "gain_table")
         key = (user, repr([rules[name] for name in names]))
         if key not in self._judged:
             self._judged[key] = judge(self.truth(user), self.ranking(user, rules), self.excluded(user), rules)
         return self._judged[key]
+
+    def tied_ranks(self, user: int, rules: Rules) -> list[int]:
+        """Return the first ranks of the ties that items of the truth are in with others."""
+        truth = {item for item, _ in self.truth(user)}
+        groups = self.ranking(user, rules)
+        firsts = accumulate(map(len, groups), initial=1)
+        return [first for first, group in zip(firsts, groups, strict=False) if len(group) > 1 and truth & set(group)]
 
     def has_column(self, item: int) -> bool:
         """Return whether the item could be ranked: those in lists all can."""
@@ -73,7 +83,7 @@ def reference_engine(problem: Problem) -> Outcome:
     """Evaluate as the definitions say."""
     check(problem)
     users = _Users(problem)
-    check_user_faults(problem, lambda user, rules: _policy(users, user, rules))
+    check_user_faults(problem, lambda user, rules: _policy(users, user, rules), users.tied_ranks)
     ratios = [[_ratio(users, user, value) for user in range(len(users))] for value in problem.values]
     per_user = np.array(
         [[_value(ratio, value.rules) for ratio in row] for value, row in zip(problem.values, ratios, strict=True)]
@@ -116,13 +126,26 @@ def _ratio(users: _Users, user: int, value: Value) -> Ratio | None:
             return 0.0, 1.0
         case "one":
             return 1.0, 1.0
-    numerator, denominator = METRICS[value.metric](
-        users.judged(user, value.rules), value.cutoff, value.rules, value.parameter
-    )
+    rules = settled_rules(value)
+    judged = users.judged(user, rules)
+    if rules["ties"] == "expected":
+        numerator, denominator = expected(value.metric, judged, value.cutoff, rules, value.parameter)
+    else:
+        numerator, denominator = METRICS[value.metric](judged, value.cutoff, rules, value.parameter)
     undefined = denominator == 0 and value.rules["undefined"] == "skip"
     if undefined and value.rules["average"] == "macro":
         return None
     return float(numerator), float(denominator)
+
+
+def settled_rules(value: Value) -> Rules:
+    """Return the value's rules as they hold for its metric: ties of gains that do not count, halves for pairs."""
+    rules = dict(value.rules)
+    if not registry[value.metric].uses_gains:
+        rules["gain"] = "binary"
+    if registry[value.metric].pairwise and rules["ties"] in {"lowest_id", "highest_id"}:
+        rules["ties"] = "expected"
+    return rules
 
 
 def _value(ratio: Ratio | None, rules: Rules) -> float:
@@ -164,8 +187,9 @@ def _sums(problem: Problem, value: Value, ratios: list[Ratio | None], group: int
 
 
 def _counts(problem: Problem, users: _Users) -> dict[str, int]:
-    rules: dict[str, Any] = problem.convention.rules("")
-    counts = dict.fromkeys(
+    rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary"}
+    cutoffs = sorted({value.cutoff for value in problem.values if value.cutoff is not None})
+    counts: dict[str, int] = dict.fromkeys(
         (
             "empty_truth",
             "empty_predictions",
@@ -180,7 +204,8 @@ def _counts(problem: Problem, users: _Users) -> dict[str, int]:
     )
     for user in range(len(users)):
         in_truth, in_predictions = users.presence(user)
-        judged, ranking, excluded = users.judged(user, rules), users.ranking(user, rules), users.excluded(user)
+        judged, excluded = users.judged(user, rules), users.excluded(user)
+        ranking = list(chain.from_iterable(users.ranking(user, rules)))
         counts["empty_truth"] += in_truth and judged.relevant == 0
         counts["empty_predictions"] += in_predictions and not judged.ranking
         counts["missing_predictions"] += in_truth and not in_predictions
@@ -191,4 +216,13 @@ def _counts(problem: Problem, users: _Users) -> dict[str, int]:
         relevant = [item for item, grade in grades.items() if is_relevant(grade, rules)]
         counts["relevant_excluded"] += sum(item in excluded for item in relevant)
         counts["relevant_not_rankable"] += sum(not users.has_column(item) for item in relevant)
+    if isinstance(problem.predictions, Scores):
+        counts |= {f"tied_at_cutoff@{cutoff}": _tied_at(users, cutoff, rules) for cutoff in cutoffs}
     return counts
+
+
+def _tied_at(users: _Users, cutoff: int, rules: Rules) -> int:
+    """Return how many users have items of one score both above and below the cutoff."""
+    rankings = (users.ranking(user, {**rules, "ties": "expected"}) for user in range(len(users)))
+    ends = (set(accumulate(map(len, groups))) for groups in rankings)
+    return sum(cutoff < max(places, default=0) and cutoff not in places for places in ends)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 Rules = Mapping[str, Any]
@@ -23,6 +24,7 @@ class User:
     """One user: L, the ranking, and T, the relevant items, as the metrics see them."""
 
     ranking: tuple[Item | None, ...]  # by rank; None where the item is not judged
+    ties: tuple[int, ...]  # how many of one score stand together, best first
     relevant_grades: tuple[float, ...]  # of T
     nonrelevant: int  # judged items that are not relevant
     hits_repeat: bool = False  # an item of T counts at more than one rank
@@ -47,6 +49,15 @@ class User:
     def hits(self, k: int | None) -> int:
         """h(k)."""
         return len(self.hit_ranks(k))
+
+
+def tied_hits(user: User) -> Iterator[tuple[int, int, list[Item]]]:
+    """Return each tie's first rank, its size and its relevant items, best first."""
+    first = 1
+    for size in user.ties:
+        items = user.ranking[first - 1 : first - 1 + size]
+        yield first, size, [item for item in items if item is not None and item.relevant]
+        first += size
 
 
 def gain(grade: float, rules: Rules) -> float:
@@ -76,19 +87,36 @@ def item_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int, f
     return grades
 
 
-def judge(truth: Sequence[tuple[int, float]], ranking: Sequence[int], excluded: frozenset[int], rules: Rules) -> User:
-    """Judge a user's list; `truth` has (item, grade) pairs, perhaps repeated."""
+def judge(
+    truth: Sequence[tuple[int, float]], groups: Sequence[Sequence[int]], excluded: frozenset[int], rules: Rules
+) -> User:
+    """Judge a user's list, in which items of one score are together; `truth` has (item, grade) pairs, perhaps repeated."""
     grades = item_grades(truth, rules)
     items = {item: Item(is_relevant(grade, rules), grade) for item, grade in grades.items()}
+    if rules["ties"] in {"optimistic", "pessimistic"}:
+        groups = [[item] for group in groups for item in _arranged(group, items, rules)]
+    ranking = list(chain.from_iterable(groups))
     counted = [item for item, _ in truth] if rules["duplicate_truth"] == "count" else list(grades)
     ranked = _ranked(ranking, excluded, items, rules)
     hits = [item for item in ranking if item in items and item not in excluded and items[item].relevant]
     return User(
         ranking=tuple(ranked),
+        ties=tuple(len(group) for group in groups if not excluded.issuperset(group)),
         relevant_grades=tuple(items[item].grade for item in counted if items[item].relevant),
         nonrelevant=sum(not items[item].relevant for item in counted),
         hits_repeat=rules["duplicate_items"] == "count" and len(hits) > len(set(hits)),
     )
+
+
+def _arranged(group: Sequence[int], items: Mapping[int, Item], rules: Rules) -> list[int]:
+    """Return the items of one score with the highest gain first or last, and those not judged at the other end."""
+
+    def merit(item: int) -> tuple[int, float]:
+        if item not in items:
+            return 0, 0.0
+        return (2, gain(items[item].grade, rules)) if items[item].relevant else (1, 0.0)
+
+    return sorted(group, key=merit, reverse=rules["ties"] == "optimistic")
 
 
 def _ranked(

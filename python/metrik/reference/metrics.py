@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from metrik.reference.discounts import discount
-from metrik.reference.judge import Item, Rules, User, gain
+from metrik.reference.judge import Item, Rules, User, gain, tied_hits
 
 Ratio = tuple[float, float]
 Metric = Callable[[User, int | None, Rules, float], Ratio]
@@ -143,6 +143,21 @@ def rbp(user: User, k: int | None, _rules: Rules, p: float) -> Ratio:
             total += weight
         weight *= p
     return min((1 - p) * total, 1.0), 1
+
+
+@metric
+def auc(user: User, _k: int | None, _rules: Rules, _: float) -> Ratio:
+    """Share of the pairs of a relevant and another ranked item that are in the right order, ties half.
+
+    Hanley, McNeil 1982. Relevant items that are not ranked are in no pair that is right.
+    """
+    others_below = len(user.ranking) - user.hits(None)
+    pairs, right = user.relevant * others_below, 0.0
+    for _rank, size, hits in tied_hits(user):
+        others = size - len(hits)
+        others_below -= others
+        right += len(hits) * (others_below + others / 2)
+    return right, pairs
 
 
 @metric

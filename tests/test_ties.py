@@ -1,0 +1,257 @@
+"""Items of one score: every choice of what their order means, against all orders there are."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from itertools import chain, permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import metrik
+from metrik import _core
+from metrik.reference.ties import EXPECTATIONS
+from strategies import Evaluation, examples, spellings
+from test_reference import assert_same
+
+EXPECTED = [text for name in EXPECTATIONS for text in spellings(name, [1, 2, 3, 5, 8])]
+
+
+def with_ties(ties: str, **changes: Any) -> metrik.Convention:
+    return metrik.conventions["standard"].replace(ties=ties, **changes)
+
+
+def evaluate(truth: Any, predictions: Any, metrics: Any, **options: Any) -> metrik.Report:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        report = metrik.evaluate(truth, predictions, metrics, **options)
+    assert isinstance(report, metrik.Report)
+    return report
+
+
+def orders(scores: list[int]) -> Iterator[list[int]]:
+    """Yield every ranking that the scores allow, each as often as every other."""
+    ties = [[item for item, score in enumerate(scores) if score == best] for best in sorted(set(scores), reverse=True)]
+    for order in product(*map(permutations, ties)):
+        yield list(chain.from_iterable(order))
+
+
+@st.composite
+def tied_users(draw: st.DrawFn) -> tuple[dict[int, float], list[int]]:
+    """Draw a truth, and scores in few enough ties that all orders can be looked at."""
+    scores = draw(st.lists(st.integers(0, 3), min_size=1, max_size=7))
+    graded = st.dictionaries(st.integers(0, len(scores)), st.sampled_from([0.0, 1.0, 2.0, 3.0]), max_size=6)
+    return draw(graded), scores
+
+
+RULES: list[dict[str, Any]] = [
+    {},
+    {"gain": "exp2", "discount": "log2_floored"},
+    {"recall_over": "min_cutoff_relevant", "precision_over": "list", "ap_over": "relevant"},
+    {"gain": "table", "gain_table": (0.0, 3.0, 1.0, 2.0)},  # a higher grade may gain less
+]
+
+
+@pytest.mark.parametrize("rules", RULES, ids=str)
+@settings(max_examples=examples(60))
+@given(tied_users())
+def test_expectations_are_means_over_all_orders(
+    rules: dict[str, Any], user: tuple[dict[int, float], list[int]]
+) -> None:
+    truth, scores = user
+    rankings = list(orders(scores))
+    every = evaluate(
+        [truth] * len(rankings), rankings, EXPECTED, convention=with_ties("lowest_id", **rules), per_user=True
+    )
+    values = {
+        ties: evaluate([truth], np.array([scores], np.float32), EXPECTED, convention=with_ties(ties, **rules)).values
+        for ties in ("expected", "optimistic", "pessimistic")
+    }
+    for name in every.metrics:
+        of_orders = every.per_user[name].tolist()
+        mean = math.fsum(of_orders) / len(of_orders)
+        assert values["expected"][name] == pytest.approx(mean, rel=1e-12, abs=1e-15, nan_ok=True), name
+        assert values["optimistic"][name] == pytest.approx(max(of_orders), rel=1e-12, nan_ok=True), name
+        assert values["pessimistic"][name] == pytest.approx(min(of_orders), rel=1e-12, nan_ok=True), name
+
+
+def test_what_has_no_expectation_is_refused() -> None:
+    for name in set(metrik.metrics) - set(EXPECTATIONS) - {"auc"}:
+        with pytest.raises(metrik.InputError, match="no formula"):
+            evaluate([[0]], np.zeros((1, 3)), name, convention=with_ties("expected"))
+    with pytest.raises(metrik.InputError, match="ap_over"):
+        evaluate([[0]], np.zeros((1, 3)), "average_precision(ties=expected,ap_over=hits)")
+
+
+@settings(max_examples=examples(200))
+@given(tied_users())
+def test_auc_counts_pairs_and_halves_of_ties(user: tuple[dict[int, float], list[int]]) -> None:
+    truth, scores = user
+    relevant = [item for item, grade in truth.items() if grade > 0]
+    others = [score for item, score in enumerate(scores) if item not in relevant]
+    right = sum(
+        (scores[item] > other) + (scores[item] == other) / 2
+        for item in relevant
+        if item < len(scores)
+        for other in others
+    )
+    pairs = len(relevant) * len(others)
+    report = evaluate([truth], np.array([scores], np.float64), "auc")
+    assert math.isnan(report["auc"]) if not relevant else report["auc"] == (right / pairs if pairs else 0)
+
+
+def test_auc_of_lists_and_by_other_orders() -> None:
+    assert metrik.auc([[1, 2]], [[1, 5, 2, 6]]) == 0.75  # 1 above both others, 2 above one
+    assert metrik.auc([[1, 7]], [[1, 5, 6]]) == 0.5  # 7 is not ranked
+    constant = np.zeros((1, 5))
+    metrics = ["auc", "auc(ties=optimistic)", "auc(ties=pessimistic)", "auc(ties=highest_id)"]
+    assert list(evaluate([[0, 3]], constant, metrics).values.values()) == [0.5, 1.0, 0.0, 0.5]
+    with pytest.raises(metrik.InputError, match="no cutoff"):
+        metrik.evaluate([[1]], [[1]], "auc@5")
+
+
+def test_given_rankings_have_no_ties() -> None:
+    truth, lists = [{1: 2.0, 4: 1.0}, {21: 3.0}], [[1, 2, 4, 5], [3, 21]]
+    strict = evaluate(truth, lists, EXPECTED, per_user=True)
+    for ties in ("optimistic", "pessimistic", "expected", "raise"):
+        other = evaluate(truth, lists, EXPECTED, per_user=True, convention=with_ties(ties))
+        assert other.state.totals == strict.state.totals
+        assert "tied_at_cutoff" not in other.counts
+
+
+# Ties of every size among 1,000 items and at chunk and piece borders, with many and few relevant ones.
+@pytest.mark.parametrize("relevant", [1, 40, 200])
+@pytest.mark.parametrize("values", [1, 2, 30, 5000])
+def test_long_rows_equal_the_reference(values: int, relevant: int) -> None:
+    rng = np.random.default_rng(values + relevant)
+    scores = rng.integers(0, values, (3, 1000)).astype(np.float32)
+    scores[1, ::97] = math.nan
+    scores[2, ::7] = -math.inf
+    truth = [rng.permutation(1000)[:relevant] for _ in scores]
+    exclude = [rng.permutation(1000)[:100] for _ in scores]
+    metrics = [
+        *EXPECTED,
+        "auc",
+        *(f"{text}(ties={ties})" for ties in ("optimistic", "pessimistic") for text in EXPECTED),
+    ]
+    options: dict[str, Any] = {"convention": with_ties("expected", nan="last"), "exclude": exclude}
+    assert_same(Evaluation(truth, scores, metrics, options))
+
+
+@pytest.mark.parametrize("isa", _core.isas())
+@pytest.mark.parametrize("threads", [1, 3])
+def test_f31_the_same_bits(isa: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    scores = rng.integers(0, 40, (200, 700)).astype(np.float32)
+    truth = [rng.permutation(700)[:size] for size in rng.integers(0, 90, 200)]
+    metrics = [*EXPECTED, "auc", "ndcg@10(ties=optimistic)", "ndcg@10(ties=pessimistic)"]
+
+    def call(num_threads: int) -> metrik.Report:
+        return evaluate(
+            truth, scores, metrics, convention=with_ties("expected"), per_user=True, num_threads=num_threads
+        )
+
+    monkeypatch.setenv("METRIK_ISA", "scalar")
+    expected = call(1)
+    monkeypatch.setenv("METRIK_ISA", isa)
+    assert call(threads) == expected
+
+
+# --- where a cutoff falls into a tie
+
+
+def test_users_whose_cutoff_falls_into_a_tie_are_counted() -> None:
+    scores = np.array([[3, 2, 2, 1, 1], [1, 1, 1, 1, 1], [5, 4, 3, 2, 1], [9, 9, 0, 0, 0]], np.float32)
+    metrics = ["recall@[1,2,3,5,9]", "reciprocal_rank"]
+    report = evaluate([[0]] * 4, scores, metrics, exclude=[[], [], [], [4]])
+    assert report.counts["tied_at_cutoff"] == {1: 2, 2: 2, 3: 2, 5: 0, 9: 0}
+    parts = [evaluate([[0]] * 2, scores[i : i + 2], metrics, exclude=[[], [4] if i else []]) for i in (0, 2)]
+    assert metrik.merge(parts).counts == report.counts
+    assert metrik.Report.from_json(report.to_json()) == report
+    assert "2 tied at cutoff 1" in repr(report)
+    assert "tied_at_cutoff" not in evaluate([[0]] * 4, scores, "reciprocal_rank").counts
+
+
+def test_cutoffs_far_down_are_looked_at_too() -> None:
+    """Where the ranks of the truth are counted, the list down to the cutoff is not sorted."""
+    scores = np.arange(70_000, dtype=np.float32)[None, ::-1].repeat(2, axis=0)
+    scores[0, 39_999:40_001] = 0.5 * (scores[0, 39_999] + scores[0, 40_000])
+    report = evaluate([[3], [60_000]], scores, ["recall@[10,39999,40000,40001]", "ndcg"])
+    assert report.counts["tied_at_cutoff"] == {10: 0, 39_999: 0, 40_000: 1, 40_001: 0}
+
+
+def warning_of(*arguments: Any, **options: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        metrik.evaluate(*arguments, **options)
+    assert all(warning.filename == __file__ for warning in caught)
+    return [str(warning.message) for warning in caught]
+
+
+def test_a_constant_model_does_not_look_good() -> None:
+    truth, constant = [[0, 1]] * 5, np.zeros((5, 4))
+    (message,) = warning_of(truth, constant, ["reciprocal_rank", "recall@2", "recall@3"], groups=list("ababa"))
+    assert "5 of 5 users" in message
+    assert "recall@2 = 1.0000 is 0.0000 to 1.0000" in message
+    assert warning_of(truth, constant, "recall@2(ties=expected)") == []
+    assert warning_of(truth, constant, ["recall@4", "mrr"]) == []
+    assert len(warning_of(truth, {"a": constant, "b": constant}, "recall@2", weights=np.ones(5))) == 2
+    (message,) = warning_of(None, iter([(truth, constant)] * 3), "recall@2")
+    assert "15 of 15 users" in message
+    assert "ties='pessimistic'" in message
+
+
+def test_few_ties_are_no_warning() -> None:
+    scores = np.random.default_rng(0).permuted(np.tile(np.arange(5.0), (200, 1)), axis=1)
+    scores[:2] = 0
+    assert warning_of([[1]] * 200, scores, "recall@2") == []
+    scores[:3] = 0
+    assert len(warning_of([[1]] * 200, scores, "recall@2")) == 1
+
+
+# --- ties that are refused
+
+
+def test_ties_of_the_truth_are_refused() -> None:
+    scores = np.array([[4, 3, 2, 1, 1], [9, 8, 8, 7, 8], [1, 1, 2, 3, 4]], np.float64)
+    convention = with_ties("raise")
+    assert evaluate([[0, 2], [0, 3], [2]], scores, "recall", convention=convention)["recall"] == 1
+    with pytest.raises(metrik.InputError, match="3 items of one score at rank 2") as error:
+        evaluate([[0], [2], [0]], scores, ["recall", "mrr"], convention=convention)
+    assert (error.value.argument, error.value.row, error.value.count) == ("predictions", 1, 2)
+    assert evaluate([[0], [2], [0]], scores, ["recall@1", "ndcg(ties=lowest_id)"], convention=convention)
+    with pytest.raises(metrik.InputError, match="rank 2"):
+        evaluate([[0], [2], [0]], scores, ["recall@2", "ndcg(ties=lowest_id)"], convention=convention)
+    assert evaluate([[0], [2], [0]], scores, "recall", convention=convention, exclude=[[], [1, 4], [1]])
+
+
+def test_topk_refuses_ties_among_the_best() -> None:
+    scores = np.array([[4, 3, 2, 1, 1], [9, 8, 7, 7, 7], [5, 5, 4, 3, 2]], np.int32)
+    assert metrik.topk(scores[:2], 2, ties="raise").ids.tolist() == [[0, 1], [0, 1]]
+    for topk in (metrik.topk, metrik.reference.topk):
+        with pytest.raises(metrik.InputError, match="tie") as error:
+            topk(scores, 3, ties="raise")  # the third of row 1 is tied with the fourth
+        assert (error.value.argument, error.value.row, error.value.count) == ("scores", 1, 2)
+        for ties in ("optimistic", "pessimistic", "expected"):
+            with pytest.raises(metrik.InputError, match=r"^ties: "):
+                topk(scores, 3, ties=ties)
+
+
+def test_f08_nan_comes_before_ties() -> None:
+    scores = np.array([[1, 1, 0], [2, math.nan, 1]])
+    for call in (
+        lambda: metrik.topk(scores, 1, ties="raise"),
+        lambda: metrik.evaluate([[0], [0]], scores, "mrr(ties=raise)"),
+    ):
+        with pytest.raises(metrik.InputError, match="NaN") as error:
+            call()
+        assert error.value.row == 1
+    last = metrik.topk(np.array([[1, math.nan, math.nan]]), 1, ties="raise", nan="last")
+    assert last.ids.tolist() == [[0]]
+    with pytest.raises(metrik.InputError, match="a tie at rank 2"):
+        metrik.topk(np.array([[1, math.nan, math.nan]]), 2, ties="raise", nan="last")
