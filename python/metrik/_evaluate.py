@@ -110,7 +110,8 @@ def evaluate(
     Warns
     -----
     EvaluationWarning
-        If no user is evaluated, or relevant items are excluded or have no column in the scores.
+        If no user is evaluated, relevant items are excluded or have no column in the scores, or more than
+        1 % of the users have items of one score on both sides of a cutoff, where their ids decide.
 
     Examples
     --------

@@ -87,7 +87,8 @@ class Report:
         ``missing_predictions``, ``missing_truth``; ``duplicates`` (repeated items in lists),
         ``excluded_recommended`` (items taken out of lists), ``relevant_excluded`` and
         ``relevant_not_rankable`` (relevant items that are excluded, or have no column in the scores, and
-        stay in the truth as misses).
+        stay in the truth as misses); of scores, ``tied_at_cutoff``, a mapping from each cutoff to the
+        users who have items of one score on both sides of it.
     convention : Convention
         What was computed.
     state : State
