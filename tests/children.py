@@ -9,13 +9,16 @@ import resource
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from loky import get_reusable_executor
 
 import metrik
+from benchmarks.memory import forget_peak, resident, status
 from jobs import uniform
 from metrik._threads import default_threads
 
@@ -120,6 +123,49 @@ def no_room_for_threads() -> None:
         report = job.run(num_threads=8)
     _limit_memory(None)
     assert report == expected
+
+
+def memory_of_long_rows(threads: str) -> None:
+    """Evaluate and rank rows of ten million equal scores, each call in a process that has done nothing else.
+
+    All are tied, so all reach whatever bound is set: the most that a ranking could want to hold.
+    """
+    count = int(threads)
+    items = 10_000_000
+    scores = np.broadcast_to(np.full(items, 0.5, np.float32), (count, items))  # every thread has a row
+    truth = metrik.Truth(np.arange(count + 1) * 2, np.tile([7, items - 1], count))
+    exclude = metrik.Exclude(np.arange(count + 1) * 200, np.tile(np.arange(1000, 1200), count))
+    uncut = ["recall", "ndcg", "average_precision", "reciprocal_rank"]
+    for excluded in (None, exclude):
+        calls = {
+            f"topk of {k}, ties {ties}": partial(metrik.topk, scores, k, excluded, ties=ties, num_threads=count)
+            for k in (20, 100)
+            for ties in ("lowest_id", "highest_id")
+        } | {
+            f"evaluate {metrics}": partial(metrik.evaluate, truth, scores, metrics, exclude=excluded, num_threads=count)
+            for metrics in (["ndcg@20"], ["ndcg@100", "recall@20"], uncut, [*uncut, "ndcg@20"])
+        }
+        for name, call in calls.items():
+            added = _added_memory(call)
+            sys.stdout.write(f"{name}, {'some' if excluded else 'none'} excluded: {added / 1e6:.1f} MB\n")
+            assert added < 16_000_000 * count, name
+
+
+def _added_memory(call: Callable[[], object]) -> int:
+    """Return how many bytes more a process holds at most while it makes its first call."""
+    reading, writing = os.pipe()
+    forked = os.fork()
+    if forked == 0:
+        before = resident()
+        forget_peak()
+        call()
+        os.write(writing, str(status("VmHWM") - before).encode())
+        os._exit(0)
+    _, ended = os.waitpid(forked, 0)
+    assert ended == 0
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        return int(answer.read())
 
 
 if __name__ == "__main__":

@@ -93,6 +93,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, "x"]),
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, ""]),
     "isas": (_core.isas, list),
+    "built_with": (_core.built_with, list),
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
     "Rules": (_core.Rules, lambda: [{"gain": "exp2"}, 0.5, [0.0, 1.0]]),
     "PlannedValue": (_core.PlannedValue, lambda: ["ndcg", 3, 0.5, sound_rules()]),

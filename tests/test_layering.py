@@ -43,7 +43,7 @@ IMPLEMENTATIONS = {
 }
 
 PYTHON_LAYERS = [
-    ["_core", "_errors", "_render", "_optional", "_threads", "_isa"],
+    ["_core", "_errors", "_render", "_optional", "_threads", "_isa", "_versions"],
     ["_conventions"],
     ["_metrics"],
     ["_inputs.checks"],

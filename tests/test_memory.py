@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -14,13 +15,17 @@ from numpy.typing import NDArray
 
 import metrik
 
+ROOT = Path(__file__).parent.parent
 Words = NDArray[np.uint64]
 
 
 def child(*arguments: str) -> str:
     """Run a function of `children.py` in a process of its own, and return what it prints."""
     command = [sys.executable, str(Path(__file__).with_name("children.py")), *arguments]
-    result = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)  # noqa: S603 - our own
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}  # for benchmarks/
+    result = subprocess.run(  # noqa: S603 - our own
+        command, check=False, capture_output=True, text=True, timeout=120, env=environment
+    )
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -124,3 +129,11 @@ def test_f24_what_cannot_fit_is_refused_before_the_work() -> None:
             metrik.evaluate(truth, rankings, metrics, **options)
         assert isinstance(caught.value, MemoryError)
         assert caught.value.argument in options
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("threads", [1, 2])
+def test_long_rows_of_scores_need_little_memory_beside_them(threads: int) -> None:
+    """At most 16 MB a thread for ten million items, whatever is asked of them."""
+    found = child("memory_of_long_rows", str(threads))
+    assert len(found.splitlines()) == 16

@@ -24,6 +24,7 @@ class TypeFault : public InputError {
 void poll_signals();
 
 void bind_errors();
+void bind_build(py::module_& module);
 void bind_conventions(py::module_& module);
 void bind_metrics(py::module_& module);
 void bind_evaluate(py::module_& module);

@@ -4,6 +4,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   using namespace metrik::bindings;
   module.doc() = "The C++ core. Arguments are taken as they are: no casts, no defaults, no policy.";
   bind_errors();
+  bind_build(module);
   bind_conventions(module);
   bind_metrics(module);
   bind_evaluate(module);

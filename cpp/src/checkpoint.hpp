@@ -38,33 +38,35 @@ void grow(std::vector<T>& elements, std::size_t size, const T& value,
   });
 }
 
-// Sorts, with a checkpoint at every so many comparisons.
-template <class T, class Before>
-void sort(std::span<T> elements, const Before& before, const Checkpoint& checkpoint) {
+// Runs an algorithm that compares elements, with a checkpoint at every so many comparisons.
+template <class T, class Before, class Algorithm>
+void counting_comparisons(std::span<T> elements, const Before& before, const Checkpoint& checkpoint,
+                          const Algorithm& algorithm) {
   if (elements.size() < kChunk) {
-    std::ranges::sort(elements, before);
+    algorithm(before);
     return;
   }
   std::size_t comparisons = 0;
-  std::ranges::sort(elements, [&](const T& one, const T& other) {
+  algorithm([&](const T& one, const T& other) {
     if (++comparisons % kChunk == 0) checkpoint();
     return before(one, other);
   });
 }
 
-// Brings the nth of the elements to its place, and those before it before it, in no order.
 template <class T, class Before>
-void select(std::span<T> elements, std::size_t nth, const Before& before,
-            const Checkpoint& checkpoint) {
-  const auto place = elements.begin() + static_cast<std::ptrdiff_t>(nth);
-  if (elements.size() < kChunk) {
-    std::ranges::nth_element(elements, place, before);
-    return;
-  }
-  std::size_t comparisons = 0;
-  std::ranges::nth_element(elements, place, [&](const T& one, const T& other) {
-    if (++comparisons % kChunk == 0) checkpoint();
-    return before(one, other);
+void sort(std::span<T> elements, const Before& before, const Checkpoint& checkpoint) {
+  counting_comparisons(elements, before, checkpoint,
+                       [&](const auto& counted) { std::ranges::sort(elements, counted); });
+}
+
+// Moves the first so many of the order, at least one, before the others, and the last of them to
+// their end.
+template <class T, class Before>
+void move_first(std::span<T> elements, std::size_t count, const Before& before,
+                const Checkpoint& checkpoint) {
+  const auto last = elements.begin() + static_cast<std::ptrdiff_t>(count - 1);
+  counting_comparisons(elements, before, checkpoint, [&](const auto& counted) {
+    std::ranges::nth_element(elements, last, counted);
   });
 }
 

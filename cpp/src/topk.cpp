@@ -134,8 +134,12 @@ void topk(const TopKRequest& request) {
             const Ranked ranked = ranking.best(request.k, request.ties, checkpoint);
             const auto row = request.items.subspan(static_cast<std::size_t>(user * request.k),
                                                    static_cast<std::size_t>(request.k));
-            const auto padding = row.subspan(ranked.items.size());
-            std::ranges::copy(ranked.items, row.begin());
+            const auto filled = row.first(ranked.items.size());
+            in_chunks(filled.size(), checkpoint, [&](std::size_t from, std::size_t to) {
+              const auto some = ranked.items.subspan(from, to - from);
+              std::ranges::copy(some, filled.subspan(from).begin());
+            });
+            const auto padding = row.subspan(filled.size());
             in_chunks(padding.size(), checkpoint, [&](std::size_t from, std::size_t to) {
               std::ranges::fill(padding.subspan(from, to - from), -1);
             });

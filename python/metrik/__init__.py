@@ -26,6 +26,7 @@ from metrik._metrics import metrics
 from metrik._report import Comparison, Report, merge
 from metrik._state import State
 from metrik._topk import TopK, topk
+from metrik._versions import show_versions
 
 __version__: str
 
@@ -65,6 +66,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the r
     "merge",
     "metrics",
     "reference",
+    "show_versions",
     "topk",
     *_functions,
 ]

@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from metrik import MetrikError, __version__
+from metrik._versions import described
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,8 @@ def _parser() -> argparse.ArgumentParser:
         help="a file in MovieLens's format, with the columns userId, movieId, rating and timestamp",
     )
     demo.set_defaults(run=_demo)
+    versions = commands.add_parser("versions", help="print what a report of a bug needs")
+    versions.set_defaults(run=lambda _: described())
     return parser
 
 

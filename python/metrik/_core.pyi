@@ -19,6 +19,7 @@ __all__: list[str] = [
     "PlannedValue",
     "Rules",
     "Scores",
+    "built_with",
     "convention_fields",
     "evaluate",
     "isas",
@@ -128,6 +129,11 @@ class PlannedValue:
         parameter: typing.SupportsFloat | typing.SupportsIndex,
         rules: Rules,
     ) -> None: ...
+
+def built_with() -> str:
+    """
+    The compiler that built this module, its version, and the flags but for those of warnings.
+    """
 
 def convention_fields() -> list[ConventionField]:
     """

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from numbers import Integral
+from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from metrik import _core
 from metrik._errors import input_error, type_error
@@ -32,10 +34,32 @@ def default_threads() -> int:
     That is the smallest of the CPU affinity, the quotas of the process's cgroup and its ancestors,
     PYTHON_CPU_COUNT and LOKY_MAX_CPU_COUNT; at least 1.
     """
+    return deciding_limit().threads
+
+
+class Limit(NamedTuple):
+    """How many threads, and what says so."""
+
+    threads: int
+    source: str
+
+
+def deciding_limit() -> Limit:
+    """Return the limit that `default_threads` obeys: of several that are equally low, the first that it looks at."""
     if wanted := os.environ.get("METRIK_NUM_THREADS", ""):
-        return _wanted(wanted)
-    threads = min([MAX_THREADS, _affinity(), *(_limit(os.environ.get(name, "")) for name in _LIMITS)])
-    return threads if threads == 1 else min(threads, _quota(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")))
+        return Limit(_wanted(wanted), "METRIK_NUM_THREADS")
+    others = [Limit(_limit(os.environ.get(name, "")), name) for name in _LIMITS]
+    lowest = _lowest(
+        Limit(_affinity(), "the CPU affinity"), Limit(MAX_THREADS, "the most that the core takes"), *others
+    )
+    if lowest.threads == 1:
+        return lowest
+    quota = _quota(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))
+    return _lowest(lowest, Limit(quota, "the CPU quota of the cgroup"))
+
+
+def _lowest(*limits: Limit) -> Limit:
+    return min(limits, key=attrgetter("threads"))
 
 
 def _number(text: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -71,14 +72,17 @@ def ranked(
 
 
 def _scores_of(ids: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
-    best = np.full(ids.shape, math.nan if values.dtype.kind == "f" else 0, values.dtype)
+    """Look the scores up some places at a time: signals are handled in between."""
+    padding = math.nan if values.dtype.kind == "f" else 0
     if values.shape[1] == 0:
-        return best
-    some = max(1, _PLACES // ids.shape[1])
-    for begin in range(0, len(ids), some):
-        rows = slice(begin, begin + some)
-        found = np.take_along_axis(values[rows], np.maximum(ids[rows], 0), axis=1)
-        np.copyto(best[rows], found, where=ids[rows] >= 0)
+        return np.full(ids.shape, padding, values.dtype)
+    best = np.empty(ids.shape, values.dtype)
+    users, k = ids.shape
+    block = max(1, _PLACES // k)
+    for user, place in product(range(0, users, block), range(0, k, _PLACES)):
+        some = np.s_[user : user + block, place : place + _PLACES]
+        found = np.take_along_axis(values[user : user + block], np.maximum(ids[some], 0), axis=1)
+        best[some] = np.where(ids[some] >= 0, found, padding)
     return best
 
 

@@ -58,8 +58,7 @@ KeyRanking<Key>::KeyRanking(const ScoreMatrix& matrix, const ScoreKernels<Key>& 
       row_(matrix),
       size_(static_cast<std::size_t>(matrix.items)),
       least_(kLowest<Key>),
-      has_least_(matrix.min_score.has_value()),
-      excluded_bits_((size_ + 63) / 64) {
+      has_least_(matrix.min_score.has_value()) {
   if (!has_least_) return;
   bool none = false;
   least_ = row_.least(*matrix.min_score, none);
@@ -92,6 +91,7 @@ void KeyRanking<Key>::for_each_item(Ties ties, const Checkpoint& checkpoint, con
 template <class Key>
 void KeyRanking<Key>::mark_excluded(std::span<const std::int64_t> exclude,
                                     const Checkpoint& checkpoint) {
+  grow(excluded_bits_, (size_ + 63) / 64, std::uint64_t{0}, checkpoint);
   in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) excluded_bits_[excluded_[i] / 64] = 0;
   });
@@ -113,7 +113,7 @@ void KeyRanking<Key>::start(Count user, std::span<const std::int64_t> exclude,
   sorted_ = 0;
   mark_excluded(exclude, checkpoint);
   has_nan_ = false;
-  maxima_.resize((size_ + kChunkScores - 1) / kChunkScores * kGroups);
+  grow(maxima_, (size_ + kChunkScores - 1) / kChunkScores * kGroups, Key{}, checkpoint);
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
     Key* const maxima = maxima_.data() + begin / kChunkScores * kGroups;
     const std::size_t chunks = size / kChunkScores;
@@ -164,23 +164,26 @@ Key KeyRanking<Key>::bound(std::size_t wanted, const Checkpoint& checkpoint) {
   const std::size_t chunks = maxima_.size() / kGroups;
   const std::size_t rows = std::min(chunks, 4 * wanted / kGroups + 1);
   if (rows * kGroups < wanted) return least_;
-  folded_.assign(maxima_.begin(), maxima_.begin() + static_cast<std::ptrdiff_t>(rows * kGroups));
+  folded_.clear();
+  folded_.reserve(rows * kGroups);
+  in_chunks(rows * kGroups, checkpoint, [&](std::size_t begin, std::size_t end) {
+    const auto some = std::span(maxima_).subspan(begin, end - begin);
+    folded_.insert(folded_.end(), some.begin(), some.end());
+  });
   for (std::size_t chunk = rows; chunk < chunks; ++chunk) {
     const Key* const maxima = &maxima_[chunk * kGroups];
     Key* const folded = &folded_[chunk % rows * kGroups];
     for (std::size_t i = 0; i < kGroups; ++i) folded[i] = std::max(folded[i], maxima[i]);
     if (chunk % kChunk == kChunk - 1) checkpoint();
   }
-  const auto last = folded_.begin() + static_cast<std::ptrdiff_t>(wanted - 1);
-  std::ranges::nth_element(folded_, last, std::greater<>());
-  return std::max(least_, *last);
+  move_first(std::span(folded_), wanted, std::greater<>(), checkpoint);
+  return std::max(least_, folded_[wanted - 1]);
 }
 
 template <class Key>
-void KeyRanking<Key>::keep_best(std::size_t keep, Ties ties) {
+void KeyRanking<Key>::keep_best(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   if (entries_.size() <= keep) return;
-  const auto last = entries_.begin() + static_cast<std::ptrdiff_t>(keep - 1);
-  std::ranges::nth_element(entries_, last, Better{ties});
+  move_first(std::span(entries_), keep, Better{ties}, checkpoint);
   entries_.resize(keep);
 }
 
@@ -188,6 +191,7 @@ void KeyRanking<Key>::keep_best(std::size_t keep, Ties ties) {
 template <class Key>
 void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   const std::size_t room = std::min(2 * keep + 4 * kChunkScores, size_ + kChunkScores);
+  entries_.reserve(room);
   Key least = bound(std::min(keep + excluded_.size(), size_), checkpoint);
   bool done = false;
   std::array<std::uint32_t, kChunkScores> found;
@@ -203,7 +207,7 @@ void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
       if (entry.key >= least && !is_excluded(item)) entries_.push_back(entry);
     }
     if (entries_.size() + kChunkScores <= room) return;
-    keep_best(keep, ties);
+    keep_best(keep, ties, checkpoint);
     // Whoever comes must beat the last of these; one with the same key does so by its higher id.
     least = std::max(least, entries_.back().key);
     if (ties != Ties::highest_id) least = successor(least, done);
@@ -222,7 +226,7 @@ void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
     }
     checkpoint();
   }
-  keep_best(keep, ties);
+  keep_best(keep, ties, checkpoint);
 }
 
 template <class Key>
@@ -236,9 +240,14 @@ void KeyRanking<Key>::gather_nan(std::size_t keep, Ties ties, const Checkpoint& 
 }
 
 template <class Key>
-Ranked KeyRanking<Key>::ranked(Count length) {
+Ranked KeyRanking<Key>::ranked(Count length, const Checkpoint& checkpoint) {
   items_.clear();
-  for (const Entry& entry : entries_) items_.push_back(static_cast<std::int64_t>(entry.item));
+  items_.reserve(entries_.size());
+  in_chunks(entries_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const Entry& entry : std::span(entries_).subspan(begin, end - begin)) {
+      items_.push_back(static_cast<std::int64_t>(entry.item));
+    }
+  });
   return {.items = items_,
           .ranks = ranks_,
           .ties = ties_,
@@ -263,7 +272,7 @@ Ranked KeyRanking<Key>::best(Count depth, Ties ties, const Checkpoint& checkpoin
   sorted_ = static_cast<std::size_t>(std::min(all, depth));
   collect(sorted_, ties, checkpoint);
   sort(std::span(entries_), Better{ties}, checkpoint);
-  return ranked(all);
+  return ranked(all, checkpoint);
 }
 
 template <class Key>
@@ -288,7 +297,7 @@ void KeyRanking<Key>::find_split_ties(std::span<const Count> cutoffs, std::vecto
   for (std::size_t i = cutoffs.size(); i-- > 0;) {
     const auto cutoff = static_cast<std::size_t>(cutoffs[i]);
     if (cutoff >= best.size()) continue;
-    if (!sorted) select(best, cutoff - 1, Better{Ties::lowest_id}, checkpoint);
+    if (!sorted) move_first(best, cutoff, Better{Ties::lowest_id}, checkpoint);
     const auto below = best.subspan(cutoff);
     const auto next =
         sorted ? below.begin() : std::ranges::min_element(below, Better{Ties::lowest_id});
@@ -443,7 +452,7 @@ Ranked KeyRanking<Key>::ranks_of(std::span<const std::int64_t> items, Ties ties,
     count_tied(checkpoint);
     tell_ties();
   }
-  return ranked(length(checkpoint));
+  return ranked(length(checkpoint), checkpoint);
 }
 
 // The strict rank of each entry.

@@ -70,7 +70,7 @@ class KeyRanking {
   [[nodiscard]] Key bound(std::size_t wanted, const Checkpoint& checkpoint);
   void gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
-  void keep_best(std::size_t keep, Ties ties);
+  void keep_best(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void choose(std::span<const std::int64_t> items, Ties ties, const Checkpoint& checkpoint);
   [[nodiscard]] std::size_t first_beaten(const Entry& item, Ties ties) const;
   void count_each(Ties ties, const Checkpoint& checkpoint);
@@ -79,7 +79,7 @@ class KeyRanking {
   void tell_ties();
   void rank_entries(Ties ties, const Checkpoint& checkpoint);
   void collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
-  Ranked ranked(Count length);
+  Ranked ranked(Count length, const Checkpoint& checkpoint);
 
   const ScoreKernels<Key>& kernels_;
   ScoreRow<Key> row_;

@@ -1,0 +1,89 @@
+"""What a report of a bug must say of the machine and of this installation."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metrik import _core
+from metrik._errors import InputError
+from metrik._isa import wanted_isa
+from metrik._threads import deciding_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+OPTIONAL = ("pandas", "polars", "pyarrow", "scipy", "torch")
+
+
+def show_versions() -> None:
+    """Print what a report of a bug needs: versions, compiler, and what a call would use and why.
+
+    Nothing is imported for it. A variable of the environment that is wrong is said to be so where an
+    evaluation would refuse it.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> metrik.show_versions()
+    metrik        ...
+    Python        ...
+    NumPy         ...
+    platform      ...
+    compiler      ...
+    instructions  ...
+    threads       ...
+    pandas        ...
+    polars        ...
+    pyarrow       ...
+    scipy         ...
+    torch         ...
+    """
+    sys.stdout.write(described())
+
+
+def described() -> str:
+    """Return what `show_versions` prints: a line a fact."""
+    facts = {
+        "metrik": _version("metrik"),
+        "Python": f"{platform.python_version()}, {platform.python_implementation()}",
+        "NumPy": np.__version__,
+        "platform": platform.platform(),
+        "compiler": _core.built_with(),
+        "instructions": _or_fault(_instructions),
+        "threads": _or_fault(_threads),
+    } | {name: _version(name) for name in OPTIONAL}
+    width = max(map(len, facts))
+    return "".join(f"{name:<{width}}  {fact}\n" for name, fact in facts.items())
+
+
+def _instructions() -> str:
+    available = ", ".join(_core.isas())
+    if wanted := wanted_isa():
+        return f"{wanted}, by METRIK_ISA, of {available}"
+    return f"{_core.isas()[-1]}, the widest of {available}"
+
+
+def _threads() -> str:
+    limit = deciding_limit()
+    return f"{limit.threads}, by {limit.source}"
+
+
+def _or_fault(fact: Callable[[], str]) -> str:
+    try:
+        return fact()
+    except InputError as error:
+        return str(error)
+
+
+def _version(distribution: str) -> str:
+    """Return the version that is installed, without an import of the library."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - it takes as long to load as all else
+
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed"

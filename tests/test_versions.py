@@ -1,0 +1,115 @@
+"""What a report of a bug needs to say, and that nothing is imported to say it."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import metrik
+from metrik import _core, _threads, _versions
+from metrik._cli import main
+from metrik._threads import MAX_THREADS, default_threads
+
+ROOT = Path(__file__).parent.parent
+
+
+def facts(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """Return what is printed, by the first word of the line."""
+    metrik.show_versions()
+    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    return dict(lines)
+
+
+def test_versions_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = facts(capsys)
+    assert shown["metrik"] == metrik.__version__
+    assert shown["Python"].startswith(platform.python_version())
+    assert shown["NumPy"] == np.__version__
+    assert shown["platform"] == platform.platform()
+    assert shown["pandas"] == version("pandas")
+
+
+def test_the_compiler_and_the_flags_that_matter(capsys: pytest.CaptureFixture[str]) -> None:
+    compiler, _, flags = facts(capsys)["compiler"].partition(" ")
+    assert compiler in {"GNU", "Clang", "AppleClang"}
+    assert flags[0].isdigit()
+    assert "-ffp-contract=off" in flags
+    assert "-W" not in flags
+
+
+def test_which_instructions_and_why(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    available = ", ".join(_core.isas())
+    monkeypatch.delenv("METRIK_ISA", raising=False)
+    assert facts(capsys)["instructions"] == f"{_core.isas()[-1]}, the widest of {available}"
+    monkeypatch.setenv("METRIK_ISA", "scalar")
+    assert facts(capsys)["instructions"] == f"scalar, by METRIK_ISA, of {available}"
+
+
+@pytest.mark.parametrize(
+    ("environment", "affinity", "quota", "said"),
+    [
+        ({}, 3, MAX_THREADS, "3, by the CPU affinity"),
+        ({}, 3, 3, "3, by the CPU affinity"),
+        ({}, 3, 2, "2, by the CPU quota of the cgroup"),
+        ({"PYTHON_CPU_COUNT": "2"}, 3, 3, "2, by PYTHON_CPU_COUNT"),
+        ({"LOKY_MAX_CPU_COUNT": "1"}, 3, 2, "1, by LOKY_MAX_CPU_COUNT"),
+        ({"METRIK_NUM_THREADS": "5", "LOKY_MAX_CPU_COUNT": "1"}, 3, 2, "5, by METRIK_NUM_THREADS"),
+        ({}, 5000, MAX_THREADS, "1024, by the most that the core takes"),
+    ],
+)
+def test_how_many_threads_and_why(
+    environment: dict[str, str],
+    affinity: int,
+    quota: int,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("METRIK_NUM_THREADS", "PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(_threads, "_affinity", lambda: affinity)
+    monkeypatch.setattr(_threads, "_quota", lambda *_: quota)
+    assert facts(capsys)["threads"] == said
+    assert said.startswith(f"{default_threads()},")
+
+
+def test_wrong_variables_are_said_to_be_wrong(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may be what the report is about."""
+    monkeypatch.setenv("METRIK_NUM_THREADS", "two")
+    monkeypatch.setenv("METRIK_ISA", "mmx")
+    shown = facts(capsys)
+    assert shown["threads"] == "METRIK_NUM_THREADS: expected an integer from 1 to 1024, found 'two'"
+    assert shown["instructions"].startswith("METRIK_ISA: expected an instruction set that this CPU has: scalar")
+
+
+def test_every_optional_dependency_is_named_and_an_absent_one_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {text.partition(">=")[0] for texts in project["optional-dependencies"].values() for text in texts}
+    assert named <= set(_versions.OPTIONAL)
+    monkeypatch.setattr(_versions, "OPTIONAL", ("no-such-distribution",))
+    assert facts(capsys)["no-such-distribution"] == "not installed"
+
+
+def test_nothing_is_imported() -> None:
+    code = f"import metrik, sys; metrik.show_versions(); assert not {{*{_versions.OPTIONAL}}} & {{*sys.modules}}"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # noqa: S603 - our own code
+
+
+def test_the_command_prints_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    metrik.show_versions()
+    expected = capsys.readouterr().out
+    assert main(["versions"]) == 0
+    assert capsys.readouterr().out == expected
