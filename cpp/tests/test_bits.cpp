@@ -71,6 +71,7 @@ Input random_input(std::size_t users, bool weighted) {
   micro.average = Average::micro;
   for (const MetricInfo& info : metric_table()) {
     for (const Count cutoff : {Count{3}, kNoCutoff}) {
+      if (info.pairwise && cutoff != kNoCutoff) continue;
       const double parameter = info.parameter.name.empty() ? 0 : info.parameter.standard;
       const std::string name(info.name);
       input.values.push_back(value(name, cutoff, rules, parameter));
@@ -291,6 +292,7 @@ TEST_CASE("metrics that promise the unit range keep it under any divisors") {
       for (const MetricInfo& info : metric_table()) {
         if (!info.unit_range) continue;
         for (const Count cutoff : {1, 5, 100}) {
+          if (info.pairwise) continue;
           input.values.push_back(
               value(std::string(info.name), cutoff, changed, info.parameter.standard));
         }
