@@ -106,7 +106,7 @@ def _policy(users: _Users, user: int, rules: Rules) -> tuple[str, str]:
     }
     if not included[rules["users"]]:
         return "skip", "users"
-    judged = users.judged(user, rules)
+    judged = users.judged(user, {**rules, "gain": "binary"})  # a table need not have gains for it
     if judged.relevant == 0 and rules["empty_truth"] != _COMPUTE:
         return rules["empty_truth"], "empty_truth"
     if not in_predictions:
