@@ -10,7 +10,8 @@ demo: $(VENV)/.built
 	$(BIN)/metrik demo
 
 test: $(VENV)/.test cpp-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 -m 'not native'
+	$(BIN)/python -m pytest -m native
 
 # The core by itself. Without doctest (Debian: doctest-dev) CMake says that there are no tests to build;
 # with qemu-x86_64 (Debian: qemu-user) they also run on CPUs that lack AVX-512 and AVX2.
@@ -28,9 +29,10 @@ lint: $(VENV)/.lint
 	$(BIN)/python tests/tidy.py
 
 # The C++ tests under two sanitizers, and the Python suite over a build with the first. Tests of
-# deadlines (marker native) are left out of it; Python's own allocations are no leaks of ours.
+# deadlines (marker native) are left out of it; Python's own allocations are no leaks of ours. Output
+# is not captured, for a sanitizer ends the process that would show it.
 SANITIZED := build/sanitize/venv/bin/python
-RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 \
+RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" $(SANITIZED)
 sanitize: sanitized
 	set -e; for build in 'asan address;undefined' 'tsan thread'; do \
@@ -40,7 +42,7 @@ sanitize: sanitized
 		cmake --build "$$folder" --parallel 2; \
 		ctest --test-dir "$$folder" --output-on-failure; \
 	done
-	METRIK_EXAMPLES=0.1 METRIK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider -m 'not native' tests
+	METRIK_EXAMPLES=0.1 METRIK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests
 
 sanitized:
 	$(PYTHON) -m venv build/sanitize/venv

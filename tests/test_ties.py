@@ -228,6 +228,9 @@ def test_ties_of_the_truth_are_refused() -> None:
     with pytest.raises(metrik.InputError, match="rank 2"):
         evaluate([[0], [2], [0]], scores, ["recall@2", "ndcg(ties=lowest_id)"], convention=convention)
     assert evaluate([[0], [2], [0]], scores, "recall", convention=convention, exclude=[[], [1, 4], [1]])
+    with pytest.raises(metrik.InputError, match="rank 2") as error:  # seen after others have judged the user
+        evaluate([None, [2], [0]], scores, ["ndcg(ties=lowest_id)", "recall(ties=optimistic)", "mrr(ties=raise)"])
+    assert (error.value.row, error.value.count) == (1, 2)
 
 
 def test_topk_refuses_ties_among_the_best() -> None:

@@ -135,8 +135,18 @@ bool Worker::refuses_nan() const {
 }
 
 Breach Worker::take(Count user, const Checkpoint& checkpoint) {
+  const Breach breach = judge(user, checkpoint);
+  if (breach != Breach::none) {  // some lenses may have a row of the user
+    clear_rows();
+    return breach;
+  }
+  users_.push_back(user);
+  const bool full = std::ranges::any_of(rows_, [](const auto& rows) { return rows.full(); });
+  return full ? settle(checkpoint) : Breach::none;
+}
+
+Breach Worker::judge(Count user, const Checkpoint& checkpoint) {
   if (start(user, checkpoint) && refuses_nan()) return Breach::nan_score;
-  bool full = false;
   for (const Ties ties : job_.plan.ties) {
     const Matches& matches = match(user, ties, checkpoint);
     if (matches.truth_duplicates > 0 && raises(&Rules::duplicate_truth)) {
@@ -151,12 +161,15 @@ Breach Worker::take(Count user, const Checkpoint& checkpoint) {
       const HitRow& row =
           judge_.judge(job_.plan.lenses[lens], matches, grades_of(user), rows_[lens], checkpoint);
       if (lens == job_.plan.tally_lens) count(user, matches, row);
-      full = full || rows_[lens].full();
     }
   }
   count_split_ties(checkpoint);
-  users_.push_back(user);
-  return full ? settle(checkpoint) : Breach::none;
+  return Breach::none;
+}
+
+void Worker::clear_rows() noexcept {
+  for (auto& rows : rows_) rows.clear();
+  users_.clear();
 }
 
 void Worker::count_split_ties(const Checkpoint& checkpoint) {
@@ -198,9 +211,8 @@ Breach Worker::settle(const Checkpoint& checkpoint) {
   Breach gravest = Breach::none;
   for (std::size_t lens = 0; lens < rows_.size(); ++lens) {
     gravest = std::min(gravest, settle_lens(lens, checkpoint));
-    rows_[lens].clear();
   }
-  users_.clear();
+  clear_rows();
   return gravest;
 }
 

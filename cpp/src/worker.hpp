@@ -65,6 +65,8 @@ class Worker {
   [[nodiscard]] std::span<const std::int64_t> excluded_of(Count user) const;
   bool start(Count user, const Checkpoint& checkpoint);
   const Matches& match(Count user, Ties ties, const Checkpoint& checkpoint);
+  Breach judge(Count user, const Checkpoint& checkpoint);
+  void clear_rows() noexcept;
   void count(Count user, const Matches& matches, const HitRow& row);
   void count_split_ties(const Checkpoint& checkpoint);
   Breach settle_lens(std::size_t lens, const Checkpoint& checkpoint);
