@@ -216,7 +216,7 @@ class Case:
 
     def core_predictions(self) -> _core.Lists | _core.Scores:
         if self.scores is not None:
-            return _core.Scores(self.scores.values, self.scores.min_score, "predictions")
+            return _core.Scores(self.scores.values, self.scores.min_score, None, "predictions")
         return self.predictions.core("predictions")
 
     def convention(self) -> metrik.Convention:

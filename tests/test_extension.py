@@ -70,7 +70,7 @@ def sound_lists() -> _core.Lists:
 
 
 def sound_scores() -> _core.Scores:
-    return _core.Scores(np.array([[0.5, 1.0, 0.25], [2.0, 0.0, 1.0]]), None, "x")
+    return _core.Scores(np.array([[0.5, 1.0, 0.25], [2.0, 0.0, 1.0]]), None, None, "x")
 
 
 def sound_rules() -> _core.Rules:
@@ -86,7 +86,7 @@ def sound_values() -> list[_core.PlannedValue]:
 CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "Lists": (_core.Lists, lambda: [np.arange(2), np.array([0, 1, 2]), np.array([1, 1]), np.array([True, True]), "x"]),
     "validate": (_core.Lists.validate, lambda: [sound_lists(), "x", np.array([1.0, 2.0])]),
-    "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, "x"]),
+    "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, sound_lists(), "x"]),
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, ""]),
     "isas": (_core.isas, list),
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
@@ -185,7 +185,7 @@ def test_every_hostile_array_of_scores() -> None:
         if array is not None and array.size > 2**32:  # that is for a day, not for a test
             continue
         try:
-            given = _core.Scores(array, least, "hostile")
+            given = _core.Scores(array, least, None, "hostile")
         except HARMLESS:
             continue
         values = [_core.PlannedValue("ndcg", 3, 0, _core.Rules({"nan": nan}, 0.5, [])) for nan in ("last", "raise")]

@@ -22,7 +22,7 @@ CPP_LAYERS = [
     ["checkpoint", "double_double", "exact_sum", "batch", "hit_row", "metrics/denominators"],
     ["discounts", "parallel", "ladder", "rank/index", "rank/ranked", "rank/score_row"],
     ["rank/marks"],
-    ["rank/given", "rank/score_ranking"],
+    ["rank/given", "rank/score_ranking", "rank/placing"],
     ["judge"],
     ["metrics/metric", "policy"],
     ["accumulator", "metrics/"],

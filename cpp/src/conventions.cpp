@@ -32,7 +32,7 @@ template <>
 constexpr std::array<std::string_view, 4> kNames<Duplicates> = {"raise", "first", "max", "count"};
 
 template <>
-constexpr std::array<std::string_view, 2> kNames<Ties> = {"lowest_id", "highest_id"};
+constexpr std::array<std::string_view, 3> kNames<Ties> = {"lowest_id", "highest_id", "input_order"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<NanScores> = {"raise", "last"};
 
@@ -92,7 +92,7 @@ constexpr auto kFields = std::to_array<ConventionField>({
           Duplicates::count>("duplicate_truth",
                              "an item repeated in a user's truth: an error, its first or highest "
                              "grade, or several items of its first grade"),
-    field<&Rules::ties, Ties::lowest_id, Ties::highest_id>(
+    field<&Rules::ties, Ties::lowest_id, Ties::highest_id, Ties::input_order>(
         "ties", "which of several items of one score is ranked first"),
     field<&Rules::nan, NanScores::raise, NanScores::last>(
         "nan", "a score that is NaN: an error, or below every other"),

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
@@ -13,24 +15,38 @@
 #include "metrik/error.hpp"
 #include "metrik/lists.hpp"
 #include "parallel.hpp"
+#include "rank/given.hpp"
+#include "rank/placing.hpp"
 #include "rank/score_ranking.hpp"
 #include "validate.hpp"
 
 namespace metrik {
 namespace {
 
-void validate(const TopKRequest& request) {
+// What is read of them.
+Count size_of(const ScoreMatrix& scores) { return scores.users * scores.items; }
+Count size_of(const CandidateScores& scores) { return scores.size; }
+
+// Returns the bitwise "or" of all ids.
+std::uint64_t validate(const TopKRequest& request) {
   check_threads(request.threads);
-  validate_scores(request.scores, "scores");
+  const Effort effort{.threads = request.threads, .poll = request.poll};
+  std::uint64_t id_bits = 0;
+  if (const auto* candidates = std::get_if<CandidateScores>(&request.scores)) {
+    id_bits = validate_scores(*candidates, "scores", effort);
+  } else {
+    const auto& matrix = std::get<ScoreMatrix>(request.scores);
+    validate_scores(matrix, "scores", effort);
+    id_bits = std::bit_ceil(static_cast<std::uint64_t>(matrix.items)) - 1;
+  }
   if (request.k < 1 || request.k > kMaxCutoff) {
     throw InputError({.argument = "k",
                       .expected = "from 1 to " + std::to_string(kMaxCutoff),
                       .found = std::to_string(request.k)});
   }
-  const Count users = request.scores.users;
+  const Count users = users_of(request.scores);
   if (request.exclude) {
-    const Effort effort{.threads = request.threads, .poll = request.poll};
-    validate_lists(*request.exclude, "exclude", effort);
+    id_bits |= validate_lists(*request.exclude, "exclude", effort);
     check_int64(*request.exclude, "exclude");
     check_rows(request.exclude->rows(), users, "exclude");
   }
@@ -39,7 +55,8 @@ void validate(const TopKRequest& request) {
                       .expected = "fewer than 2^63 places",
                       .found = std::to_string(users) + " x " + std::to_string(request.k)});
   }
-  check_size(request.items.size(), users * request.k, "items", "one place a user and rank");
+  check_size(request.places.size(), users * request.k, "places", "one a user and rank");
+  return id_bits;
 }
 
 std::span<const std::int64_t> excluded_of(const TopKRequest& request, Count user) {
@@ -49,69 +66,142 @@ std::span<const std::int64_t> excluded_of(const TopKRequest& request, Count user
                static_cast<std::size_t>(request.exclude->length(user)));
 }
 
-// Says how many scores are NaN, and which is the first.
-[[noreturn]] void refuse_nan(const TopKRequest& request, ScoreRanking& ranking) {
-  const Checkpoint checkpoint = timed(request.poll);
-  Fault fault{.argument = "scores",
-              .expected = "scores that are no NaN",
-              .found = "NaN",
-              .count = 0,
-              .hint = "nan='last' ranks them last"};
-  for (Count user = 0; user < request.scores.users; ++user) {
+// Ranks one user after another.
+class Ranker {
+ public:
+  Ranker(const TopKRequest& request, std::uint64_t id_bits)
+      : request_(request),
+        ranking_(std::visit(
+            [&](const auto& source) { return make_score_ranking(source, kernels(request.isa)); },
+            request.scores)),
+        given_(id_bits, true) {}
+
+  void start(Count user, const Checkpoint& checkpoint) {
+    std::visit(
+        [&](auto& ranking) {
+          places_ =
+              metrik::start(ranking, given_, user, {}, excluded_of(request_, user), checkpoint);
+        },
+        ranking_);
+  }
+  // Of the user, how often a rule is broken, and where first.
+  Count count_nan(Offset& first, const Checkpoint& checkpoint) {
+    return std::visit(
+        [&](auto& ranking) {
+          return ranking.has_nan() ? ranking.count_nan(first, checkpoint) : Count{0};
+        },
+        ranking_);
+  }
+  Count count_duplicates(Offset& first) const {
+    if (places_ == nullptr || places_->duplicates == 0) return 0;
+    first = places_->first_duplicate;
+    return places_->duplicates;
+  }
+  [[nodiscard]] bool is_refused() const {
+    const bool nan = std::visit([](const auto& ranking) { return ranking.has_nan(); }, ranking_);
+    return (nan && request_.nan == NanScores::raise) ||
+           (places_ != nullptr && places_->duplicates > 0);
+  }
+
+  // Writes where the user's best items stand.
+  void rank(Count user, const Checkpoint& checkpoint) {
+    const Ranked ranked = std::visit(
+        [&](auto& ranking) { return ranking.best(request_.k, request_.ties, checkpoint); },
+        ranking_);
+    const auto* candidates = std::get_if<CandidateScores>(&request_.scores);
+    const Offset row = candidates == nullptr ? 0 : candidates->items.begin(user);
+    const auto places = request_.places.subspan(static_cast<std::size_t>(user * request_.k),
+                                                static_cast<std::size_t>(request_.k));
+    const auto padding = places.subspan(ranked.places.size());
+    std::ranges::transform(ranked.places, places.begin(),
+                           [&](Offset place) { return row + place; });
+    in_chunks(padding.size(), checkpoint, [&](std::size_t from, std::size_t to) {
+      std::ranges::fill(padding.subspan(from, to - from), -1);
+    });
+  }
+
+ private:
+  const TopKRequest& request_;
+  ScoreRanking ranking_;
+  GivenRanking given_;
+  const Places* places_ = nullptr;
+};
+
+// Adds up what `count_of(user, first)` finds, and says where the first is.
+template <class CountOf>
+void find_all(Count users, Fault& fault, const Checkpoint& checkpoint, const CountOf& count_of) {
+  fault.count = 0;
+  for (Count user = 0; user < users; ++user) {
     checkpoint();
     Offset first = -1;
-    const Count count = std::visit(
-        [&](auto& ranked) {
-          ranked.start(user, {}, checkpoint);
-          return ranked.has_nan() ? ranked.count_nan(first, checkpoint) : 0;
-        },
-        ranking);
+    const Count count = count_of(user, first);
     if (count > 0 && fault.count == 0) {
       fault.row = user;
       fault.position = first;
     }
     fault.count += count;
   }
-  if (fault.count == 0) fault.found = "another thread writing to them";
-  throw InputError(std::move(fault));
+}
+
+// A rule is broken. Walks all users again to say how often, and where first.
+[[noreturn]] void refuse(const TopKRequest& request, std::uint64_t id_bits) {
+  const Checkpoint checkpoint = timed(request.poll);
+  const Count users = users_of(request.scores);
+  Ranker ranker(request, id_bits);
+  Fault nan{.argument = "scores",
+            .expected = "scores that are no NaN",
+            .found = "NaN",
+            .hint = "nan='last' ranks them last"};
+  find_all(users, nan, checkpoint, [&](Count user, Offset& first) {
+    ranker.start(user, checkpoint);
+    return ranker.count_nan(first, checkpoint);
+  });
+  if (nan.count > 0 && request.nan == NanScores::raise) throw InputError(std::move(nan));
+  Fault repeated{.argument = "scores", .expected = "each candidate once a user", .found = ""};
+  find_all(users, repeated, checkpoint, [&](Count user, Offset& first) {
+    ranker.start(user, checkpoint);
+    return ranker.count_duplicates(first);
+  });
+  repeated.found = "another thread writing to them";
+  if (const auto* candidates = std::get_if<CandidateScores>(&request.scores);
+      candidates != nullptr && repeated.count > 0) {
+    const Offset place = candidates->items.begin(repeated.row) + repeated.position;
+    repeated.found = std::visit(
+        [&](const auto& ids) {
+          return "item " + std::to_string(ids[static_cast<std::size_t>(place)]) + " again";
+        },
+        candidates->items.items);
+  }
+  throw InputError(std::move(repeated));
 }
 
 }  // namespace
 
+Count users_of(const Scored& scores) {
+  if (const auto* matrix = std::get_if<ScoreMatrix>(&scores)) return matrix->users;
+  return std::get<CandidateScores>(scores).items.rows();
+}
+
 void topk(const TopKRequest& request) {
-  validate(request);
-  const Kernels& chosen = kernels(request.isa);
-  const Count users = request.scores.users;
-  const Count block_users =
-      std::clamp<Count>((Count{1} << 14U) / std::max(request.scores.items, Count{1}), 1, 1024);
-  std::vector<std::unique_ptr<ScoreRanking>> rankings(static_cast<std::size_t>(request.threads));
-  std::atomic<bool> nan = false;
+  const std::uint64_t id_bits = validate(request);
+  const Count users = users_of(request.scores);
+  const Count size = std::visit([](const auto& source) { return size_of(source); }, request.scores);
+  const Count row = size / std::max(users, Count{1});
+  const Count block_users = std::clamp<Count>((Count{1} << 14U) / std::max(row, Count{1}), 1, 1024);
+  std::vector<std::unique_ptr<Ranker>> rankers(static_cast<std::size_t>(request.threads));
+  std::atomic<bool> refused = false;
   const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
-    auto& own = rankings[static_cast<std::size_t>(index)];
-    if (!own) own = std::make_unique<ScoreRanking>(make_score_ranking(request.scores, chosen));
+    auto& own = rankers[static_cast<std::size_t>(index)];
+    if (!own) own = std::make_unique<Ranker>(request, id_bits);
     const Count end = std::min((block + 1) * block_users, users);
-    for (Count user = block * block_users; user < end && !nan; ++user) {
-      std::visit(
-          [&](auto& ranking) {
-            ranking.start(user, excluded_of(request, user), checkpoint);
-            if (ranking.has_nan() && request.nan == NanScores::raise) nan = true;
-            const Ranked ranked = ranking.best(request.k, request.ties, checkpoint);
-            const auto row = request.items.subspan(static_cast<std::size_t>(user * request.k),
-                                                   static_cast<std::size_t>(request.k));
-            const auto padding = row.subspan(ranked.items.size());
-            std::ranges::copy(ranked.items, row.begin());
-            in_chunks(padding.size(), checkpoint, [&](std::size_t from, std::size_t to) {
-              std::ranges::fill(padding.subspan(from, to - from), -1);
-            });
-          },
-          *own);
+    for (Count user = block * block_users; user < end && !refused; ++user) {
+      own->start(user, checkpoint);
+      if (own->is_refused()) refused = true;
+      own->rank(user, checkpoint);
     }
   };
   parallel_for((users + block_users - 1) / block_users, request.threads, body, request.poll);
-  if (nan) {
-    ScoreRanking ranking = make_score_ranking(request.scores, chosen);
-    refuse_nan(request, ranking);
-  }
+  if (refused) refuse(request, id_bits);
 }
 
 }  // namespace metrik

@@ -25,7 +25,10 @@ struct PlannedValue {
 };
 
 // What was recommended: lists, or scores to rank the items by.
-using Predictions = std::variant<Lists, ScoreMatrix>;
+using Predictions = std::variant<Lists, ScoreMatrix, CandidateScores>;
+
+// Whether only some items may be ranked, which the tally counts.
+[[nodiscard]] bool has_candidates(const Predictions& predictions) noexcept;
 
 struct Request {
   Lists truth;
@@ -62,6 +65,11 @@ struct Tally {
   Count excluded_recommended = 0;
   Count relevant_excluded = 0;
   Count relevant_not_rankable = 0;
+  // Candidates that are not excluded, of the users present in the predictions.
+  Count candidates = 0;
+  Count candidate_users = 0;
+  Count fewest_candidates = kNoCutoff;  // of a user
+  Count most_candidates = 0;
 
   void add(const Tally& other) noexcept;
 };

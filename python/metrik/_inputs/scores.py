@@ -67,7 +67,7 @@ class Scores:
         least = None if min_score is None else _threshold(min_score)
         object.__setattr__(self, "values", array)
         object.__setattr__(self, "min_score", least)
-        object.__setattr__(self, "core", _core.Scores(array, least, argument))
+        object.__setattr__(self, "core", _core.Scores(array, least, None, argument))
 
     def __len__(self) -> int:
         """Return the number of users."""
