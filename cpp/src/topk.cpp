@@ -76,13 +76,17 @@ class Ranker {
             request.scores)),
         given_(id_bits, true) {}
 
-  void start(Count user, const Checkpoint& checkpoint) {
-    std::visit(
+  // Returns whether the user may be ranked.
+  bool start(Count user, const Checkpoint& checkpoint) {
+    const bool has_nan = std::visit(
         [&](auto& ranking) {
           places_ =
               metrik::start(ranking, given_, user, {}, excluded_of(request_, user), checkpoint);
+          return ranking.has_nan();
         },
         ranking_);
+    return (!has_nan || request_.nan != NanScores::raise) &&
+           (places_ == nullptr || places_->duplicates == 0);
   }
   // Of the user, how often a rule is broken, and where first.
   Count count_nan(Offset& first, const Checkpoint& checkpoint) {
@@ -96,11 +100,6 @@ class Ranker {
     if (places_ == nullptr || places_->duplicates == 0) return 0;
     first = places_->first_duplicate;
     return places_->duplicates;
-  }
-  [[nodiscard]] bool is_refused() const {
-    const bool nan = std::visit([](const auto& ranking) { return ranking.has_nan(); }, ranking_);
-    return (nan && request_.nan == NanScores::raise) ||
-           (places_ != nullptr && places_->duplicates > 0);
   }
 
   // Writes where the user's best items stand.
@@ -195,9 +194,11 @@ void topk(const TopKRequest& request) {
     if (!own) own = std::make_unique<Ranker>(request, id_bits);
     const Count end = std::min((block + 1) * block_users, users);
     for (Count user = block * block_users; user < end && !refused; ++user) {
-      own->start(user, checkpoint);
-      if (own->is_refused()) refused = true;
-      own->rank(user, checkpoint);
+      if (own->start(user, checkpoint)) {
+        own->rank(user, checkpoint);
+      } else {
+        refused = true;
+      }
     }
   };
   parallel_for((users + block_users - 1) / block_users, request.threads, body, request.poll);

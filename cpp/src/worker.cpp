@@ -177,8 +177,9 @@ void Worker::count(Count user, const Matches& matches, const HitRow& row) {
   tally_.duplicates += matches.list_duplicates;
   tally_.excluded_recommended += matches.excluded_recommended;
   tally_.relevant_excluded += judge_.count_relevant(matches, matches.excluded);
+  if (!present.in_predictions) return;
   tally_.relevant_not_rankable += judge_.count_relevant(matches, matches.unscored);
-  if (places_ != nullptr && present.in_predictions) count_candidates();
+  if (places_ != nullptr) count_candidates();
 }
 
 void Worker::count_candidates() {

@@ -66,7 +66,7 @@ def _signature(info: _core.MetricInfo) -> inspect.Signature:
             own(info.parameter.name, own.KEYWORD_ONLY, default=info.parameter.standard, annotation="float")
         )
     taken_over = inspect.signature(evaluate).parameters
-    parameters += [taken_over[name] for name in ("convention", "exclude", "weights", "num_threads")]
+    parameters += [taken_over[name] for name in ("convention", "exclude", "candidates", "weights", "num_threads")]
     return inspect.Signature(parameters, return_annotation="float")
 
 
@@ -85,7 +85,7 @@ def _docstring(info: _core.MetricInfo) -> str:
         As `metrik.evaluate` takes them.
     k : int or None
         The cutoff in [1, 2^31); None for the whole list.{parameter}
-    convention, exclude, weights, num_threads
+    convention, exclude, candidates, weights, num_threads
         As `metrik.evaluate` takes them.
 
     Returns

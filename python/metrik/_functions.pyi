@@ -33,6 +33,7 @@ def precision_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -43,6 +44,7 @@ def recall_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -54,6 +56,7 @@ def fbeta_at_k(
     beta: float = 1.0,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -64,6 +67,7 @@ def f1_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -74,6 +78,7 @@ def hit_rate_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -84,6 +89,7 @@ def average_precision_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -94,6 +100,7 @@ def average_recall_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -104,6 +111,7 @@ def reciprocal_rank_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -114,6 +122,7 @@ def dcg_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -124,6 +133,7 @@ def ndcg_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -134,6 +144,7 @@ def r_precision_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -145,6 +156,7 @@ def rbp_at_k(
     p: float = 0.8,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -155,6 +167,7 @@ def judged_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -165,6 +178,7 @@ def bpref_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -175,6 +189,7 @@ def num_hits_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -185,6 +200,7 @@ def num_relevant_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -195,6 +211,7 @@ def num_recommended_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...

@@ -17,9 +17,22 @@ import numpy as np
 
 from metrik._conventions import Convention, as_convention
 from metrik._errors import EvaluationWarning, MetrikError, input_error, type_error
-from metrik._inputs import Exclude, Rankings, Scores, Truth, as_exclude, as_predictions, as_truth
+from metrik._inputs import (
+    Candidates,
+    Columns,
+    Exclude,
+    Rankings,
+    Scores,
+    Truth,
+    as_columns,
+    as_exclude,
+    as_predictions,
+    as_truth,
+    check_columns,
+)
 from metrik._inputs.checks import key_array, number_array
 from metrik._metrics import Value, plan
+from metrik._optional import is_sparse
 from metrik._report import Comparison, Report, joined_users
 from metrik._state import Label, State, Sums
 from metrik._threads import settled_threads
@@ -33,7 +46,8 @@ class Problem:
     """An evaluation past waist 1: what the core is asked, and the reference too."""
 
     truth: Truth
-    predictions: Rankings | Scores
+    predictions: Rankings | Scores | Candidates
+    candidates: Columns | None  # beside scores alone
     exclude: Exclude | None
     weights: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
@@ -60,6 +74,7 @@ class Options(TypedDict, total=False):
 
     convention: Convention | str
     exclude: object
+    candidates: object
     weights: object
     groups: object
     per_user: bool
@@ -73,6 +88,7 @@ def run(
     metrics: str | Iterable[str],
     convention: Convention | str,
     exclude: object,
+    candidates: object,
     weights: object,
     groups: object,
     per_user: object,
@@ -88,12 +104,13 @@ def run(
         values,
         convention,
         as_exclude(exclude),
+        as_columns(candidates),
         None if weights is None else number_array(weights, "weights"),
         None if groups is None else key_array(groups, "groups"),
         bool(per_user),
         settled_threads(num_threads),
     )
-    if isinstance(predictions, Mapping):
+    if isinstance(predictions, Mapping) and not is_sparse(predictions):  # one form of these is a mapping too
         return _compare(call, truth, predictions)
     if isinstance(predictions, Iterator):
         if truth is not None:
@@ -139,13 +156,15 @@ class _Call:
     values: tuple[Value, ...]
     convention: Convention
     exclude: Exclude | None
+    candidates: Columns | None
     weights: NDArray[np.float64] | None
     labels: NDArray[Any] | None
     per_user: bool
     num_threads: int
 
-    def whole(self, truth: Truth, predictions: Rankings | Scores) -> Report:
+    def whole(self, truth: Truth, predictions: Rankings | Scores | Candidates) -> Report:
         """Evaluate all users at once."""
+        check_columns(self.candidates, predictions)
         codes, names = None, None
         if self.labels is not None:
             _check_length("groups", len(self.labels), len(truth))
@@ -153,6 +172,7 @@ class _Call:
         problem = Problem(
             truth,
             predictions,
+            self.candidates,
             self.exclude,
             self.weights,
             None if codes is None else codes.astype(np.int64),
@@ -188,8 +208,14 @@ class _Call:
         assert state is not None  # noqa: S101 - there is always a block, be it the empty one
         return Report(state, joined_users(users), np.concatenate(tables, axis=1) if tables else None)
 
-    def _of_users(self) -> list[tuple[str, Exclude | NDArray[Any]]]:
-        given = (("exclude", self.exclude), ("weights", self.weights), ("groups", self.labels))
+    def _of_users(self) -> list[tuple[str, Exclude | Columns | NDArray[Any]]]:
+        candidates = None if self.candidates is None or self.candidates.for_all else self.candidates
+        given = (
+            ("exclude", self.exclude),
+            ("candidates", candidates),
+            ("weights", self.weights),
+            ("groups", self.labels),
+        )
         return [(name, values) for name, values in given if values is not None]
 
     def _slice(self, begin: int, end: int) -> _Call:
@@ -199,6 +225,7 @@ class _Call:
         return replace(
             self,
             exclude=None if self.exclude is None else self.exclude[begin:end],
+            candidates=None if self.candidates is None else self.candidates[begin:end],
             weights=None if self.weights is None else self.weights[begin:end],
             labels=None if self.labels is None else self.labels[begin:end],
         )
@@ -207,7 +234,7 @@ class _Call:
 _END: tuple[list[Any], list[Any]] = ([], [])  # a block without users: what an iterator without blocks comes down to
 
 
-def _block(pair: object) -> tuple[Truth, Rankings | Scores]:
+def _block(pair: object) -> tuple[Truth, Rankings | Scores | Candidates]:
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise type_error("predictions", "an iterator of (truth, predictions) pairs", type(pair).__name__)
     truth, predictions = as_truth(pair[0]), as_predictions(pair[1])
@@ -251,7 +278,8 @@ def _warn(*reports: Report) -> None:
         if excluded:
             messages[f"{excluded} relevant items are in exclude; they stay in the truth as misses"] = None
         if unknown:
-            messages[f"{unknown} relevant items have no column in the scores; they stay in the truth as misses"] = None
+            where = "have no column in the scores, or are not among the candidates"
+            messages[f"{unknown} relevant items {where}; they stay in the truth as misses"] = None
     for message in messages:
         warnings.warn(message, EvaluationWarning, stacklevel=_frames_of_metrik())
 

@@ -226,11 +226,11 @@ template <class Key>
 Ranked KeyRanking<Key>::ranked(Count length) {
   items_.clear();
   places_.clear();
-  for (const Entry& entry : entries_) {
-    items_.push_back(row_.id(entry.item));
-    places_.push_back(row_.place(entry.item));
+  for (const Entry& entry : entries_) places_.push_back(row_.place(entry.item));
+  if (row_.listed()) {
+    for (const Entry& entry : entries_) items_.push_back(row_.ids()[entry.item]);
   }
-  return {.items = items_,
+  return {.items = row_.listed() ? items_ : places_,
           .places = places_,
           .ranks = ranks_,
           .length = length,

@@ -80,17 +80,16 @@ class ScoreRow {
   [[nodiscard]] Key at(std::size_t position) const noexcept;
 
   // Whether the ids are other numbers than the positions.
-  [[nodiscard]] bool named() const noexcept { return restricted_ || candidates_ != nullptr; }
+  [[nodiscard]] bool named() const noexcept { return restricted_ || listed(); }
   // The ids by position, if they are others: of candidates as they were at the start.
   [[nodiscard]] std::span<const std::int64_t> ids() const noexcept {
     return restricted_ ? columns_ : std::span<const std::int64_t>(ids_);
   }
+  // Whether the ids stand beside the scores.
+  [[nodiscard]] bool listed() const noexcept { return candidates_ != nullptr; }
   // Whether a later position has a higher id.
   [[nodiscard]] bool ascends() const noexcept { return ascends_; }
-  [[nodiscard]] std::int64_t id(std::size_t position) const noexcept {
-    return candidates_ != nullptr ? ids_[position] : place(position);
-  }
-  // Where in the row as it is stored: the column of a matrix.
+  // Where in the row as it is stored. Of a matrix, that is the id.
   [[nodiscard]] Offset place(std::size_t position) const noexcept {
     return static_cast<Offset>(restricted_ ? column(position) : position);
   }
@@ -218,7 +217,7 @@ void ScoreRow<Key>::settle_layout(const std::byte* scores, std::ptrdiff_t user_s
 
 template <class Key>
 void ScoreRow<Key>::start(Count user, const Checkpoint& checkpoint) {
-  if (candidates_ != nullptr) {
+  if (listed()) {
     row_ = candidates_->scores + candidates_->items.begin(user) * stride_;
     copy_ids(user, checkpoint);
     size_ = ids_.size();

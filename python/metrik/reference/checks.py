@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from metrik._errors import InputError, input_error
-from metrik._inputs import Rankings, Scores
+from metrik._errors import input_error
+from metrik._inputs import Candidates, Rankings
 from metrik._metrics import metrics as registry
-from metrik.reference.ranking import check_nan
+from metrik.reference.ranking import check_nan, check_repeats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from metrik._metrics import Value
     from metrik._run import Problem
@@ -25,8 +25,9 @@ def check(problem: Problem) -> None:
     """Raise InputError for what can be seen without judging a user."""
     for value in problem.values:
         _check_value(value)
-    if isinstance(problem.predictions, Rankings):
-        _check_lists(problem.predictions)
+    lists = _lists(problem)
+    if lists is not None:
+        _check_lists(lists)
     _check_length("predictions", len(problem.predictions), len(problem.truth))
     if problem.exclude is not None:
         _check_length("exclude", len(problem.exclude), len(problem.truth))
@@ -46,8 +47,17 @@ def check(problem: Problem) -> None:
             raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
     for value in problem.values:
         _check_gains(problem, value)
-    if isinstance(problem.predictions, Scores) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
-        check_nan(problem.predictions, "predictions")
+    predictions = problem.predictions
+    if not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
+        check_nan(predictions, problem.candidates, "predictions")
+
+
+def _lists(problem: Problem) -> Rankings | None:
+    """Return the items of the predictions, if each user has some of its own."""
+    predictions = problem.predictions
+    if isinstance(predictions, Candidates):
+        return predictions.lists
+    return predictions if isinstance(predictions, Rankings) else None
 
 
 def _all_rules(problem: Problem) -> list[Rules]:
@@ -147,10 +157,10 @@ def check_user_faults(problem: Problem, policy: Callable[[int, Rules], tuple[str
     """Raise InputError for what a user's lists break, the gravest kind first, by its first user."""
     all_rules = [value.rules for value in problem.values]
     if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
-        _raise_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
-    lists = problem.predictions
-    if isinstance(lists, Rankings) and any(rules["duplicate_items"] == "raise" for rules in all_rules):
-        _raise_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
+        check_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
+    lists = _lists(problem)
+    if lists is not None and any(rules["duplicate_items"] == "raise" for rules in all_rules):
+        check_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
     for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
         broken = [
             user
@@ -159,17 +169,3 @@ def check_user_faults(problem: Problem, policy: Callable[[int, Rules], tuple[str
         ]
         if broken:
             raise input_error(argument, f"no user for {kind}='error'", "one", row=broken[0], count=len(broken))
-
-
-def _raise_repeats(argument: str, rows: Iterable[list[int]]) -> None:
-    error: InputError | None = None
-    for user, row in enumerate(rows):
-        for position, item in enumerate(row):
-            if item not in row[:position]:
-                continue
-            if error is None:
-                found = f"item {item} again"
-                error = input_error(argument, "each item once", found, row=user, position=position, count=0)
-            error.count += 1
-    if error is not None:
-        raise error

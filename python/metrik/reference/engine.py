@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metrik._inputs import Scores
+from metrik._inputs import Candidates, Rankings
 from metrik._run import Outcome
 from metrik._state import Sums
 from metrik.reference.checks import check, check_user_faults
 from metrik.reference.judge import Rules, User, is_relevant, item_grades, judge
 from metrik.reference.metrics import METRICS, Ratio
-from metrik.reference.ranking import rank
+from metrik.reference.ranking import Row, row_of
 
 if TYPE_CHECKING:
     from metrik._metrics import Value
@@ -43,11 +43,21 @@ class _Users:
 
     def ranking(self, user: int, rules: Rules) -> list[int]:
         predictions = self._problem.predictions
-        if isinstance(predictions, Scores):
-            scores = predictions.values[user].tolist()
-            return rank(scores, self.excluded(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
-        items: list[int] = predictions.row(user).tolist()
-        return items
+        if isinstance(predictions, Rankings):
+            items: list[int] = predictions.row(user).tolist()
+            return items
+        row = row_of(predictions, self._problem.candidates, user)
+        best = row.ranking(self.excluded(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
+        return [row.ids[i] for i in best]
+
+    def scored(self, user: int) -> Row | None:
+        """Return what has a score for the user; None where the predictions are lists."""
+        predictions = self._problem.predictions
+        return None if isinstance(predictions, Rankings) else row_of(predictions, self._problem.candidates, user)
+
+    def has_candidates(self) -> bool:
+        problem = self._problem
+        return isinstance(problem.predictions, Candidates) or problem.candidates is not None
 
     def excluded(self, user: int) -> frozenset[int]:
         exclude = self._problem.exclude
@@ -59,11 +69,6 @@ class _Users:
         if key not in self._judged:
             self._judged[key] = judge(self.truth(user), self.ranking(user, rules), self.excluded(user), rules)
         return self._judged[key]
-
-    def has_column(self, item: int) -> bool:
-        """Return whether the item could be ranked: those in lists all can."""
-        predictions = self._problem.predictions
-        return not isinstance(predictions, Scores) or item < predictions.values.shape[1]
 
     def presence(self, user: int) -> tuple[bool, bool]:
         return self._problem.truth.has(user), self._problem.predictions.has(user)
@@ -181,14 +186,36 @@ def _counts(problem: Problem, users: _Users) -> dict[str, int]:
     for user in range(len(users)):
         in_truth, in_predictions = users.presence(user)
         judged, ranking, excluded = users.judged(user, rules), users.ranking(user, rules), users.excluded(user)
+        row = users.scored(user)
+        items = ranking if row is None else row.ids  # in lists, all items are ranked
         counts["empty_truth"] += in_truth and judged.relevant == 0
         counts["empty_predictions"] += in_predictions and not judged.ranking
         counts["missing_predictions"] += in_truth and not in_predictions
         counts["missing_truth"] += in_predictions and not in_truth
-        counts["duplicates"] += len(ranking) - len(set(ranking))
+        counts["duplicates"] += len(items) - len(set(items))
         counts["excluded_recommended"] += sum(item in excluded for item in ranking)
         grades = item_grades(users.truth(user), rules)
         relevant = [item for item, grade in grades.items() if is_relevant(grade, rules)]
         counts["relevant_excluded"] += sum(item in excluded for item in relevant)
-        counts["relevant_not_rankable"] += sum(not users.has_column(item) for item in relevant)
-    return counts
+        if row is not None and in_predictions:
+            counts["relevant_not_rankable"] += sum(item not in row.ids for item in relevant)
+    return counts | _candidate_counts(users)
+
+
+def _candidate_counts(users: _Users) -> dict[str, int]:
+    """Count the candidates of the users who are present in the predictions, less the excluded ones."""
+    if not users.has_candidates():
+        return {}
+    sizes = []
+    for user in range(len(users)):
+        row = users.scored(user)
+        assert row is not None  # noqa: S101 - for the type checker
+        if users.presence(user)[1]:
+            excluded = users.excluded(user)
+            sizes.append(sum(item not in excluded for item in row.ids))
+    return {
+        "candidates.users": len(sizes),
+        "candidates.total": sum(sizes),
+        "candidates.min": min(sizes, default=0),
+        "candidates.max": max(sizes, default=0),
+    }
