@@ -341,9 +341,8 @@ void check_min_score(std::optional<double> min_score, const std::string& argumen
 }
 
 // The columns that a matrix is restricted to: each an item's, in ascending order.
-void check_candidates(const ScoreMatrix& scores, const Effort& effort) {
+void check_candidates(const Lists& lists, const ScoreMatrix& scores, const Effort& effort) {
   const std::string argument = "candidates";
-  const Lists& lists = *scores.candidates;
   validate_lists(lists, argument, effort);
   check_int64(lists, argument);
   if (lists.rows() != 1) check_rows(lists.rows(), scores.users, argument);
@@ -361,8 +360,9 @@ void check_candidates(const ScoreMatrix& scores, const Effort& effort) {
     in_chunks(columns.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         if (i > 0 && columns[i] <= columns[i - 1]) fail("ascending items", i);
-        if (columns[i] >= scores.items)
+        if (columns[i] >= scores.items) {
           fail("items below " + std::to_string(scores.items) + ", the number of columns", i);
+        }
       }
     });
   });
@@ -385,7 +385,7 @@ void validate_scores(const ScoreMatrix& scores, const std::string& argument, con
          .found = std::to_string(scores.users) + " x " + std::to_string(scores.items)});
   }
   check_min_score(scores.min_score, argument);
-  if (scores.candidates) check_candidates(scores, effort);
+  if (scores.candidates) check_candidates(*scores.candidates, scores, effort);
 }
 
 std::uint64_t validate_scores(const CandidateScores& scores, const std::string& argument,

@@ -183,6 +183,7 @@ void Worker::count(Count user, const Matches& matches, const HitRow& row) {
 }
 
 void Worker::count_candidates() {
+  if (!scores_ranking_) return;
   const Count candidates =
       std::visit([](const auto& ranking) { return ranking.candidates(); }, *scores_ranking_);
   ++tally_.candidate_users;

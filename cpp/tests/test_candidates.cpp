@@ -191,11 +191,11 @@ TEST_CASE("where the items of a list stand") {
   }
 }
 
-Request sound_request(const Owned& truth, Predictions predictions,
+Request sound_request(const Owned& truth, const Predictions& predictions,
                       const std::vector<PlannedValue>& values) {
   return {.truth = truth.view(),
           .grades = {},
-          .predictions = std::move(predictions),
+          .predictions = predictions,
           .exclude = std::nullopt,
           .weights = std::nullopt,
           .groups = {},
@@ -346,7 +346,7 @@ TEST_CASE("F01: candidates that are malformed are refused before a thread starts
   restricted(lists({{1, 1}}), "candidates 0 1");
   restricted(lists({{-1}}), "candidates 0 0");
   restricted(lists({{0}, {0}, {0}}), "candidates -1 -1");
-  Owned narrow{.items = std::vector<std::int32_t>{0, 1}, .indptr = {0, 1, 2}};
+  const Owned narrow{.items = std::vector<std::int32_t>{0, 1}, .indptr = {0, 1, 2}};
   restricted(narrow, "candidates -1 -1");
 }
 

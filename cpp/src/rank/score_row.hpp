@@ -80,10 +80,10 @@ class ScoreRow {
   [[nodiscard]] Key at(std::size_t position) const noexcept;
 
   // Whether the ids are other numbers than the positions.
-  [[nodiscard]] bool named() const noexcept { return restricted_ || listed(); }
+  [[nodiscard]] bool named() const noexcept { return restriction_ != nullptr || listed(); }
   // The ids by position, if they are others: of candidates as they were at the start.
   [[nodiscard]] std::span<const std::int64_t> ids() const noexcept {
-    return restricted_ ? columns_ : std::span<const std::int64_t>(ids_);
+    return restriction_ != nullptr ? columns_ : std::span<const std::int64_t>(ids_);
   }
   // Whether the ids stand beside the scores.
   [[nodiscard]] bool listed() const noexcept { return candidates_ != nullptr; }
@@ -91,7 +91,7 @@ class ScoreRow {
   [[nodiscard]] bool ascends() const noexcept { return ascends_; }
   // Where in the row as it is stored. Of a matrix, that is the id.
   [[nodiscard]] Offset place(std::size_t position) const noexcept {
-    return static_cast<Offset>(restricted_ ? column(position) : position);
+    return static_cast<Offset>(restriction_ != nullptr ? column(position) : position);
   }
 
   // The key of the least score that a min_score lets pass; sets `none` if there is no such score.
@@ -116,7 +116,7 @@ class ScoreRow {
   ScoreType type_;
   std::ptrdiff_t stride_;  // from a score to the next
   bool in_place_ = false;
-  bool restricted_ = false;  // to some columns of a matrix
+  const Lists* restriction_ = nullptr;  // to some columns of a matrix
   std::size_t last_column_ = 0;
   std::vector<Key> keys_;  // converted
   // Of the user.
@@ -192,10 +192,10 @@ ScoreRow<Key>::ScoreRow(const ScoreMatrix& matrix)
     : matrix_(&matrix),
       type_(matrix.type),
       stride_(matrix.item_stride),
-      restricted_(matrix.candidates.has_value()),
+      restriction_(matrix.candidates ? &*matrix.candidates : nullptr),
       last_column_(static_cast<std::size_t>(std::max(matrix.items, Count{1}) - 1)),
-      size_(restricted_ ? 0 : static_cast<std::size_t>(matrix.items)) {
-  if (!restricted_) settle_layout(matrix.scores, matrix.user_stride);
+      size_(restriction_ != nullptr ? 0 : static_cast<std::size_t>(matrix.items)) {
+  if (restriction_ == nullptr) settle_layout(matrix.scores, matrix.user_stride);
 }
 
 template <class Key>
@@ -224,8 +224,8 @@ void ScoreRow<Key>::start(Count user, const Checkpoint& checkpoint) {
     return;
   }
   row_ = matrix_->scores + user * matrix_->user_stride;
-  if (!restricted_) return;
-  const Lists& lists = *matrix_->candidates;
+  if (restriction_ == nullptr) return;
+  const Lists& lists = *restriction_;
   const Count row = lists.rows() == 1 ? 0 : user;
   size_ = static_cast<std::size_t>(lists.length(row));
   columns_ = std::get<std::span<const std::int64_t>>(lists.items)
@@ -259,7 +259,7 @@ const Key* ScoreRow<Key>::piece(std::size_t begin, std::size_t size) {
   if (in_place_) return reinterpret_cast<const Key*>(address(begin));
   if (keys_.size() < size) keys_.resize(size);
   return with_type([&]<class Score>(std::type_identity<Score>) -> const Key* {
-    if (restricted_) {
+    if (restriction_ != nullptr) {
       for (std::size_t i = 0; i < size; ++i) {
         keys_[i] = Conversion<Key, Score>::key(read<Score>(address(column(begin + i))));
       }
