@@ -91,21 +91,22 @@ void check(const Source& source, const std::vector<float>& scores, const Row& id
       CHECK(keys.candidates() == std::ssize(sorted(scores, ids, Ties::lowest_id, exclude, {})));
       for (const Ties ties : kTies) {
         const Row expected = sorted(scores, ids, ties, exclude, source.min_score);
+        Row expected_ids;
+        for (const std::int64_t i : expected) {
+          expected_ids.push_back(ids[static_cast<std::size_t>(i)]);
+        }
         for (const Count depth : {Count{1}, Count{10}, Count{100}, kNoCutoff}) {
           const Ranked best = keys.best(depth, ties, no_checkpoint);
           CHECK(best.length == std::ssize(expected));
-          REQUIRE(std::ssize(best.items) == std::min(depth, best.length));
-          for (std::size_t i = 0; i < best.items.size(); ++i) {
-            CHECK(best.items[i] == ids[static_cast<std::size_t>(expected[i])]);
-          }
+          const auto size = static_cast<std::size_t>(std::min(depth, best.length));
+          CHECK(std::ranges::equal(best.items, std::span(expected_ids).first(size)));
         }
         const Ranked ranked = keys.ranks_of(places->wanted, ties, no_checkpoint);
         Row found;
         Row ranks;
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-          const std::int64_t id = ids[static_cast<std::size_t>(expected[i])];
-          if (std::ranges::find(wanted, id) == wanted.end()) continue;
-          found.push_back(id);
+        for (std::size_t i = 0; i < expected_ids.size(); ++i) {
+          if (std::ranges::find(wanted, expected_ids[i]) == wanted.end()) continue;
+          found.push_back(expected_ids[i]);
           ranks.push_back(static_cast<std::int64_t>(i) + 1);
         }
         CHECK(ranked.length == std::ssize(expected));
@@ -131,7 +132,7 @@ std::vector<std::vector<float>> rows_of(std::size_t size) {
 }
 
 TEST_CASE("F31: candidates are ranked as a sort ranks them, whatever the order of their ids") {
-  for (const std::size_t size : {0U, 1U, 2U, 7U, 33U, 255U, 256U, 257U, 600U, 1500U}) {
+  for (const std::size_t size : {0U, 1U, 2U, 7U, 33U, 255U, 256U, 257U, 600U, 2000U}) {
     CAPTURE(size);
     std::mt19937_64 random(size);
     Row ascending(size);
