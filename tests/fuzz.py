@@ -22,7 +22,9 @@ import numpy as np
 import metrik
 from metrik import _core
 from metrik._conventions import CHOICES
-from metrik._inputs.canonical import Rows
+from metrik._inputs.canonical import Columns, Rows
+from metrik._topk import Question
+from metrik.reference.ranking import reference_ranker
 from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, laid_out
 from test_reference import assert_same
 
@@ -121,30 +123,67 @@ class RawLists:
         return Rows(self.indptr, self.items, grades, self.present, self.lengths)
 
 
+def read_scores(source: Source, dtype: str, size: int) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):  # a signalling NaN
+        return source.numbers(size).astype(dtype) if dtype[0] == "f" else source.integers(size, dtype)
+
+
 @dataclass
 class RawScores:
     """The arguments of one `_core.Scores`."""
 
     values: Array
     min_score: float | None
+    candidates: RawLists | None = None  # columns: a row for all users, or one a user
 
     @classmethod
     def read(cls, source: Source, users: int) -> RawScores:
         dtype = SCORE_DTYPES[source.below(len(SCORE_DTYPES))]
         items = source.below(40)
         layout = LAYOUTS[source.below(len(LAYOUTS))]
-        size = users * items
-        with np.errstate(over="ignore"):
-            values = source.numbers(size).astype(dtype) if dtype[0] == "f" else source.integers(size, dtype)
+        values = read_scores(source, dtype, users * items)
         return cls(laid_out(values.reshape(users, items), layout), source.number() if source.rarely(4) else None)
 
+    def read_candidates(self, source: Source) -> None:
+        users, items = self.values.shape
+        lists = RawLists.read(source, users if source.rarely(2) else 1)
+        if not source.rarely(8):  # as the core wants them
+            rows = [np.unique(row % max(1, items))[:items] for row in np.split(lists.items, lists.indptr[1:-1])]
+            indptr = np.cumsum([0, *map(len, rows)])
+            lists = RawLists(np.concatenate([*rows, np.zeros(0)]).astype(np.int64), indptr, None, None)
+        self.candidates = lists
+
     def repeated(self, times: int) -> RawScores:
-        return RawScores(np.tile(self.values, (times, 1)), self.min_score)
+        candidates = self.candidates
+        if candidates is not None and len(candidates.indptr) != 2:
+            candidates = candidates.repeated(times)
+        return RawScores(np.tile(self.values, (times, 1)), self.min_score, candidates)
+
+    def core(self) -> _core.Scores:
+        candidates = None if self.candidates is None else self.candidates.core("candidates")
+        return _core.Scores(self.values, self.min_score, candidates, "predictions")
+
+
+@dataclass
+class RawCandidates:
+    """The arguments of one `_core.Candidates`, but for its items."""
+
+    scores: Array
+    min_score: float | None
+
+    @classmethod
+    def read(cls, source: Source, items: int) -> RawCandidates:
+        dtype = SCORE_DTYPES[source.below(len(SCORE_DTYPES))]
+        scores = read_scores(source, dtype, items - (source.rarely(64) and items > 0))
+        return cls(scores, source.number() if source.rarely(4) else None)
+
+    def repeated(self, times: int) -> RawCandidates:
+        return RawCandidates(np.tile(self.scores, times), self.min_score)
 
 
 @dataclass
 class Case:
-    """The arguments of one evaluation, of lists or of scores."""
+    """The arguments of one evaluation, of lists, scores or candidates."""
 
     truth: RawLists
     predictions: RawLists
@@ -160,6 +199,7 @@ class Case:
     threads: int
     against_reference: bool
     scores: RawScores | None = None
+    candidates: RawCandidates | None = None  # whose items are the lists
 
     @classmethod
     def read(cls, data: bytes) -> Case:
@@ -191,6 +231,10 @@ class Case:
         many = source.rarely(32)
         if source.rarely(3):  # last, so that bytes from before there were scores mean what they meant
             case.scores = RawScores.read(source, users if not source.rarely(64) else source.below(6))
+        if case.scores is not None and source.rarely(3):
+            case.scores.read_candidates(source)
+        elif case.scores is None and source.rarely(3):
+            case.candidates = RawCandidates.read(source, len(predictions.items))
         return case.repeated(700) if many and users else case
 
     @staticmethod
@@ -210,14 +254,18 @@ class Case:
         self.truth, self.predictions = self.truth.repeated(times), self.predictions.repeated(times)
         self.exclude = None if self.exclude is None else self.exclude.repeated(times)
         self.scores = None if self.scores is None else self.scores.repeated(times)
+        self.candidates = None if self.candidates is None else self.candidates.repeated(times)
         self.grades, self.weights, self.groups = tiled(self.grades), tiled(self.weights), tiled(self.groups)
         self.against_reference = False  # it is slow
         return self
 
-    def core_predictions(self) -> _core.Lists | _core.Scores:
+    def core_predictions(self) -> _core.Lists | _core.Scores | _core.Candidates:
         if self.scores is not None:
-            return _core.Scores(self.scores.values, self.scores.min_score, "predictions")
-        return self.predictions.core("predictions")
+            return self.scores.core()
+        lists = self.predictions.core("predictions")
+        if self.candidates is None:
+            return lists
+        return _core.Candidates(lists, self.candidates.scores, self.candidates.min_score, "predictions")
 
     def convention(self) -> metrik.Convention:
         changes: dict[str, Any] = {"gain_table": tuple(self.gain_table), "min_grade": self.min_grade, **self.fields}
@@ -228,16 +276,28 @@ class Case:
         options: dict[str, Any] = {"convention": self.convention(), "weights": self.weights, "groups": self.groups}
         if self.exclude is not None:
             options["exclude"] = metrik.Exclude.from_rows(self.exclude.rows())
+        if (chosen := self.columns()) is not None:
+            options["candidates"] = chosen
         if self.truth.lengths is not None and self.grades is not None:
             raise metrik.MetrikError("no container has padding and grades")
         truth = metrik.Truth.from_rows(self.truth.rows(self.grades))
-        return Evaluation(truth, self._predictions(), [self._spelling(*value) for value in self.values], options)
+        return Evaluation(truth, self.given_predictions(), [self._spelling(*value) for value in self.values], options)
 
-    def _predictions(self) -> metrik.Rankings | metrik.Scores:
+    def columns(self) -> Columns | None:
+        """Return the columns that may be ranked as the front door makes them."""
+        if self.scores is None or self.scores.candidates is None:
+            return None
+        rows = self.scores.candidates.rows()
+        return Columns.from_rows(rows, for_all=len(rows.indptr) == 2)
+
+    def given_predictions(self) -> metrik.Rankings | metrik.Scores | metrik.Candidates:
         if self.scores is not None:
             return metrik.Scores(self.scores.values, self.scores.min_score)
         self.predictions.core("predictions").validate("predictions", None)  # lengths are ours, and right
-        return metrik.Rankings.from_rows(self.predictions.rows())
+        lists = metrik.Rankings.from_rows(self.predictions.rows())
+        if self.candidates is None:
+            return lists
+        return metrik.Candidates.named(lists, self.candidates.scores, "predictions", self.candidates.min_score)
 
     @staticmethod
     def _spelling(metric: str, cutoff: int | None, parameter: float) -> str:
@@ -282,7 +342,7 @@ def check(data: bytes) -> None:
 
     alone, together = evaluate(1, "scalar"), evaluate(case.threads, "")
     assert alone == together, "other threads, or the widest instruction set, change the outcome"
-    if isinstance(predictions, _core.Scores):
+    if not isinstance(predictions, _core.Lists):
         _check_topk(case, predictions, exclude)
     if len(alone) == 3:
         _check_range(case, np.frombuffer(alone[2]).reshape(len(values), -1))
@@ -290,7 +350,7 @@ def check(data: bytes) -> None:
         _check_reference(case)
 
 
-def _check_topk(case: Case, scores: _core.Scores, exclude: _core.Lists | None) -> None:
+def _check_topk(case: Case, scores: _core.Scores | _core.Candidates, exclude: _core.Lists | None) -> None:
     """The best items are those of the reference, for any number of threads and instruction set."""
     ties, nan = case.fields.get("ties", "lowest_id"), case.fields.get("nan", "raise")
     # The largest cutoffs are legal here too, and need much memory.
@@ -303,10 +363,14 @@ def _check_topk(case: Case, scores: _core.Scores, exclude: _core.Lists | None) -
     alone = best(1, "scalar")
     assert alone == best(case.threads, ""), "other threads, or the widest instruction set, change the best items"
     if isinstance(alone, list) and case.against_reference:
-        assert case.scores is not None
-        given = metrik.Scores(case.scores.values, case.scores.min_score)
+        try:
+            given, columns = case.given_predictions(), case.columns()
+        except REFUSED:  # what the core takes and no container has
+            return
+        assert not isinstance(given, metrik.Rankings)
         excluded = None if case.exclude is None else metrik.Exclude.from_rows(case.exclude.rows())
-        assert alone == metrik.reference.topk(given, k, excluded, ties=ties, nan=nan).ids.tolist()
+        question = Question(given, k, excluded, columns, ties, nan, 1)
+        assert alone == reference_ranker(question).tolist()
 
 
 def _check_matrix(lists: RawLists) -> None:

@@ -124,29 +124,71 @@ def _few(dtype: np.dtype[Any]) -> list[Any]:
 
 
 @st.composite
-def score_matrices(draw: st.DrawFn, users: int, *, nan: bool = True) -> np.ndarray[Any, Any]:
-    """Draw a score for each of up to 40 items and as many users as are asked for, in any layout."""
+def score_arrays(draw: st.DrawFn, shape: tuple[int, ...], *, nan: bool = True) -> np.ndarray[Any, Any]:
+    """Draw scores of any type, all sorts of them or few that meet often."""
     dtype = np.dtype(draw(st.sampled_from(SCORE_DTYPES)))
-    items = draw(st.one_of(st.integers(0, 14), st.integers(0, 40)))
     with_nan = nan and dtype.kind == "f" and draw(st.integers(0, 3)) == 0
     any_score = hnp.from_dtype(dtype, allow_nan=False)
     elements = draw(st.sampled_from([any_score, st.sampled_from(_few(dtype))]))
     if with_nan:
         elements = st.one_of(elements, elements, elements, st.just(dtype.type(math.nan)))
-    matrix = draw(hnp.arrays(dtype, (users, items), elements=elements))
-    return laid_out(matrix, draw(st.sampled_from(LAYOUTS)))
+    return draw(hnp.arrays(dtype, shape, elements=elements))
+
+
+@st.composite
+def score_matrices(draw: st.DrawFn, users: int, *, nan: bool = True) -> np.ndarray[Any, Any]:
+    """Draw a score for each of up to 40 items and as many users as are asked for, in any layout."""
+    items = draw(st.one_of(st.integers(0, 14), st.integers(0, 40)))
+    return laid_out(draw(score_arrays((users, items), nan=nan)), draw(st.sampled_from(LAYOUTS)))
+
+
+@st.composite
+def least_scores(draw: st.DrawFn, array: np.ndarray[Any, Any]) -> float | None:
+    """Draw a min_score, often one that some item has."""
+    least: st.SearchStrategy[float] = st.sampled_from([-math.inf, -0.0, 0.0, 0.5, 1.0, math.inf])
+    own = [score for score in array.ravel().tolist() if score == score and float(score) == score]  # noqa: PLR0124 - not NaN
+    if own:
+        least = st.one_of(least, st.sampled_from(own))
+    return draw(st.one_of(st.none(), st.none(), least))
 
 
 @st.composite
 def scores(draw: st.DrawFn, users: int) -> metrik.Scores:
     matrix = draw(score_matrices(users))
-    least: st.SearchStrategy[float] = st.sampled_from([-math.inf, -0.0, 0.0, 0.5, 1.0, math.inf])
-    own = [score for score in matrix.ravel().tolist() if score == score and float(score) == score]  # noqa: PLR0124 - not NaN
-    if own:
-        least = st.one_of(least, st.sampled_from(own))
-    min_score = draw(st.one_of(st.none(), st.none(), least))
+    min_score = draw(least_scores(matrix))
     note(f"scores of {matrix.dtype} and {matrix.strides=}: {matrix.tolist()}, {min_score=}")
     return metrik.Scores(matrix, min_score)
+
+
+@st.composite
+def candidates(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool = True) -> metrik.Candidates:
+    """Draw items of each user in any order, with scores of any type; a user may be missing."""
+    again = repeats and draw(st.integers(0, 5)) == 0
+    ids = st.one_of(IDS, st.integers(0, 40))
+    row = st.lists(ids, unique=not again, max_size=30)
+    rows = draw(st.lists(st.one_of(row, row, row, row, st.none()), min_size=users, max_size=users))
+    if draw(st.booleans()):  # so that ids ascend with the positions
+        rows = [None if row is None else sorted(row) for row in rows]
+    items = np.array([item for row in rows for item in row or ()], np.uint64)
+    widths = [name for name in ("i4", "i8", "u4", "u8") if not len(items) or items.max() <= np.iinfo(name).max]
+    indptr = np.cumsum([0, *(len(row or ()) for row in rows)])
+    array = draw(score_arrays((len(items),), nan=nan))
+    if draw(st.integers(0, 3)) == 0:
+        array = laid_out(array[:, None], "spaced")[:, 0]
+    min_score = draw(least_scores(array))
+    note(f"candidates {rows} with scores of {array.dtype}: {array.tolist()}, {min_score=}")
+    present = np.array([row is not None for row in rows], np.bool_)
+    dtype = draw(st.sampled_from(widths))
+    return metrik.Candidates(indptr, items.astype(dtype), array, min_score, None if present.all() else present)
+
+
+@st.composite
+def columns(draw: st.DrawFn, users: int, items: int) -> Any:
+    """Draw which columns of a matrix may be ranked: for all users, or a row a user."""
+    row = st.lists(st.integers(0, items - 1), max_size=2 * items) if items else st.just([])
+    if draw(st.booleans()):
+        return np.array(draw(row), np.int64)
+    return draw(st.lists(row, min_size=users, max_size=users))
 
 
 @st.composite
@@ -171,10 +213,19 @@ def evaluations(
     return Evaluation(draw(truths(users)), draw(predictions(users)), metrics, options)
 
 
+TIES = ("lowest_id", "highest_id", "input_order")
+
+
 @st.composite
-def score_evaluations(draw: st.DrawFn, *, min_users: int = 0, max_users: int = 8) -> Evaluation:
+def score_evaluations(
+    draw: st.DrawFn,
+    *,
+    min_users: int = 0,
+    max_users: int = 8,
+    predictions: Callable[[int], st.SearchStrategy[Any]] = scores,
+) -> Evaluation:
     """Draw an evaluation of scores; where one is NaN, it is refused or ranked last."""
-    evaluation = draw(evaluations(min_users=min_users, max_users=max_users, predictions=scores))
+    evaluation = draw(evaluations(min_users=min_users, max_users=max_users, predictions=predictions))
     ties = draw(st.sampled_from(["lowest_id", "highest_id", *CHOICES["ties"].choices]))
     nan = draw(st.sampled_from(["raise", "last", "last"]))
     convention = evaluation.options["convention"].replace(ties=ties, nan=nan)

@@ -224,7 +224,7 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
 def test_f21_the_core_itself_holds_its_scores() -> None:
     matrix = np.random.default_rng(3).random((1000, 500))
     expected = metrik.topk(matrix, 5).ids
-    scores = _core.Scores(matrix.copy(), None, "x")
+    scores = _core.Scores(matrix.copy(), None, None, "x")
     waste = np.full(matrix.shape, 3.0)  # over what was freed, if it was
     assert _core.topk(scores, 5, None, "lowest_id", "raise", 2, "").tolist() == expected.tolist()
     assert waste[-1, -1] == 3

@@ -70,7 +70,11 @@ def sound_lists() -> _core.Lists:
 
 
 def sound_scores() -> _core.Scores:
-    return _core.Scores(np.array([[0.5, 1.0, 0.25], [2.0, 0.0, 1.0]]), None, "x")
+    return _core.Scores(np.array([[0.5, 1.0, 0.25], [2.0, 0.0, 1.0]]), None, None, "x")
+
+
+def sound_candidates() -> _core.Candidates:
+    return _core.Candidates(sound_lists(), np.array([0.5, 1.0]), None, "x")
 
 
 def sound_rules() -> _core.Rules:
@@ -90,7 +94,9 @@ def sound_values() -> list[_core.PlannedValue]:
 CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "Lists": (_core.Lists, lambda: [np.arange(2), np.array([0, 1, 2]), np.array([1, 1]), np.array([True, True]), "x"]),
     "validate": (_core.Lists.validate, lambda: [sound_lists(), "x", np.array([1.0, 2.0])]),
-    "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, "x"]),
+    "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, sound_lists(), "x"]),
+    "Candidates": (_core.Candidates, lambda: [sound_lists(), np.array([3, 7]), 0.5, "x"]),
+    "topk of candidates": (_core.topk, lambda: [sound_candidates(), 2, sound_lists(), "input_order", "last", 2, ""]),
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, ""]),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
@@ -104,14 +110,14 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
             np.array([0, 1]), 2, sound_values(), sound_rules(), True, 2, "",
         ],
     ),
-    "evaluate scores": (
-        _core.evaluate,
-        lambda: [
-            sound_lists(), np.array([1.0, 2.0]), sound_scores(), sound_lists(), np.array([1.0, 2.0]),
-            np.array([0, 1]), 2, sound_values(), sound_rules(), True, 2, "",
-        ],
-    ),
 }  # fmt: skip
+
+
+for kind, sound in (("candidates", sound_candidates), ("scores", sound_scores)):
+    CALLS[f"evaluate {kind}"] = (
+        _core.evaluate,
+        lambda given=sound: [*CALLS["evaluate"][1]()[:2], given(), *CALLS["evaluate"][1]()[3:]],  # type: ignore[misc]
+    )
 
 
 def evaluates() -> bool:
@@ -190,7 +196,7 @@ def test_every_hostile_array_of_scores() -> None:
         if array is not None and array.size > 2**32:  # that is for a day, not for a test
             continue
         try:
-            given = _core.Scores(array, least, "hostile")
+            given = _core.Scores(array, least, None, "hostile")
         except HARMLESS:
             continue
         values = [_core.PlannedValue("ndcg", 3, 0, _core.Rules({"nan": nan}, 0.5, [])) for nan in ("last", "raise")]
@@ -201,6 +207,37 @@ def test_every_hostile_array_of_scores() -> None:
         for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
             results += harmless(_core.topk, given, k, None, ties, nan, 2, "")
     assert results > 0
+
+
+def test_every_hostile_array_of_candidates() -> None:
+    """Whatever is taken for the items or scores of candidates, or for columns, can be ranked or is refused."""
+    rules, results = sound_rules(), 0
+    values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (3, None)]
+    matrix = np.array([[0.5, 1.0, 0.25], [2.0, 0.0, 1.0]])
+    arrays = [array for array in [*ARRAYS, *OTHER_ARRAYS] if array is None or array.size < 2**32]
+    for items, indptr, scores in itertools.product(arrays, [np.array([0, 1, 2]), np.array([0, 2])], arrays):
+        made: list[Any] = []
+        try:
+            lists = _core.Lists(items, indptr, None, None, "hostile")
+            made.append(_core.Scores(matrix, None, lists, "hostile"))
+            made.append(_core.Candidates(lists, scores, None, "hostile"))
+        except HARMLESS:
+            pass
+        for given in made:
+            results += harmless(
+                _core.evaluate, sound_lists(), None, given, None, None, None, 1, values, rules, True, 2, ""
+            )
+            for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
+                results += harmless(_core.topk, given, k, sound_lists(), ties, "last", 2, "")
+    assert results > 0
+
+
+def test_columns_that_are_none_are_refused_by_the_core_itself() -> None:
+    for items, indptr in (([0, 3], [0, 1, 2]), ([1, 0], [0, 2]), ([1, 1], [0, 2]), ([0, -1], [0, 2]), ([], [0] * 4)):
+        columns = _core.Lists(np.array(items, np.int64), np.array(indptr), None, None, "x")
+        restricted = _core.Scores(np.zeros((2, 3)), None, columns, "x")
+        with pytest.raises(metrik.InputError, match="candidates"):
+            _core.topk(restricted, 2, None, "lowest_id", "raise", 2, "")
 
 
 @pytest.mark.parametrize(
@@ -270,7 +307,7 @@ def test_rules_that_are_none(fields: dict[str, str]) -> None:
 
 
 def test_what_cannot_be_copied_is_not() -> None:
-    for value in (sound_lists(), sound_scores(), sound_rules(), sound_values()[0]):
+    for value in (sound_lists(), sound_scores(), sound_candidates(), sound_rules(), sound_values()[0]):
         for copied in (copy.copy, copy.deepcopy):
             with pytest.raises(TypeError):
                 copied(value)
@@ -287,6 +324,7 @@ def test_objects_that_were_never_constructed() -> None:
     kinds = (
         _core.Lists,
         _core.Scores,
+        _core.Candidates,
         _core.Rules,
         _core.PlannedValue,
         _core.MetricInfo,
@@ -303,11 +341,23 @@ def test_objects_that_were_never_constructed() -> None:
     with pytest.raises(TypeError):
         _core.PlannedValue("ndcg", 3, 0.5, bare[_core.Rules])
     call, arguments = CALLS["evaluate"]
-    replaced = [(0, _core.Lists), (2, _core.Lists), (2, _core.Scores), (3, _core.Lists), (8, _core.Rules)]
+    replaced = [
+        (0, _core.Lists),
+        (2, _core.Lists),
+        (2, _core.Scores),
+        (2, _core.Candidates),
+        (3, _core.Lists),
+        (8, _core.Rules),
+    ]
     for position, kind in replaced:
         with pytest.raises(TypeError):
             call(*[bare[kind] if i == position else given for i, given in enumerate(arguments())])
-    for scores, exclude in ((bare[_core.Scores], None), (sound_scores(), bare[_core.Lists])):
+    with pytest.raises(TypeError):
+        _core.Scores(np.zeros((2, 3)), None, bare[_core.Lists], "x")
+    with pytest.raises(TypeError):
+        _core.Candidates(bare[_core.Lists], np.zeros(2), None, "x")
+    wrong = ((bare[_core.Scores], None), (bare[_core.Candidates], None), (sound_scores(), bare[_core.Lists]))
+    for scores, exclude in wrong:
         with pytest.raises(TypeError):
             _core.topk(scores, 2, exclude, "lowest_id", "raise", 2, "")
     with pytest.raises(TypeError):

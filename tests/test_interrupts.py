@@ -36,6 +36,14 @@ def one_long_truth(ids: int) -> Evaluation:
     return Evaluation(metrik.Truth([0, ids], np.arange(ids), grades), metrik.Rankings([0, 3], [1, 2, 3]), FEW)
 
 
+def one_long_row(ids: int) -> Evaluation:
+    """Return candidates whose ids settle many ties, and of which an eighth is excluded."""
+    items = np.random.default_rng(7).permutation(ids) * (2**62 // ids)
+    found = metrik.Candidates([0, ids], items, np.arange(ids) % 7)
+    truth, exclude = (metrik.Truth([0, ids // 8], items[begin::8].copy()) for begin in (0, 1))
+    return Evaluation(truth, found, [*FEW, "average_precision"], {"exclude": exclude})
+
+
 def many_groups(users: int) -> Evaluation:
     """Return as many groups as there are users, with sums of their own."""
     job = uniform(users, 5, FEW)
@@ -58,6 +66,7 @@ JOBS: dict[str, Callable[[], Evaluation]] = {
     "a very long list": lambda: one_long_list(2**22),
     "a long truth": lambda: one_long_truth(2**16),
     "a very long truth": lambda: one_long_truth(2**22),
+    "a very long row of candidates": lambda: one_long_row(2**21),
     "many groups": lambda: many_groups(20_000),
     "a fault at the end": lambda: late_fault(300_000),
 }

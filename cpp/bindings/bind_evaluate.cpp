@@ -47,7 +47,8 @@ PySums python_sums(const Sums& sums) {
                         sums.weight.scale);
 }
 
-py::typing::Dict<py::str, int> python_tally(const Result& result) {
+// `candidates`: whether there were any to count.
+py::typing::Dict<py::str, int> python_tally(const Result& result, bool candidates) {
   const Tally& tally = result.tally;
   py::dict counts;
   counts["empty_truth"] = tally.empty_truth;
@@ -59,8 +60,14 @@ py::typing::Dict<py::str, int> python_tally(const Result& result) {
   counts["relevant_excluded"] = tally.relevant_excluded;
   counts["relevant_not_rankable"] = tally.relevant_not_rankable;
   for (std::size_t i = 0; i < tally.tied_at_cutoff.size(); ++i) {
-    const std::string name = "tied_at_cutoff@" + std::to_string(result.cutoffs[i]);
+    const std::string name = "tied_at_cutoff." + std::to_string(result.cutoffs[i]);
     counts[name.c_str()] = tally.tied_at_cutoff[i];
+  }
+  if (candidates) {
+    counts["candidates.users"] = tally.candidate_users;
+    counts["candidates.total"] = tally.candidates;
+    counts["candidates.min"] = tally.candidate_users > 0 ? tally.fewest_candidates : 0;
+    counts["candidates.max"] = tally.most_candidates;
   }
   return counts;
 }
@@ -68,12 +75,13 @@ py::typing::Dict<py::str, int> python_tally(const Result& result) {
 using PyResult = py::typing::Tuple<py::typing::List<PySums>, py::typing::Dict<py::str, int>,
                                    std::optional<py::array_t<double>>>;
 
-using OwnedPredictions = std::variant<const OwnedLists*, const OwnedScores*>;
+using OwnedScored = std::variant<const OwnedScores*, const OwnedCandidates*>;
+using OwnedPredictions =
+    std::variant<const OwnedLists*, const OwnedScores*, const OwnedCandidates*>;
 
-Predictions view_of(const OwnedPredictions& predictions) {
-  if (const auto* lists = std::get_if<const OwnedLists*>(&predictions)) return (*lists)->lists();
-  return std::get<const OwnedScores*>(predictions)->matrix();
-}
+const Lists& view_of(const OwnedLists& lists) { return lists.lists(); }
+const ScoreMatrix& view_of(const OwnedScores& scores) { return scores.matrix(); }
+const CandidateScores& view_of(const OwnedCandidates& scores) { return scores.candidates(); }
 
 PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
              const OwnedPredictions& predictions, std::optional<const OwnedLists*> exclude,
@@ -86,7 +94,8 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
   const auto owned_groups = snapshot<Offset>(groups, "groups");
   Request request{.truth = truth.lists(),
                   .grades = view<double>(grades, "truth.grades"),
-                  .predictions = view_of(predictions),
+                  .predictions = std::visit(
+                      [](const auto* owned) { return Predictions(view_of(*owned)); }, predictions),
                   .exclude = std::nullopt,
                   .weights = std::nullopt,
                   .groups = owned_groups,
@@ -115,7 +124,7 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
     if (sums.size() % 4096 == 4095) poll_signals();
     sums.append(python_sums(one));
   }
-  return py::make_tuple(sums, python_tally(result), table);
+  return py::make_tuple(sums, python_tally(result, has_candidates(request.predictions)), table);
 }
 
 // None where no row is padded.
@@ -134,29 +143,31 @@ std::optional<py::array_t<Offset>> lengths_of_padded(const py::array& matrix,
   return py::array_t<Offset>(static_cast<py::ssize_t>(lengths.size()), lengths.data());
 }
 
-py::array_t<std::int64_t> best_items(const OwnedScores& scores, Count k,
-                                     std::optional<const OwnedLists*> exclude,
-                                     const std::string& ties, const std::string& nan,
-                                     int num_threads, const std::string& isa) {
+py::array_t<std::int64_t> best_places(const OwnedScored& owned, Count k,
+                                      std::optional<const OwnedLists*> exclude,
+                                      const std::string& ties, const std::string& nan,
+                                      int num_threads, const std::string& isa) {
   Rules rules;
   set_field(rules, "ties", ties);
   set_field(rules, "nan", nan);
-  const Count users = scores.matrix().users;
+  const Scored scores =
+      std::visit([](const auto* source) { return Scored(view_of(*source)); }, owned);
+  const Count users = users_of(scores);
   if (k < 1 || k > kMaxCutoff) {
     throw InputError({.argument = "k",
                       .expected = "from 1 to " + std::to_string(kMaxCutoff),
                       .found = std::to_string(k)});
   }
-  // Beside the items, Python keeps their scores.
+  // Beside the places, Python keeps the scores, and of candidates the items.
   require_memory(users, k * static_cast<Count>(sizeof(std::int64_t) + sizeof(double)),
                  {.argument = "k", .hint = "a smaller k needs less"});
-  py::array_t<std::int64_t> items({users, k});
-  TopKRequest request{.scores = scores.matrix(),
+  py::array_t<std::int64_t> places({users, k});
+  TopKRequest request{.scores = scores,
                       .k = k,
                       .exclude = std::nullopt,
                       .ties = rules.ties,
                       .nan = rules.nan,
-                      .items = {items.mutable_data(), static_cast<std::size_t>(items.size())},
+                      .places = {places.mutable_data(), static_cast<std::size_t>(places.size())},
                       .threads = num_threads,
                       .isa = isa_of(isa),
                       .poll = &poll_signals};
@@ -165,7 +176,7 @@ py::array_t<std::int64_t> best_items(const OwnedScores& scores, Count k,
     const py::gil_scoped_release release;  // nothing below touches Python but the poll
     topk(request);
   }
-  return items;
+  return places;
 }
 
 }  // namespace
@@ -190,11 +201,20 @@ void bind_evaluate(py::module_& module) {
           py::arg("argument"), py::arg("grades").noconvert(),
           "Raise InputError unless offsets, lengths, ids and grades are what they must be.");
   py::class_<OwnedScores>(module, "Scores", "A matrix of scores; see metrik/scores.hpp.")
-      .def(py::init<py::array, std::optional<double>, const std::string&>(),
-           py::arg("scores").noconvert(), py::arg("min_score"), py::arg("argument"));
-  module.def("topk", &best_items, py::arg("scores"), py::arg("k"), py::arg("exclude"),
-             py::arg("ties"), py::arg("nan"), py::arg("num_threads"), py::arg("isa"),
-             "The k best items of each user, best first, then -1: users x k.");
+      .def(py::init<py::array, std::optional<double>, std::optional<const OwnedLists*>,
+                    const std::string&>(),
+           py::arg("scores").noconvert(), py::arg("min_score"), py::arg("candidates"),
+           py::arg("argument"), py::keep_alive<1, 4>());
+  py::class_<OwnedCandidates>(module, "Candidates",
+                              "Items of each user with their scores; see metrik/scores.hpp.")
+      .def(py::init<const OwnedLists&, py::array, std::optional<double>, const std::string&>(),
+           py::arg("items"), py::arg("scores").noconvert(), py::arg("min_score"),
+           py::arg("argument"), py::keep_alive<1, 2>());
+  module.def(
+      "topk", &best_places, py::arg("scores").none(false), py::arg("k"), py::arg("exclude"),
+      py::arg("ties"), py::arg("nan"), py::arg("num_threads"), py::arg("isa"),
+      "Where the k best items of each user stand, best first, then -1: users x k. Of a matrix, "
+      "their columns; of candidates, their places in the arrays.");
   py::class_<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under settled rules.")
       .def(py::init(
                [](std::string metric, std::optional<Count> cutoff, double parameter, Rules rules) {

@@ -74,24 +74,49 @@ class OwnedLists {
   Lists lists_;
 };
 
-// Holds the array that `matrix` looks at.
+// How scores of the array's type are compared.
+[[nodiscard]] inline ScoreType score_type(const py::array& scores, const std::string& argument) {
+  const std::string name = py::str(scores.dtype());  // of another byte order it is another
+  constexpr std::pair<std::string_view, ScoreType> kTypes[] = {
+      {"float16", ScoreType::float16}, {"float32", ScoreType::float32},
+      {"float64", ScoreType::float64}, {"int8", ScoreType::int8},
+      {"int16", ScoreType::int16},     {"int32", ScoreType::int32},
+      {"int64", ScoreType::int64},     {"uint8", ScoreType::uint8},
+      {"uint16", ScoreType::uint16},   {"uint32", ScoreType::uint32},
+      {"uint64", ScoreType::uint64}};
+  for (const auto& [known, type] : kTypes) {
+    if (known == name) return type;
+  }
+  throw TypeFault({.argument = argument,
+                   .expected = "scores of float16, float32, float64 or an integer type",
+                   .found = name});
+}
+
+inline void check_dimensions(const py::array& array, py::ssize_t dimensions,
+                             const std::string& argument) {
+  if (array.ndim() == dimensions) return;
+  throw TypeFault(
+      {.argument = argument,
+       .expected = "an array of scores of " + std::to_string(dimensions) + " dimension(s)",
+       .found = std::to_string(array.ndim())});
+}
+
+// Holds the array that `matrix` looks at. The candidates are held by whoever made this.
 class OwnedScores {
  public:
-  OwnedScores(py::array scores, std::optional<double> min_score, const std::string& argument)
+  OwnedScores(py::array scores, std::optional<double> min_score,
+              std::optional<const OwnedLists*> candidates, const std::string& argument)
       : scores_(std::move(scores)) {
-    if (scores_.ndim() != 2) {
-      throw TypeFault({.argument = argument,
-                       .expected = "a two-dimensional array of scores",
-                       .found = std::to_string(scores_.ndim()) + " dimension(s)"});
-    }
+    check_dimensions(scores_, 2, argument);
     matrix_ = {.scores = static_cast<const std::byte*>(scores_.data()),
-               .type = type_of(scores_.dtype(), argument),
+               .type = score_type(scores_, argument),
                .users = scores_.shape(0),
                .items = scores_.shape(1),
                .user_stride = scores_.strides(0),
                .item_stride = scores_.strides(1),
                .min_score = min_score};
     validate_scores(matrix_, argument);
+    if (candidates) matrix_.candidates = (*candidates)->lists();
   }
   OwnedScores(const OwnedScores&) = delete;
   OwnedScores& operator=(const OwnedScores&) = delete;
@@ -99,25 +124,39 @@ class OwnedScores {
   [[nodiscard]] const ScoreMatrix& matrix() const noexcept { return matrix_; }
 
  private:
-  static ScoreType type_of(const py::dtype& dtype, const std::string& argument) {
-    const std::string name = py::str(dtype);  // of another byte order it is another
-    constexpr std::pair<std::string_view, ScoreType> kTypes[] = {
-        {"float16", ScoreType::float16}, {"float32", ScoreType::float32},
-        {"float64", ScoreType::float64}, {"int8", ScoreType::int8},
-        {"int16", ScoreType::int16},     {"int32", ScoreType::int32},
-        {"int64", ScoreType::int64},     {"uint8", ScoreType::uint8},
-        {"uint16", ScoreType::uint16},   {"uint32", ScoreType::uint32},
-        {"uint64", ScoreType::uint64}};
-    for (const auto& [known, type] : kTypes) {
-      if (known == name) return type;
-    }
-    throw TypeFault({.argument = argument,
-                     .expected = "scores of float16, float32, float64 or an integer type",
-                     .found = name});
-  }
-
   py::array scores_;
   ScoreMatrix matrix_;
+};
+
+// Holds the scores that `candidates` looks at. The items are held by whoever made this.
+class OwnedCandidates {
+ public:
+  OwnedCandidates(const OwnedLists& items, py::array scores, std::optional<double> min_score,
+                  const std::string& argument)
+      : scores_(std::move(scores)) {
+    check_dimensions(scores_, 1, argument + ".scores");
+    candidates_ = {.items = items.lists(),
+                   .scores = static_cast<const std::byte*>(scores_.data()),
+                   .type = score_type(scores_, argument + ".scores"),
+                   .size = scores_.size(),
+                   .stride = scores_.strides(0),
+                   .min_score = min_score};
+    const auto size =
+        std::visit([](const auto& ids) { return std::ssize(ids); }, candidates_.items.items);
+    if (candidates_.size != size) {
+      throw InputError({.argument = argument + ".scores",
+                        .expected = "one score an item (" + std::to_string(size) + ")",
+                        .found = std::to_string(candidates_.size)});
+    }
+  }
+  OwnedCandidates(const OwnedCandidates&) = delete;
+  OwnedCandidates& operator=(const OwnedCandidates&) = delete;
+
+  [[nodiscard]] const CandidateScores& candidates() const noexcept { return candidates_; }
+
+ private:
+  py::array scores_;
+  CandidateScores candidates_;
 };
 
 }  // namespace metrik::bindings
@@ -130,5 +169,8 @@ struct type_caster<metrik::bindings::OwnedLists> : ConstructedCaster<metrik::bin
 template <>
 struct type_caster<metrik::bindings::OwnedScores>
     : ConstructedCaster<metrik::bindings::OwnedScores> {};
+template <>
+struct type_caster<metrik::bindings::OwnedCandidates>
+    : ConstructedCaster<metrik::bindings::OwnedCandidates> {};
 
 }  // namespace pybind11::detail

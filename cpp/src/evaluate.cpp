@@ -56,13 +56,18 @@ Count longest(const Lists& lists) {
   for (Count row = 0; row < lists.rows(); ++row) length = std::max(length, lists.length(row));
   return length;
 }
-Count longest(const ScoreMatrix& scores) { return scores.items; }
+Count longest(const ScoreMatrix& scores) {
+  return scores.candidates ? longest(*scores.candidates) : scores.items;
+}
+Count longest(const CandidateScores& scores) { return longest(scores.items); }
 
 // What is read of them.
 Count size_of(const Lists& lists) { return lists.indptr.back(); }
 Count size_of(const ScoreMatrix& scores) {
+  if (scores.candidates && scores.candidates->rows() > 1) return size_of(*scores.candidates);
   return std::min(scores.users * scores.items, Count{1} << 62U);
 }
+Count size_of(const CandidateScores& scores) { return scores.size; }
 
 // How often one user breaks the rule.
 Count count_of(Breach breach, const Matches& matches) {
@@ -224,12 +229,11 @@ Fault Evaluation::fault_of(Breach breach, const Worker& worker, const Matches& m
               .position = matches.first_truth_duplicate,
               .hint = "duplicate_truth='first', 'max' or 'count' accepts it"};
     case Breach::duplicate_items:
-      return {
-          .argument = "predictions",
-          .expected = "each item once in a list",
-          .found = again(std::get<Lists>(job_.request.predictions), matches.first_list_duplicate),
-          .position = matches.first_list_duplicate,
-          .hint = "duplicate_items='first' or 'count' accepts it"};
+      return {.argument = "predictions",
+              .expected = "each item once in a list",
+              .found = again(*lists_of(job_.request.predictions), matches.first_list_duplicate),
+              .position = matches.first_list_duplicate,
+              .hint = "duplicate_items='first' or 'count' accepts it"};
     case Breach::tied_score:
       return tied_fault(worker.first_tied(matches));
     case Breach::empty_truth:
@@ -318,6 +322,16 @@ void Tally::add(const Tally& other) {
   for (std::size_t i = 0; i < other.tied_at_cutoff.size(); ++i) {
     tied_at_cutoff[i] += other.tied_at_cutoff[i];
   }
+  candidates += other.candidates;
+  candidate_users += other.candidate_users;
+  fewest_candidates = std::min(fewest_candidates, other.fewest_candidates);
+  most_candidates = std::max(most_candidates, other.most_candidates);
+}
+
+bool has_candidates(const Predictions& predictions) noexcept {
+  const auto* matrix = std::get_if<ScoreMatrix>(&predictions);
+  return std::holds_alternative<CandidateScores>(predictions) ||
+         (matrix != nullptr && matrix->candidates);
 }
 
 Result evaluate(const Request& request) { return Evaluation(request).run(); }

@@ -333,7 +333,44 @@ void check_threads(int threads) {
                     .found = std::to_string(threads)});
 }
 
-void validate_scores(const ScoreMatrix& scores, const std::string& argument) {
+namespace {
+
+void check_min_score(std::optional<double> min_score, const std::string& argument) {
+  if (!min_score || !std::isnan(*min_score)) return;
+  throw InputError({.argument = argument, .expected = "min_score to be a number", .found = "NaN"});
+}
+
+// The columns that a matrix is restricted to: each an item's, in ascending order.
+void check_candidates(const Lists& lists, const ScoreMatrix& scores, const Effort& effort) {
+  const std::string argument = "candidates";
+  validate_lists(lists, argument, effort);
+  check_int64(lists, argument);
+  if (lists.rows() != 1) check_rows(lists.rows(), scores.users, argument);
+  const auto ids = std::get<std::span<const std::int64_t>>(lists.items);
+  const Checkpoint checkpoint = timed(effort.poll);
+  for_each_row(lists, checkpoint, [&](Count row) {
+    const auto columns = list_of(lists, ids, row);
+    const auto fail = [&](std::string expected, std::size_t position) {
+      throw InputError({.argument = argument,
+                        .expected = std::move(expected),
+                        .found = std::to_string(columns[position]),
+                        .row = row,
+                        .position = static_cast<Offset>(position)});
+    };
+    in_chunks(columns.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (i > 0 && columns[i] <= columns[i - 1]) fail("ascending items", i);
+        if (columns[i] >= scores.items) {
+          fail("items below " + std::to_string(scores.items) + ", the number of columns", i);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void validate_scores(const ScoreMatrix& scores, const std::string& argument, const Effort& effort) {
   if (scores.users < 0 || scores.items < 0 || scores.items > kMaxScoredItems) {
     throw InputError(
         {.argument = argument,
@@ -347,10 +384,24 @@ void validate_scores(const ScoreMatrix& scores, const std::string& argument) {
          .expected = "fewer than 2^63 scores",
          .found = std::to_string(scores.users) + " x " + std::to_string(scores.items)});
   }
-  if (scores.min_score && std::isnan(*scores.min_score)) {
-    throw InputError(
-        {.argument = argument, .expected = "min_score to be a number", .found = "NaN"});
-  }
+  check_min_score(scores.min_score, argument);
+  if (scores.candidates) check_candidates(*scores.candidates, scores, effort);
+}
+
+std::uint64_t validate_scores(const CandidateScores& scores, const std::string& argument,
+                              const Effort& effort) {
+  const std::uint64_t id_bits = validate_lists(scores.items, argument, effort);
+  check_size(static_cast<std::size_t>(scores.size), item_count(scores.items.items), argument,
+             "one score an item");
+  for_each_row(scores.items, timed(effort.poll), [&](Count row) {
+    if (scores.items.length(row) <= kMaxScoredItems) return;
+    throw InputError({.argument = argument,
+                      .expected = "at most " + std::to_string(kMaxScoredItems) + " items a user",
+                      .found = std::to_string(scores.items.length(row)),
+                      .row = row});
+  });
+  check_min_score(scores.min_score, argument);
+  return id_bits;
 }
 
 std::uint64_t validate(const Request& request, const Plan& plan) {
@@ -364,9 +415,12 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
   if (const auto* lists = std::get_if<Lists>(&request.predictions)) {
     id_bits |= validate_lists(*lists, "predictions", effort);
     check_rows(lists->rows(), users, "predictions");
+  } else if (const auto* candidates = std::get_if<CandidateScores>(&request.predictions)) {
+    id_bits |= validate_scores(*candidates, "predictions", effort);
+    check_rows(candidates->items.rows(), users, "predictions");
   } else {
     const auto& scores = std::get<ScoreMatrix>(request.predictions);
-    validate_scores(scores, "predictions");
+    validate_scores(scores, "predictions", effort);
     check_rows(scores.users, users, "predictions");
     id_bits |= std::bit_ceil(static_cast<std::uint64_t>(scores.items)) - 1;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 #include <variant>
 
 namespace metrik {
@@ -27,6 +28,11 @@ std::size_t longest_ladder(const Plan& plan) {
 
 }  // namespace
 
+const Lists* lists_of(const Predictions& predictions) noexcept {
+  const auto* candidates = std::get_if<CandidateScores>(&predictions);
+  return candidates != nullptr ? &candidates->items : std::get_if<Lists>(&predictions);
+}
+
 std::vector<Exactness> exactness_of_values(const Job& job) {
   std::vector<Exactness> exactness(job.request.values.size());
   for (const Run& run : job.plan.runs) {
@@ -44,15 +50,19 @@ std::vector<Accumulator> accumulators(const Job& job) {
 
 Worker::Worker(const Job& job)
     : job_(job),
-      ranking_(job.id_bits, !job.request.grades.empty()),
+      ranking_(job.id_bits, !job.request.grades.empty() || has_candidates(job.request.predictions)),
       rows_(job.plan.lenses.size()),
       scores_(longest_ladder(job.plan)),
       values_(job.request.values.size()),
       sums_(accumulators(job)) {
   users_.reserve(kBatch);
-  if (const auto* scores = std::get_if<ScoreMatrix>(&job.request.predictions)) {
-    scores_ranking_.emplace(make_score_ranking(*scores, job.kernels));
-  }
+  std::visit(
+      [&]<class Source>(const Source& source) {
+        if constexpr (!std::is_same_v<Source, Lists>) {
+          scores_ranking_.emplace(make_score_ranking(source, job.kernels));
+        }
+      },
+      job.request.predictions);
 }
 
 void Worker::clear() noexcept {
@@ -61,7 +71,7 @@ void Worker::clear() noexcept {
 }
 
 Presence Worker::presence(Count user) const noexcept {
-  const auto* lists = std::get_if<Lists>(&job_.request.predictions);
+  const Lists* lists = lists_of(job_.request.predictions);
   return {job_.request.truth.has(user), lists == nullptr || lists->has(user)};
 }
 
@@ -80,7 +90,8 @@ bool Worker::start(Count user, const Checkpoint& checkpoint) {
   if (!scores_ranking_) return false;
   return std::visit(
       [&](auto& ranking) {
-        ranking.start(user, excluded_of(user), checkpoint);
+        places_ = metrik::start(ranking, ranking_, user, row_of_int64(job_.request.truth, user),
+                                excluded_of(user), checkpoint);
         return ranking.has_nan();
       },
       *scores_ranking_);
@@ -90,17 +101,20 @@ const Matches& Worker::match(Count user, Ties ties, const Checkpoint& checkpoint
   const auto truth = row_of_int64(job_.request.truth, user);
   const auto exclude = excluded_of(user);
   if (scores_ranking_) {
-    const Count items = std::get<ScoreMatrix>(job_.request.predictions).items;
-    // The ranks of the truth cost the same however deep they lie, and a list as much as it is long.
-    const bool shallow = job_.plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
+    const auto wanted = places_ == nullptr ? truth : std::span(places_->wanted);
     const Ranked ranked = std::visit(
         [&](auto& ranking) {
+          const auto items = static_cast<Count>(ranking.row().size());
+          // The ranks of the truth cost the same however deep they lie, and a list as much as it is
+          // long.
+          const bool shallow = job_.plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
           // One deeper, to see what is tied with the last.
           return shallow && is_strict(ties) ? ranking.best(job_.plan.depth + 1, ties, checkpoint)
-                                            : ranking.ranks_of(truth, ties, checkpoint);
+                                            : ranking.ranks_of(wanted, ties, checkpoint);
         },
         *scores_ranking_);
-    return ranking_.match(truth, ranked, exclude, checkpoint);
+    return places_ == nullptr ? ranking_.match(truth, ranked, exclude, checkpoint)
+                              : ranking_.match_placed(truth, ranked, exclude, checkpoint);
   }
   const auto& lists = std::get<Lists>(job_.request.predictions);
   return std::visit(
@@ -198,7 +212,19 @@ void Worker::count(Count user, const Matches& matches, const HitRow& row) {
   tally_.duplicates += matches.list_duplicates;
   tally_.excluded_recommended += matches.excluded_recommended;
   tally_.relevant_excluded += judge_.count_relevant(matches, matches.excluded);
+  if (!present.in_predictions) return;
   tally_.relevant_not_rankable += judge_.count_relevant(matches, matches.unscored);
+  if (places_ != nullptr) count_candidates();
+}
+
+void Worker::count_candidates() {
+  if (!scores_ranking_) return;
+  const Count candidates =
+      std::visit([](const auto& ranking) { return ranking.candidates(); }, *scores_ranking_);
+  ++tally_.candidate_users;
+  tally_.candidates += candidates;
+  tally_.fewest_candidates = std::min(tally_.fewest_candidates, candidates);
+  tally_.most_candidates = std::max(tally_.most_candidates, candidates);
 }
 
 Breach Worker::settle(const Checkpoint& checkpoint) {

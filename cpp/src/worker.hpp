@@ -15,6 +15,7 @@
 #include "plan.hpp"
 #include "policy.hpp"
 #include "rank/given.hpp"
+#include "rank/placing.hpp"
 #include "rank/score_ranking.hpp"
 
 namespace metrik {
@@ -27,6 +28,9 @@ struct Job {
   const Kernels& kernels;
   std::vector<DiscountTable> discounts;  // by Discount
 };
+
+// The items of the predictions, if each user has some of its own.
+[[nodiscard]] const Lists* lists_of(const Predictions& predictions) noexcept;
 
 // How each value is summed.
 [[nodiscard]] std::vector<Exactness> exactness_of_values(const Job& job);
@@ -69,6 +73,7 @@ class Worker {
   void clear_rows() noexcept;
   void count(Count user, const Matches& matches, const HitRow& row);
   void count_split_ties(const Checkpoint& checkpoint);
+  void count_candidates();
   Breach settle_lens(std::size_t lens, const Checkpoint& checkpoint);
   void count_down(std::span<const HitRow> rows, const Ladder& ladder, const Checkpoint& checkpoint);
   void score(const Run& run, std::span<const HitRow> rows, const Checkpoint& checkpoint);
@@ -79,6 +84,7 @@ class Worker {
   const Job& job_;
   GivenRanking ranking_;
   std::optional<ScoreRanking> scores_ranking_;  // if the predictions are scores
+  const Places* places_ = nullptr;  // of the user at hand, if the ranking knows other positions
   Judge judge_;
   // The batch: its users, and what the lenses show of each.
   std::vector<Count> users_;

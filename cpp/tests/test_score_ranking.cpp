@@ -233,10 +233,11 @@ TEST_CASE("F08: the best items of each user, and where NaN is") {
   const std::vector<float> scores = {1, 3, 2, 3, 0, 0, 0, 0};
   std::vector<std::int64_t> items(6);
   TopKRequest request{
-      .scores = matrix_of(scores), .k = 3, .exclude = std::nullopt, .items = items, .threads = 2};
-  request.scores.users = 2;
-  request.scores.items = 4;
-  request.scores.user_stride = std::ptrdiff_t{4} * std::ptrdiff_t{sizeof(float)};
+      .scores = matrix_of(scores), .k = 3, .exclude = std::nullopt, .places = items, .threads = 2};
+  auto& matrix = std::get<ScoreMatrix>(request.scores);
+  matrix.users = 2;
+  matrix.items = 4;
+  matrix.user_stride = std::ptrdiff_t{4} * std::ptrdiff_t{sizeof(float)};
   topk(request);
   CHECK(items == Row{1, 3, 2, 0, 1, 2});
   request.ties = Ties::highest_id;
@@ -249,7 +250,7 @@ TEST_CASE("F08: the best items of each user, and where NaN is") {
 
   std::vector<float> broken = scores;
   broken[6] = broken[7] = std::numeric_limits<float>::quiet_NaN();
-  request.scores.scores = reinterpret_cast<const std::byte*>(broken.data());
+  matrix.scores = reinterpret_cast<const std::byte*>(broken.data());
   try {
     topk(request);
     FAIL("taken");
@@ -269,8 +270,11 @@ TEST_CASE("requests for the best items that cannot be met are refused") {
   const std::vector<float> scores(6);
   std::vector<std::int64_t> items(6);
   const TopKRequest sound{
-      .scores = matrix_of(scores), .k = 6, .exclude = std::nullopt, .items = items};
+      .scores = matrix_of(scores), .k = 6, .exclude = std::nullopt, .places = items};
   topk(sound);
+  const auto matrix = [](TopKRequest& request) -> ScoreMatrix& {
+    return std::get<ScoreMatrix>(request.scores);
+  };
   const auto refused = [&](const auto& change) {
     TopKRequest request = sound;
     change(request);
@@ -283,11 +287,11 @@ TEST_CASE("requests for the best items that cannot be met are refused") {
   };
   CHECK(refused([](TopKRequest& r) { r.k = 0; }) == "k");
   CHECK(refused([](TopKRequest& r) { r.k = kMaxCutoff + 1; }) == "k");
-  CHECK(refused([](TopKRequest& r) { r.k = 5; }) == "items");
+  CHECK(refused([](TopKRequest& r) { r.k = 5; }) == "places");
   CHECK(refused([](TopKRequest& r) { r.threads = 0; }) == "num_threads");
-  CHECK(refused([](TopKRequest& r) { r.scores.items = -1; }) == "scores");
-  CHECK(refused([](TopKRequest& r) { r.scores.items = kMaxScoredItems + 1; }) == "scores");
-  CHECK(refused([](TopKRequest& r) { r.scores.min_score = kNan; }) == "scores");
+  CHECK(refused([&](TopKRequest& r) { matrix(r).items = -1; }) == "scores");
+  CHECK(refused([&](TopKRequest& r) { matrix(r).items = kMaxScoredItems + 1; }) == "scores");
+  CHECK(refused([&](TopKRequest& r) { matrix(r).min_score = kNan; }) == "scores");
   const Owned exclude = lists({{1}, {2}});
   CHECK(refused([&](TopKRequest& r) { r.exclude = exclude.view(); }) == "exclude");
 }

@@ -21,7 +21,17 @@ from metrik._errors import (
 from metrik._evaluate import evaluate
 from metrik._functions import *  # noqa: F403 - one function a metric
 from metrik._functions import __all__ as _functions
-from metrik._inputs import Exclude, Rankings, Scores, Truth, as_exclude, as_predictions, as_rankings, as_truth
+from metrik._inputs import (
+    Candidates,
+    Exclude,
+    Rankings,
+    Scores,
+    Truth,
+    as_exclude,
+    as_predictions,
+    as_rankings,
+    as_truth,
+)
 from metrik._metrics import metrics
 from metrik._report import Comparison, Report, merge
 from metrik._state import State
@@ -42,6 +52,7 @@ def __getattr__(name: str) -> str:
 
 
 __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry
+    "Candidates",
     "CapacityError",
     "Comparison",
     "Convention",

@@ -10,6 +10,7 @@ import numpy.typing
 import typing
 
 __all__: list[str] = [
+    "Candidates",
     "ConventionField",
     "Lists",
     "MAX_CUTOFF",
@@ -115,7 +116,23 @@ class Scores:
     A matrix of scores; see metrik/scores.hpp.
     """
     def __init__(
-        self, scores: numpy.ndarray, min_score: typing.SupportsFloat | typing.SupportsIndex | None, argument: str
+        self,
+        scores: numpy.ndarray,
+        min_score: typing.SupportsFloat | typing.SupportsIndex | None,
+        candidates: Lists | None,
+        argument: str,
+    ) -> None: ...
+
+class Candidates:
+    """
+    Items of each user with their scores; see metrik/scores.hpp.
+    """
+    def __init__(
+        self,
+        items: Lists,
+        scores: numpy.ndarray,
+        min_score: typing.SupportsFloat | typing.SupportsIndex | None,
+        argument: str,
     ) -> None: ...
 
 class PlannedValue:
@@ -143,7 +160,7 @@ def convention_fields() -> list[ConventionField]:
 def evaluate(
     truth: Lists,
     grades: numpy.ndarray | None,
-    predictions: Lists | Scores,
+    predictions: Lists | Scores | Candidates,
     exclude: Lists | None,
     weights: numpy.ndarray | None,
     groups: numpy.ndarray | None,
@@ -178,7 +195,7 @@ def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray
     """
 
 def topk(
-    scores: Scores,
+    scores: Scores | Candidates,
     k: typing.SupportsInt | typing.SupportsIndex,
     exclude: Lists | None,
     ties: str,
@@ -187,7 +204,7 @@ def topk(
     isa: str,
 ) -> numpy.typing.NDArray[numpy.int64]:
     """
-    The k best items of each user, best first, then -1: users x k.
+    Where the k best items of each user stand, best first, then -1: users x k. Of a matrix, their columns; of candidates, their places in the arrays.
     """
 
 MAX_CUTOFF: int = 2147483647

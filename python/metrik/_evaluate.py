@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from metrik import _core
+from metrik._inputs import Scores
 from metrik._isa import wanted_isa
 from metrik._metrics import core_rules
 from metrik._run import Outcome, Problem, run
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
 
 def core_engine(problem: Problem) -> Outcome:
     """Have the C++ core evaluate."""
+    predictions = problem.predictions
     sums, counts, per_user = _core.evaluate(
         problem.truth.core,
         problem.truth.grades,
-        problem.predictions.core,
+        predictions.restricted(problem.candidates) if isinstance(predictions, Scores) else predictions.core,
         None if problem.exclude is None else problem.exclude.core,
         problem.weights,
         problem.groups,
@@ -60,6 +62,7 @@ def evaluate(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     groups: object = None,
     per_user: bool = False,
@@ -71,9 +74,10 @@ def evaluate(
     ----------
     truth : Truth, list of sequences, two-dimensional array, or None
         The relevant items of each user; see `metrik.as_truth`. None if `predictions` is an iterator.
-    predictions : Rankings, Scores, list of sequences, two-dimensional array, mapping, or iterator
+    predictions : Rankings, Scores, Candidates, list, two-dimensional array, sparse matrix, mapping, or iterator
         The items recommended to each user, best first (`metrik.as_rankings`), or, as an array of
-        floats, the score of every item for each user (`metrik.Scores`). A mapping from a system's name
+        floats, the score of every item for each user (`metrik.Scores`), or, as a sparse array or matrix
+        of SciPy, those of the items that may be ranked (`metrik.Candidates`). A mapping from a system's name
         to its predictions evaluates several systems on the same truth. An iterator yields
         (truth, predictions) of one block of users after another.
     metrics : str or iterable of str
@@ -82,9 +86,13 @@ def evaluate(
         ``@k`` the whole list counts. ``metrik.metrics`` has the names; the field's aliases are accepted.
     convention : Convention or str
         The choices behind the names; ``metrik.conventions`` has the presets.
-    exclude : Exclude, Truth, list of sequences, or two-dimensional array, optional
+    exclude : Exclude, Truth, list of sequences, two-dimensional array, or sparse matrix, optional
         Items that are taken out of each user's list before it is cut, such as training items; of
-        scores, items that are not ranked.
+        scores, items that are not ranked (`metrik.as_exclude`).
+    candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional
+        Beside a matrix of scores, the only columns that may be ranked. A flat sequence of ids or a
+        one-dimensional array is for all users; whatever has one row a user (as `exclude` takes it) is
+        for each. A repeated id counts once.
     weights : array of float, shape (n_users,), optional
         Weights in the mean over users: 0, or from 2^-256 to 2^256.
     groups : sequence of int, str or bool, length n_users, optional
@@ -110,8 +118,9 @@ def evaluate(
     Warns
     -----
     EvaluationWarning
-        If no user is evaluated, relevant items are excluded or have no column in the scores, or more than
-        1 % of the users have items of one score on both sides of a cutoff, where their ids decide.
+        If no user is evaluated; relevant items are excluded, have no column in the scores or are not among
+        the candidates; or more than 1 % of the users have items of one score on both sides of a cutoff,
+        where their ids or their order of input decide.
 
     Examples
     --------
@@ -125,4 +134,16 @@ def evaluate(
     ndcg@5       0.5027  0.3694          3        0
     convention standard; 3 users, 1 empty predictions
     """
-    return run(core_engine, truth, predictions, metrics, convention, exclude, weights, groups, per_user, num_threads)
+    return run(
+        core_engine,
+        truth,
+        predictions,
+        metrics,
+        convention,
+        exclude,
+        candidates,
+        weights,
+        groups,
+        per_user,
+        num_threads,
+    )

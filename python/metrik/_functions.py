@@ -68,7 +68,7 @@ def _signature(info: _core.MetricInfo) -> inspect.Signature:
             own(info.parameter.name, own.KEYWORD_ONLY, default=info.parameter.standard, annotation="float")
         )
     taken_over = inspect.signature(evaluate).parameters
-    parameters += [taken_over[name] for name in ("convention", "exclude", "weights", "num_threads")]
+    parameters += [taken_over[name] for name in ("convention", "exclude", "candidates", "weights", "num_threads")]
     return inspect.Signature(parameters, return_annotation="float")
 
 
@@ -87,7 +87,7 @@ def _docstring(info: _core.MetricInfo) -> str:
     ----------
     truth, predictions
         As `metrik.evaluate` takes them.{parameters}
-    convention, exclude, weights, num_threads
+    convention, exclude, candidates, weights, num_threads
         As `metrik.evaluate` takes them.
 
     Returns

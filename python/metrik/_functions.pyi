@@ -34,6 +34,7 @@ def precision_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -44,6 +45,7 @@ def recall_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -55,6 +57,7 @@ def fbeta_at_k(
     beta: float = 1.0,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -65,6 +68,7 @@ def f1_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -75,6 +79,7 @@ def hit_rate_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -85,6 +90,7 @@ def average_precision_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -95,6 +101,7 @@ def average_recall_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -105,6 +112,7 @@ def reciprocal_rank_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -115,6 +123,7 @@ def dcg_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -125,6 +134,7 @@ def ndcg_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -135,6 +145,7 @@ def r_precision_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -146,6 +157,7 @@ def rbp_at_k(
     p: float = 0.8,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -155,6 +167,7 @@ def auc(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -165,6 +178,7 @@ def judged_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -175,6 +189,7 @@ def bpref_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -185,6 +200,7 @@ def num_hits_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -195,6 +211,7 @@ def num_relevant_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...
@@ -205,6 +222,7 @@ def num_recommended_at_k(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
 ) -> float: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,6 +11,12 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+
+def is_sparse(value: object) -> bool:
+    """Return whether the value is a sparse array or matrix of SciPy. Without SciPy imported, none can be."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(value))
 
 
 def pandas_frame(columns: Mapping[str, Any]) -> pd.DataFrame:

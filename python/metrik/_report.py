@@ -86,9 +86,11 @@ class Report:
         under the convention's own rules: users with ``empty_truth``, ``empty_predictions``,
         ``missing_predictions``, ``missing_truth``; ``duplicates`` (repeated items in lists),
         ``excluded_recommended`` (items taken out of lists), ``relevant_excluded`` and
-        ``relevant_not_rankable`` (relevant items that are excluded, or have no column in the scores, and
-        stay in the truth as misses); of scores, ``tied_at_cutoff``, a mapping from each cutoff to the
-        users who have items of one score on both sides of it.
+        ``relevant_not_rankable`` (relevant items that are excluded, or have no column in the scores or
+        are not among the candidates, and stay in the truth as misses); of scores, ``tied_at_cutoff``, a
+        mapping from each cutoff to the users who have items of one score on both sides of it. Where only
+        some items may be ranked, ``candidates`` has the ``min``, ``mean`` and ``max`` of how many a user
+        had that were not excluded, whatever their scores.
     convention : Convention
         What was computed.
     state : State
@@ -181,15 +183,8 @@ class Report:
     def counts(self) -> Mapping[str, Any]:
         """What was seen on the way."""
         evaluated = self._by_metric([sums.users for sums in self._state.totals])
-        counts: dict[str, Any] = {"users": self._state.counts["users"], "evaluated": evaluated}
-        tied = {}
-        for name, count in self._state.counts.items():
-            kind, at, cutoff = name.partition("@")
-            if at:
-                tied[int(cutoff)] = count
-            else:
-                counts[kind] = count
-        return MappingProxyType(counts | ({"tied_at_cutoff": MappingProxyType(tied)} if tied else {}))
+        users = self._state.counts["users"]
+        return MappingProxyType({"users": users, "evaluated": evaluated, **_nested(self._state.counts)})
 
     def __getitem__(self, metric: str) -> float:
         """Return a value by its metric's name, in any accepted spelling."""
@@ -228,9 +223,7 @@ class Report:
         return {
             "values": {name: _json_number(value) for name, value in self.values.items()},
             "standard_deviation": {name: _json_number(value) for name, value in self.standard_deviation.items()},
-            "counts": {
-                name: dict(count) if isinstance(count, Mapping) else count for name, count in self.counts.items()
-            },
+            "counts": _json_counts(self.counts),
             "by_group": [
                 [label, {name: _json_number(value) for name, value in values.items()}]
                 for label, values in self.by_group.items()
@@ -291,7 +284,12 @@ class Report:
         return "\n".join([_render.text(*self._cells()), self._footer()])
 
     def _footer(self) -> str:
-        oddities = [f"{count} {re.sub('[_@]', ' ', name)}" for name, count in self._state.counts.items() if count]
+        counts = {name: count for name, count in self._state.counts.items() if not name.startswith("candidates.")}
+        oddities = [f"{count} {re.sub('[_.]', ' ', name)}" for name, count in counts.items() if count]
+        if self._state.counts.get("candidates.users"):
+            least, mean_, most = self.counts["candidates"].values()
+            spread = f"{least} to {most} candidates a user (mean {mean_:.5g})"
+            oddities.append(spread if least < most else f"{least} candidates a user")
         return f"convention {self.convention.name}; {', '.join(oddities) or '0 users'}"
 
     def _columns(self, table: Table) -> dict[str, Any]:
@@ -444,6 +442,27 @@ def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     if one.dtype.kind != other.dtype.kind:
         return False
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def _nested(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return a state's counts as a report presents them: what has dots in its name, in mappings of its own."""
+    nested: dict[str, Any] = {name: count for name, count in counts.items() if "." not in name}
+    tied = {name.partition(".")[2]: count for name, count in counts.items() if name.startswith("tied_at_cutoff.")}
+    if tied:
+        nested["tied_at_cutoff"] = MappingProxyType({int(cutoff): count for cutoff, count in tied.items()})
+    if "candidates.users" in counts:
+        users = counts["candidates.users"]
+        spread = (counts["candidates.min"], counts["candidates.total"] / max(users, 1), counts["candidates.max"])
+        numbers = spread if users else (math.nan,) * 3
+        nested["candidates"] = MappingProxyType(dict(zip(("min", "mean", "max"), numbers, strict=True)))
+    return nested
+
+
+def _json_counts(counts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: {key: _json_number(number) for key, number in count.items()} if isinstance(count, Mapping) else count
+        for name, count in counts.items()
+    }
 
 
 def _json_number(value: float) -> float | None:

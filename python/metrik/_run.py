@@ -18,9 +18,22 @@ import numpy as np
 
 from metrik._conventions import Convention, as_convention
 from metrik._errors import EvaluationWarning, MetrikError, input_error, type_error
-from metrik._inputs import Exclude, Rankings, Scores, Truth, as_exclude, as_predictions, as_truth
+from metrik._inputs import (
+    Candidates,
+    Columns,
+    Exclude,
+    Rankings,
+    Scores,
+    Truth,
+    as_columns,
+    as_exclude,
+    as_predictions,
+    as_truth,
+    check_columns,
+)
 from metrik._inputs.checks import key_array, number_array
 from metrik._metrics import Value, plan
+from metrik._optional import is_sparse
 from metrik._report import Comparison, Report, joined_users
 from metrik._state import Label, State, Sums, mean, planned
 from metrik._threads import settled_threads
@@ -34,7 +47,8 @@ class Problem:
     """An evaluation past waist 1: what the core is asked, and the reference too."""
 
     truth: Truth
-    predictions: Rankings | Scores
+    predictions: Rankings | Scores | Candidates
+    candidates: Columns | None  # beside scores alone
     exclude: Exclude | None
     weights: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
@@ -53,7 +67,7 @@ class Outcome(NamedTuple):
     per_user: NDArray[np.float64] | None  # values x users
 
 
-_BY_ID = {"lowest_id", "highest_id"}  # ties by what says nothing about the items
+_STRICT = {"lowest_id", "highest_id", "input_order"}  # ties by what says nothing about the items' worth
 
 Engine = Callable[[Problem], Outcome]
 
@@ -63,6 +77,7 @@ class Options(TypedDict, total=False):
 
     convention: Convention | str
     exclude: object
+    candidates: object
     weights: object
     groups: object
     per_user: bool
@@ -76,6 +91,7 @@ def run(
     metrics: str | Iterable[str],
     convention: Convention | str,
     exclude: object,
+    candidates: object,
     weights: object,
     groups: object,
     per_user: object,
@@ -91,12 +107,13 @@ def run(
         values,
         convention,
         as_exclude(exclude),
+        as_columns(candidates),
         None if weights is None else number_array(weights, "weights"),
         None if groups is None else key_array(groups, "groups"),
         bool(per_user),
         settled_threads(num_threads),
     )
-    if isinstance(predictions, Mapping):
+    if isinstance(predictions, Mapping) and not is_sparse(predictions):  # one form of these is a mapping too
         return _compare(call, truth, predictions)
     if isinstance(predictions, Iterator):
         if truth is not None:
@@ -147,13 +164,15 @@ class _Call:
     values: tuple[Value, ...]
     convention: Convention
     exclude: Exclude | None
+    candidates: Columns | None
     weights: NDArray[np.float64] | None
     labels: NDArray[Any] | None
     per_user: bool
     num_threads: int
 
-    def whole(self, truth: Truth, predictions: Rankings | Scores) -> Report:
+    def whole(self, truth: Truth, predictions: Rankings | Scores | Candidates) -> Report:
         """Evaluate all users at once."""
+        check_columns(self.candidates, predictions)
         codes, names = None, None
         if self.labels is not None:
             _check_length("groups", len(self.labels), len(truth))
@@ -168,7 +187,7 @@ class _Call:
         state = _state(problem, outcome, None if names is None else names.tolist())
         return Report(state, truth.users, outcome.per_user)
 
-    def span(self, truth: Truth, predictions: Rankings | Scores, value: Value) -> tuple[float, float]:
+    def span(self, truth: Truth, predictions: Rankings | Scores | Candidates, value: Value) -> tuple[float, float]:
         """Return the least and the highest that the value could be if items of one score were ordered otherwise."""
         extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
         problem = replace(self._problem(truth, predictions), values=extremes)
@@ -176,11 +195,12 @@ class _Call:
         lowest, highest = (mean(value, sums, weighted=weighted) for sums in self.engine(problem).sums)
         return lowest, highest
 
-    def _problem(self, truth: Truth, predictions: Rankings | Scores) -> Problem:
+    def _problem(self, truth: Truth, predictions: Rankings | Scores | Candidates) -> Problem:
         """Return what is asked of all users as one group, no value of theirs kept."""
         return Problem(
             truth,
             predictions,
+            self.candidates,
             self.exclude,
             self.weights,
             groups=None,
@@ -213,8 +233,14 @@ class _Call:
         assert state is not None  # noqa: S101 - there is always a block, be it the empty one
         return Report(state, joined_users(users), np.concatenate(tables, axis=1) if tables else None)
 
-    def _of_users(self) -> list[tuple[str, Exclude | NDArray[Any]]]:
-        given = (("exclude", self.exclude), ("weights", self.weights), ("groups", self.labels))
+    def _of_users(self) -> list[tuple[str, Exclude | Columns | NDArray[Any]]]:
+        candidates = None if self.candidates is None or self.candidates.for_all else self.candidates
+        given = (
+            ("exclude", self.exclude),
+            ("candidates", candidates),
+            ("weights", self.weights),
+            ("groups", self.labels),
+        )
         return [(name, values) for name, values in given if values is not None]
 
     def _slice(self, begin: int, end: int) -> _Call:
@@ -224,6 +250,7 @@ class _Call:
         return replace(
             self,
             exclude=None if self.exclude is None else self.exclude[begin:end],
+            candidates=None if self.candidates is None else self.candidates[begin:end],
             weights=None if self.weights is None else self.weights[begin:end],
             labels=None if self.labels is None else self.labels[begin:end],
         )
@@ -232,7 +259,7 @@ class _Call:
 _END: tuple[list[Any], list[Any]] = ([], [])  # a block without users: what an iterator without blocks comes down to
 
 
-def _block(pair: object) -> tuple[Truth, Rankings | Scores]:
+def _block(pair: object) -> tuple[Truth, Rankings | Scores | Candidates]:
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise type_error("predictions", "an iterator of (truth, predictions) pairs", type(pair).__name__)
     truth, predictions = as_truth(pair[0]), as_predictions(pair[1])
@@ -265,11 +292,11 @@ _MANY_TIED = 0.01  # of the users
 
 
 def _warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] | None) -> None:
-    """Say so if the ids of items decide what many users are recommended, and how much that may change."""
+    """Say so if ids or the order of input decide what many users are recommended, and how much that may change."""
     counts = report.counts.get("tied_at_cutoff", {})
     for value in planned(report.state):
         tied, users = counts.get(value.cutoff, 0), report.counts["users"]
-        if value.rules["ties"] not in _BY_ID or tied <= _MANY_TIED * users:
+        if value.rules["ties"] not in _STRICT or tied <= _MANY_TIED * users:
             continue
         message = (
             f"{tied} of {users} users have items of one score on both sides of rank {value.cutoff}, "
@@ -299,7 +326,8 @@ def _warn(*reports: Report) -> None:
         if excluded:
             messages[f"{excluded} relevant items are in exclude; they stay in the truth as misses"] = None
         if unknown:
-            messages[f"{unknown} relevant items have no column in the scores; they stay in the truth as misses"] = None
+            where = "have no column in the scores, or are not among the candidates"
+            messages[f"{unknown} relevant items {where}; they stay in the truth as misses"] = None
     for message in messages:
         warnings.warn(message, EvaluationWarning, stacklevel=_frames_of_metrik())
 

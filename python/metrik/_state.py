@@ -73,7 +73,8 @@ class State:
     weighted : bool
         Whether users had weights.
     counts : Mapping of str to int
-        Users seen, and what was odd about them.
+        Users seen, and what was odd about them. What `Report.counts` nests is flat here, its names
+        joined by dots; ``candidates.total`` over ``candidates.users`` is their mean.
     totals : tuple of Sums
         The sums of each value over all users.
     groups : Mapping of label to tuple of Sums, or None
@@ -112,8 +113,7 @@ class State:
             If the two were not made by the same plan; it says what differs.
         """
         _check_same_plan(self, other)
-        names = dict.fromkeys([*self.counts, *other.counts])
-        counts = {name: self.counts.get(name, 0) + other.counts.get(name, 0) for name in names}
+        counts = _plus_counts(self.counts, other.counts)
         totals = _sum_all(self.totals, other.totals)
         groups = None
         if self.groups is not None and other.groups is not None:
@@ -218,6 +218,16 @@ def _divisor(value: Value, sums: Sums, *, weighted: bool) -> tuple[int, int]:
 
 def _sum_all(one: tuple[Sums, ...], other: tuple[Sums, ...]) -> tuple[Sums, ...]:
     return tuple(mine.plus(theirs) for mine, theirs in zip(one, other, strict=True))
+
+
+def _plus_counts(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """Add the counts of two sets of users. Least and greatest counts are chosen from, not added."""
+    counts = {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
+    counted = [those for those in (one, other) if those.get("candidates.users")]
+    for name, choose in (("candidates.min", min), ("candidates.max", max)):
+        if counted:
+            counts[name] = choose(those[name] for those in counted)
+    return counts
 
 
 def _check_same_plan(one: State, other: State) -> None:

@@ -27,7 +27,15 @@ enum class Users : std::uint8_t { truth, both, predictions, union_ };
 enum class Empty : std::uint8_t { compute, skip, zero, one, error };
 enum class Undefined : std::uint8_t { zero, one, nan, skip };
 enum class Duplicates : std::uint8_t { raise, first, max, count };
-enum class Ties : std::uint8_t { lowest_id, highest_id, optimistic, pessimistic, expected, raise };
+enum class Ties : std::uint8_t {
+  lowest_id,
+  highest_id,
+  input_order,
+  optimistic,
+  pessimistic,
+  expected,
+  raise
+};
 enum class NanScores : std::uint8_t { raise, last };
 
 // How one value is to be computed: a convention with its overrides settled.

@@ -25,7 +25,10 @@ struct PlannedValue {
 };
 
 // What was recommended: lists, or scores to rank the items by.
-using Predictions = std::variant<Lists, ScoreMatrix>;
+using Predictions = std::variant<Lists, ScoreMatrix, CandidateScores>;
+
+// Whether only some items may be ranked, which the tally counts.
+[[nodiscard]] bool has_candidates(const Predictions& predictions) noexcept;
 
 struct Request {
   Lists truth;
@@ -63,6 +66,11 @@ struct Tally {
   Count relevant_excluded = 0;
   Count relevant_not_rankable = 0;
   std::vector<Count> tied_at_cutoff;  // users, beside Result::cutoffs; empty where none can be
+  // Candidates that are not excluded, of the users present in the predictions.
+  Count candidates = 0;
+  Count candidate_users = 0;
+  Count fewest_candidates = kNoCutoff;  // of a user
+  Count most_candidates = 0;
 
   void add(const Tally& other);
 };

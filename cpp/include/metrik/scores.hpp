@@ -1,11 +1,13 @@
-// A matrix of scores, as the caller stores it.
+// Scores to rank by, as the caller stores them: a matrix, or candidates.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 
+#include "metrik/lists.hpp"
 #include "metrik/types.hpp"
 
 namespace metrik {
@@ -37,10 +39,32 @@ struct ScoreMatrix {
   std::ptrdiff_t user_stride = 0;
   std::ptrdiff_t item_stride = 0;
   std::optional<double> min_score = {};
+  // The only items that may be ranked: one row for all users or a row a user, each ascending.
+  std::optional<Lists> candidates = {};
 };
 
-// Throws InputError unless there are so few users and items that they can be counted, and min_score
-// is a number.
-void validate_scores(const ScoreMatrix& scores, const std::string& argument);
+// The score of the item at `offset` of the items lies at scores + offset * stride, in bytes. What
+// scores less than min_score is not recommended.
+struct CandidateScores {
+  Lists items;  // in any order
+  const std::byte* scores = nullptr;
+  ScoreType type = ScoreType::float32;
+  Count size = 0;  // scores
+  std::ptrdiff_t stride = 0;
+  std::optional<double> min_score = {};
+};
+
+// Whatever has scores.
+using Scored = std::variant<ScoreMatrix, CandidateScores>;
+
+// Throws InputError unless there are so few users and items that they can be counted, min_score is
+// a number, and each row of the candidates has columns, in ascending order.
+void validate_scores(const ScoreMatrix& scores, const std::string& argument,
+                     const Effort& effort = {});
+
+// Throws InputError unless the items are valid lists of lengths that can be counted, each with a
+// score, and min_score is a number. Returns the bitwise "or" of the ids.
+std::uint64_t validate_scores(const CandidateScores& scores, const std::string& argument,
+                              const Effort& effort = {});
 
 }  // namespace metrik

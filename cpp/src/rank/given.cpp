@@ -94,4 +94,53 @@ const Matches& GivenRanking::match(Ids truth, const Ranked& ranked, Ids exclude,
   return matches_;
 }
 
+// As a match is settled, and which place it was.
+void GivenRanking::settle_place(Ids list, std::size_t position, Mark before) {
+  const std::size_t found = matches_.found.size();
+  const Count excluded = matches_.excluded_recommended;
+  settle(list, position, before);
+  if (matches_.found.size() > found) {
+    places_.wanted.push_back(static_cast<std::int64_t>(position));
+    present_[static_cast<std::size_t>(matches_.found.back().entry)] = 1;
+  } else if (matches_.excluded_recommended > excluded) {
+    places_.excluded.push_back(static_cast<std::int64_t>(position));
+    if (both_.empty()) return;  // no item of the truth is excluded
+    const Offset entry = find_in_truth(static_cast<std::uint64_t>(list[position]));
+    if (entry >= 0) present_[static_cast<std::size_t>(entry)] = 1;
+  }
+}
+
+const Places& GivenRanking::place(Ids truth, Ids list, Ids exclude, const Checkpoint& checkpoint) {
+  places_.wanted.clear();
+  places_.excluded.clear();
+  places_.absent.clear();
+  present_.clear();
+  grow(present_, truth.size(), std::uint8_t{0}, checkpoint);
+  start(truth, list.size(), exclude, checkpoint);
+  mark_truth();
+  mark_excluded();
+  in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const Notice notice : marks_.mark(list.subspan(begin, end - begin), Mark::listed)) {
+      settle_place(list, begin + notice.position(), marks_.before(notice.code()));
+    }
+  });
+  places_.duplicates = matches_.list_duplicates;
+  places_.first_duplicate = matches_.first_list_duplicate;
+  in_chunks(truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (present_[i] == 0) places_.absent.push_back(static_cast<Count>(i));
+    }
+  });
+  return places_;
+}
+
+const Matches& GivenRanking::match_placed(Ids truth, const Ranked& ranked, Ids exclude,
+                                          const Checkpoint& checkpoint) {
+  match(truth, ranked, exclude, checkpoint);
+  matches_.list_duplicates = places_.duplicates;
+  matches_.first_list_duplicate = places_.first_duplicate;
+  matches_.unscored = places_.absent;
+  return matches_;
+}
+
 }  // namespace metrik

@@ -40,6 +40,15 @@ struct Matches {
   std::vector<Count> unscored;  // entries whose item has no score, where scores rank
 };
 
+// Where in a list, whatever its order, stands what matters of it: positions, ascending.
+struct Places {
+  std::vector<std::int64_t> wanted;    // of items of the truth that are not excluded
+  std::vector<std::int64_t> excluded;  // of excluded items
+  std::vector<Count> absent;           // entries of the truth whose item is not in the list
+  Count duplicates = 0;                // items that repeat an earlier one
+  Offset first_duplicate = -1;
+};
+
 class GivenRanking {
  public:
   // `id_bits`: the bitwise "or" of all ids that will come. `entries`: whether it matters which
@@ -54,6 +63,13 @@ class GivenRanking {
   // The same of what is ranked already, less what is excluded.
   const Matches& match(std::span<const std::int64_t> truth, const Ranked& ranked,
                        std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+
+  // Before a list is ranked. `entries` must have been asked for. Valid until the next list.
+  const Places& place(std::span<const std::int64_t> truth, std::span<const std::int64_t> list,
+                      std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+  // What is ranked of the list that was placed last.
+  const Matches& match_placed(std::span<const std::int64_t> truth, const Ranked& ranked,
+                              std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
 
  private:
   using Ids = std::span<const std::int64_t>;
@@ -84,6 +100,7 @@ class GivenRanking {
   bool is_repeat(std::span<const Id> list, std::size_t position);
   template <class Id>
   void settle(std::span<const Id> list, std::size_t position, Mark before);
+  void settle_place(Ids list, std::size_t position, Mark before);
 
   Marks marks_;
   bool entries_;
@@ -92,6 +109,8 @@ class GivenRanking {
   Index list_index_;
   std::vector<std::int64_t> both_;  // excluded ids at whose place something is wanted
   Matches matches_;
+  Places places_;
+  std::vector<std::uint8_t> present_;  // beside the truth: whether the list has the item
   // The user at hand.
   Ids truth_;
   Ids exclude_;

@@ -12,7 +12,7 @@ namespace metrik {
 
 // Whether the order among items of one score is a matter of the items alone.
 [[nodiscard]] constexpr bool is_strict(Ties ties) noexcept {
-  return ties == Ties::lowest_id || ties == Ties::highest_id;
+  return ties == Ties::lowest_id || ties == Ties::highest_id || ties == Ties::input_order;
 }
 
 // How scores have to be ranked for some ties: strictly, or, as for `expected`, so that ties are
@@ -23,6 +23,7 @@ namespace metrik {
 
 struct Ranked {
   std::span<const std::int64_t> items;  // best first
+  std::span<const Offset> places;       // beside the items: within the row, as it is stored
   std::span<const Count> ranks;         // beside the items; empty: 1, 2, 3, ...
   std::span<const Tie> ties;            // beside the items; empty: not asked for
   Count length = 0;                     // of the whole list

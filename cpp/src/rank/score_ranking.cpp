@@ -33,19 +33,6 @@ bool is_same(Key one, Key other) noexcept {
   return one == other || (is_nan(one) && is_nan(other));
 }
 
-// Whether one is ranked before the other.
-struct Better {
-  Ties ties;
-
-  template <class Entry>
-  bool operator()(const Entry& one, const Entry& other) const noexcept {
-    if (one.key > other.key) return true;
-    if (one.key < other.key) return false;
-    if (is_nan(one.key) != is_nan(other.key)) return is_nan(other.key);
-    return ties == Ties::highest_id ? one.item > other.item : one.item < other.item;
-  }
-};
-
 // Beyond so many items whose ranks are asked for, comparing all with each costs more than to search
 // each one's place among them.
 constexpr std::size_t kCountedEach = 64;
@@ -53,16 +40,23 @@ constexpr std::size_t kCountedEach = 64;
 }  // namespace
 
 template <class Key>
-KeyRanking<Key>::KeyRanking(const ScoreMatrix& matrix, const ScoreKernels<Key>& kernels)
+KeyRanking<Key>::KeyRanking(ScoreRow<Key> row, std::optional<double> min_score,
+                            const ScoreKernels<Key>& kernels)
     : kernels_(kernels),
-      row_(matrix),
-      size_(static_cast<std::size_t>(matrix.items)),
+      row_(std::move(row)),
       least_(kLowest<Key>),
-      has_least_(matrix.min_score.has_value()) {
+      has_least_(min_score.has_value()) {
   if (!has_least_) return;
   bool none = false;
-  least_ = row_.least(*matrix.min_score, none);
+  least_ = row_.least(*min_score, none);
   recommends_ = !none;
+}
+
+// Ids that ascend settle ties as the positions do.
+template <class Key>
+auto KeyRanking<Key>::better(Ties ties) const noexcept -> Better {
+  const bool by_id = ties != Ties::input_order && !row_.ascends();
+  return {.highest = ties == Ties::highest_id, .ids = by_id ? row_.ids().data() : nullptr};
 }
 
 // Calls body(keys, begin, size) for one piece after another.
@@ -77,28 +71,28 @@ void KeyRanking<Key>::for_each_piece(const Checkpoint& checkpoint, const Body& b
   }
 }
 
-// Calls body(entry) for one item after another, those first that win ties, until it returns false.
+// Calls body(entry) for one item after another.
 template <class Key>
 template <class Body>
-void KeyRanking<Key>::for_each_item(Ties ties, const Checkpoint& checkpoint, const Body& body) {
-  for (std::size_t i = 0; i < size_; ++i) {
-    if (i % kChunk == kChunk - 1) checkpoint();
-    const std::size_t item = ties == Ties::highest_id ? size_ - 1 - i : i;
-    if (!body(Entry{row_.at(item), static_cast<std::uint32_t>(item)})) return;
+void KeyRanking<Key>::for_each_item(const Checkpoint& checkpoint, const Body& body) {
+  for (std::size_t item = 0; item < size_; ++item) {
+    if (item % kChunk == kChunk - 1) checkpoint();
+    body(Entry{row_.at(item), static_cast<std::uint32_t>(item)});
   }
 }
 
 template <class Key>
-void KeyRanking<Key>::mark_excluded(std::span<const std::int64_t> exclude,
+void KeyRanking<Key>::mark_excluded(std::span<const std::int64_t> excluded,
                                     const Checkpoint& checkpoint) {
   grow(excluded_bits_, (size_ + 63) / 64, std::uint64_t{0}, checkpoint);
   in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) excluded_bits_[excluded_[i] / 64] = 0;
   });
   excluded_.clear();
-  in_chunks(exclude.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const std::int64_t id : exclude.subspan(begin, end - begin)) {
-      const auto item = static_cast<std::uint64_t>(id);
+  grow(excluded_bits_, (size_ + 63) / 64, std::uint64_t{0}, checkpoint);
+  in_chunks(excluded.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const std::int64_t position : excluded.subspan(begin, end - begin)) {
+      const auto item = static_cast<std::uint64_t>(position);
       if (item >= size_ || is_excluded(item)) continue;
       excluded_bits_[item / 64] |= std::uint64_t{1} << (item % 64);
       excluded_.push_back(static_cast<std::uint32_t>(item));
@@ -107,13 +101,14 @@ void KeyRanking<Key>::mark_excluded(std::span<const std::int64_t> exclude,
 }
 
 template <class Key>
-void KeyRanking<Key>::start(Count user, std::span<const std::int64_t> exclude,
-                            const Checkpoint& checkpoint) {
-  row_.start(user);
+void KeyRanking<Key>::start(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint) {
+  size_ = row_.size();
   sorted_ = 0;
-  mark_excluded(exclude, checkpoint);
+  mark_excluded(excluded, checkpoint);
   has_nan_ = false;
-  grow(maxima_, (size_ + kChunkScores - 1) / kChunkScores * kGroups, Key{}, checkpoint);
+  const std::size_t groups = (size_ + kChunkScores - 1) / kChunkScores * kGroups;
+  grow(maxima_, groups, Key{}, checkpoint);
+  maxima_.resize(groups);
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
     Key* const maxima = maxima_.data() + begin / kChunkScores * kGroups;
     const std::size_t chunks = size / kChunkScores;
@@ -129,9 +124,8 @@ void KeyRanking<Key>::start(Count user, std::span<const std::int64_t> exclude,
 template <class Key>
 Count KeyRanking<Key>::count_nan(Offset& first, const Checkpoint& checkpoint) {
   Count count = 0;
-  for_each_item(Ties::lowest_id, checkpoint, [&](const Entry& entry) {
-    if (is_nan(entry.key) && count++ == 0) first = static_cast<Offset>(entry.item);
-    return true;
+  for_each_item(checkpoint, [&](const Entry& entry) {
+    if (is_nan(entry.key) && count++ == 0) first = row_.place(entry.item);
   });
   return count;
 }
@@ -183,7 +177,7 @@ Key KeyRanking<Key>::bound(std::size_t wanted, const Checkpoint& checkpoint) {
 template <class Key>
 void KeyRanking<Key>::keep_best(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   if (entries_.size() <= keep) return;
-  move_first(std::span(entries_), keep, Better{ties}, checkpoint);
+  move_first(std::span(entries_), keep, better(ties), checkpoint);
   entries_.resize(keep);
 }
 
@@ -208,9 +202,9 @@ void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
     }
     if (entries_.size() + kChunkScores <= room) return;
     keep_best(keep, ties, checkpoint);
-    // Whoever comes must beat the last of these; one with the same key does so by its higher id.
+    // Whoever comes must beat the last of these; one with the same key may do so by its id.
     least = std::max(least, entries_.back().key);
-    if (ties != Ties::highest_id) least = successor(least, done);
+    if (better(ties).by_position()) least = successor(least, done);
   };
   constexpr std::size_t kSome = 4096;
   chunks_.resize(std::min(kSome, maxima_.size()));
@@ -231,24 +225,30 @@ void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
 
 template <class Key>
 void KeyRanking<Key>::gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
-  if (!has_nan_ || has_least_) return;
-  for_each_item(ties, checkpoint, [&](const Entry& entry) {
-    if (entries_.size() >= keep) return false;
-    if (is_nan(entry.key) && !is_excluded(entry.item)) entries_.push_back(entry);
-    return true;
+  if (!has_nan_ || has_least_ || entries_.size() >= keep) return;
+  const std::size_t room = 2 * keep + kChunkScores;
+  for_each_item(checkpoint, [&](const Entry& entry) {
+    if (!is_nan(entry.key) || is_excluded(entry.item)) return;
+    entries_.push_back(entry);
+    if (entries_.size() >= room) keep_best(keep, ties, checkpoint);
   });
+  keep_best(keep, ties, checkpoint);
 }
 
 template <class Key>
 Ranked KeyRanking<Key>::ranked(Count length, const Checkpoint& checkpoint) {
   items_.clear();
-  items_.reserve(entries_.size());
+  places_.clear();
+  places_.reserve(entries_.size());
+  if (row_.listed()) items_.reserve(entries_.size());
   in_chunks(entries_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const Entry& entry : std::span(entries_).subspan(begin, end - begin)) {
-      items_.push_back(static_cast<std::int64_t>(entry.item));
-    }
+    const auto chunk = std::span(entries_).subspan(begin, end - begin);
+    for (const Entry& entry : chunk) places_.push_back(row_.place(entry.item));
+    if (!row_.listed()) return;
+    for (const Entry& entry : chunk) items_.push_back(row_.ids()[entry.item]);
   });
-  return {.items = items_,
+  return {.items = row_.listed() ? items_ : places_,
+          .places = places_,
           .ranks = ranks_,
           .ties = ties_,
           .length = length,
@@ -271,7 +271,7 @@ Ranked KeyRanking<Key>::best(Count depth, Ties ties, const Checkpoint& checkpoin
   const Count all = length(checkpoint);
   sorted_ = static_cast<std::size_t>(std::min(all, depth));
   collect(sorted_, ties, checkpoint);
-  sort(std::span(entries_), Better{ties}, checkpoint);
+  sort(std::span(entries_), better(ties), checkpoint);
   return ranked(all, checkpoint);
 }
 
@@ -291,30 +291,30 @@ void KeyRanking<Key>::find_split_ties(std::span<const Count> cutoffs, std::vecto
   const bool sorted = sorted_ >= wanted;
   if (!sorted) {
     sorted_ = 0;
-    collect(wanted, Ties::lowest_id, checkpoint);
+    collect(wanted, Ties::input_order, checkpoint);
   }
   std::span<Entry> best = entries_;  // those not below the last cutoff
   for (std::size_t i = cutoffs.size(); i-- > 0;) {
     const auto cutoff = static_cast<std::size_t>(cutoffs[i]);
     if (cutoff >= best.size()) continue;
-    if (!sorted) move_first(best, cutoff, Better{Ties::lowest_id}, checkpoint);
+    if (!sorted) move_first(best, cutoff, better(Ties::input_order), checkpoint);
     const auto below = best.subspan(cutoff);
     const auto next =
-        sorted ? below.begin() : std::ranges::min_element(below, Better{Ties::lowest_id});
+        sorted ? below.begin() : std::ranges::min_element(below, better(Ties::input_order));
     split[i] = is_same(best[cutoff - 1].key, next->key);
     best = best.first(cutoff);
   }
 }
 
-// Those of the items that are ranked, each once, best first.
+// Those of the positions that are ranked, each once, best first.
 template <class Key>
-void KeyRanking<Key>::choose(std::span<const std::int64_t> items, Ties ties,
+void KeyRanking<Key>::choose(std::span<const std::int64_t> positions, Ties ties,
                              const Checkpoint& checkpoint) {
   entries_.clear();
   if (!recommends_) return;
   items_.clear();
-  in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const std::int64_t item : items.subspan(begin, end - begin)) {
+  in_chunks(positions.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const std::int64_t item : positions.subspan(begin, end - begin)) {
       if (std::cmp_less(item, size_)) items_.push_back(item);
     }
   });
@@ -322,26 +322,28 @@ void KeyRanking<Key>::choose(std::span<const std::int64_t> items, Ties ties,
   const auto repeats = std::ranges::unique(items_);
   items_.erase(repeats.begin(), repeats.end());
   in_chunks(items_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const std::int64_t id : std::span(items_).subspan(begin, end - begin)) {
-      const auto item = static_cast<std::uint32_t>(id);
+    for (const std::int64_t position : std::span(items_).subspan(begin, end - begin)) {
+      const auto item = static_cast<std::uint32_t>(position);
       const Entry entry{row_.at(item), item};
       if (is_rankable(entry.key, item)) entries_.push_back(entry);
     }
   });
-  sort(std::span(entries_), Better{ties}, checkpoint);
+  sort(std::span(entries_), better(ties), checkpoint);
 }
 
 // Which of the entries, best first, is the first that the item beats.
 template <class Key>
-std::size_t KeyRanking<Key>::first_beaten(const Entry& item, Ties ties) const {
+std::size_t KeyRanking<Key>::first_beaten(const Entry& item, const Better& better) const {
   const auto beaten = std::ranges::partition_point(
-      entries_, [&](const Entry& entry) { return !Better{ties}(item, entry); });
+      entries_, [&](const Entry& entry) { return !better(item, entry); });
   return static_cast<std::size_t>(beaten - entries_.begin());
 }
 
-// Ranks each item by itself: how many beat it.
+// Ranks each item by itself: how many beat it. Returns whether positions say who wins the ties.
 template <class Key>
-void KeyRanking<Key>::count_each(Ties ties, const Checkpoint& checkpoint) {
+bool KeyRanking<Key>::count_each(Ties ties, const Checkpoint& checkpoint) {
+  const Better before_others = better(ties);
+  bool settled = true;
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const Entry& entry = entries_[i];
@@ -351,29 +353,33 @@ void KeyRanking<Key>::count_each(Ties ties, const Checkpoint& checkpoint) {
       kernels_.count_above(keys, before, entry.key, &above[0], &equal[0]);
       kernels_.count_above(keys + before, size - before, entry.key, &above[1], &equal[1]);
       if (entry.item >= begin && entry.item < begin + size) --equal[1];  // it equals itself
-      const std::size_t tied = ties == Ties::lowest_id ? equal[0] : equal[1];
+      const std::size_t tied = before_others.highest ? equal[1] : equal[0];
       ranks_[i] += static_cast<Count>(above[0] + above[1] + tied);
+      settled = settled && (before_others.ids == nullptr || equal[0] + equal[1] == 0);
     }
   });
+  if (!settled) return false;
   // Those that are excluded beat nobody.
   beating_.assign(entries_.size() + 1, 0);
   in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const std::uint32_t item : std::span(excluded_).subspan(begin, end - begin)) {
-      ++beating_[first_beaten({row_.at(item), item}, ties)];
+      ++beating_[first_beaten({row_.at(item), item}, before_others)];
     }
   });
   Count above = 0;
   for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] -= above += beating_[i];
+  return true;
 }
 
 // Ranks all at once: how many of them each item of the row beats.
 template <class Key>
 void KeyRanking<Key>::count_all(Ties ties, const Checkpoint& checkpoint) {
+  const Better before_others = better(ties);
   beating_.assign(entries_.size() + 1, 0);
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
       const Entry item{keys[i], static_cast<std::uint32_t>(begin + i)};
-      if (is_rankable(item.key, item.item)) ++beating_[first_beaten(item, ties)];
+      if (is_rankable(item.key, item.item)) ++beating_[first_beaten(item, before_others)];
     }
   });
   Count above = 0;
@@ -440,12 +446,12 @@ void KeyRanking<Key>::tell_ties() {
 }
 
 template <class Key>
-Ranked KeyRanking<Key>::ranks_of(std::span<const std::int64_t> items, Ties ties,
+Ranked KeyRanking<Key>::ranks_of(std::span<const std::int64_t> positions, Ties ties,
                                  const Checkpoint& checkpoint) {
   sorted_ = 0;
   ranks_.clear();
   ties_.clear();
-  choose(items, ties, checkpoint);
+  choose(positions, ties, checkpoint);
   if (is_strict(ties)) {
     rank_entries(ties, checkpoint);
   } else {
@@ -460,9 +466,9 @@ template <class Key>
 void KeyRanking<Key>::rank_entries(Ties ties, const Checkpoint& checkpoint) {
   ranks_.assign(entries_.size(), 1);
   // The kernel does not say where NaN stands.
-  if (entries_.size() <= kCountedEach && !has_nan_) {
-    count_each(ties, checkpoint);
-  } else {
+  const bool each = entries_.size() <= kCountedEach && !has_nan_;
+  if (!each || !count_each(ties, checkpoint)) {
+    ranks_.assign(entries_.size(), 1);
     count_all(ties, checkpoint);
   }
   // Each below the one before, and within the row, even if another thread writes to the scores.
@@ -478,16 +484,30 @@ template class KeyRanking<float>;
 template class KeyRanking<double>;
 template class KeyRanking<std::int64_t>;
 
-ScoreRanking make_score_ranking(const ScoreMatrix& matrix, const Kernels& kernels) {
-  return with_key_of(matrix.type, [&]<class Key>(std::type_identity<Key>) -> ScoreRanking {
+namespace {
+
+template <class Source>
+ScoreRanking make(const Source& source, const Kernels& kernels) {
+  return with_key_of(source.type, [&]<class Key>(std::type_identity<Key>) -> ScoreRanking {
+    ScoreRow<Key> row(source);
     if constexpr (std::is_same_v<Key, float>) {
-      return KeyRanking<Key>(matrix, kernels.float32);
+      return KeyRanking<Key>(std::move(row), source.min_score, kernels.float32);
     } else if constexpr (std::is_same_v<Key, double>) {
-      return KeyRanking<Key>(matrix, kernels.float64);
+      return KeyRanking<Key>(std::move(row), source.min_score, kernels.float64);
     } else {
-      return KeyRanking<Key>(matrix, kernels.int64);
+      return KeyRanking<Key>(std::move(row), source.min_score, kernels.int64);
     }
   });
+}
+
+}  // namespace
+
+ScoreRanking make_score_ranking(const ScoreMatrix& matrix, const Kernels& kernels) {
+  return make(matrix, kernels);
+}
+
+ScoreRanking make_score_ranking(const CandidateScores& candidates, const Kernels& kernels) {
+  return make(candidates, kernels);
 }
 
 }  // namespace metrik

@@ -2,11 +2,13 @@
 // least so many scores reach follows from maxima of groups; only what reaches it is looked at
 // again.
 //
-// The order is one and strict: by score, highest first, NaN below all others; then by id.
+// The order is one and strict: by score, highest first, NaN below all others; then by id or, under
+// Ties::input_order, by position. Items are told apart by their positions in the user's row.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -23,14 +25,26 @@ namespace metrik {
 template <class Key>
 class KeyRanking {
  public:
-  KeyRanking(const ScoreMatrix& matrix, const ScoreKernels<Key>& kernels);
+  KeyRanking(ScoreRow<Key> row, std::optional<double> min_score, const ScoreKernels<Key>& kernels);
 
-  // Reads the user's scores. What follows is about this user, until the next. The excluded ids must
-  // stay where they are.
-  void start(Count user, std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+  // What follows is about this user, until the next.
+  void open(Count user, const Checkpoint& checkpoint) { row_.start(user, checkpoint); }
+  [[nodiscard]] const ScoreRow<Key>& row() const noexcept { return row_; }
+
+  // Reads the user's scores. Beyond the end of the row, positions stand for nothing.
+  void start(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
+  void start(Count user, std::span<const std::int64_t> excluded, const Checkpoint& checkpoint) {
+    open(user, checkpoint);
+    start(excluded, checkpoint);
+  }
 
   [[nodiscard]] bool has_nan() const noexcept { return has_nan_; }
+  // `first`: its place.
   [[nodiscard]] Count count_nan(Offset& first, const Checkpoint& checkpoint);
+  // Those that are not excluded.
+  [[nodiscard]] Count candidates() const noexcept {
+    return static_cast<Count>(size_ - excluded_.size());
+  }
 
   // The best items. Valid until the next call.
   Ranked best(Count depth, Ties ties, const Checkpoint& checkpoint);
@@ -39,10 +53,10 @@ class KeyRanking {
   // if there is none.
   [[nodiscard]] Count first_tied_rank() const noexcept;
 
-  // Those of the given items, none of them negative, that are ranked, however far down. Valid until
-  // the next call. Unless `ties` says which of a tie is first, the tie of each is told, and those
-  // of the items stand first in it.
-  Ranked ranks_of(std::span<const std::int64_t> items, Ties ties, const Checkpoint& checkpoint);
+  // Those of the given positions, none of them negative, that are ranked, however far down. Valid
+  // until the next call. Unless `ties` says which of a tie is first, the tie of each is told, and
+  // those of the positions stand first in it.
+  Ranked ranks_of(std::span<const std::int64_t> positions, Ties ties, const Checkpoint& checkpoint);
 
   // Whether each of some ascending cutoffs falls between items of one score. Costs nothing more
   // after `best` to a greater depth.
@@ -55,25 +69,45 @@ class KeyRanking {
     std::uint32_t item;
   };
 
+  // Whether one is ranked before the other.
+  struct Better {
+    bool highest;             // of equal scores, the highest number is first
+    const std::int64_t* ids;  // which are the numbers; null: the positions are
+
+    bool operator()(const Entry& one, const Entry& other) const noexcept {
+      if (one.key > other.key) return true;
+      if (one.key < other.key) return false;
+      if (is_nan(one.key) != is_nan(other.key)) return is_nan(other.key);
+      if (ids != nullptr && ids[one.item] != ids[other.item]) {
+        return (ids[one.item] > ids[other.item]) == highest;
+      }
+      // Of one id, the first in the row.
+      return highest && ids == nullptr ? one.item > other.item : one.item < other.item;
+    }
+    // Whether later positions lose all ties.
+    [[nodiscard]] bool by_position() const noexcept { return !highest && ids == nullptr; }
+  };
+
   template <class Body>
   void for_each_piece(const Checkpoint& checkpoint, const Body& body);
   template <class Body>
-  void for_each_item(Ties ties, const Checkpoint& checkpoint, const Body& body);
+  void for_each_item(const Checkpoint& checkpoint, const Body& body);
+  [[nodiscard]] Better better(Ties ties) const noexcept;
   [[nodiscard]] bool is_excluded(std::size_t item) const noexcept {
     return (excluded_bits_[item / 64] >> (item % 64) & 1U) != 0;
   }
   [[nodiscard]] bool is_rankable(Key key, std::size_t item) const noexcept {
     return !is_excluded(item) && (key >= least_ || (!has_least_ && is_nan(key)));
   }
-  void mark_excluded(std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+  void mark_excluded(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
   [[nodiscard]] Count length(const Checkpoint& checkpoint);
   [[nodiscard]] Key bound(std::size_t wanted, const Checkpoint& checkpoint);
   void gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void keep_best(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
-  void choose(std::span<const std::int64_t> items, Ties ties, const Checkpoint& checkpoint);
-  [[nodiscard]] std::size_t first_beaten(const Entry& item, Ties ties) const;
-  void count_each(Ties ties, const Checkpoint& checkpoint);
+  void choose(std::span<const std::int64_t> positions, Ties ties, const Checkpoint& checkpoint);
+  [[nodiscard]] std::size_t first_beaten(const Entry& item, const Better& better) const;
+  [[nodiscard]] bool count_each(Ties ties, const Checkpoint& checkpoint);
   void count_all(Ties ties, const Checkpoint& checkpoint);
   void count_tied(const Checkpoint& checkpoint);
   void tell_ties();
@@ -83,11 +117,11 @@ class KeyRanking {
 
   const ScoreKernels<Key>& kernels_;
   ScoreRow<Key> row_;
-  std::size_t size_;  // items
-  Key least_;         // that is recommended
+  Key least_;  // that is recommended
   bool has_least_;
   bool recommends_ = true;  // whether any score can be high enough
   // Of the user.
+  std::size_t size_ = 0;  // items
   bool has_nan_ = false;
   std::vector<std::uint32_t> excluded_;       // each once
   std::vector<std::uint64_t> excluded_bits_;  // one an item
@@ -97,6 +131,7 @@ class KeyRanking {
   std::vector<std::uint32_t> chunks_;
   std::vector<Entry> entries_;
   std::vector<std::int64_t> items_;
+  std::vector<Offset> places_;
   std::vector<Count> ranks_;
   std::vector<Tie> ties_;        // of the entries
   std::vector<Key> scores_;      // that the entries have, each once
@@ -108,5 +143,7 @@ class KeyRanking {
 using ScoreRanking = std::variant<KeyRanking<float>, KeyRanking<double>, KeyRanking<std::int64_t>>;
 
 [[nodiscard]] ScoreRanking make_score_ranking(const ScoreMatrix& matrix, const Kernels& kernels);
+[[nodiscard]] ScoreRanking make_score_ranking(const CandidateScores& candidates,
+                                              const Kernels& kernels);
 
 }  // namespace metrik

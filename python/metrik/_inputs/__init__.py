@@ -6,24 +6,31 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from metrik._errors import type_error
-from metrik._inputs import arrays, sequences
-from metrik._inputs.canonical import Exclude, Lists, Rankings, Rows, Truth
+from metrik._errors import input_error, type_error
+from metrik._inputs import arrays, sequences, sparse
+from metrik._inputs.candidates import Candidates
+from metrik._inputs.canonical import Columns, Exclude, Lists, Rankings, Rows, Truth
+from metrik._inputs.checks import id_array
 from metrik._inputs.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "Candidates",
+    "Columns",
     "Exclude",
     "Lists",
     "Rankings",
     "Scores",
     "Truth",
+    "as_columns",
     "as_exclude",
     "as_predictions",
     "as_rankings",
+    "as_scored",
     "as_truth",
+    "check_columns",
 ]
 
 
@@ -46,7 +53,12 @@ def _rows(value: object, argument: str) -> Rows:
         if adapter.matches(value):
             return adapter.rows(value, argument)
     expected = ", ".join(adapter.name for adapter in ADAPTERS)
-    explicit = {"truth": "metrik.Truth", "predictions": "metrik.Rankings", "exclude": "metrik.Exclude"}
+    explicit = {
+        "truth": "metrik.Truth",
+        "predictions": "metrik.Rankings",
+        "exclude": "metrik.Exclude",
+        "candidates": "one sequence of ids for all users",
+    }
     raise type_error(argument, f"{expected} or {explicit[argument]}", type(value).__name__)
 
 
@@ -86,13 +98,15 @@ def as_rankings(value: object) -> Rankings:
     return value if isinstance(value, Rankings) else Rankings.from_rows(_rows(value, "predictions"))
 
 
-def as_predictions(value: object) -> Rankings | Scores:
+def as_predictions(value: object) -> Rankings | Scores | Candidates:
     """Return the value as `Scores` if it is a two-dimensional array of floats, or else as `Rankings`.
 
     Parameters
     ----------
-    value : Rankings, Scores, list of sequences, or two-dimensional array
-        Scores that are integers need `metrik.Scores`: an array of integers holds ids. Of the rest,
+    value : Rankings, Scores, Candidates, list of sequences, two-dimensional array, or sparse matrix
+        Scores that are integers need `metrik.Scores`: an array of integers holds ids. A csr, csc or coo
+        array or matrix of SciPy is taken as `Candidates`: each stored entry is one, a zero too, and
+        entries of one place are not added up, but are an item that is repeated. Of the rest,
         `metrik.as_rankings` says what it means.
 
     Examples
@@ -104,11 +118,25 @@ def as_predictions(value: object) -> Rankings | Scores:
     >>> metrik.as_predictions(np.array([[2, 0, 1]]))
     <Rankings of 1 users, 3 items (int64)>
     """
-    if isinstance(value, Scores):
+    if isinstance(value, (Scores, Candidates)):
         return value
+    if sparse.matches(value):
+        return _sparse_candidates(value, "predictions")
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind == "f":
         return Scores(value)
     return as_rankings(value)
+
+
+def as_scored(value: object) -> Scores | Candidates:
+    """Return the value as what has scores; messages call it scores."""
+    if isinstance(value, (Scores, Candidates)):
+        return value
+    return _sparse_candidates(value, "scores") if sparse.matches(value) else Scores.named(value, "scores")
+
+
+def _sparse_candidates(value: object, argument: str) -> Candidates:
+    rows, values = sparse.entries(value, argument)
+    return Candidates.named(Rankings.from_rows(rows), values, argument)
 
 
 def as_exclude(value: object) -> Exclude | None:
@@ -116,9 +144,10 @@ def as_exclude(value: object) -> Exclude | None:
 
     Parameters
     ----------
-    value : Exclude, Truth, Rankings, list of sequences, two-dimensional array, or None
-        A list has one sequence or set of ids a user. An array holds ids padded with -1, or is bool.
-        None stays None.
+    value : Exclude, Truth, Rankings, list of sequences, two-dimensional array, sparse matrix, or None
+        A list has one sequence or set of ids a user. An array holds ids padded with -1, or is bool. Of a
+        csr, csc or coo array or matrix of SciPy, each stored entry is excluded, a zero too. None stays
+        None.
 
     Examples
     --------
@@ -130,4 +159,34 @@ def as_exclude(value: object) -> Exclude | None:
         return value
     if isinstance(value, Lists):  # training data often is a Truth already
         return Exclude.from_rows(Rows(value.indptr, value.items, lengths=value.lengths))
+    if sparse.matches(value):
+        return Exclude.from_rows(sparse.entries(value, "exclude").rows)
     return Exclude.from_rows(_rows(value, "exclude"))
+
+
+def as_columns(value: object) -> Columns | None:
+    """Return the columns that scores are restricted to: a flat sequence or 1-D array is for all users."""
+    if value is None or isinstance(value, Columns):
+        return value
+    if isinstance(value, Lists):
+        return Columns.from_rows(value.rows(), for_all=False)
+    if sparse.matches(value):
+        return Columns.from_rows(sparse.entries(value, "candidates").rows, for_all=False)
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        items = id_array(value, "candidates")
+        return Columns.from_rows(Rows(np.array([0, len(items)]), items), for_all=True)
+    if sequences.is_flat(value):
+        return Columns.from_rows(sequences.rows([value], "candidates"), for_all=True)
+    return Columns.from_rows(_rows(value, "candidates"), for_all=False)
+
+
+def check_columns(columns: Columns | None, predictions: Rankings | Scores | Candidates) -> None:
+    """Raise InputError unless the predictions are scores that can be restricted to the columns."""
+    if columns is None:
+        return
+    if not isinstance(predictions, Scores):
+        expected = f"None beside {type(predictions).__name__}, which hold all that may be ranked"
+        raise input_error("candidates", expected, "columns of scores")
+    if not columns.for_all and len(columns) != len(predictions):
+        raise input_error("candidates", f"one entry for each of {len(predictions)} users", str(len(columns)))
+    columns.check(predictions.values.shape[1])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metrik import _core
+from metrik._errors import input_error
 from metrik._inputs.checks import (
     Ids,
     Offsets,
@@ -70,6 +71,10 @@ class Lists:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} users, {len(self.items)} items ({self.items.dtype})>"
+
+    def rows(self) -> Rows:
+        """Return the same as an adapter makes it."""
+        return Rows(self.indptr, self.items, None, self.present, self.lengths)
 
     def row(self, user: int) -> Ids:
         """Return one user's items."""
@@ -196,8 +201,7 @@ class Rankings(Lists):
         return rankings
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rows = Rows(self.indptr, self.items, None, self.present, self.lengths)
-        return (Rankings.from_rows, (rows,))
+        return (Rankings.from_rows, (self.rows(),))
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -239,11 +243,85 @@ class Exclude(Lists):
     def __getitem__(self, users: slice) -> Exclude:
         """Return consecutive users."""
         begin, end, _ = users.indices(len(self))
-        indptr = self.indptr[begin : end + 1]
-        return Exclude.from_rows(Rows(indptr - indptr[0], self.items[indptr[0] : indptr[-1]]))
+        return Exclude.from_rows(_cut(Rows(self.indptr, self.items), begin, end))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Exclude, (self.indptr, self.items))
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Columns(Lists):
+    """Which columns of scores may be ranked: one row for all users, or a row a user.
+
+    Each row is a set: its ids ascend, each once.
+    """
+
+    for_all: bool
+    given: Rows  # the same before they were sorted, to say where one stood
+
+    _argument = "candidates"
+
+    @classmethod
+    def from_rows(cls, rows: Rows, *, for_all: bool) -> Columns:
+        """Build from what an adapter made."""
+        _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, cls._argument).validate(cls._argument, None)
+        if rows.present is not None and not rows.present.all():  # no candidates at all, or all there are?
+            user, count = int(np.argmin(rows.present)), int((~rows.present).sum())
+            raise input_error(cls._argument, "a sequence of ids for every user", "None", row=user, count=count)
+        rows = _compacted(rows)
+        given = Rows(rows.indptr, rows.items.astype(np.int64))
+        return cls._of(_ascending(given), given, for_all=for_all)
+
+    @classmethod
+    def _of(cls, rows: Rows, given: Rows, *, for_all: bool) -> Columns:
+        columns = cls.__new__(cls)
+        columns._settle(rows)  # noqa: SLF001 - its own
+        object.__setattr__(columns, "for_all", for_all)
+        object.__setattr__(columns, "given", given)
+        return columns
+
+    def row(self, user: int) -> Ids:
+        """Return one user's columns."""
+        return super().row(0 if self.for_all else user)
+
+    def check(self, columns: int) -> None:
+        """Raise InputError if there are not as many columns as an id asks for."""
+        if not (self.items >= columns).any():
+            return
+        places = np.flatnonzero(self.given.items >= columns)
+        user = int(np.searchsorted(self.given.indptr, places[0], side="right")) - 1
+        raise input_error(
+            self._argument,
+            f"ids of columns, below {columns}",
+            str(self.given.items[places[0]]),
+            row=user,
+            position=int(places[0] - self.given.indptr[user]),
+            count=len(places),
+        )
+
+    def __getitem__(self, users: slice) -> Columns:
+        """Return consecutive users."""
+        if self.for_all:
+            return self
+        begin, end, _ = users.indices(len(self))
+        own = _cut(Rows(self.indptr, self.items), begin, end)
+        return self._of(own, _cut(self.given, begin, end), for_all=False)
+
+
+def _cut(rows: Rows, begin: int, end: int) -> Rows:
+    indptr = rows.indptr[begin : end + 1]
+    return Rows(indptr - indptr[0], rows.items[indptr[0] : indptr[-1]])
+
+
+def _ascending(rows: Rows) -> Rows:
+    """Return the ids of each row in ascending order, each once."""
+    count = len(rows.indptr) - 1
+    users = np.repeat(np.arange(count), np.diff(rows.indptr))
+    items = rows.items[np.lexsort((rows.items, users))]
+    first = np.ones(len(items), np.bool_)
+    first[1:] = (items[1:] != items[:-1]) | (users[1:] != users[:-1])
+    sizes = np.bincount(users[first], minlength=count)
+    return Rows(np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]), items[first])
 
 
 def _compacted(rows: Rows) -> Rows:

@@ -85,12 +85,12 @@ def number_array(value: object, argument: str) -> NDArray[np.float64]:
     return numbers
 
 
-def score_array(value: object, argument: str) -> NDArray[Any]:
-    """Return a matrix of scores in its own type: the array itself, whatever its strides, if the core can read it."""
+def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray[Any]:
+    """Return scores in their own type: the array itself, whatever its strides, if the core can read it."""
     array = plain_array(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise type_error(argument, "scores that are integers or floats of at most 64 bits", _described(array))
-    _check_dimensions(array, argument, 2)
+    _check_dimensions(array, argument, dimensions)
     return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
 
 

@@ -14,6 +14,8 @@ from metrik._inputs.checks import exact_float, read_only, score_array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from metrik._inputs.canonical import Columns
+
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Scores:
@@ -64,10 +66,16 @@ class Scores:
 
     def _settle(self, values: object, min_score: object, argument: str) -> None:
         array = read_only(score_array(values, argument))
-        least = None if min_score is None else _threshold(min_score)
+        least = None if min_score is None else threshold(min_score)
         object.__setattr__(self, "values", array)
         object.__setattr__(self, "min_score", least)
-        object.__setattr__(self, "core", _core.Scores(array, least, argument))
+        object.__setattr__(self, "core", _core.Scores(array, least, None, argument))
+
+    def restricted(self, columns: Columns | None) -> _core.Scores:
+        """Return the core's view of the scores, of which only these columns may be ranked."""
+        if columns is None:
+            return self.core
+        return _core.Scores(self.values, self.min_score, columns.core, "predictions")
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -85,7 +93,8 @@ class Scores:
         return (Scores, (self.values, self.min_score))
 
 
-def _threshold(min_score: object) -> float:
+def threshold(min_score: object) -> float:
+    """Return the least score that is recommended, as the core takes it."""
     if isinstance(min_score, bool) or not isinstance(min_score, Real):
         raise type_error("min_score", "a number or None", repr(min_score))
     exact = exact_float(min_score)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from numbers import Integral, Real
@@ -18,6 +18,13 @@ from metrik._inputs.checks import exact_float, id_array
 def matches(value: object) -> bool:
     """Return whether the value is a list."""
     return isinstance(value, list)
+
+
+def is_flat(value: object) -> bool:
+    """Return whether the value is one sequence or set of ids, and not a list with one a user."""
+    if isinstance(value, list):
+        return len(value) > 0 and not (value[0] is None or isinstance(value[0], Iterable))
+    return isinstance(value, (Sequence, AbstractSet)) and not isinstance(value, (str, bytes))
 
 
 def rows(value: object, argument: str) -> Rows:

@@ -47,6 +47,7 @@ def evaluate(
     *,
     convention: Convention | str = "standard",
     exclude: object = None,
+    candidates: object = None,
     weights: object = None,
     groups: object = None,
     per_user: bool = False,
@@ -61,7 +62,17 @@ def evaluate(
     0.5
     """
     return run(
-        reference_engine, truth, predictions, metrics, convention, exclude, weights, groups, per_user, num_threads
+        reference_engine,
+        truth,
+        predictions,
+        metrics,
+        convention,
+        exclude,
+        candidates,
+        weights,
+        groups,
+        per_user,
+        num_threads,
     )
 
 
@@ -70,6 +81,7 @@ def topk(
     k: int,
     exclude: object = None,
     *,
+    candidates: object = None,
     ties: str = "lowest_id",
     nan: str = "raise",
     num_threads: int | None = None,
@@ -82,4 +94,4 @@ def topk(
     >>> metrik.reference.topk([[3, 7, 5]], k=2).ids
     array([[1, 2]])
     """
-    return ranked(reference_ranker, scores, k, exclude, ties, nan, num_threads)
+    return ranked(reference_ranker, scores, k, exclude, candidates, ties, nan, num_threads)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from metrik._errors import InputError, input_error
-from metrik._inputs import Rankings, Scores
+from metrik._errors import input_error
+from metrik._inputs import Candidates, Rankings
 from metrik._metrics import metrics as registry
-from metrik.reference.ranking import check_nan
+from metrik.reference.ranking import check_nan, check_repeats
 from metrik.reference.ties import EXPECTATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from metrik._metrics import Value
     from metrik._run import Problem
@@ -26,8 +26,9 @@ def check(problem: Problem) -> None:
     """Raise InputError for what can be seen without judging a user."""
     for value in problem.values:
         _check_value(value)
-    if isinstance(problem.predictions, Rankings):
-        _check_lists(problem.predictions)
+    lists = _lists(problem)
+    if lists is not None:
+        _check_lists(lists)
     _check_length("predictions", len(problem.predictions), len(problem.truth))
     if problem.exclude is not None:
         _check_length("exclude", len(problem.exclude), len(problem.truth))
@@ -47,8 +48,17 @@ def check(problem: Problem) -> None:
             raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
     for value in problem.values:
         _check_gains(problem, value)
-    if isinstance(problem.predictions, Scores) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
-        check_nan(problem.predictions, "predictions")
+    predictions = problem.predictions
+    if not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
+        check_nan(predictions, problem.candidates, "predictions")
+
+
+def _lists(problem: Problem) -> Rankings | None:
+    """Return the items of the predictions, if each user has some of its own."""
+    predictions = problem.predictions
+    if isinstance(predictions, Candidates):
+        return predictions.lists
+    return predictions if isinstance(predictions, Rankings) else None
 
 
 def _all_rules(problem: Problem) -> list[Rules]:
@@ -164,10 +174,10 @@ def check_user_faults(
     """
     all_rules = [value.rules for value in problem.values]
     if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
-        _raise_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
-    lists = problem.predictions
-    if isinstance(lists, Rankings) and any(rules["duplicate_items"] == "raise" for rules in all_rules):
-        _raise_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
+        check_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
+    lists = _lists(problem)
+    if lists is not None and any(rules["duplicate_items"] == "raise" for rules in all_rules):
+        check_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
     _raise_ties(problem, tied_ranks)
     for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
         broken = [
@@ -188,17 +198,3 @@ def _raise_ties(problem: Problem, tied_ranks: Callable[[int, Rules], list[int]])
     tied = [user for user in range(len(problem.truth)) if any(rank <= max(cutoffs) for rank in tied_ranks(user, rules))]
     if tied:
         raise input_error("predictions", "no tie with an item of the truth", "one", row=tied[0], count=len(tied))
-
-
-def _raise_repeats(argument: str, rows: Iterable[list[int]]) -> None:
-    error: InputError | None = None
-    for user, row in enumerate(rows):
-        for position, item in enumerate(row):
-            if item not in row[:position]:
-                continue
-            if error is None:
-                found = f"item {item} again"
-                error = input_error(argument, "each item once", found, row=user, position=position, count=0)
-            error.count += 1
-    if error is not None:
-        raise error

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metrik._inputs import Scores
+from metrik._inputs import Candidates, Rankings
 from metrik._metrics import metrics as registry
 from metrik._run import Outcome
 from metrik._state import Sums
 from metrik.reference.checks import check, check_user_faults
 from metrik.reference.judge import Rules, User, is_relevant, item_grades, judge
 from metrik.reference.metrics import METRICS, Ratio
-from metrik.reference.ranking import rank
+from metrik.reference.ranking import STRICT, Row, row_of
 from metrik.reference.ties import expected
 
 if TYPE_CHECKING:
@@ -47,10 +47,20 @@ class _Users:
     def ranking(self, user: int, rules: Rules) -> list[list[int]]:
         """Return the user's list, in which items of one score are together unless `ties` orders them."""
         predictions = self._problem.predictions
-        if isinstance(predictions, Scores):
-            scores = predictions.values[user].tolist()
-            return rank(scores, self.excluded(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
-        return [[item] for item in predictions.row(user).tolist()]
+        if isinstance(predictions, Rankings):
+            return [[item] for item in predictions.row(user).tolist()]
+        row = row_of(predictions, self._problem.candidates, user)
+        groups = row.ranking(self.excluded(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
+        return [[row.ids[i] for i in group] for group in groups]
+
+    def scored(self, user: int) -> Row | None:
+        """Return what has a score for the user; None where the predictions are lists."""
+        predictions = self._problem.predictions
+        return None if isinstance(predictions, Rankings) else row_of(predictions, self._problem.candidates, user)
+
+    def has_candidates(self) -> bool:
+        problem = self._problem
+        return isinstance(problem.predictions, Candidates) or problem.candidates is not None
 
     def excluded(self, user: int) -> frozenset[int]:
         exclude = self._problem.exclude
@@ -69,11 +79,6 @@ class _Users:
         groups = self.ranking(user, rules)
         firsts = accumulate(map(len, groups), initial=1)
         return [first for first, group in zip(firsts, groups, strict=False) if len(group) > 1 and truth & set(group)]
-
-    def has_column(self, item: int) -> bool:
-        """Return whether the item could be ranked: those in lists all can."""
-        predictions = self._problem.predictions
-        return not isinstance(predictions, Scores) or item < predictions.values.shape[1]
 
     def presence(self, user: int) -> tuple[bool, bool]:
         return self._problem.truth.has(user), self._problem.predictions.has(user)
@@ -143,7 +148,7 @@ def settled_rules(value: Value) -> Rules:
     rules = dict(value.rules)
     if not registry[value.metric].uses_gains:
         rules["gain"] = "binary"
-    if registry[value.metric].pairwise and rules["ties"] in {"lowest_id", "highest_id"}:
+    if registry[value.metric].pairwise and rules["ties"] in STRICT:
         rules["ties"] = "expected"
     return rules
 
@@ -206,19 +211,22 @@ def _counts(problem: Problem, users: _Users) -> dict[str, int]:
         in_truth, in_predictions = users.presence(user)
         judged, excluded = users.judged(user, rules), users.excluded(user)
         ranking = list(chain.from_iterable(users.ranking(user, rules)))
+        row = users.scored(user)
+        items = ranking if row is None else row.ids  # in lists, all items are ranked
         counts["empty_truth"] += in_truth and judged.relevant == 0
         counts["empty_predictions"] += in_predictions and not judged.ranking
         counts["missing_predictions"] += in_truth and not in_predictions
         counts["missing_truth"] += in_predictions and not in_truth
-        counts["duplicates"] += len(ranking) - len(set(ranking))
+        counts["duplicates"] += len(items) - len(set(items))
         counts["excluded_recommended"] += sum(item in excluded for item in ranking)
         grades = item_grades(users.truth(user), rules)
         relevant = [item for item, grade in grades.items() if is_relevant(grade, rules)]
         counts["relevant_excluded"] += sum(item in excluded for item in relevant)
-        counts["relevant_not_rankable"] += sum(not users.has_column(item) for item in relevant)
-    if isinstance(problem.predictions, Scores):
-        counts |= {f"tied_at_cutoff@{cutoff}": _tied_at(users, cutoff, rules) for cutoff in cutoffs}
-    return counts
+        if row is not None and in_predictions:
+            counts["relevant_not_rankable"] += sum(item not in row.ids for item in relevant)
+    if not isinstance(problem.predictions, Rankings):
+        counts |= {f"tied_at_cutoff.{cutoff}": _tied_at(users, cutoff, rules) for cutoff in cutoffs}
+    return counts | _candidate_counts(users)
 
 
 def _tied_at(users: _Users, cutoff: int, rules: Rules) -> int:
@@ -226,3 +234,22 @@ def _tied_at(users: _Users, cutoff: int, rules: Rules) -> int:
     rankings = (users.ranking(user, {**rules, "ties": "expected"}) for user in range(len(users)))
     ends = (set(accumulate(map(len, groups))) for groups in rankings)
     return sum(cutoff < max(places, default=0) and cutoff not in places for places in ends)
+
+
+def _candidate_counts(users: _Users) -> dict[str, int]:
+    """Count the candidates of the users who are present in the predictions, less the excluded ones."""
+    if not users.has_candidates():
+        return {}
+    sizes = []
+    for user in range(len(users)):
+        row = users.scored(user)
+        assert row is not None  # noqa: S101 - for the type checker
+        if users.presence(user)[1]:
+            excluded = users.excluded(user)
+            sizes.append(sum(item not in excluded for item in row.ids))
+    return {
+        "candidates.users": len(sizes),
+        "candidates.total": sum(sizes),
+        "candidates.min": min(sizes, default=0),
+        "candidates.max": max(sizes, default=0),
+    }
