@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from benchmarks import memory, tables
+from benchmarks import loops, memory, tables
 from benchmarks.bandwidth import bandwidth, buffer
 from benchmarks.floors import from_memory
 from benchmarks.imports import imports
@@ -61,6 +61,7 @@ def main() -> None:
     for table in found:
         table.show(console)
     notes = [description(load), *peer_notes(lines)]
+    loops.publish(console, notes[0])
     console.print(*notes, f"{time.perf_counter() - began:.0f} s", sep="\n")
     sections = [table.markdown() for table in found]
     tables.write("\n\n".join(["\n".join(f"- {note}" for note in notes), *sections]))

@@ -1,4 +1,4 @@
-"""Tables on the terminal, and the same in the README between its markers."""
+"""Tables on the terminal, and the same in the README, or another page, between its markers."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Table:
         return "\n".join([f"{self.title}:", "", *lines])
 
 
-def write(text: str) -> None:
-    """Put the text between the README's markers."""
-    before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
+def write(text: str, page: Path = README) -> None:
+    """Put the text between the markers of the README or of another page."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, marker, after = rest.partition(END)
     if not marker:
-        raise ValueError(f"{README} has no markers for what make bench found")
-    README.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")
+        raise ValueError(f"{page} has no markers for what make bench found")
+    page.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")

@@ -3,12 +3,14 @@ from __future__ import annotations
 import zlib
 from dataclasses import replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import metrik
+from benchmarks import loops
 from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
 from benchmarks.versus.field import PeerError, Process
 from benchmarks.versus.peers import OURS, PEERS, Peer
@@ -106,3 +108,20 @@ def test_a_peer_that_does_not_start_says_why() -> None:
     with pytest.raises(PeerError, match=r"No module named 'benchmarks\.versus\.peers\.nobody'"):
         process.ask("turn", call="nobody")
     process.stop()
+
+
+def test_the_loops_of_the_page_and_their_calls_agree_on_more_data() -> None:
+    found = loops.sections()
+    assert [section.title.partition(":")[0] for section in found] == [
+        "NumPy", "PyTorch", "Python", "pandas", "scipy.sparse",
+    ]  # fmt: skip
+    names = loops.drawn(users=60, items=300)
+    for section in found:
+        if "torch" not in section.preparation or find_spec("torch"):
+            assert 0.1 < section.calls(names)["call"]() < 0.9
+
+
+def test_a_loop_with_another_number_is_not_timed() -> None:
+    wrong = replace(loops.sections()[0], loop="0.5")
+    with pytest.raises(WrongAnswerError, match="NumPy"):
+        wrong.calls(loops.drawn(users=60, items=300))

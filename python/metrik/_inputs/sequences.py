@@ -43,6 +43,8 @@ def rows(value: object, argument: str) -> Rows:
 
 
 def _row(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequence or an array
+    if isinstance(row, list):  # as nearly all are; to ask for an abstract class takes long
+        return row
     if isinstance(row, np.ndarray):
         if row.size == 0:  # np.array([]) is of floats, and has none
             return ()
