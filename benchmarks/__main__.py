@@ -6,7 +6,6 @@ import os
 import shutil
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from rich.console import Console
 
@@ -14,34 +13,19 @@ from benchmarks import loops, memory, tables
 from benchmarks.bandwidth import bandwidth, buffer
 from benchmarks.floors import from_memory
 from benchmarks.imports import imports
+from benchmarks.lines import Line, milliseconds
 from benchmarks.machine import description
-from benchmarks.scaling import Series, series, thread_counts
+from benchmarks.scaling import Series, kinds_of_scores, series, thread_counts
+from benchmarks.score_tables import kinds_table, promises, scores_table
 from benchmarks.stages import TRUTH, VALIDATION, WHOLE, repeats, stages
 from benchmarks.tables import Table
-from benchmarks.timing import Sample
-from benchmarks.versus.field import BUILT, Entry, Field, version
-from benchmarks.versus.peers import OURS, PEERS
-from benchmarks.workloads import LISTS_100, MILLION, WORKLOADS, Data, Workload
+from benchmarks.versus.field import BUILT, Field, version
+from benchmarks.versus.peers import LIST_PEERS, PEERS
+from benchmarks.workload import Data
+from benchmarks.workloads import LISTS, LISTS_100, MILLION, SCORES
 
 WIDTH = 250  # characters: the table is wide, and a terminal that is not breaks its lines
-OUR_CALL = OURS.calls[0]
-PEER_CALLS = [call for peer in PEERS for call in peer.calls]
-
-
-@dataclass(frozen=True)
-class Line:
-    """A workload, measured."""
-
-    workload: Workload
-    entries: dict[str, Entry]
-    from_memory: Sample
-
-    @property
-    def ours(self) -> Sample:
-        """The time of metrik."""
-        sample = self.entries[OUR_CALL].sample
-        assert sample
-        return sample
+LIST_CALLS = [call for peer in LIST_PEERS for call in peer.calls]
 
 
 def main() -> None:
@@ -51,28 +35,32 @@ def main() -> None:
     numbers = buffer()
     speeds = {count: bandwidth(numbers, count) for count in thread_counts()}
     del numbers
-    lines, figures = measured(console)
-    figures = [*bandwidths(speeds), *figures]
+    lines, figures = measured_lists(console)
+    scored = measured_scores(console)
+    kinds = kinds_of_scores()
+    figures = [*bandwidths(speeds), *figures, *import_figures(), *promises(scored, kinds)]
     found = [
         workload_table(lines, speeds),
+        scores_table(scored),
+        kinds_table(kinds),
         Table("Parts, and what else is promised", ["figure", "measured", "promised"], figures),
         *(series_table(what, measurements) for what, measurements in series().items()),
     ]
     for table in found:
         table.show(console)
-    notes = [description(load), *peer_notes(lines)]
+    notes = [description(load), *peer_notes([*lines, *scored])]
     loops.publish(console, notes[0])
     console.print(*notes, f"{time.perf_counter() - began:.0f} s", sep="\n")
     sections = [table.markdown() for table in found]
     tables.write("\n\n".join(["\n".join(f"- {note}" for note in notes), *sections]))
 
 
-def measured(console: Console) -> tuple[list[Line], list[list[str]]]:
-    """Measure the workloads, and what is measured beside them."""
+def measured_lists(console: Console) -> tuple[list[Line], list[list[str]]]:
+    """Measure the workloads of lists, and what is measured beside them."""
     lines, figures = [], []
     with ExitStack() as stack:
         field = Field(stack)
-        for workload in WORKLOADS.values():
+        for workload in LISTS.values():
             console.print(f"{workload.name}: {workload.purpose}")
             data = workload.build()
             lines.append(Line(workload, field.play(workload, data), from_memory(workload, data)))
@@ -80,47 +68,43 @@ def measured(console: Console) -> tuple[list[Line], list[list[str]]]:
                 figures += parts(data)
             if workload is MILLION:
                 figures += memory_figures()
-    figures += import_figures()
     shutil.rmtree(BUILT / "data")
     return lines, figures
+
+
+def measured_scores(console: Console) -> list[Line]:
+    """Measure the workloads of scores, of which one is in memory at a time."""
+    lines = []
+    with ExitStack() as stack:
+        field = Field(stack)
+        for workload in SCORES.values():
+            console.print(f"{workload.name}: {workload.purpose}")
+            lines.append(Line(workload, field.play(workload, workload.build())))
+            shutil.rmtree(BUILT / "data")
+    return lines
 
 
 def workload_table(lines: list[Line], speeds: dict[int, float]) -> Table:
     """Return the table of workloads: ours, the floor, the peers."""
     columns = ["workload", "metrik", "lowest-highest", "ns an id", "from memory", "MB", "floor", "above floor"]
-    rows = [ours(line, speeds) + [theirs(line, call) for call in PEER_CALLS] for line in lines]
-    return Table("Milliseconds, and how many times metrik's they are", [*columns, *PEER_CALLS], rows)
+    rows = [ours(line, speeds) + [line.peer(call) for call in LIST_CALLS] for line in lines]
+    return Table("Lists, in milliseconds, and how many times metrik's they are", [*columns, *LIST_CALLS], rows)
 
 
 def ours(line: Line, speeds: dict[int, float]) -> list[str]:
     """Return our cells of a line."""
+    assert line.from_memory
     floor = line.workload.bytes / max(speeds.values())
     return [
         line.workload.name,
         milliseconds(line.ours.median),
-        f"{milliseconds(line.ours.low)}-{milliseconds(line.ours.high)}",
+        line.span(),
         f"{1e9 * line.ours.median / line.workload.ids:.2f}",
         milliseconds(line.from_memory.median),
         f"{line.workload.bytes / 1e6:.1f}",
         milliseconds(floor),
         f"{line.from_memory.median / floor:.1f} x",
     ]
-
-
-def theirs(line: Line, call: str) -> str:
-    """Return a peer's cell of a line."""
-    entry = line.entries.get(call)
-    if entry is None:
-        return ""
-    if entry.sample is None:
-        return "failed"
-    return f"{milliseconds(entry.sample.median)} ({entry.sample.over(line.ours):.3g} x)"
-
-
-def milliseconds(seconds: float) -> str:
-    """Return the time with three digits, or all before the point."""
-    number = 1e3 * seconds
-    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def bandwidths(speeds: dict[int, float]) -> list[list[str]]:
@@ -178,12 +162,14 @@ def peer_notes(lines: list[Line]) -> list[str]:
         facts = [f"{peer.distribution} {version(peer)}"]
         if peer.convention:
             facts.append("compared under " + ", ".join(f"{key}={value}" for key, value in peer.convention.items()))
-        entries = [(line, line.entries[peer.calls[0]]) for line in lines if peer.calls[0] in line.entries]
-        line, first = entries[0]
-        if not first.error:
-            facts.append(f"builds {line.workload.name} in {first.prepared:.1f} s beforehand")
-            facts.append(f"computes {first.values} of its {len(line.workload.values)} values")
-        facts += [f"{line.workload.name} failed: {entry.error}" for line, entry in entries if entry.error]
+        entries = [(line, line.entries[call]) for line in lines for call in peer.calls if call in line.entries]
+        line, entry = next((line, entry) for line, entry in entries if entry.call == peer.calls[-1])
+        if not entry.error:
+            facts.append(f"builds {line.workload.name} in {entry.prepared:.1f} s beforehand")
+            facts.append(f"computes {entry.values} of its {len(line.workload.values)} values")
+        facts += [
+            f"{entry.call} failed at {line.workload.name}: {entry.error}" for line, entry in entries if entry.error
+        ]
         notes.append("; ".join(facts))
     return notes
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import metrik
-from benchmarks.workloads import Data, Workload
+from benchmarks.workload import Data, Ids, Workload
 
 WALKED = 20_000  # how many ids and relevant items the reference, which is slow, is given
 ULPS = 4 * np.finfo(np.float64).eps
@@ -21,8 +23,29 @@ class WrongAnswerError(AssertionError):
 
 def evaluate(workload: Workload, data: Data, **options: object) -> metrik.Report:
     """Return the report of a workload: the call that is timed, building the truth included."""
+    return metrik.evaluate(
+        *arguments(data), workload.values, **{"exclude": exclude(data), **workload.options, **options}
+    )
+
+
+def arguments(data: Data) -> tuple[metrik.Truth, object]:
+    """Return truth and predictions as `metrik.evaluate` takes them."""
     truth = metrik.Truth(data.indptr, data.items)
-    return metrik.evaluate(truth, data.predictions, workload.values, **{**workload.options, **options})
+    if data.candidates is None:
+        return truth, data.predictions
+    candidates: Any = metrik.Candidates  # of any type while it is being built
+    return truth, candidates(row_offsets(data.candidates), data.candidates.reshape(-1), data.predictions.reshape(-1))
+
+
+def exclude(data: Data) -> metrik.Exclude | None:
+    """Return what must not be recommended."""
+    return None if data.excluded is None else metrik.Exclude(row_offsets(data.excluded), data.excluded.reshape(-1))
+
+
+def row_offsets(rows: Ids) -> NDArray[np.int64]:
+    """Return where each row begins in the flattened array, and where the last one ends."""
+    offsets: NDArray[np.int64] = np.arange(len(rows) + 1, dtype=np.int64) * rows.shape[1]
+    return offsets
 
 
 def check(workload: Workload, data: Data, report: metrik.Report) -> None:
@@ -33,11 +56,9 @@ def check(workload: Workload, data: Data, report: metrik.Report) -> None:
     """
     table = report.per_user or evaluate(workload, data, per_user=True).per_user
     users = sample(workload)
+    some = data.rows(users)
     expected = metrik.reference.evaluate(
-        metrik.Truth(data.rows(users).indptr, data.rows(users).items),
-        data.rows(users).predictions,
-        workload.values,
-        per_user=True,
+        *arguments(some), workload.values, exclude=exclude(some), per_user=True
     ).per_user
     for name in workload.values:
         close = np.isclose(table[name][users], expected[name], rtol=ULPS, atol=0, equal_nan=True)
@@ -66,3 +87,19 @@ def compare(who: str, found: Mapping[str, float], expected: Mapping[str, float],
         if not math.isclose(value, expected[name], rel_tol=tolerance, abs_tol=0):
             message = f"{who}: {name} is {value}, not {expected[name]}"
             raise WrongAnswerError(message)
+
+
+def best(workload: Workload, data: Data) -> NDArray[np.int64]:
+    """Return the numbers of each user's highest scores, which a peer that only selects must find."""
+    depth = max(workload.cutoffs)
+    return metrik.topk(data.predictions, depth, exclude(data), num_threads=workload.threads).ids
+
+
+def compare_best(who: str, found: object, expected: NDArray[np.int64]) -> None:
+    """Raise unless the numbers found are those expected, in their order."""
+    numbers = np.asarray(found)
+    if numbers.shape != expected.shape:
+        raise WrongAnswerError(f"{who}: selects {numbers.shape}, not {expected.shape}")
+    for user, place in np.argwhere(numbers != expected)[:1]:
+        message = f"{who}: at place {place} of user {user} is {numbers[user, place]}, not {expected[user, place]}"
+        raise WrongAnswerError(message)

@@ -7,7 +7,7 @@ from itertools import cycle
 
 from benchmarks.answers import evaluate
 from benchmarks.timing import Sample, compete, turn
-from benchmarks.workloads import Data, Workload
+from benchmarks.workload import Data, Workload
 
 BEYOND_CACHES = 2**28  # bytes of copies that are evaluated in turn
 

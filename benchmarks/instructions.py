@@ -16,7 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.answers import evaluate
-from benchmarks.workloads import LISTS_100, Workload
+from benchmarks.workload import Workload
+from benchmarks.workloads import LISTS_100
 
 ROOT = Path(__file__).parents[1]
 FEW, MANY = 1, 4

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 import metrik
-from benchmarks.workloads import WORKLOADS, Data, Workload
+from benchmarks.workload import Data, Workload
+from benchmarks.workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[1]
 ALLOWED = 64 * 2**20  # bytes, and 8 more a user and value

@@ -9,7 +9,8 @@ from functools import partial
 
 from benchmarks.answers import check, evaluate
 from benchmarks.timing import Sample, compete, turn
-from benchmarks.workloads import LONGER_LISTS, MORE_USERS, Data, Workload
+from benchmarks.workload import Data, Workload
+from benchmarks.workloads import DENSE_CUTS, DENSE_MASKED, DENSE_UNCUT, LONGER_LISTS, MORE_USERS
 
 Series = list[tuple[Workload, Sample]]
 
@@ -21,6 +22,11 @@ def series() -> dict[str, Series]:
     return {"users": timed(MORE_USERS), "list length": timed(LONGER_LISTS), "threads": timed(threads)}
 
 
+def kinds_of_scores() -> Series:
+    """Time the same scores cut at several places, with items excluded, and not cut at all, in turns."""
+    return timed((*DENSE_CUTS, DENSE_MASKED, DENSE_UNCUT))
+
+
 def thread_counts() -> list[int]:
     """Return 1, 2, 4 ... and as many threads as there are cores to run on."""
     cores = len(os.sched_getaffinity(0))
@@ -29,11 +35,12 @@ def thread_counts() -> list[int]:
 
 def timed(workloads: Sequence[Workload]) -> Series:
     """Check and time each workload."""
-    built: dict[tuple[int, int], Data] = {}
+    built: dict[Workload, Data] = {}
     for workload in workloads:
-        if (key := (workload.users, workload.length)) not in built:
-            built[key] = workload.build()
-            check(workload, built[key], evaluate(workload, built[key]))
-    calls = {w.name: partial(evaluate, w, built[w.users, w.length]) for w in workloads}
+        if workload.drawn not in built:
+            built[workload.drawn] = workload.build()
+        data = built[workload.drawn]
+        check(workload, data, evaluate(workload, data))
+    calls = {w.name: partial(evaluate, w, built[w.drawn]) for w in workloads}
     samples = compete({name: partial(turn, call) for name, call in calls.items()})
     return [(workload, samples[workload.name]) for workload in workloads]

@@ -19,7 +19,7 @@ from metrik import _core
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from benchmarks.workloads import Data
+    from benchmarks.workload import Data
 
 STAGES = Path("build/bench/cpp/metrik_stages")
 WHOLE, TRUTH, VALIDATION = "whole", "building Truth", "validation"

@@ -1,24 +1,57 @@
 from __future__ import annotations
 
+import itertools
+import subprocess
+import sys
 import zlib
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import metrik
-from benchmarks import loops
-from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
-from benchmarks.versus.field import PeerError, Process
-from benchmarks.versus.peers import OURS, PEERS, Peer
-from benchmarks.versus.peers.numpy_code import prepare
-from benchmarks.workloads import BLOCK, LISTS_100, WORKLOADS, Data
+from benchmarks import bandwidth, loops
+from benchmarks.answers import ULPS, WrongAnswerError, best, check, compare, compare_best, evaluate
+from benchmarks.lines import Line
+from benchmarks.lists import BLOCK, Lists
+from benchmarks.scaling import Series
+from benchmarks.score_tables import (
+    PROMISED_KINDS,
+    PROMISED_RATIOS,
+    PROMISED_SHARES,
+    kinds_table,
+    promises,
+    scores_table,
+)
+from benchmarks.scores import Scores
+from benchmarks.timing import Sample
+from benchmarks.versus.field import Entry, PeerError, Process
+from benchmarks.versus.peers import LIST_PEERS, OURS, PEERS, READING, SCORE_PEERS, Call, Peer, numpy_code, numpy_scores
+from benchmarks.versus.worker import Worker
+from benchmarks.workload import Data, Workload
+from benchmarks.workloads import (
+    CANDIDATES_1000,
+    DENSE_20K,
+    DENSE_CUTS,
+    DENSE_MASKED,
+    DENSE_UNCUT,
+    LISTS,
+    LISTS_100,
+    SCORES,
+    WORKLOADS,
+)
 
 ROOT = Path(__file__).parent.parent
 SMALL = replace(LISTS_100, name="small", users=50)
+FEW_SCORES = replace(DENSE_20K, name="few", users=30, length=2_000)
+
+
+def small(workload: Workload) -> Workload:
+    return replace(workload, users=40, length=min(workload.length, 2_000))
 
 
 def modules() -> list[str]:
@@ -40,11 +73,13 @@ def test_the_same_arrays_on_every_machine() -> None:
     """If NumPy ever draws other numbers, times before and after are of different arrays, which this is to say."""
     assert checksum(SMALL.build()) == checksum(SMALL.build()) == 3_947_170_230
     assert checksum(replace(SMALL, wide=True).build()) == 3_317_869_197
+    assert checksum(FEW_SCORES.build()) == checksum(FEW_SCORES.build()) == 3_763_190_758
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
-def test_workloads_are_what_they_say(name: str) -> None:
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_are_what_they_say(name: str) -> None:
     workload = replace(WORKLOADS[name], users=40)
+    assert isinstance(workload, Lists)
     data = workload.build()
     assert data.predictions.shape == (40, workload.length)
     for lists in (data.predictions, data.items.reshape(40, workload.relevant)):
@@ -52,6 +87,35 @@ def test_workloads_are_what_they_say(name: str) -> None:
         assert lists.min() >= 0
     assert data.predictions.nbytes + data.items.nbytes == replace(workload, per_user=False).bytes
     check(workload, data, evaluate(workload, data))
+
+
+@pytest.mark.parametrize("workload", [*map(small, SCORES.values()), small(CANDIDATES_1000)])
+def test_scores_are_what_they_say(workload: Workload) -> None:
+    assert isinstance(workload, Scores)
+    data = workload.build()
+    some = data.predictions if data.candidates is None else data.candidates
+    assert some.shape == (workload.users, workload.length)
+    assert data.predictions.dtype == workload.dtype
+    assert data.predictions.nbytes + (0 if data.candidates is None else data.candidates.nbytes) == workload.bytes
+    marked = data.items.reshape(workload.users, workload.relevant)
+    if workload.excluded:
+        marked = np.concatenate([marked, data.excluded], axis=1)
+        assert marked.shape[1] == workload.relevant + workload.excluded
+    rows = [*data.predictions, *marked, *([] if data.candidates is None else data.candidates)]
+    assert all(np.unique(row).size == row.size for row in rows)
+    if data.candidates is not None:
+        assert all(set(truth) <= set(items) for truth, items in zip(marked, data.candidates, strict=True))
+    else:
+        assert marked.max() < workload.length
+        check(workload, data, evaluate(workload, data))
+
+
+def test_equal_scores_are_drawn_again() -> None:
+    """Of 200,000 scores some hundreds are equal; what is excluded scores as high as what is relevant."""
+    scores = replace(DENSE_MASKED, users=1, length=200_000).build()
+    assert np.unique(scores.predictions).size == 200_000
+    row = scores.predictions[0]
+    assert [round(float(row[ids].mean())) for ids in (scores.items, scores.excluded, slice(None))] == [2, 2, 0]
 
 
 def test_more_users_begin_with_the_fewer() -> None:
@@ -69,21 +133,53 @@ def test_a_wrong_answer_is_not_timed() -> None:
         compare("someone", {"recall@5": 0.5}, {"recall@5": 0.5 + 1e-9}, ULPS)
 
 
-@pytest.mark.parametrize("call", PEERS[0].calls)
-@pytest.mark.parametrize("name", PEERS[0].workloads)
-def test_the_numpy_peer_computes_the_same(name: str, call: str) -> None:
+def test_a_wrong_selection_is_not_timed() -> None:
+    data = FEW_SCORES.build()
+    expected = best(FEW_SCORES, data)
+    ordered = np.argsort(-data.predictions, axis=1)[:, :20]
+    compare_best("someone", ordered.tolist(), expected)
+    with pytest.raises(WrongAnswerError, match=r"someone: selects \(30, 19\), not \(30, 20\)"):
+        compare_best("someone", ordered[:, :19].tolist(), expected)
+    ordered[7, [3, 4]] = ordered[7, [4, 3]]
+    with pytest.raises(
+        WrongAnswerError, match=f"someone: at place 3 of user 7 is {ordered[7, 3]}, not {ordered[7, 4]}"
+    ):
+        compare_best("someone", ordered.tolist(), expected)
+
+
+@pytest.mark.parametrize("call", LIST_PEERS[0].calls)
+@pytest.mark.parametrize("name", LIST_PEERS[0].workloads)
+def test_numpy_computes_the_same_of_lists(name: str, call: str) -> None:
     workload = replace(WORKLOADS[name], users=70)
-    data = workload.build()
-    expected = evaluate(workload, data).values
-    found = prepare(data, workload)[call]()
+    same_values(workload, numpy_code.prepare(workload.build(), workload)[call])
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_numpy_computes_the_same_of_scores(name: str) -> None:
+    workload = small(WORKLOADS[name])
+    same_values(workload, numpy_scores.prepare(workload.build(), workload)["NumPy"])
+
+
+def same_values(workload: Workload, call: Call) -> None:
+    expected, found = evaluate(workload, workload.build()).values, call()
     assert list(found) == list(expected)
-    compare(call, found, expected, 1e-12)
+    compare("NumPy", found, expected, 1e-12)
+
+
+def test_numpy_ranks_candidates_by_their_scores() -> None:
+    workload = replace(CANDIDATES_1000, users=30)
+    data = workload.build()
+    assert data.candidates is not None
+    everything = np.full((30, workload.catalogue), -np.inf, np.float32)
+    np.put_along_axis(everything, data.candidates, data.predictions, axis=1)
+    expected = metrik.evaluate(metrik.Truth(data.indptr, data.items), everything, workload.values).values
+    compare("NumPy", numpy_scores.prepare(data, workload)["NumPy"](), expected, 1e-12)
 
 
 def test_every_peer_has_its_module_and_a_convention_of_ours() -> None:
-    for peer in (OURS, *PEERS):
+    for peer in (OURS, READING, *PEERS):
         assert (ROOT / "benchmarks" / "versus" / "peers" / f"{peer.module}.py").exists()
-        assert set(peer.workloads) <= set(WORKLOADS)
+        assert set(peer.workloads) <= {*WORKLOADS, CANDIDATES_1000.name}
         assert (
             metrik.conventions["standard"].diff(metrik.conventions["standard"].replace(**peer.convention)) is not None
         )
@@ -99,8 +195,66 @@ def test_a_process_answers_from_round_to_round(tmp_path: Path) -> None:
         for call in process.peer.calls:
             assert process.ask("answer", call=call).keys() == set(SMALL.values)
             assert process.ask("turn", call=call) > 0
+        process.ask("forget")
+        with pytest.raises(PeerError, match="KeyError"):
+            process.ask("turn", call=process.peer.calls[0])
     finally:
         process.stop()
+
+
+def test_a_process_tells_what_it_selects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The peer that selects needs torch; the worker takes any array."""
+    monkeypatch.setitem(
+        sys.modules, "benchmarks.versus.peers.nobody", SimpleNamespace(prepare=lambda data, _: {"": lambda: data.items})
+    )
+    data = FEW_SCORES.build()
+    data.save(tmp_path)
+    worker = Worker("nobody")
+    worker.prepare("dense_20k", str(tmp_path))
+    assert worker.answer("") == data.items.tolist()
+
+
+def test_reading_reads_every_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bit must be seen wherever it is: before the first cache line, in any block, in what is left at the end."""
+    source, library = ROOT / "benchmarks" / "cpp" / "reading.cpp", tmp_path / "reading.so"
+    command = ["c++", "-std=c++20", "-shared", "-fPIC", "-pthread", str(source), "-o", str(library)]
+    subprocess.run(command, check=True)  # noqa: S603 - the command is our own
+    monkeypatch.setattr(bandwidth, "LIBRARY", library)
+    block = 2**17  # words
+    words = np.zeros(3 * block, np.int64)
+    for begin, length in itertools.product(range(8), (0, 1, 7, 40, block - 1, 2 * block + 70)):
+        array = words[begin : begin + length]
+        for place in {0, 1, 7, 8, 39, block - 2, block - 1, block, block + 9, length // 2, length - 2, length - 1}:
+            if 0 <= place < length:
+                array[place] = 1 + place
+                assert bandwidth.read(array, threads=1 + place % 3) == 1 + place
+                array[place] = 0
+
+
+def test_tables_of_scores_compare_by_rounds() -> None:
+    """Rounds of 1 and 3 seconds: reading takes half of ours in each, a peer six times as long."""
+    ours = Entry("metrik", Sample((1.0, 3.0)), values=4)
+    times = {call: Entry(call, Sample((6.0, 18.0))) for peer in SCORE_PEERS for call in peer.calls}
+    entries = {"metrik": ours, "reading": Entry("reading", Sample((0.5, 1.5))), **times}
+    lines = [Line(workload, entries) for workload in SCORES.values()]
+    row = scores_table(lines).rows[0]
+    assert row[:7] == ["dense_20k", "2000", "1000-3000", "328", "0.2", "0.3", "50%"]
+    assert row[7] == "12000 (6 x)"
+    kinds: Series = [(workload, Sample((1.0, 3.0))) for workload in (*DENSE_CUTS, DENSE_MASKED)]
+    kinds.append((DENSE_UNCUT, Sample((4.0, 12.0))))
+    assert [row[-1] for row in kinds_table(kinds).rows] == ["1.00"] * 7 + ["4.00"]
+    figures = promises(lines, kinds)
+    assert len(figures) == len(PROMISED_RATIOS) + len(PROMISED_SHARES) + len(PROMISED_KINDS)
+    assert figures[0] == ["dense_20k, torch.topk alone to metrik", "6 x", "at least 5 x"]
+    assert figures[5] == ["dense_20k, share of the speed of reading", "50%", "at least 45%"]
+    assert figures[-1] == ["dense_uncut to dense_20k", "4.00 x", "at most 3 x"]
+
+
+def test_a_peer_that_failed_has_a_word_in_its_cell() -> None:
+    entries = {"metrik": Entry("metrik", Sample((1.0,))), "torch": Entry("torch", error="not installed")}
+    line = Line(DENSE_20K, entries)
+    assert (line.peer("torch"), line.peer("NumPy")) == ("failed", "")
+    assert np.isnan(line.ratio("torch"))
 
 
 def test_a_peer_that_does_not_start_says_why() -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.timing import seconds, turn
-from benchmarks.workloads import WORKLOADS, Data
+from benchmarks.workload import Data
+from benchmarks.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from benchmarks.versus.peers import Call
@@ -34,16 +36,20 @@ class Worker:
         def build() -> None:
             self._calls = self._peer.prepare(data, WORKLOADS[workload])
 
-        self._calls = {}  # so that the last workload's memory is free
         return seconds(build)
 
-    def answer(self, call: str) -> dict[str, float]:
+    def answer(self, call: str) -> dict[str, float] | list[list[int]]:
         """Return what a call computes. It is the first, in which a compiler may run."""
-        return dict(self._calls[call]())
+        found = self._calls[call]()
+        return dict(found) if isinstance(found, Mapping) else found.tolist()
 
     def turn(self, call: str) -> float:
         """Return the seconds that a call takes."""
         return turn(self._calls[call])
+
+    def forget(self) -> None:
+        """Free the memory of the workload."""
+        self._calls = {}
 
 
 def main() -> None:

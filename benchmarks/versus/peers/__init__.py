@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-Call = Callable[[], Mapping[str, float]]
+Call = Callable[[], Mapping[str, float] | Any]  # a peer that selects may have arrays of its own kind
 
 _USUAL = ("lists_100", "lists_1000")
 _EVERY = (*_USUAL, "lists_100_wide", "truth_5000", "leave_one_out")
+_CUT_AT_20 = ("dense_20k", "dense_20k_float64", "dense_5k", "dense_1m", "dense_masked")
+_CUT = (*_CUT_AT_20, "dense_20k_100", "candidates_1000")
+_SCORES = (*_CUT, "dense_uncut")
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,9 @@ class Peer:
     convention: Mapping[str, str] = field(default_factory=dict)  # the fields under which ours are its answers
 
 
-OURS = Peer("metrik_itself", ("metrik",), "metrik", (), (*_EVERY, "lists_100_per_user", "million"))
-PEERS = (
+OURS = Peer("metrik_itself", ("metrik",), "metrik", (), (*_EVERY, "lists_100_per_user", "million", *_SCORES))
+READING = Peer("memory_reading", ("reading",), "metrik", (), _SCORES)
+LIST_PEERS = (
     Peer("numpy_code", ("NumPy, sorted keys", "NumPy, bitmap"), "numpy", ("numpy>=2.4",), _EVERY),
     Peer(
         "ranx_library",
@@ -56,3 +61,10 @@ PEERS = (
         {"ap_over": "relevant"},
     ),
 )
+SCORE_PEERS = (
+    # of one version, so that pip prefers the wheel for CPUs alone where it knows of one: the other has 5 GB
+    Peer("torch_library", ("torch.topk alone", "torch"), "torch", ("torch==2.13.0", "numpy>=2.4"), _CUT),
+    Peer("irspack_library", ("irspack's core",), "irspack", ("irspack>=0.5.2",), _CUT_AT_20, {"ap_over": "relevant"}),
+    Peer("numpy_scores", ("NumPy",), "numpy", ("numpy>=2.4",), _SCORES),
+)
+PEERS = (*LIST_PEERS, *SCORE_PEERS)

@@ -8,7 +8,7 @@ from benchmarks.answers import evaluate
 
 if TYPE_CHECKING:
     from benchmarks.versus.peers import Call
-    from benchmarks.workloads import Data, Workload
+    from benchmarks.workload import Data, Workload
 
 
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.versus.peers import Call
-from benchmarks.workloads import Data, Ids, Workload
+from benchmarks.workload import Data, Ids, Workload
 
 Places = NDArray[np.intp]  # of the hits in the flattened lists, ascending
 CODES_UP_TO = 2**20  # ids that are small enough to be used as they are

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchmarks.versus.peers import Call
-    from benchmarks.workloads import Data, Workload
+    from benchmarks.workload import Data, Workload
 
 NAMES = {"precision": "P", "recall": "recall", "ndcg": "ndcg_cut", "average_precision": "map_cut"}
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchmarks.versus.peers import Call
-    from benchmarks.workloads import Data, Workload
+    from benchmarks.workload import Data, Workload
 
 NAMES = {"average_precision": "map", "reciprocal_rank": "mrr"}
 
