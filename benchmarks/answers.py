@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +32,8 @@ def arguments(data: Data) -> tuple[metrik.Truth, object]:
     truth = metrik.Truth(data.indptr, data.items)
     if data.candidates is None:
         return truth, data.predictions
-    candidates: Any = metrik.Candidates  # of any type while it is being built
-    return truth, candidates(row_offsets(data.candidates), data.candidates.reshape(-1), data.predictions.reshape(-1))
+    offsets = row_offsets(data.candidates)
+    return truth, metrik.Candidates(offsets, data.candidates.reshape(-1), data.predictions.reshape(-1))
 
 
 def exclude(data: Data) -> metrik.Exclude | None:

@@ -110,7 +110,7 @@ SCORES: dict[str, Workload] = {
         replace(DENSE_20K, name="dense_1m", purpose="few users of a huge catalogue", users=64, length=1_000_000),
         DENSE_MASKED,
         DENSE_UNCUT,
-        # CANDIDATES_1000 joins them when there is metrik.Candidates
+        CANDIDATES_1000,
     )
 }
 WORKLOADS = LISTS | SCORES
