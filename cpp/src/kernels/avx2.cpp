@@ -43,6 +43,13 @@ struct Lanes {
   }
 };
 
+// All bits of a lane that has its bit, of the four lowest, set.
+__m256i spread(std::uint64_t bits) {
+  const __m256i lanes = _mm256_setr_epi64x(1, 2, 4, 8);
+  const __m256i own = _mm256_and_si256(_mm256_set1_epi64x(static_cast<std::int64_t>(bits)), lanes);
+  return _mm256_cmpeq_epi64(own, lanes);
+}
+
 struct Float32Lanes {
   static constexpr std::size_t kWidth = 8;
   static constexpr float kLowest = kLowestFloat;
@@ -55,6 +62,13 @@ struct Float32Lanes {
   // The second where one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm256_max_ps(one, other); }
   static unsigned mask(Vector truths) { return static_cast<unsigned>(_mm256_movemask_ps(truths)); }
+  // The lowest where a bit is set.
+  static Vector lowered(Vector scores, std::uint64_t bits) {
+    const __m256i lanes = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    const __m256i own = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits & 0xffU)), lanes);
+    const __m256i set = _mm256_cmpeq_epi32(own, lanes);
+    return _mm256_blendv_ps(scores, all(kLowest), _mm256_castsi256_ps(set));
+  }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector scores) {
     return mask(_mm256_cmp_ps(scores, scores, _CMP_UNORD_Q));
@@ -80,6 +94,10 @@ struct Float64Lanes {
   // The second where one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm256_max_pd(one, other); }
   static unsigned mask(Vector truths) { return static_cast<unsigned>(_mm256_movemask_pd(truths)); }
+  // The lowest where a bit is set.
+  static Vector lowered(Vector scores, std::uint64_t bits) {
+    return _mm256_blendv_pd(scores, all(kLowest), _mm256_castsi256_pd(spread(bits)));
+  }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector scores) {
     return mask(_mm256_cmp_pd(scores, scores, _CMP_UNORD_Q));
@@ -111,6 +129,10 @@ struct Int64Lanes {
   }
   static Vector greater_of(Vector one, Vector other) {
     return _mm256_blendv_epi8(other, one, _mm256_cmpgt_epi64(one, other));
+  }
+  // The lowest where a bit is set.
+  static Vector lowered(Vector scores, std::uint64_t bits) {
+    return _mm256_blendv_epi8(scores, all(kLowest), spread(bits));
   }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector) { return 0; }

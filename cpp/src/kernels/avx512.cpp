@@ -55,6 +55,10 @@ struct Float32Lanes {
   static Vector all(float score) { return _mm512_set1_ps(score); }
   // The second where one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_ps(one, other); }
+  // The lowest where a bit is set.
+  static Vector lowered(Vector scores, std::uint64_t bits) {
+    return _mm512_mask_mov_ps(scores, static_cast<__mmask16>(bits), all(kLowest));
+  }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector scores) { return _mm512_cmp_ps_mask(scores, scores, _CMP_UNORD_Q); }
   static unsigned at_least(Vector scores, Vector bound) {
@@ -77,6 +81,10 @@ struct Float64Lanes {
   static Vector all(double score) { return _mm512_set1_pd(score); }
   // The second where one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_pd(one, other); }
+  // The lowest where a bit is set.
+  static Vector lowered(Vector scores, std::uint64_t bits) {
+    return _mm512_mask_mov_pd(scores, static_cast<__mmask8>(bits), all(kLowest));
+  }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector scores) { return _mm512_cmp_pd_mask(scores, scores, _CMP_UNORD_Q); }
   static unsigned at_least(Vector scores, Vector bound) {
@@ -98,6 +106,10 @@ struct Int64Lanes {
   static void store(std::int64_t* to, Vector scores) { _mm512_storeu_si512(to, scores); }
   static Vector all(std::int64_t score) { return _mm512_set1_epi64(score); }
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_epi64(one, other); }
+  // The lowest where a bit is set.
+  static Vector lowered(Vector scores, std::uint64_t bits) {
+    return _mm512_mask_mov_epi64(scores, static_cast<__mmask8>(bits), all(kLowest));
+  }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector) { return 0; }
   static unsigned at_least(Vector scores, Vector bound) {

@@ -54,6 +54,10 @@ struct ScoreLanes {
   static void store(T* to, Vector scores) { *to = scores; }
   static Vector all(T score) { return score; }
   static Vector greater_of(Vector one, Vector other) { return one > other ? one : other; }
+  // The lowest where a bit is set.
+  static Vector lowered(Vector score, std::uint64_t bits) {
+    return (bits & 1U) != 0 ? kLowest : score;
+  }
   static unsigned no_mask() { return 0; }
   static unsigned is_nan(Vector scores) {
     return scores != scores ? 1 : 0;  // NOLINT(misc-redundant-expression): not for NaN

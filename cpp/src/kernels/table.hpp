@@ -36,14 +36,17 @@ inline constexpr std::int64_t kLowestInteger = -9223372036854775807 - 1;
 
 template <class Score>
 struct ScoreKernels {
-  // The greatest of each group of some chunks, lowest() if all are NaN. Returns whether one is NaN.
-  bool (*group_maxima)(const Score* scores, std::size_t chunks, Score* maxima);
+  // The greatest of each group of some chunks that are not excluded, the lowest score if there are
+  // none but NaN. `excluded`: a bit a score, or null. Returns whether one is NaN, excluded or not.
+  bool (*group_maxima)(const Score* scores, std::size_t chunks, const std::uint64_t* excluded,
+                       Score* maxima);
   // The positions of those that are at least `least`, ascending. Returns how many there are.
   std::size_t (*find_at_least)(const Score* scores, std::size_t size, Score least,
                                std::uint32_t* positions);
-  // How many are above `score`, and how many equal it.
-  void (*count_above)(const Score* scores, std::size_t size, Score score, std::size_t* above,
-                      std::size_t* equal);
+  // Adds to each bound's count the scores that beat it: those above, and from the bound at
+  // `strict` on only these; those before it are also beaten by equal scores.
+  void (*count_beating)(const Score* scores, std::size_t size, const Score* bounds,
+                        std::size_t strict, std::size_t size_of_bounds, std::int64_t* counts);
 };
 
 struct Kernels {

@@ -15,6 +15,9 @@ namespace {
 template <class Key>
 constexpr Key kLowest = std::is_floating_point_v<Key> ? -std::numeric_limits<Key>::infinity()
                                                       : std::numeric_limits<Key>::min();
+template <class Key>
+constexpr Key kHighest = std::is_floating_point_v<Key> ? std::numeric_limits<Key>::infinity()
+                                                       : std::numeric_limits<Key>::max();
 
 // The least key above; sets `none` if there is none.
 template <class Key>
@@ -28,6 +31,16 @@ Key successor(Key key, bool& none) noexcept {
   }
 }
 
+// The key's bits as an integer that is in the order of the keys, and back: the same for both. No
+// NaN.
+template <class Key>
+using Bits = std::conditional_t<sizeof(Key) == 4, std::int32_t, std::int64_t>;
+template <class Key>
+Bits<Key> in_order(Bits<Key> bits) noexcept {
+  const bool turned = std::is_floating_point_v<Key> && bits < 0;
+  return turned ? bits ^ std::numeric_limits<Bits<Key>>::max() : bits;
+}
+
 template <class Key>
 bool is_same(Key one, Key other) noexcept {
   return one == other || (is_nan(one) && is_nan(other));
@@ -36,6 +49,10 @@ bool is_same(Key one, Key other) noexcept {
 // Beyond so many items whose ranks are asked for, comparing all with each costs more than to search
 // each one's place among them.
 constexpr std::size_t kCountedEach = 64;
+
+// So many maxima of groups are looked at several times at no great cost: they stay in the nearest
+// cache.
+constexpr std::size_t kNearGroups = 2048;
 
 }  // namespace
 
@@ -84,12 +101,12 @@ void KeyRanking<Key>::for_each_item(const Checkpoint& checkpoint, const Body& bo
 template <class Key>
 void KeyRanking<Key>::mark_excluded(std::span<const std::int64_t> excluded,
                                     const Checkpoint& checkpoint) {
-  grow(excluded_bits_, (size_ + 63) / 64, std::uint64_t{0}, checkpoint);
   in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) excluded_bits_[excluded_[i] / 64] = 0;
   });
   excluded_.clear();
-  grow(excluded_bits_, (size_ + 63) / 64, std::uint64_t{0}, checkpoint);
+  constexpr std::size_t kWords = kChunkScores / 64;
+  grow(excluded_bits_, (size_ / kChunkScores + 1) * kWords, std::uint64_t{0}, checkpoint);
   in_chunks(excluded.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const std::int64_t position : excluded.subspan(begin, end - begin)) {
       const auto item = static_cast<std::uint64_t>(position);
@@ -110,14 +127,18 @@ void KeyRanking<Key>::start(std::span<const std::int64_t> excluded, const Checkp
   grow(maxima_, groups, Key{}, checkpoint);
   maxima_.resize(groups);
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
+    const std::uint64_t* const masked = excluded_.empty() ? nullptr : &excluded_bits_[begin / 64];
     Key* const maxima = maxima_.data() + begin / kChunkScores * kGroups;
     const std::size_t chunks = size / kChunkScores;
-    if (kernels_.group_maxima(keys, chunks, maxima)) has_nan_ = true;
+    if (kernels_.group_maxima(keys, chunks, masked, maxima)) has_nan_ = true;
     if (size % kChunkScores == 0) return;
     std::array<Key, kChunkScores> last;
     const auto rest = std::copy(keys + chunks * kChunkScores, keys + size, last.begin());
     std::fill(rest, last.end(), kLowest<Key>);
-    if (kernels_.group_maxima(last.data(), 1, maxima + chunks * kGroups)) has_nan_ = true;
+    const std::uint64_t* const last_masked =
+        masked == nullptr ? nullptr : masked + chunks * kChunkScores / 64;
+    Key* const last_maxima = maxima + chunks * kGroups;
+    if (kernels_.group_maxima(last.data(), 1, last_masked, last_maxima)) has_nan_ = true;
   });
 }
 
@@ -133,31 +154,26 @@ Count KeyRanking<Key>::count_nan(Offset& first, const Checkpoint& checkpoint) {
 template <class Key>
 Count KeyRanking<Key>::length(const Checkpoint& checkpoint) {
   if (!recommends_) return 0;
-  auto items = static_cast<Count>(size_);
-  if (has_least_) {
-    items = 0;
-    for_each_piece(checkpoint, [&](const Key* keys, std::size_t, std::size_t size) {
-      std::size_t above = 0;
-      std::size_t equal = 0;
-      kernels_.count_above(keys, size, least_, &above, &equal);
-      items += static_cast<Count>(above + equal);
-    });
-  }
+  if (!has_least_) return candidates();
+  Count items = 0;
+  for_each_piece(checkpoint, [&](const Key* keys, std::size_t, std::size_t size) {
+    kernels_.count_beating(keys, size, &least_, 1, 1, &items);
+  });
   in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const std::uint32_t item : std::span(excluded_).subspan(begin, end - begin)) {
-      items -= !has_least_ || row_.at(item) >= least_ ? 1 : 0;
+      items -= row_.at(item) >= least_ ? 1 : 0;
     }
   });
   return std::max(items, Count{0});  // less only if another thread writes to the scores meanwhile
 }
 
-// A key that at least `wanted` items reach, if there are as many that are no NaN.
+// The maxima of all groups, or of so many at least that several groups share them.
 template <class Key>
-Key KeyRanking<Key>::bound(std::size_t wanted, const Checkpoint& checkpoint) {
-  // Few enough groups to choose among, and so many that the bound is close.
+std::span<const Key> KeyRanking<Key>::fold_maxima(std::size_t groups,
+                                                  const Checkpoint& checkpoint) {
   const std::size_t chunks = maxima_.size() / kGroups;
-  const std::size_t rows = std::min(chunks, 4 * wanted / kGroups + 1);
-  if (rows * kGroups < wanted) return least_;
+  const std::size_t rows = groups / kGroups + 1;
+  if (chunks <= rows) return maxima_;
   folded_.clear();
   folded_.reserve(rows * kGroups);
   in_chunks(rows * kGroups, checkpoint, [&](std::size_t begin, std::size_t end) {
@@ -170,8 +186,31 @@ Key KeyRanking<Key>::bound(std::size_t wanted, const Checkpoint& checkpoint) {
     for (std::size_t i = 0; i < kGroups; ++i) folded[i] = std::max(folded[i], maxima[i]);
     if (chunk % kChunk == kChunk - 1) checkpoint();
   }
-  move_first(std::span(folded_), wanted, std::greater<>(), checkpoint);
-  return std::max(least_, folded_[wanted - 1]);
+  return folded_;
+}
+
+// A key that at least `wanted` items reach, if there are as many that are no NaN, and hardly more
+// groups: by halving the range of the keys, which takes a few looks at the maxima.
+template <class Key>
+Key KeyRanking<Key>::bound(std::size_t wanted, const Checkpoint& checkpoint) {
+  const std::span<const Key> maxima = fold_maxima(std::max(kNearGroups, 4 * wanted), checkpoint);
+  if (maxima.size() < wanted) return least_;
+  const auto bits_of = [](Key key) { return in_order<Key>(std::bit_cast<Bits<Key>>(key)); };
+  Bits<Key> reached = bits_of(least_);  // by enough, or the least there is
+  Bits<Key> above = bits_of(kHighest<Key>);
+  while (true) {
+    const Bits<Key> middle = std::midpoint(reached, above);
+    if (middle == reached) break;
+    const Key key = std::bit_cast<Key>(in_order<Key>(middle));
+    Count count = 0;
+    in_chunks(maxima.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      kernels_.count_beating(&maxima[begin], end - begin, &key, 1, 1, &count);
+    });
+    const bool enough = std::cmp_greater_equal(count, wanted);
+    (enough ? reached : above) = middle;
+    if (enough && std::cmp_less_equal(count, wanted + wanted / 16)) break;
+  }
+  return std::bit_cast<Key>(in_order<Key>(reached));
 }
 
 template <class Key>
@@ -186,7 +225,7 @@ template <class Key>
 void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   const std::size_t room = std::min(2 * keep + 4 * kChunkScores, size_ + kChunkScores);
   entries_.reserve(room);
-  Key least = bound(std::min(keep + excluded_.size(), size_), checkpoint);
+  Key least = bound(keep, checkpoint);
   bool done = false;
   std::array<std::uint32_t, kChunkScores> found;
   const auto look_at = [&](std::size_t chunk) {
@@ -339,26 +378,66 @@ std::size_t KeyRanking<Key>::first_beaten(const Entry& item, const Better& bette
   return static_cast<std::size_t>(beaten - entries_.begin());
 }
 
+// Counts for each of the bounds how many keys reach it, and how many are above it.
+template <class Key>
+void KeyRanking<Key>::count_reaching(const Checkpoint& checkpoint) {
+  const std::size_t count = bounds_.size();
+  bounds_.reserve(2 * count);
+  bounds_.insert(bounds_.end(), bounds_.begin(), bounds_.begin() + static_cast<Offset>(count));
+  counts_.assign(2 * count, 0);
+  for_each_piece(checkpoint, [&](const Key* keys, std::size_t, std::size_t size) {
+    kernels_.count_beating(keys, size, bounds_.data(), count, 2 * count, counts_.data());
+  });
+}
+
+// Adds to the rank of each entry how many of the row beat it, where of equal ones the lowest
+// position wins, or the highest.
+template <class Key>
+void KeyRanking<Key>::count_by_position(bool highest, const Checkpoint& checkpoint) {
+  const std::size_t count = entries_.size();
+  // Those first that equal keys beat: at the begin of the row all, or none.
+  order_.resize(count);
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::ranges::sort(order_, [&](std::size_t one, std::size_t other) {
+    return (entries_[one].item < entries_[other].item) == highest && one != other;
+  });
+  bounds_.clear();
+  for (const std::size_t entry : order_) bounds_.push_back(entries_[entry].key);
+  counts_.assign(count, 0);
+  std::size_t passed = 0;  // entries whose position lies behind
+  const auto next_position = [&](std::size_t end) {
+    if (passed == count) return end;
+    const Entry& next = entries_[order_[highest ? passed : count - 1 - passed]];
+    return std::min<std::size_t>(end, next.item + (highest ? 1U : 0U));
+  };
+  for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
+    for (std::size_t at = begin; at < begin + size;) {
+      const std::size_t next = next_position(begin + size);
+      kernels_.count_beating(keys + (at - begin), next - at, bounds_.data(),
+                             highest ? passed : count - passed, count, counts_.data());
+      passed += next < begin + size ? 1 : 0;
+      at = next;
+    }
+  });
+  for (std::size_t i = 0; i < count; ++i) ranks_[order_[i]] += counts_[i];
+}
+
 // Ranks each item by itself: how many beat it. Returns whether positions say who wins the ties.
 template <class Key>
 bool KeyRanking<Key>::count_each(Ties ties, const Checkpoint& checkpoint) {
   const Better before_others = better(ties);
-  bool settled = true;
-  for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
+  if (before_others.ids != nullptr) {
+    bounds_.clear();
+    for (const Entry& entry : entries_) bounds_.push_back(entry.key);
+    count_reaching(checkpoint);
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const Entry& entry = entries_[i];
-      const std::size_t before = std::clamp<std::size_t>(entry.item, begin, begin + size) - begin;
-      std::size_t above[2];
-      std::size_t equal[2];
-      kernels_.count_above(keys, before, entry.key, &above[0], &equal[0]);
-      kernels_.count_above(keys + before, size - before, entry.key, &above[1], &equal[1]);
-      if (entry.item >= begin && entry.item < begin + size) --equal[1];  // it equals itself
-      const std::size_t tied = before_others.highest ? equal[1] : equal[0];
-      ranks_[i] += static_cast<Count>(above[0] + above[1] + tied);
-      settled = settled && (before_others.ids == nullptr || equal[0] + equal[1] == 0);
+      const Count above = counts_[entries_.size() + i];
+      if (counts_[i] > above + 1) return false;
+      ranks_[i] += above;
     }
-  });
-  if (!settled) return false;
+  } else {
+    count_by_position(before_others.highest, checkpoint);
+  }
   // Those that are excluded beat nobody.
   beating_.assign(entries_.size() + 1, 0);
   in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
@@ -403,18 +482,21 @@ void KeyRanking<Key>::count_tied(const Checkpoint& checkpoint) {
     beating_[index] += times;
   };
   const bool each = scores_.size() <= kCountedEach && !has_nan_;
-  for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
-    for (std::size_t i = 0; each && i < scores_.size(); ++i) {
-      std::size_t above = 0;
-      std::size_t equal = 0;
-      kernels_.count_above(keys, size, scores_[i], &above, &equal);
-      score_ties_[i].first += static_cast<Count>(above);
-      score_ties_[i].last += static_cast<Count>(equal);
+  if (each) {
+    bounds_ = scores_;
+    count_reaching(checkpoint);
+    for (std::size_t i = 0; i < scores_.size(); ++i) {
+      const Count above = counts_[scores_.size() + i];
+      score_ties_[i].first += above;
+      score_ties_[i].last += counts_[i] - above;
     }
-    for (std::size_t i = 0; !each && i < size; ++i) {
-      if (is_rankable(keys[i], begin + i)) count(keys[i], 1);
-    }
-  });
+  } else {
+    for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
+      for (std::size_t i = 0; i < size; ++i) {
+        if (is_rankable(keys[i], begin + i)) count(keys[i], 1);
+      }
+    });
+  }
   for (std::size_t i = 0; each && i < excluded_.size(); ++i) {
     if (i % kChunk == kChunk - 1) checkpoint();
     count(row_.at(excluded_[i]), -1);

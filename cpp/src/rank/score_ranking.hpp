@@ -101,12 +101,15 @@ class KeyRanking {
   }
   void mark_excluded(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
   [[nodiscard]] Count length(const Checkpoint& checkpoint);
+  [[nodiscard]] std::span<const Key> fold_maxima(std::size_t groups, const Checkpoint& checkpoint);
   [[nodiscard]] Key bound(std::size_t wanted, const Checkpoint& checkpoint);
   void gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void keep_best(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void choose(std::span<const std::int64_t> positions, Ties ties, const Checkpoint& checkpoint);
   [[nodiscard]] std::size_t first_beaten(const Entry& item, const Better& better) const;
+  void count_reaching(const Checkpoint& checkpoint);
+  void count_by_position(bool highest, const Checkpoint& checkpoint);
   [[nodiscard]] bool count_each(Ties ties, const Checkpoint& checkpoint);
   void count_all(Ties ties, const Checkpoint& checkpoint);
   void count_tied(const Checkpoint& checkpoint);
@@ -124,7 +127,7 @@ class KeyRanking {
   std::size_t size_ = 0;  // items
   bool has_nan_ = false;
   std::vector<std::uint32_t> excluded_;       // each once
-  std::vector<std::uint64_t> excluded_bits_;  // one an item
+  std::vector<std::uint64_t> excluded_bits_;  // one an item, whole chunks of them
   std::vector<Key> maxima_;                   // kGroups a chunk
   // Of a call.
   std::vector<Key> folded_;
@@ -133,11 +136,14 @@ class KeyRanking {
   std::vector<std::int64_t> items_;
   std::vector<Offset> places_;
   std::vector<Count> ranks_;
-  std::vector<Tie> ties_;        // of the entries
-  std::vector<Key> scores_;      // that the entries have, each once
-  std::vector<Tie> score_ties_;  // beside these
-  std::size_t sorted_ = 0;       // so many of the best are the entries, in order
-  std::vector<Count> beating_;   // items, by the first entry that they beat
+  std::vector<Tie> ties_;           // of the entries
+  std::vector<Key> scores_;         // that the entries have, each once
+  std::vector<Tie> score_ties_;     // beside these
+  std::size_t sorted_ = 0;          // so many of the best are the entries, in order
+  std::vector<Count> beating_;      // items, by the first entry that they beat
+  std::vector<Key> bounds_;         // that items are compared with
+  std::vector<Count> counts_;       // beside these: items that beat them
+  std::vector<std::size_t> order_;  // of the entries, by position
 };
 
 using ScoreRanking = std::variant<KeyRanking<float>, KeyRanking<double>, KeyRanking<std::int64_t>>;
