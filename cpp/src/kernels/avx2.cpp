@@ -79,7 +79,7 @@ struct Float32Lanes {
   static unsigned above(Vector scores, Vector bound) {
     return mask(_mm256_cmp_ps(scores, bound, _CMP_GT_OQ));
   }
-  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+  static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
 };
 
 struct Float64Lanes {
@@ -108,7 +108,7 @@ struct Float64Lanes {
   static unsigned above(Vector scores, Vector bound) {
     return mask(_mm256_cmp_pd(scores, bound, _CMP_GT_OQ));
   }
-  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+  static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
 };
 
 struct Int64Lanes {
@@ -142,7 +142,7 @@ struct Int64Lanes {
   static unsigned above(Vector scores, Vector bound) {
     return mask(_mm256_cmpgt_epi64(scores, bound));
   }
-  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+  static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
 };
 
 }  // namespace

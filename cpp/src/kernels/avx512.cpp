@@ -67,7 +67,7 @@ struct Float32Lanes {
   static unsigned above(Vector scores, Vector bound) {
     return _mm512_cmp_ps_mask(scores, bound, _CMP_GT_OQ);
   }
-  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+  static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
 };
 
 struct Float64Lanes {
@@ -93,7 +93,7 @@ struct Float64Lanes {
   static unsigned above(Vector scores, Vector bound) {
     return _mm512_cmp_pd_mask(scores, bound, _CMP_GT_OQ);
   }
-  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+  static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
 };
 
 struct Int64Lanes {
@@ -118,7 +118,7 @@ struct Int64Lanes {
   static unsigned above(Vector scores, Vector bound) {
     return _mm512_cmp_epi64_mask(scores, bound, _MM_CMPINT_NLE);
   }
-  static unsigned count(unsigned mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
+  static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
 };
 
 }  // namespace

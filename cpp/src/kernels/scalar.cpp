@@ -64,7 +64,13 @@ struct ScoreLanes {
   }
   static unsigned at_least(Vector scores, Vector bound) { return scores >= bound ? 1 : 0; }
   static unsigned above(Vector scores, Vector bound) { return scores > bound ? 1 : 0; }
-  static unsigned count(unsigned mask) { return mask; }
+  // In pairs, fours, bytes and all: what the compiler would call is not in the kernels.
+  static std::int64_t count(std::uint64_t bits) {
+    bits -= bits >> 1U & 0x5555555555555555U;
+    bits = (bits & 0x3333333333333333U) + (bits >> 2U & 0x3333333333333333U);
+    bits = (bits + (bits >> 4U)) & 0x0f0f0f0f0f0f0f0fU;
+    return static_cast<std::int64_t>(bits * 0x0101010101010101U >> 56U);
+  }
 };
 
 }  // namespace

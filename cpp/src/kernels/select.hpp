@@ -66,34 +66,45 @@ std::size_t find_at_least(const typename Lanes::Score* scores, std::size_t size,
   return count;
 }
 
-// The scores are read once, and those of a block compared with one bound after another.
+// So many scores, at most 64, are read once and compared with one bound after another. `counted`: a
+// bit a score.
+template <class Lanes, std::size_t size>
+void count_some(const typename Lanes::Score* scores, const typename Lanes::Score* bounds,
+                std::size_t strict, std::size_t size_of_bounds, std::uint64_t counted,
+                std::int64_t* counts) {
+  for (std::size_t i = 0; i < size_of_bounds; ++i) {
+    const auto bound = Lanes::all(bounds[i]);
+    std::uint64_t bits = 0;
+    for (std::size_t lane = 0; lane < size; lane += Lanes::kWidth) {
+      const auto some = Lanes::load(scores + lane);
+      const std::uint64_t beating =
+          i < strict ? Lanes::at_least(some, bound) : Lanes::above(some, bound);
+      bits |= beating << lane;
+    }
+    counts[i] += Lanes::count(bits & counted);
+  }
+}
+
 template <class Lanes>
 void count_beating(const typename Lanes::Score* scores, std::size_t size,
                    const typename Lanes::Score* bounds, std::size_t strict,
                    std::size_t size_of_bounds, std::int64_t* counts) {
-  constexpr std::size_t kVectors = 4;
-  constexpr std::size_t kBlock = kVectors * Lanes::kWidth;
+  constexpr std::size_t kWord = 64;
+  constexpr std::uint64_t kEach = ~std::uint64_t{0};
   std::size_t begin = 0;
-  for (; begin + kBlock <= size; begin += kBlock) {
-    typename Lanes::Vector some[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      some[v] = Lanes::load(scores + begin + v * Lanes::kWidth);
-    }
-    for (std::size_t i = 0; i < size_of_bounds; ++i) {
-      const auto bound = Lanes::all(bounds[i]);
-      unsigned count = 0;
-      for (std::size_t v = 0; v < kVectors; ++v) {
-        count += Lanes::count(i < strict ? Lanes::at_least(some[v], bound)
-                                         : Lanes::above(some[v], bound));
-      }
-      counts[i] += count;
-    }
+  for (; begin + kWord <= size; begin += kWord) {
+    count_some<Lanes, kWord>(scores + begin, bounds, strict, size_of_bounds, kEach, counts);
   }
-  for (; begin < size; ++begin) {
-    for (std::size_t i = 0; i < size_of_bounds; ++i) {
-      counts[i] += (i < strict ? scores[begin] >= bounds[i] : scores[begin] > bounds[i]) ? 1 : 0;
-    }
+  for (; begin + Lanes::kWidth <= size; begin += Lanes::kWidth) {
+    count_some<Lanes, Lanes::kWidth>(scores + begin, bounds, strict, size_of_bounds, kEach, counts);
   }
+  if (begin == size) return;
+  typename Lanes::Score last[Lanes::kWidth];
+  for (std::size_t i = 0; i < Lanes::kWidth; ++i) {
+    last[i] = begin + i < size ? scores[begin + i] : Lanes::kLowest;
+  }
+  const std::uint64_t counted = (std::uint64_t{1} << (size - begin)) - 1;
+  count_some<Lanes, Lanes::kWidth>(last, bounds, strict, size_of_bounds, counted, counts);
 }
 
 template <class Lanes>

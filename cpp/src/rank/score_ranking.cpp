@@ -50,6 +50,9 @@ bool is_same(Key one, Key other) noexcept {
 // each one's place among them.
 constexpr std::size_t kCountedEach = 64;
 
+// So many entries at most are put in order by counting, which takes the square of their number.
+constexpr std::size_t kCountedEntries = 256;
+
 // So many maxima of groups are looked at several times at no great cost: they stay in the nearest
 // cache.
 constexpr std::size_t kNearGroups = 2048;
@@ -220,7 +223,8 @@ void KeyRanking<Key>::keep_best(std::size_t keep, Ties ties, const Checkpoint& c
   entries_.resize(keep);
 }
 
-// The best items that are no NaN. However many reach the bound, few are held at a time.
+// The best items that are no NaN, and some more. However many reach the bound, few are held at a
+// time.
 template <class Key>
 void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   const std::size_t room = std::min(2 * keep + 4 * kChunkScores, size_ + kChunkScores);
@@ -259,7 +263,6 @@ void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
     }
     checkpoint();
   }
-  keep_best(keep, ties, checkpoint);
 }
 
 template <class Key>
@@ -271,7 +274,6 @@ void KeyRanking<Key>::gather_nan(std::size_t keep, Ties ties, const Checkpoint& 
     entries_.push_back(entry);
     if (entries_.size() >= room) keep_best(keep, ties, checkpoint);
   });
-  keep_best(keep, ties, checkpoint);
 }
 
 template <class Key>
@@ -294,13 +296,36 @@ Ranked KeyRanking<Key>::ranked(Count length, const Checkpoint& checkpoint) {
           .scored = static_cast<Count>(size_)};
 }
 
-// The best items, in no order.
+// The best items and some more, in no order.
 template <class Key>
 void KeyRanking<Key>::collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   entries_.clear();
   if (keep == 0) return;
   gather(keep, ties, checkpoint);
   gather_nan(keep, ties, checkpoint);
+}
+
+// Puts the best in order by how many of the others beat each: no branch depends on the keys.
+// Returns whether that could be told: not where some are equal, or too many.
+template <class Key>
+bool KeyRanking<Key>::order_by_counting(std::size_t keep) {
+  const std::size_t size = entries_.size();
+  if (size > kCountedEntries) return false;
+  bounds_.clear();
+  for (const Entry& entry : entries_) bounds_.push_back(entry.key);
+  bounds_.resize((size + kGroups) / kGroups * kGroups, kLowest<Key>);  // whole vectors
+  counts_.assign(size, 0);
+  kernels_.count_beating(bounds_.data(), bounds_.size(), bounds_.data(), 0, size, counts_.data());
+  constexpr Entry kNone{kLowest<Key>, std::numeric_limits<std::uint32_t>::max()};
+  ordered_.assign(std::min(keep, size), kNone);
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto place = static_cast<std::size_t>(counts_[i]);
+    if (place >= ordered_.size()) continue;
+    if (ordered_[place].item != kNone.item) return false;
+    ordered_[place] = entries_[i];
+  }
+  entries_.swap(ordered_);
+  return true;
 }
 
 template <class Key>
@@ -310,7 +335,10 @@ Ranked KeyRanking<Key>::best(Count depth, Ties ties, const Checkpoint& checkpoin
   const Count all = length(checkpoint);
   sorted_ = static_cast<std::size_t>(std::min(all, depth));
   collect(sorted_, ties, checkpoint);
-  sort(std::span(entries_), better(ties), checkpoint);
+  if (!order_by_counting(sorted_)) {
+    keep_best(sorted_, ties, checkpoint);
+    sort(std::span(entries_), better(ties), checkpoint);
+  }
   return ranked(all, checkpoint);
 }
 
@@ -331,6 +359,7 @@ void KeyRanking<Key>::find_split_ties(std::span<const Count> cutoffs, std::vecto
   if (!sorted) {
     sorted_ = 0;
     collect(wanted, Ties::input_order, checkpoint);
+    keep_best(wanted, Ties::input_order, checkpoint);
   }
   std::span<Entry> best = entries_;  // those not below the last cutoff
   for (std::size_t i = cutoffs.size(); i-- > 0;) {

@@ -116,6 +116,7 @@ class KeyRanking {
   void tell_ties();
   void rank_entries(Ties ties, const Checkpoint& checkpoint);
   void collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
+  [[nodiscard]] bool order_by_counting(std::size_t keep);
   Ranked ranked(Count length, const Checkpoint& checkpoint);
 
   const ScoreKernels<Key>& kernels_;
@@ -133,6 +134,7 @@ class KeyRanking {
   std::vector<Key> folded_;
   std::vector<std::uint32_t> chunks_;
   std::vector<Entry> entries_;
+  std::vector<Entry> ordered_;
   std::vector<std::int64_t> items_;
   std::vector<Offset> places_;
   std::vector<Count> ranks_;
