@@ -192,28 +192,46 @@ std::span<const Key> KeyRanking<Key>::fold_maxima(std::size_t groups,
   return folded_;
 }
 
-// A key that at least `wanted` items reach, if there are as many that are no NaN, and hardly more
-// groups: by halving the range of the keys, which takes a few looks at the maxima.
+// A key that at least `wanted` items reach, if there are as many that are no NaN, and not many
+// more: of maxima if there are enough of them to tell these items apart, else of all items.
 template <class Key>
 Key KeyRanking<Key>::bound(std::size_t wanted, const Checkpoint& checkpoint) {
-  const std::span<const Key> maxima = fold_maxima(std::max(kNearGroups, 4 * wanted), checkpoint);
-  if (maxima.size() < wanted) return least_;
+  if (maxima_.size() >= 2 * wanted) {
+    const std::span<const Key> maxima = fold_maxima(std::max(kNearGroups, 4 * wanted), checkpoint);
+    return halve(wanted, [&](Key key, Count& count) {
+      in_chunks(maxima.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+        kernels_.count_beating(&maxima[begin], end - begin, &key, 1, 1, &count);
+      });
+    });
+  }
+  wanted += excluded_.size();  // which may be the best of all
+  if (wanted >= size_) return least_;
+  return halve(wanted, [&](Key key, Count& count) {
+    for_each_piece(checkpoint, [&](const Key* keys, std::size_t, std::size_t size) {
+      kernels_.count_beating(keys, size, &key, 1, 1, &count);
+    });
+  });
+}
+
+// A key that at least so many reach, and hardly more if it can be had, or the least: by halving the
+// range of keys. count(key, reaching) adds how many reach the key.
+template <class Key>
+template <class Counting>
+Key KeyRanking<Key>::halve(std::size_t wanted, const Counting& count) const {
   const auto bits_of = [](Key key) { return in_order<Key>(std::bit_cast<Bits<Key>>(key)); };
+  const auto key_of = [](Bits<Key> bits) { return std::bit_cast<Key>(in_order<Key>(bits)); };
   Bits<Key> reached = bits_of(least_);  // by enough, or the least there is
   Bits<Key> above = bits_of(kHighest<Key>);
   while (true) {
     const Bits<Key> middle = std::midpoint(reached, above);
     if (middle == reached) break;
-    const Key key = std::bit_cast<Key>(in_order<Key>(middle));
-    Count count = 0;
-    in_chunks(maxima.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-      kernels_.count_beating(&maxima[begin], end - begin, &key, 1, 1, &count);
-    });
-    const bool enough = std::cmp_greater_equal(count, wanted);
+    Count reaching = 0;
+    count(key_of(middle), reaching);
+    const bool enough = std::cmp_greater_equal(reaching, wanted);
     (enough ? reached : above) = middle;
-    if (enough && std::cmp_less_equal(count, wanted + wanted / 16)) break;
+    if (enough && std::cmp_less_equal(reaching, wanted + wanted / 16)) break;
   }
-  return std::bit_cast<Key>(in_order<Key>(reached));
+  return key_of(reached);
 }
 
 template <class Key>
@@ -231,35 +249,38 @@ void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
   entries_.reserve(room);
   Key least = bound(keep, checkpoint);
   bool done = false;
-  std::array<std::uint32_t, kChunkScores> found;
-  const auto look_at = [&](std::size_t chunk) {
-    const std::size_t begin = chunk * kChunkScores;
+  const Key* keys = nullptr;  // of the chunk looked at
+  std::size_t chunk = maxima_.size();
+  const auto look_at = [&](std::size_t group) {
+    const std::size_t begin = group / kGroups * kChunkScores;
     const std::size_t size = std::min(kChunkScores, size_ - begin);
-    const Key* const keys = row_.piece(begin, size);
-    const std::size_t count = kernels_.find_at_least(keys, size, least, found.data());
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto item = static_cast<std::uint32_t>(begin + found[i]);
-      const Entry entry{keys[found[i]], item};
-      // Compared again, as another thread may write to the scores.
-      if (entry.key >= least && !is_excluded(item)) entries_.push_back(entry);
+    if (chunk != group / kGroups) keys = row_.piece(begin, size);
+    chunk = group / kGroups;
+    // Read once, as another thread may write to the scores.
+    std::array<Entry, kChunkScores / kGroups> found;
+    std::size_t count = 0;
+    for (std::size_t i = group % kGroups; i < size; i += kGroups) {
+      found[count] = {keys[i], static_cast<std::uint32_t>(begin + i)};
+      count += found[count].key >= least ? 1U : 0U;
     }
-    if (entries_.size() + kChunkScores <= room) return;
-    keep_best(keep, ties, checkpoint);
-    // Whoever comes must beat the last of these; one with the same key may do so by its id.
-    least = std::max(least, entries_.back().key);
-    if (better(ties).by_position()) least = successor(least, done);
+    for (const Entry& entry : std::span(found).first(count)) {
+      if (!is_excluded(entry.item)) entries_.push_back(entry);
+    }
   };
   constexpr std::size_t kSome = 4096;
-  chunks_.resize(std::min(kSome, maxima_.size()));
+  reached_.resize(std::min(kSome, maxima_.size()));
   for (std::size_t begin = 0; begin < maxima_.size() && !done; begin += kSome) {
     const std::size_t size = std::min(kSome, maxima_.size() - begin);
-    const std::size_t count = kernels_.find_at_least(&maxima_[begin], size, least, chunks_.data());
-    std::size_t next = 0;  // chunk not yet looked at
+    const std::size_t count = kernels_.find_at_least(&maxima_[begin], size, least, reached_.data());
     for (std::size_t i = 0; i < count && !done; ++i) {
-      const std::size_t group = begin + chunks_[i];
-      if (group / kGroups < next || maxima_[group] < least) continue;
-      look_at(group / kGroups);
-      next = group / kGroups + 1;
+      const std::size_t group = begin + reached_[i];
+      if (maxima_[group] >= least) look_at(group);
+      const bool last = i + 1 == count || (begin + reached_[i + 1]) / kGroups > group / kGroups;
+      if (!last || entries_.size() + kChunkScores <= room) continue;
+      keep_best(keep, ties, checkpoint);
+      // Whoever comes must beat the last of these; one with the same key may do so by its id.
+      least = std::max(least, entries_.back().key);
+      if (better(ties).by_position()) least = successor(least, done);
     }
     checkpoint();
   }

@@ -102,6 +102,8 @@ class KeyRanking {
   void mark_excluded(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
   [[nodiscard]] Count length(const Checkpoint& checkpoint);
   [[nodiscard]] std::span<const Key> fold_maxima(std::size_t groups, const Checkpoint& checkpoint);
+  template <class Counting>
+  [[nodiscard]] Key halve(std::size_t wanted, const Counting& count) const;
   [[nodiscard]] Key bound(std::size_t wanted, const Checkpoint& checkpoint);
   void gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
@@ -132,7 +134,7 @@ class KeyRanking {
   std::vector<Key> maxima_;                   // kGroups a chunk
   // Of a call.
   std::vector<Key> folded_;
-  std::vector<std::uint32_t> chunks_;
+  std::vector<std::uint32_t> reached_;  // groups
   std::vector<Entry> entries_;
   std::vector<Entry> ordered_;
   std::vector<std::int64_t> items_;

@@ -246,9 +246,11 @@ void ScoreRow<Key>::copy_ids(Count user, const Checkpoint& checkpoint) {
         in_chunks(row.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
           const auto some = row.subspan(begin, end - begin);
           ids_.insert(ids_.end(), some.begin(), some.end());
+          bool ascends = ascends_;  // a copy, as a member is written at each turn
           for (std::size_t i = std::max(begin, std::size_t{1}); i < end; ++i) {
-            ascends_ = ascends_ && ids_[i - 1] < ids_[i];
+            ascends = (ids_[i - 1] < ids_[i]) & ascends;
           }
+          ascends_ = ascends;
         });
       },
       lists.items);
