@@ -214,24 +214,34 @@ Key KeyRanking<Key>::bound(std::size_t wanted, const Checkpoint& checkpoint) {
 }
 
 // A key that at least so many reach, and hardly more if it can be had, or the least: by halving the
-// range of keys. count(key, reaching) adds how many reach the key.
+// range of keys, from near the last such key on, as users are alike. count(key, reaching) adds how
+// many reach the key.
 template <class Key>
 template <class Counting>
-Key KeyRanking<Key>::halve(std::size_t wanted, const Counting& count) const {
+Key KeyRanking<Key>::halve(std::size_t wanted, const Counting& count) {
+  using Distance = std::make_unsigned_t<Bits<Key>>;
+  constexpr Distance kFar = Distance{1} << (8 * sizeof(Key) - 4);
+  constexpr Distance kNear = kFar >> 10U;
   const auto bits_of = [](Key key) { return in_order<Key>(std::bit_cast<Bits<Key>>(key)); };
   const auto key_of = [](Bits<Key> bits) { return std::bit_cast<Key>(in_order<Key>(bits)); };
   Bits<Key> reached = bits_of(least_);  // by enough, or the least there is
   Bits<Key> above = bits_of(kHighest<Key>);
-  while (true) {
-    const Bits<Key> middle = std::midpoint(reached, above);
-    if (middle == reached) break;
+  Bits<Key> probe = bits_of(last_bound_);
+  if (probe <= reached || probe >= above) probe = std::midpoint(reached, above);
+  for (Distance step = kNear; probe != reached; step = std::min(4 * step, kFar)) {
     Count reaching = 0;
-    count(key_of(middle), reaching);
+    count(key_of(probe), reaching);
     const bool enough = std::cmp_greater_equal(reaching, wanted);
-    (enough ? reached : above) = middle;
+    (enough ? reached : above) = probe;
     if (enough && std::cmp_less_equal(reaching, wanted + wanted / 16)) break;
+    const Bits<Key> middle = std::midpoint(reached, above);
+    const auto distance = static_cast<Distance>(enough ? middle : above) -
+                          static_cast<Distance>(enough ? reached : middle);
+    const auto moved = static_cast<Bits<Key>>(std::min<Distance>(step, distance));
+    probe = enough ? reached + moved : above - moved;
   }
-  return key_of(reached);
+  last_bound_ = key_of(reached);
+  return last_bound_;
 }
 
 template <class Key>

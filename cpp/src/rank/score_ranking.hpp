@@ -103,7 +103,7 @@ class KeyRanking {
   [[nodiscard]] Count length(const Checkpoint& checkpoint);
   [[nodiscard]] std::span<const Key> fold_maxima(std::size_t groups, const Checkpoint& checkpoint);
   template <class Counting>
-  [[nodiscard]] Key halve(std::size_t wanted, const Counting& count) const;
+  Key halve(std::size_t wanted, const Counting& count);
   [[nodiscard]] Key bound(std::size_t wanted, const Checkpoint& checkpoint);
   void gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
@@ -126,6 +126,7 @@ class KeyRanking {
   Key least_;  // that is recommended
   bool has_least_;
   bool recommends_ = true;  // whether any score can be high enough
+  Key last_bound_ = 0;      // of whatever user
   // Of the user.
   std::size_t size_ = 0;  // items
   bool has_nan_ = false;
