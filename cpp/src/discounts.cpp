@@ -58,8 +58,14 @@ constexpr Pair log2_of(Count n) noexcept {
   }
   const Pair s = divide({mantissa - 1, 0}, two_sum(mantissa, 1));
   const Pair square = multiply(s, s);
-  Pair series;
-  for (std::size_t i = kInverseOdd.size(); i-- > 0;) {
+  // What follows the first 11 terms is so small that a double holds enough of it: below 2^-108.
+  constexpr std::size_t kPairs = 11;
+  double rest = 0;
+  for (std::size_t i = kInverseOdd.size(); i-- > kPairs;) {
+    rest = rest * square.high + kInverseOdd[i].high;
+  }
+  Pair series{rest, 0};
+  for (std::size_t i = kPairs; i-- > 0;) {
     series = add(multiply(series, square), kInverseOdd[i]);
   }
   const Pair logarithm = multiply(multiply(s, series), kTwoOverLog2);
