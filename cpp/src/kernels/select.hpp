@@ -19,10 +19,14 @@ bool group_maxima(const typename Lanes::Score* scores, std::size_t chunks,
     for (std::size_t i = 0; i < kChunkScores; i += kGroups) {
       for (std::size_t v = 0; v < kVectors; ++v) {
         const std::size_t place = i + v * Lanes::kWidth;
-        Vector some = Lanes::load(scores + place);
+        const Vector some = Lanes::load(scores + place);
         odd |= Lanes::is_nan(some);
-        if constexpr (masked) some = Lanes::lowered(some, excluded[place / 64] >> (place % 64));
-        greatest[v] = Lanes::greater_of(some, greatest[v]);
+        if constexpr (masked) {
+          const Vector left = Lanes::lowered(some, excluded[place / 64] >> (place % 64));
+          greatest[v] = Lanes::greater_of(left, greatest[v]);
+        } else {
+          greatest[v] = Lanes::greater_of(some, greatest[v]);
+        }
       }
     }
     for (std::size_t v = 0; v < kVectors; ++v) {
