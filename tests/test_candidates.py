@@ -842,6 +842,38 @@ def test_f01_broken_sparse_matrices(form: str, arrays: dict[str, Any]) -> None:
         assert error_of(lambda given=arguments: metrik.evaluate([[1], [2], [3]], metrics="mrr", **given)).argument
 
 
+@pytest.mark.parametrize(
+    ("form", "arrays", "found"),
+    [
+        ("csr_array", {"indptr": []}, "0"),
+        ("csr_array", {"indptr": [0, 3]}, "2"),
+        ("csc_array", {"indptr": []}, "0"),
+        ("csc_array", {"indptr": [0, 1, 2, 3]}, "4"),
+        ("csc_array", {"indptr": [0, 1, 2, 2, 2**40]}, f"from 0 to {2**40}"),  # nothing of that size is made
+        ("csc_array", {"indptr": [0, 1, 2, 2, 2**62]}, f"from 0 to {2**62}"),
+    ],
+)
+def test_f01_offsets_of_sparse_matrices(form: str, arrays: dict[str, Any], found: str) -> None:
+    matrix = getattr(scipy.sparse, form)(DENSE)
+    for name, array in arrays.items():
+        setattr(matrix, name, np.array(array, np.int64))
+    for argument in ("predictions", "exclude", "candidates"):
+        arguments: dict[str, Any] = {"predictions": DENSE, argument: matrix}
+        error = error_of(lambda given=arguments: metrik.evaluate([[1], [2], [3]], metrics="mrr", **given))
+        assert error.argument == argument
+        assert str(error).endswith(f", found {found}")
+
+
+@pytest.mark.parametrize(("form", "name"), [("csr_array", "indices"), ("coo_matrix", "col")])
+def test_f03_a_column_beyond_the_sparse_matrix(form: str, name: str) -> None:
+    matrix = getattr(scipy.sparse, form)(np.array([[1.0, 0, 2], [3, 0, 4]]))
+    setattr(matrix, name, np.array([0, 2, 3, 9]))
+    for argument in ("predictions", "exclude"):
+        arguments: dict[str, Any] = {"predictions": np.zeros((2, 3)), argument: matrix}
+        error = error_of(lambda given=arguments: metrik.evaluate([[1], [2]], metrics="mrr", **given))
+        assert place(error) == (argument, 1, 0, 2)
+
+
 def test_scipy_is_never_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "scipy.sparse")
     error = error_of(lambda: metrik.topk(scipy.sparse.csr_array(DENSE), 1), metrik.InputTypeError)
