@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import metrik
 from metrik import _core
+from metrik._inputs import as_columns
 from strategies import (
     IDS,
     SCORE_DTYPES,
@@ -597,6 +598,12 @@ def test_blocks_share_the_candidates_of_all() -> None:
     assert error.argument == "candidates"
 
 
+@pytest.mark.parametrize("chosen", [[0, 1], []])
+def test_no_blocks_are_nobody_whatever_the_candidates(chosen: list[int]) -> None:
+    with pytest.warns(metrik.EvaluationWarning, match="no user was evaluated"):
+        assert metrik.evaluate(None, iter([]), "mrr", candidates=chosen).counts["users"] == 0
+
+
 # --- candidates= and its containers
 
 CHOSEN: dict[str, Any] = {
@@ -631,6 +638,15 @@ def test_candidates_of_each_user(name: str) -> None:
         assert report.counts["candidates"] == {"min": 2, "mean": 2, "max": 2}
     for topk in (metrik.topk, metrik.reference.topk):
         assert topk(SCORES, 3, candidates=CHOSEN[name]).ids.tolist() == [[2, 0, -1], [4, 1, -1]]
+
+
+def test_candidates_that_ascend_are_held_once() -> None:
+    columns = as_columns([[0, 2], [], [1, 2, 4], [0], []])
+    assert columns is not None
+    assert np.shares_memory(columns.items, columns.given.items)
+    for rows in ([[2, 0]], [[0, 0]], [[], [1], [4, 2], [2]]):
+        assert (columns := as_columns(rows)) is not None
+        assert [columns.row(user).tolist() for user in range(len(rows))] == [sorted(set(row)) for row in rows]
 
 
 @pytest.mark.parametrize("name", FOR_ALL)

@@ -223,7 +223,10 @@ class _Call:
             with _note(f"in block {number} of the iterator, whose first user is number {begin}"):
                 truth, predictions = _block(pair)
                 end = begin + len(truth)
-                report = self._slice(begin, end).whole(truth, predictions)
+                part = self._slice(begin, end)
+                if pair is _END:  # it has no columns that could be candidates
+                    part = replace(part, candidates=None)
+                report = part.whole(truth, predictions)
             state = report.state if state is None else state.plus(report.state)
             users.append(truth.users)
             tables += [] if report.table is None else [report.table]

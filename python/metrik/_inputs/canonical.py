@@ -313,8 +313,16 @@ def _cut(rows: Rows, begin: int, end: int) -> Rows:
     return Rows(indptr - indptr[0], rows.items[indptr[0] : indptr[-1]])
 
 
+def _is_ascending(rows: Rows) -> bool:
+    starts = np.zeros(len(rows.items) + 1, np.bool_)
+    starts[rows.indptr] = True
+    return bool((starts[1:-1] | (rows.items[1:] > rows.items[:-1])).all())
+
+
 def _ascending(rows: Rows) -> Rows:
-    """Return the ids of each row in ascending order, each once."""
+    """Return the ids of each row in ascending order, each once: the rows themselves if they are so already."""
+    if _is_ascending(rows):
+        return rows
     count = len(rows.indptr) - 1
     users = np.repeat(np.arange(count), np.diff(rows.indptr))
     items = rows.items[np.lexsort((rows.items, users))]
