@@ -200,7 +200,13 @@ def test_a_constant_model_does_not_look_good() -> None:
     assert "recall@2 = 1.0000 is 0.0000 to 1.0000" in message
     assert warning_of(truth, constant, "recall@2(ties=expected)") == []
     assert warning_of(truth, constant, ["recall@4", "mrr"]) == []
-    assert len(warning_of(truth, {"a": constant, "b": constant}, "recall@2", weights=np.ones(5))) == 2
+    both = warning_of(truth, {"a": constant, "b": constant}, "recall@2", weights=np.ones(5))
+    assert [message.partition(":")[0] for message in both] == ["system 'a'", "system 'b'"]
+    (message,) = warning_of(truth, constant, ["num_relevant@2", "num_recommended@2", "recall@2"])
+    assert "recall@2" in message  # the others are the same in any order
+    assert warning_of(truth, constant, ["num_relevant@2", "num_recommended@2"]) == []
+    (message,) = warning_of([[]] * 5, constant, "recall@2")
+    assert "no user was evaluated" in message
     (message,) = warning_of(None, iter([(truth, constant)] * 3), "recall@2")
     assert "15 of 15 users" in message
     assert "ties='pessimistic'" in message

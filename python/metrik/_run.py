@@ -5,6 +5,7 @@ The engine is the C++ core or the reference; neither is known here.
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -141,7 +142,7 @@ def _compare(call: _Call, truth: object, systems: Mapping[Any, object]) -> Compa
         with _note(f"in system {name!r}"):
             predictions = as_predictions(lists)
             reports[name] = call.whole(truth, predictions)
-            _warn_of_ties(reports[name], partial(call.span, truth, predictions))
+            _warn_of_ties(reports[name], partial(call.span, truth, predictions), f"system {name!r}: ")
     _warn(*reports.values())
     return Comparison(reports)
 
@@ -292,17 +293,20 @@ def _state(problem: Problem, outcome: Outcome, labels: list[Label] | None) -> St
 
 
 _MANY_TIED = 0.01  # of the users
+_ORDERLESS = {"num_relevant", "num_recommended"}  # the same in any order
 
 
-def _warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] | None) -> None:
+def _warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] | None, system: str = "") -> None:
     """Say so if ids or the order of input decide what many users are recommended, and how much that may change."""
     counts = report.counts.get("tied_at_cutoff", {})
     for value in planned(report.state):
         tied, users = counts.get(value.cutoff, 0), report.counts["users"]
-        if value.rules["ties"] not in _STRICT or tied <= _MANY_TIED * users:
+        if value.rules["ties"] not in _STRICT or value.metric in _ORDERLESS or tied <= _MANY_TIED * users:
+            continue
+        if math.isnan(report[value.name]):  # in any order
             continue
         message = (
-            f"{tied} of {users} users have items of one score on both sides of rank {value.cutoff}, "
+            f"{system}{tied} of {users} users have items of one score on both sides of rank {value.cutoff}, "
             f"where ties={value.rules['ties']!r} decides; "
         )
         if span is None:
