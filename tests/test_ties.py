@@ -185,6 +185,25 @@ def test_cutoffs_far_down_are_looked_at_too() -> None:
     assert report.counts["tied_at_cutoff"] == {10: 0, 39_999: 0, 40_000: 1, 40_001: 0}
 
 
+def test_a_repeat_that_is_no_hit_is_worth_nothing_in_a_tie() -> None:
+    """As if it were another item, that is not in the truth: in the core and in the reference."""
+    second = 1 / math.log2(3)
+    for items, relevant, expected in (
+        ([1, 1], [1], {"optimistic": 1, "expected": (1 + second) / 2, "pessimistic": second}),
+        (
+            [1, 1, 2],
+            [1, 2],
+            {"optimistic": 1 + second, "expected": 2 / 3 * (1.5 + second), "pessimistic": second + 0.5},
+        ),
+        ([2, 1, 1], [1], {"optimistic": 1, "expected": (1.5 + second) / 3, "pessimistic": 0.5}),
+    ):
+        found = metrik.Candidates([0, len(items)], items, np.zeros(len(items)))
+        for ties, value in expected.items():
+            convention = with_ties(ties, duplicate_items="first")
+            for evaluator in (evaluate, metrik.reference.evaluate):
+                assert evaluator([relevant], found, "dcg", convention=convention)["dcg"] == pytest.approx(value)
+
+
 def warning_of(*arguments: Any, **options: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -94,7 +94,7 @@ def judge(
     grades = item_grades(truth, rules)
     items = {item: Item(is_relevant(grade, rules), grade) for item, grade in grades.items()}
     if rules["ties"] in {"optimistic", "pessimistic"}:
-        groups = [[item] for group in groups for item in _arranged(group, items, rules)]
+        groups = [[item] for item in _arranged(groups, excluded, items, rules)]
     ranking = list(chain.from_iterable(groups))
     counted = [item for item, _ in truth] if rules["duplicate_truth"] == "count" else list(grades)
     ranked = _ranked(ranking, excluded, items, rules)
@@ -108,15 +108,30 @@ def judge(
     )
 
 
-def _arranged(group: Sequence[int], items: Mapping[int, Item], rules: Rules) -> list[int]:
-    """Return the items of one score with the highest gain first or last, and those not judged at the other end."""
+_REPEAT = -1  # no item has this id
+
+
+def _arranged(
+    groups: Sequence[Sequence[int]], excluded: frozenset[int], items: Mapping[int, Item], rules: Rules
+) -> Iterator[int]:
+    """Yield the items, of those of one score the ones with the highest gain first or last, and those not judged at the other end.
+
+    A repeated item that is no second hit is like one that is not judged.
+    """
 
     def merit(item: int) -> tuple[int, float]:
         if item not in items:
             return 0, 0.0
         return (2, gain(items[item].grade, rules)) if items[item].relevant else (1, 0.0)
 
-    return sorted(group, key=merit, reverse=rules["ties"] == "optimistic")
+    seen: set[int] = set()
+    for group in groups:
+        tied = []
+        for item in group:
+            no_hit = item in seen and item not in excluded and rules["duplicate_items"] != "count"
+            tied.append(_REPEAT if no_hit else item)
+            seen.add(item)
+        yield from sorted(tied, key=merit, reverse=rules["ties"] == "optimistic")
 
 
 def _ranked(
