@@ -242,6 +242,27 @@ def test_damaged_states_are_refused(report: metrik.Report) -> None:
             metrik.State.from_bytes(bytes(damaged))
 
 
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("tied_at_cutoff.x", 1),
+        ("tied_at_cutoff", 1),
+        ("candidates.users", 1),  # and none of the others
+        ("duplicates", -1),
+        ("duplicates", 0.5),
+        ("users", None),
+    ],
+)
+def test_counts_that_no_report_can_show(report: metrik.Report, name: str, count: object) -> None:
+    state = report.state.to_dict()
+    state["counts"] = {**state["counts"], name: count}
+    with pytest.raises(metrik.InputError, match=r"what State\.to_dict returned"):
+        metrik.State.from_dict(state)
+    del state["counts"]["users"]
+    with pytest.raises(metrik.InputError, match=r"what State\.to_dict returned"):
+        metrik.State.from_dict(state)
+
+
 def test_text_is_escaped() -> None:
     comparison = metrik.evaluate([[1]], {"a|b_c & 5%": [[1]]}, "P@1")
     assert r"a\|b_c & 5%" in comparison.to_markdown()

@@ -172,7 +172,7 @@ class State:
                 tuple(data["metrics"]),
                 Convention.from_dict(data["convention"]),
                 data["weighted"],
-                data["counts"],
+                _checked_counts(dict(data["counts"])),
                 tuple(map(_read, data["totals"])),
                 None if groups is None else {label: tuple(map(_read, sums)) for label, sums in groups},
             )
@@ -218,6 +218,23 @@ def _divisor(value: Value, sums: Sums, *, weighted: bool) -> tuple[int, int]:
 
 def _sum_all(one: tuple[Sums, ...], other: tuple[Sums, ...]) -> tuple[Sums, ...]:
     return tuple(mine.plus(theirs) for mine, theirs in zip(one, other, strict=True))
+
+
+_OF_CANDIDATES = {"candidates.users", "candidates.total", "candidates.min", "candidates.max"}
+
+
+def _checked_counts(counts: dict[str, int]) -> dict[str, int]:
+    """Return the counts; raise KeyError or ValueError if a report could not be made of them."""
+    for name, count in counts.items():
+        if type(count) is not int or count < 0:
+            raise ValueError(f"{name} {count!r}")
+        group, _, cutoff = name.partition(".")
+        if group == "tied_at_cutoff":
+            int(cutoff)
+    needed = {"users"} | (_OF_CANDIDATES if counts.keys() & _OF_CANDIDATES else set())
+    if missing := needed - counts.keys():
+        raise KeyError(*sorted(missing))
+    return counts
 
 
 def _plus_counts(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
