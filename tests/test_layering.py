@@ -28,7 +28,7 @@ CPP_LAYERS = [
     ["accumulator", "metrics/"],
     ["metrics/all"],
     ["plan"],
-    ["validate"],
+    ["blocks", "validate"],
     ["worker"],
     ["evaluate"],
 ]

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "accumulator.hpp"
+#include "blocks.hpp"
 #include "discounts.hpp"
 #include "dispatch.hpp"
 #include "metrik/capacity.hpp"
@@ -60,15 +61,6 @@ Count longest(const ScoreMatrix& scores) {
   return scores.candidates ? longest(*scores.candidates) : scores.items;
 }
 Count longest(const CandidateScores& scores) { return longest(scores.items); }
-
-// What is read of them, in ids: a score takes a small part of the time of an id.
-Count size_of(const Lists& lists) { return lists.indptr.back(); }
-Count size_of(const ScoreMatrix& scores) {
-  if (scores.candidates && scores.candidates->rows() > 1) return size_of(*scores.candidates);
-  constexpr Count kScoresAnId = 16;
-  return std::min(scores.users * scores.items, Count{1} << 62U) / kScoresAnId;
-}
-Count size_of(const CandidateScores& scores) { return scores.size; }
 
 // How often one user breaks the rule.
 Count count_of(Breach breach, const Matches& matches) {
@@ -254,14 +246,11 @@ Fault Evaluation::fault_of(Breach breach, const Worker& worker, const Matches& m
 
 // Has all users evaluated, and returns the gravest rule that was seen to be broken.
 Breach Evaluation::walk() {
-  // Blocks of about 2^14 ids: the counter costs nothing, yet they can be shared out, and one takes
-  // as long as it takes to start a thread. Rows of scores come some in a row, as memory is fetched
-  // ahead.
   const Request& request = job_.request;
   const Count ids =
       size_of(request.truth) +
       std::visit([](const auto& predictions) { return size_of(predictions); }, request.predictions);
-  const Count block_users = std::clamp<Count>((users() << 14U) / (ids + 1), 1, 1024);
+  const Count block_users = users_a_block(users(), ids);
   const Count blocks = (users() + block_users - 1) / block_users;
   const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
   struct Desk {

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "blocks.hpp"
 #include "dispatch.hpp"
 #include "metrik/error.hpp"
 #include "metrik/lists.hpp"
@@ -23,10 +24,6 @@
 
 namespace metrik {
 namespace {
-
-// What is read of them.
-Count size_of(const ScoreMatrix& scores) { return scores.users * scores.items; }
-Count size_of(const CandidateScores& scores) { return scores.size; }
 
 // Returns the bitwise "or" of all ids.
 std::uint64_t validate(const TopKRequest& request) {
@@ -228,9 +225,8 @@ Count users_of(const Scored& scores) {
 void topk(const TopKRequest& request) {
   const std::uint64_t id_bits = validate(request);
   const Count users = users_of(request.scores);
-  const Count size = std::visit([](const auto& source) { return size_of(source); }, request.scores);
-  const Count row = size / std::max(users, Count{1});
-  const Count block_users = std::clamp<Count>((Count{1} << 14U) / std::max(row, Count{1}), 1, 1024);
+  const Count ids = std::visit([](const auto& source) { return size_of(source); }, request.scores);
+  const Count block_users = users_a_block(users, ids);
   std::vector<std::unique_ptr<Ranker>> rankers(static_cast<std::size_t>(request.threads));
   std::atomic<bool> refused = false;
   const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {

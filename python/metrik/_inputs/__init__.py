@@ -54,12 +54,12 @@ def _rows(value: object, argument: str) -> Rows:
             return adapter.rows(value, argument)
     expected = ", ".join(adapter.name for adapter in ADAPTERS)
     explicit = {
-        "truth": "metrik.Truth",
-        "predictions": "metrik.Rankings",
-        "exclude": "metrik.Exclude",
-        "candidates": "one sequence of ids for all users",
+        "truth": " or metrik.Truth",
+        "predictions": ", a sparse matrix, metrik.Rankings, Scores or Candidates",
+        "exclude": ", a sparse matrix or metrik.Exclude",
+        "candidates": ", a sparse matrix or one sequence of ids for all users",
     }
-    raise type_error(argument, f"{expected} or {explicit[argument]}", type(value).__name__)
+    raise type_error(argument, f"{expected}{explicit[argument]}", type(value).__name__)
 
 
 def as_truth(value: object) -> Truth:
@@ -99,12 +99,13 @@ def as_rankings(value: object) -> Rankings:
 
 
 def as_predictions(value: object) -> Rankings | Scores | Candidates:
-    """Return the value as `Scores` if it is a two-dimensional array of floats, or else as `Rankings`.
+    """Return the value as `Scores`, `Candidates` or `Rankings`, by what it is.
 
     Parameters
     ----------
     value : Rankings, Scores, Candidates, list of sequences, two-dimensional array, or sparse matrix
-        Scores that are integers need `metrik.Scores`: an array of integers holds ids. A csr, csc or coo
+        A two-dimensional array of floats is taken as `Scores`. Scores that are integers need
+        `metrik.Scores`: an array of integers holds ids. A csr, csc or coo
         array or matrix of SciPy is taken as `Candidates`: each stored entry is one, a zero too, and
         entries of one place are not added up, but are an item that is repeated. Of the rest,
         `metrik.as_rankings` says what it means.

@@ -1,0 +1,27 @@
+// Which users a thread takes at a time.
+#pragma once
+
+#include <algorithm>
+
+#include "metrik/scores.hpp"
+#include "metrik/types.hpp"
+
+namespace metrik {
+
+// What is read of the users, in ids: a score takes a small part of the time of an id.
+[[nodiscard]] inline Count size_of(const Lists& lists) { return lists.indptr.back(); }
+[[nodiscard]] inline Count size_of(const ScoreMatrix& scores) {
+  if (scores.candidates && scores.candidates->rows() > 1) return size_of(*scores.candidates);
+  constexpr Count kScoresAnId = 16;
+  return std::min(scores.users * scores.items, Count{1} << 62U) / kScoresAnId;
+}
+[[nodiscard]] inline Count size_of(const CandidateScores& scores) { return scores.size; }
+
+// Blocks of about 2^14 ids: the counter costs nothing, yet they can be shared out, and one takes as
+// long as it takes to start a thread. Rows of scores come some in a row, as memory is fetched
+// ahead.
+[[nodiscard]] inline Count users_a_block(Count users, Count ids) {
+  return std::clamp<Count>((users << 14U) / (ids + 1), 1, 1024);
+}
+
+}  // namespace metrik
