@@ -35,13 +35,10 @@ SANITIZED := build/sanitize/venv/bin/python
 RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" $(SANITIZED)
 sanitize: sanitized
-	set -e; for build in 'asan address;undefined' 'tsan thread'; do \
-		folder="build/sanitize/$${build%% *}"; \
-		cmake -S . -B "$$folder" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMETRIK_BUILD_TESTS=ON \
-			-DMETRIK_SANITIZE="$${build#* }"; \
-		cmake --build "$$folder" --parallel 2; \
-		ctest --test-dir "$$folder" --output-on-failure; \
-	done
+	ctest --test-dir build/sanitize/wheel --output-on-failure
+	cmake -S . -B build/sanitize/tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMETRIK_BUILD_TESTS=ON -DMETRIK_SANITIZE=thread
+	cmake --build build/sanitize/tsan --parallel 2
+	ctest --test-dir build/sanitize/tsan --output-on-failure
 	METRIK_EXAMPLES=0.1 METRIK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests
 
 sanitized:
@@ -49,7 +46,8 @@ sanitized:
 	$(SANITIZED) $(PIP) install --upgrade 'pip>=25.1'
 	$(SANITIZED) $(PIP) install --group build --group test
 	$(SANITIZED) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/sanitize/wheel \
-		-Ccmake.build-type=RelWithDebInfo '-Ccmake.define.METRIK_SANITIZE=address;undefined'
+		-Ccmake.build-type=RelWithDebInfo -Ccmake.define.METRIK_BUILD_TESTS=ON \
+		'-Ccmake.define.METRIK_SANITIZE=address;undefined'
 
 # Bytes into the extension for so many seconds; FUZZ_SECONDS=36000 for a night. With clang and atheris,
 # which bring libFuzzer and the sanitizers, coverage guides it; without, it is the build from above.
