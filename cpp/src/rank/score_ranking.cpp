@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "rank/radix_sort.hpp"
+
 namespace metrik {
 namespace {
 
@@ -31,27 +33,16 @@ Key successor(Key key, bool& none) noexcept {
   }
 }
 
-// The key's bits as an integer that is in the order of the keys, and back: the same for both. No
-// NaN.
-template <class Key>
-using Bits = std::conditional_t<sizeof(Key) == 4, std::int32_t, std::int64_t>;
-template <class Key>
-Bits<Key> in_order(Bits<Key> bits) noexcept {
-  const bool turned = std::is_floating_point_v<Key> && bits < 0;
-  return turned ? bits ^ std::numeric_limits<Bits<Key>>::max() : bits;
-}
-
-template <class Key>
-bool is_same(Key one, Key other) noexcept {
-  return one == other || (is_nan(one) && is_nan(other));
-}
-
 // Beyond so many items whose ranks are asked for, comparing all with each costs more than to search
 // each one's place among them.
 constexpr std::size_t kCountedEach = 64;
 
-// So many entries at most are put in order by counting, which takes the square of their number.
-constexpr std::size_t kCountedEntries = 256;
+// So many entries at most are put in order by counting, which takes the square of their number:
+// more are sorted sooner by their digits.
+constexpr std::size_t kCountedEntries = 128;
+
+// So few entries are sorted sooner than the values of a digit are counted.
+constexpr std::size_t kComparedEntries = 64;
 
 // So many maxima of groups are looked at several times at no great cost: they stay in the nearest
 // cache.
@@ -359,6 +350,39 @@ bool KeyRanking<Key>::order_by_counting(std::size_t keep) {
   return true;
 }
 
+// Puts the best in order, those of one key by comparing them.
+template <class Key>
+void KeyRanking<Key>::order(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
+  if (entries_.size() <= kComparedEntries || entries_.size() > 8 * keep) {
+    keep_best(keep, ties, checkpoint);
+    sort(std::span(entries_), better(ties), checkpoint);
+    return;
+  }
+  order_by_key(checkpoint);
+  for (std::size_t begin = 0; begin < std::min(keep, entries_.size());) {
+    std::size_t end = begin;
+    do {
+      if (++end % kChunk == 0) checkpoint();
+    } while (end < entries_.size() && is_same(entries_[begin].key, entries_[end].key));
+    const auto tied = std::span(entries_).subspan(begin, end - begin);
+    const std::size_t kept = std::min(end, keep) - begin;
+    if (kept < tied.size()) move_first(tied, kept, better(ties), checkpoint);
+    if (tied.size() > 1) sort(tied.first(kept), better(ties), checkpoint);
+    begin = end;
+  }
+  if (entries_.size() > keep) entries_.resize(keep);
+}
+
+template <class Key>
+void KeyRanking<Key>::order_by_key(const Checkpoint& checkpoint) {
+  const auto code_of = [](const Entry& entry) { return descending_code(entry.key); };
+  if (entries_.size() > kComparedEntries) {
+    radix_sort(entries_, ordered_, code_of, checkpoint);
+  } else {
+    std::ranges::sort(entries_, {}, code_of);
+  }
+}
+
 template <class Key>
 Ranked KeyRanking<Key>::best(Count depth, Ties ties, const Checkpoint& checkpoint) {
   ranks_.clear();
@@ -366,10 +390,7 @@ Ranked KeyRanking<Key>::best(Count depth, Ties ties, const Checkpoint& checkpoin
   const Count all = length(checkpoint);
   sorted_ = static_cast<std::size_t>(std::min(all, depth));
   collect(sorted_, ties, checkpoint);
-  if (!order_by_counting(sorted_)) {
-    keep_best(sorted_, ties, checkpoint);
-    sort(std::span(entries_), better(ties), checkpoint);
-  }
+  if (!order_by_counting(sorted_)) order(sorted_, ties, checkpoint);
   return ranked(all, checkpoint);
 }
 
@@ -386,22 +407,14 @@ void KeyRanking<Key>::find_split_ties(std::span<const Count> cutoffs, std::vecto
   split.assign(cutoffs.size(), false);
   if (cutoffs.empty()) return;
   const auto wanted = static_cast<std::size_t>(std::min(length(checkpoint), cutoffs.back() + 1));
-  const bool sorted = sorted_ >= wanted;
-  if (!sorted) {
+  if (sorted_ < wanted) {
     sorted_ = 0;
     collect(wanted, Ties::input_order, checkpoint);
-    keep_best(wanted, Ties::input_order, checkpoint);
+    order_by_key(checkpoint);
   }
-  std::span<Entry> best = entries_;  // those not below the last cutoff
-  for (std::size_t i = cutoffs.size(); i-- > 0;) {
+  for (std::size_t i = 0; i < cutoffs.size(); ++i) {
     const auto cutoff = static_cast<std::size_t>(cutoffs[i]);
-    if (cutoff >= best.size()) continue;
-    if (!sorted) move_first(best, cutoff, better(Ties::input_order), checkpoint);
-    const auto below = best.subspan(cutoff);
-    const auto next =
-        sorted ? below.begin() : std::ranges::min_element(below, better(Ties::input_order));
-    split[i] = is_same(best[cutoff - 1].key, next->key);
-    best = best.first(cutoff);
+    split[i] = cutoff < entries_.size() && is_same(entries_[cutoff - 1].key, entries_[cutoff].key);
   }
 }
 
@@ -427,7 +440,7 @@ void KeyRanking<Key>::choose(std::span<const std::int64_t> positions, Ties ties,
       if (is_rankable(entry.key, item)) entries_.push_back(entry);
     }
   });
-  sort(std::span(entries_), better(ties), checkpoint);
+  order(entries_.size(), ties, checkpoint);
 }
 
 // Which of the entries, best first, is the first that the item beats.

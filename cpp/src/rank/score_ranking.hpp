@@ -17,6 +17,7 @@
 #include "kernels/table.hpp"
 #include "metrik/conventions.hpp"
 #include "metrik/scores.hpp"
+#include "rank/key_order.hpp"
 #include "rank/ranked.hpp"
 #include "rank/score_row.hpp"
 
@@ -119,6 +120,8 @@ class KeyRanking {
   void rank_entries(Ties ties, const Checkpoint& checkpoint);
   void collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   [[nodiscard]] bool order_by_counting(std::size_t keep);
+  void order_by_key(const Checkpoint& checkpoint);
+  void order(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   Ranked ranked(Count length, const Checkpoint& checkpoint);
 
   const ScoreKernels<Key>& kernels_;

@@ -38,15 +38,6 @@ namespace metrik {
   return half >> 15U != 0 ? -magnitude : magnitude;
 }
 
-template <class Key>
-[[nodiscard]] bool is_nan(Key key) noexcept {
-  if constexpr (std::is_floating_point_v<Key>) {
-    return std::isnan(key);
-  } else {
-    return false;
-  }
-}
-
 // Which keys scores of a type become: exactly, and in the same order.
 template <class Visitor>
 auto with_key_of(ScoreType type, const Visitor& visitor) {

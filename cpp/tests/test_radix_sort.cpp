@@ -1,0 +1,126 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "rank/key_order.hpp"
+#include "rank/radix_sort.hpp"
+
+namespace metrik {
+namespace {
+
+const Checkpoint no_checkpoint = [] {};
+
+template <class Number>
+struct Numbered {
+  Number number;
+  std::uint32_t place;
+  bool operator==(const Numbered&) const = default;
+};
+
+// With the bits of the mask only.
+template <class Number>
+std::vector<Numbered<Number>> drawn(std::size_t size, Number mask, std::mt19937_64& random) {
+  std::vector<Numbered<Number>> elements(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    elements[i] = {static_cast<Number>(random() & mask), static_cast<std::uint32_t>(i)};
+  }
+  return elements;
+}
+
+template <class Number>
+void check_sorted(std::vector<Numbered<Number>> elements, std::vector<Numbered<Number>>& other) {
+  const auto number_of = [](const Numbered<Number>& element) { return element.number; };
+  auto expected = elements;
+  std::ranges::sort(expected, {}, [](const Numbered<Number>& element) {
+    return std::pair(element.number, element.place);  // which is the order they are in
+  });
+  radix_sort(elements, other, number_of, no_checkpoint);
+  CHECK(elements == expected);
+}
+
+template <class Number>
+void check_masks(const std::vector<Number>& masks) {
+  std::mt19937_64 random(5);
+  std::vector<Numbered<Number>> other;  // longer than some that follow, and shorter than others
+  for (const std::size_t size : {0U, 1U, 2U, 3U, 300U, 64U, 5000U, 255U, 256U, 257U, 70'000U, 9U}) {
+    CAPTURE(size);
+    for (const Number mask : masks) {
+      CAPTURE(mask);
+      check_sorted(drawn(size, mask, random), other);
+    }
+  }
+}
+
+TEST_CASE("elements are sorted by a number, and those of one number stay as they were") {
+  check_masks<std::uint32_t>({0, 1, 0xff, 0x100, 0xff00ff, 0xff000000, 0x80000001, 0xffffffff});
+  check_masks<std::uint64_t>({0, 1, std::uint64_t{1} << 63U, 0xff00000000ff, 0x0101010101010101,
+                              0xffffffff00000000, ~std::uint64_t{0}});
+}
+
+TEST_CASE("a long sort can be ended, and neither loses nor repeats an element by then") {
+  std::mt19937_64 random(6);
+  const auto elements = drawn<std::uint32_t>(3 * kChunk, 0xffff, random);
+  const auto number_of = [](const Numbered<std::uint32_t>& element) { return element.number; };
+  auto sorted = elements;
+  std::vector<Numbered<std::uint32_t>> other;
+  int checkpoints = 0;
+  radix_sort(sorted, other, number_of, [&] { ++checkpoints; });
+  // To count, to make room, and of each digit that they do not share.
+  CHECK(checkpoints == 4 * 3);
+  for (int last = 1; last <= checkpoints; ++last) {
+    auto stopped = elements;
+    int passed = 0;
+    const Checkpoint stop = [&] {
+      if (++passed == last) throw std::runtime_error("enough");
+    };
+    other.clear();
+    CHECK_THROWS_AS(radix_sort(stopped, other, number_of, stop), std::runtime_error);
+    std::ranges::sort(stopped, {}, &Numbered<std::uint32_t>::place);
+    CHECK(stopped == elements);
+  }
+}
+
+template <class Key>
+void check_codes(const std::vector<Key>& keys) {
+  for (const Key one : keys) {
+    for (const Key next : keys) {
+      const bool before = one > next || (!is_nan(one) && is_nan(next));
+      CAPTURE(one);
+      CAPTURE(next);
+      CHECK((descending_code(one) < descending_code(next)) == before);
+      CHECK((descending_code(one) == descending_code(next)) == is_same(one, next));
+    }
+  }
+}
+
+template <class Key>
+std::vector<Key> odd_keys() {
+  using Limits = std::numeric_limits<Key>;
+  std::vector<Key> keys = {0, 1, 2, Limits::max()};
+  if constexpr (Limits::has_infinity) {
+    keys.insert(keys.end(), {Limits::infinity(), Limits::quiet_NaN(), Limits::min(),
+                             Limits::denorm_min(), std::nextafter(Key{1}, Key{2})});
+  } else {
+    keys.push_back(Limits::max() - 1);
+  }
+  for (std::size_t i = keys.size(); i-- > 0;) keys.push_back(-keys[i]);
+  keys.push_back(Limits::lowest());
+  return keys;
+}
+
+TEST_CASE("the code of a key is the less the higher the key, and the highest for NaN") {
+  check_codes(odd_keys<float>());
+  check_codes(odd_keys<double>());
+  check_codes(odd_keys<std::int64_t>());
+}
+
+}  // namespace
+}  // namespace metrik
