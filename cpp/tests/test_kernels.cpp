@@ -10,12 +10,15 @@
 #include <iterator>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "dispatch.hpp"
 #include "metrik/error.hpp"
 #include "policy.hpp"
+#include "rank/key_order.hpp"
 
 namespace metrik {
 namespace {
@@ -146,6 +149,137 @@ TEST_CASE("F31: every instruction set divides alike, and puts a value where the 
           CHECK((both_nan || bits(quotients[i]) == bits(expected)));
         }
       }
+    }
+  }
+}
+
+template <class Score>
+const ScoreKernels<Score>& score_kernels(Isa isa) {
+  if constexpr (std::is_same_v<Score, float>) {
+    return kernels(isa).float32;
+  } else if constexpr (std::is_same_v<Score, double>) {
+    return kernels(isa).float64;
+  } else {
+    return kernels(isa).int64;
+  }
+}
+
+// Every value that a comparison has traps for, and some near each other.
+template <class Score>
+Score draw_score(std::mt19937_64& random) {
+  using Limits = std::numeric_limits<Score>;
+  std::vector<Score> odd = {0, 1, 2, -1, Limits::max(), Limits::lowest()};
+  if constexpr (std::is_floating_point_v<Score>) {
+    odd.insert(odd.end(), {-Score{0}, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
+                           -Limits::quiet_NaN(), Limits::denorm_min(), -Limits::denorm_min(),
+                           std::nextafter(Score{1}, Score{2})});
+  }
+  return random() % 2 == 0 ? odd[random() % odd.size()] : static_cast<Score>(random() % 9);
+}
+
+// The scores begin at an odd place, and beyond their end stand some that beat all bounds.
+template <class Score>
+std::vector<Score> draw_scores(std::size_t size, std::mt19937_64& random) {
+  std::vector<Score> scores(1 + size + kChunkScores, std::numeric_limits<Score>::max());
+  for (std::size_t i = 1; i <= size; ++i) scores[i] = draw_score<Score>(random);
+  return scores;
+}
+
+template <class Score>
+void check_count_beating(std::size_t size, std::mt19937_64& random) {
+  const std::vector<Score> drawn = draw_scores<Score>(size, random);
+  const std::span<const Score> scores = std::span(drawn).subspan(1, size);
+  std::vector<Score> bounds(random() % 20);
+  for (Score& bound : bounds) bound = draw_score<Score>(random);
+  for (const std::size_t strict : {std::size_t{0}, bounds.size() / 2, bounds.size()}) {
+    CAPTURE(strict);
+    std::vector<std::int64_t> expected(bounds.size(), 1000);  // which is added to
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      for (const Score score : scores) {
+        const bool beats = i < strict ? score >= bounds[i] : score > bounds[i];
+        expected[i] += beats ? 1 : 0;
+      }
+    }
+    for (const Isa isa : available_isas()) {
+      CAPTURE(name_of(isa));
+      std::vector<std::int64_t> counts(bounds.size(), 1000);
+      score_kernels<Score>(isa).count_beating(scores.data(), size, bounds.data(), strict,
+                                              bounds.size(), counts.data());
+      CHECK(counts == expected);
+    }
+  }
+}
+
+TEST_CASE("F31: every instruction set counts the scores that beat each of some bounds") {
+  std::mt19937_64 random(3);
+  for (std::size_t size = 0; size <= 200; ++size) {
+    CAPTURE(size);
+    for (int round = 0; round < 4; ++round) {
+      check_count_beating<float>(size, random);
+      check_count_beating<double>(size, random);
+      check_count_beating<std::int64_t>(size, random);
+    }
+  }
+}
+
+template <class Score>
+void check_group_maxima(std::size_t chunks, const std::vector<std::uint64_t>* excluded,
+                        std::mt19937_64& random) {
+  using Limits = std::numeric_limits<Score>;
+  constexpr Score kLowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  const std::size_t size = chunks * kChunkScores;
+  std::vector<Score> drawn = draw_scores<Score>(size, random);
+  const bool with_nan = random() % 2 == 0;
+  bool has_nan = false;
+  for (Score& score : drawn) {
+    if (!is_nan(score)) continue;
+    has_nan = with_nan;
+    if (!with_nan) score = 3;
+  }
+  const std::span<const Score> scores = std::span(drawn).subspan(1, size);
+  std::vector<Score> expected(chunks * kGroups, kLowest);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (excluded != nullptr && ((*excluded)[i / 64] >> (i % 64) & 1U) != 0) continue;
+    Score& greatest = expected[i / kChunkScores * kGroups + i % kGroups];
+    if (scores[i] > greatest) greatest = scores[i];
+  }
+  for (const Isa isa : available_isas()) {
+    CAPTURE(name_of(isa));
+    std::vector<Score> maxima(chunks * kGroups + 1, 77);
+    CHECK(score_kernels<Score>(isa).group_maxima(scores.data(), chunks,
+                                                 excluded == nullptr ? nullptr : excluded->data(),
+                                                 maxima.data()) == has_nan);
+    CHECK(maxima.back() == 77);
+    maxima.pop_back();
+    CHECK(maxima == expected);
+  }
+}
+
+TEST_CASE("F31: every instruction set takes the maxima of groups, less what is excluded") {
+  std::mt19937_64 random(4);
+  const auto check = [&](std::size_t chunks, const std::vector<std::uint64_t>* excluded) {
+    check_group_maxima<float>(chunks, excluded, random);
+    check_group_maxima<double>(chunks, excluded, random);
+    check_group_maxima<std::int64_t>(chunks, excluded, random);
+  };
+  for (std::size_t chunks = 0; chunks <= 3; ++chunks) {
+    CAPTURE(chunks);
+    const std::size_t words = chunks * kChunkScores / 64;
+    for (int round = 0; round < 30; ++round) {
+      check(chunks, nullptr);
+      std::vector<std::uint64_t> excluded(words);
+      check(chunks, &excluded);  // none
+      for (std::uint64_t& word : excluded) word = random();
+      check(chunks, &excluded);
+      for (std::uint64_t& word : excluded) word |= random();
+      check(chunks, &excluded);  // most
+      for (std::uint64_t& word : excluded) word = ~std::uint64_t{0};
+      check(chunks, &excluded);
+    }
+    for (std::size_t place = 0; place < words * 64; ++place) {  // but one
+      std::vector<std::uint64_t> excluded(words, ~std::uint64_t{0});
+      excluded[place / 64] ^= std::uint64_t{1} << (place % 64);
+      check(chunks, &excluded);
     }
   }
 }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -195,6 +197,154 @@ TEST_CASE("rows that are longer than what is held of them") {
         const Row expected = sorted(row, ties, {}, {});
         CHECK(std::ranges::equal(keys.best(100, ties, no_checkpoint).items,
                                  std::span(expected).first(100)));
+      }
+    }
+  }
+}
+
+// Of different scores in no order, but for some that are the same.
+template <class Score>
+std::vector<Score> row_with_ties(std::size_t size, const std::vector<std::size_t>& tied_ranks) {
+  std::vector<Score> row(size);
+  for (std::size_t i = 0; i < size; ++i) row[i] = static_cast<Score>(size - i);
+  for (const std::size_t rank : tied_ranks) row[rank] = row[rank - 1];
+  std::ranges::shuffle(row, std::mt19937_64(size));
+  return row;
+}
+
+TEST_CASE("items are ranked alike whether their order is found by counting, digits or comparing") {
+  // As many items as are counted at most are 128, and as are sorted by comparing, 64: where all are
+  // asked for, so many are put in order.
+  for (const std::size_t size : {63U, 64U, 65U, 66U, 127U, 128U, 129U, 130U}) {
+    CAPTURE(size);
+    const std::vector<std::vector<std::size_t>> ties = {
+        {}, {1}, {size - 1}, {9}, {10}, {11}, {100 % size}, {20, 21, 22, 23, 40, 41}};
+    for (const std::vector<std::size_t>& tied_ranks : ties) {
+      check_row(row_with_ties<float>(size, tied_ranks));
+      check_row(row_with_ties<double>(size, tied_ranks));
+      check_row(row_with_ties<std::int64_t>(size, tied_ranks));
+      // Of a longer row, so many that are not excluded.
+      auto longer = row_with_ties<float>(size + 40, tied_ranks);
+      Row exclude;
+      for (std::int64_t i = 0; i < 40; ++i) exclude.push_back(7 * i % std::ssize(longer));
+      std::ranges::sort(exclude);
+      const auto repeats = std::ranges::unique(exclude);
+      exclude.erase(repeats.begin(), repeats.end());
+      longer.resize(size + exclude.size());
+      check_row(longer, exclude);
+    }
+    auto odd = row_with_ties<float>(size, {1});
+    odd[3] = odd[size - 1] = -std::numeric_limits<float>::infinity();
+    odd[5] = std::numeric_limits<float>::quiet_NaN();
+    check_row(odd);
+    odd[7] = std::numeric_limits<float>::quiet_NaN();
+    odd[8] = -0.0F;
+    odd[9] = 0;
+    check_row(odd);
+  }
+}
+
+// Rows whose scores have nothing to do with each other.
+template <class Score>
+std::vector<std::vector<Score>> unlike_rows(std::size_t size) {
+  using Limits = std::numeric_limits<Score>;
+  constexpr Score kLowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  constexpr Score kHighest = Limits::has_infinity ? Limits::infinity() : Limits::max();
+  std::mt19937_64 random(size);
+  std::vector<std::vector<Score>> rows;
+  for (const double scale : {1.0, 1e15, 1e-30, -1e-30, -1e15, 1e3, 1e18}) {
+    std::vector<Score>& row = rows.emplace_back(size);
+    for (Score& score : row) score = static_cast<Score>(scale * static_cast<double>(random() % 8));
+  }
+  for (const Score constant : {Score{0}, Score{5}, kLowest, kHighest, Limits::lowest(),
+                               Limits::max(), Limits::quiet_NaN()}) {
+    rows.emplace_back(size, constant);
+  }
+  rows.emplace_back(size, kLowest)[size / 2] = 1;
+  rows.emplace_back(size, kHighest)[size / 2] = 1;
+  return rows;
+}
+
+template <class Score>
+void check_after_each_other(std::size_t size, std::optional<double> min_score) {
+  const std::vector<std::vector<Score>> rows = unlike_rows<Score>(size);
+  std::vector<Score> scores;
+  for (const std::vector<Score>& row : rows) scores.insert(scores.end(), row.begin(), row.end());
+  ScoreMatrix matrix = matrix_of(scores);
+  matrix.users = std::ssize(rows);
+  matrix.items = static_cast<Count>(size);
+  matrix.user_stride = static_cast<std::ptrdiff_t>(size * sizeof(Score));
+  matrix.min_score = min_score;
+  Row all(size);
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  const std::vector<Row> excludes = {{}, Row(all.begin() + 1, all.end()), all};
+  std::vector<std::vector<Row>> expected(rows.size());
+  for (std::size_t user = 0; user < rows.size(); ++user) {
+    for (const Row& exclude : excludes) {
+      expected[user].push_back(sorted(rows[user], Ties::lowest_id, exclude, min_score));
+    }
+  }
+  for (const Isa isa : available_isas()) {
+    CAPTURE(name_of(isa));
+    ScoreRanking any_ranking = make_score_ranking(matrix, kernels(isa));
+    auto& ranking = std::get<KeyRanking<Score>>(any_ranking);
+    const auto check_user = [&](std::size_t user, std::size_t exclude, Count depth) {
+      CAPTURE(user);
+      CAPTURE(exclude);
+      CAPTURE(depth);
+      const Row& items = expected[user][exclude];
+      ranking.start(static_cast<Count>(user), excludes[exclude], no_checkpoint);
+      const Ranked best = ranking.best(depth, Ties::lowest_id, no_checkpoint);
+      CHECK(best.length == std::ssize(items));
+      const auto length = static_cast<std::size_t>(std::min(depth, best.length));
+      CHECK(std::ranges::equal(best.items, std::span(items).first(length)));
+    };
+    // Each user after each other, of whom all items are left, or one, or none.
+    for (const Count depth : {Count{1}, Count{10}, Count{100}}) {
+      for (std::size_t before = 0; before < rows.size(); ++before) {
+        for (std::size_t user = 0; user < rows.size(); ++user) {
+          check_user(before, (before + user) % excludes.size(), depth);
+          check_user(user, 0, depth);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("what is known of one user's scores does no harm to the next, however unlike") {
+  // Few items and many: the bound is found among all of them, or among maxima of groups.
+  for (const std::size_t size : {300U, 700U}) {
+    for (const std::optional<double> min_score : {std::optional<double>{}, {1.0}}) {
+      check_after_each_other<float>(size, min_score);
+      check_after_each_other<double>(size, min_score);
+      check_after_each_other<std::int64_t>(size, min_score);
+    }
+  }
+}
+
+TEST_CASE("a cutoff splits a tie where the next item has the same score") {
+  for (const std::size_t size : {2U, 50U, 300U, 5000U}) {
+    const std::vector<Count> cutoffs = {1, 2, 7, 40, 63, 64, 65, 128, 129, 299, 300, 1000, 6000};
+    for (std::vector<float> row : rows_of<float>(size)) {
+      row[size / 2] = row[0] = std::numeric_limits<float>::quiet_NaN();
+      const Row items = sorted(row, Ties::lowest_id, {}, {});
+      std::vector<bool> expected(cutoffs.size());
+      for (std::size_t i = 0; i < cutoffs.size(); ++i) {
+        const auto next = static_cast<std::size_t>(cutoffs[i]);
+        const auto score = [&](std::size_t rank) {
+          return row[static_cast<std::size_t>(items[rank])];
+        };
+        expected[i] = next < size && is_same(score(next - 1), score(next));
+      }
+      const ScoreMatrix matrix = matrix_of(row);
+      for (const Count depth : {Count{0}, Count{10}, kNoCutoff}) {  // that is known before
+        ScoreRanking ranking = make_score_ranking(matrix, kernels(isa_of("")));
+        auto& keys = std::get<KeyRanking<float>>(ranking);
+        keys.start(0, {}, no_checkpoint);
+        keys.best(depth, Ties::highest_id, no_checkpoint);
+        std::vector<bool> split;
+        keys.find_split_ties(cutoffs, split, no_checkpoint);
+        CHECK(split == expected);
       }
     }
   }
