@@ -5,7 +5,6 @@ The engine is the C++ core or the reference; neither is known here.
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -193,7 +192,8 @@ class _Call:
         extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
         problem = replace(self._problem(truth, predictions), values=extremes)
         weighted = self.weights is not None
-        lowest, highest = (mean(value, sums, weighted=weighted) for sums in self.engine(problem).sums)
+        # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
+        lowest, highest = sorted(mean(value, sums, weighted=weighted) for sums in self.engine(problem).sums)
         return lowest, highest
 
     def _problem(self, truth: Truth, predictions: Rankings | Scores | Candidates) -> Problem:
@@ -293,7 +293,6 @@ def _state(problem: Problem, outcome: Outcome, labels: list[Label] | None) -> St
 
 
 _MANY_TIED = 0.01  # of the users
-_ORDERLESS = {"num_relevant", "num_recommended"}  # the same in any order
 
 
 def _warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] | None, system: str = "") -> None:
@@ -301,9 +300,7 @@ def _warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] |
     counts = report.counts.get("tied_at_cutoff", {})
     for value in planned(report.state):
         tied, users = counts.get(value.cutoff, 0), report.counts["users"]
-        if value.rules["ties"] not in _STRICT or value.metric in _ORDERLESS or tied <= _MANY_TIED * users:
-            continue
-        if math.isnan(report[value.name]):  # in any order
+        if value.rules["ties"] not in _STRICT or tied <= _MANY_TIED * users:
             continue
         message = (
             f"{system}{tied} of {users} users have items of one score on both sides of rank {value.cutoff}, "
@@ -313,6 +310,8 @@ def _warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] |
             message += "ties='pessimistic' and ties='optimistic' show how much that changes"
         else:
             lowest, highest = span(value)
+            if not lowest < highest:  # no matter of order, or NaN
+                continue
             message += f"by other orders {value.name} = {report[value.name]:.4f} is {lowest:.4f} to {highest:.4f}"
         warnings.warn(message, EvaluationWarning, stacklevel=_frames_of_metrik())
         return
