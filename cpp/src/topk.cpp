@@ -64,9 +64,7 @@ std::uint64_t validate(const TopKRequest& request) {
 
 std::span<const std::int64_t> excluded_of(const TopKRequest& request, Count user) {
   if (!request.exclude) return {};
-  return std::get<std::span<const std::int64_t>>(request.exclude->items)
-      .subspan(static_cast<std::size_t>(request.exclude->begin(user)),
-               static_cast<std::size_t>(request.exclude->length(user)));
+  return row_of_int64(*request.exclude, user);
 }
 
 // Ranks one user after another.
@@ -105,8 +103,8 @@ class Ranker {
     return places_->duplicates;
   }
 
-  // The first rank among the best whose item is tied with the next, where ties are an error; else
-  // 0.
+  // The first rank among the best whose item is tied with the next, or 0: only if ties are an
+  // error.
   Count first_tied_rank(const Checkpoint& checkpoint) {
     if (request_.ties != Ties::raise) return 0;
     return std::visit(

@@ -128,12 +128,6 @@ std::uint64_t bits_of(std::span<const T> ids) {
 // An id is legal if bit 63, the sign bit of a negative one, is not set: one "or" over all decides.
 constexpr bool out_of_range(std::uint64_t bits) { return bits >> 63U != 0; }
 
-template <class T>
-std::span<const T> list_of(const Lists& lists, std::span<const T> ids, Count row) {
-  return ids.subspan(static_cast<std::size_t>(lists.begin(row)),
-                     static_cast<std::size_t>(lists.length(row)));
-}
-
 // Says how many ids are out of range, and which is the first.
 template <class T>
 [[noreturn]] void refuse_ids(const Lists& lists, std::span<const T> ids,
@@ -144,7 +138,7 @@ template <class T>
               .count = 0,
               .hint = ""};
   for_each_row(lists, checkpoint, [&](Count row) {
-    const auto list = list_of(lists, ids, row);
+    const auto list = row_of(ids, lists, row);
     const auto bad = [](T id) { return out_of_range(static_cast<std::uint64_t>(id)); };
     const Search search(list, bad, checkpoint);
     if (search.count > 0 && fault.count == 0) {
@@ -179,7 +173,7 @@ std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::s
   } else {
     const Checkpoint checkpoint = timed(effort.poll);
     for_each_row(lists, checkpoint, [&](Count row) {
-      const auto list = list_of(lists, ids, row);
+      const auto list = row_of(ids, lists, row);
       in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
         bits |= bits_of(list.subspan(begin, end - begin));
       });
@@ -346,10 +340,9 @@ void check_candidates(const Lists& lists, const ScoreMatrix& scores, const Effor
   validate_lists(lists, argument, effort);
   check_int64(lists, argument);
   if (lists.rows() != 1) check_rows(lists.rows(), scores.users, argument);
-  const auto ids = std::get<std::span<const std::int64_t>>(lists.items);
   const Checkpoint checkpoint = timed(effort.poll);
   for_each_row(lists, checkpoint, [&](Count row) {
-    const auto columns = list_of(lists, ids, row);
+    const auto columns = row_of_int64(lists, row);
     const auto fail = [&](std::string expected, std::size_t position) {
       throw InputError({.argument = argument,
                         .expected = std::move(expected),

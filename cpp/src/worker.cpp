@@ -9,17 +9,6 @@
 namespace metrik {
 namespace {
 
-template <class T>
-std::span<const T> row_of(std::span<const T> items, const Lists& lists, Count row) {
-  return items.subspan(static_cast<std::size_t>(lists.begin(row)),
-                       static_cast<std::size_t>(lists.length(row)));
-}
-
-// Only the predictions come in several widths; the adapters widen the rest once.
-std::span<const std::int64_t> row_of_int64(const Lists& lists, Count row) {
-  return row_of(std::get<std::span<const std::int64_t>>(lists.items), lists, row);
-}
-
 std::size_t longest_ladder(const Plan& plan) {
   std::size_t cutoffs = 0;
   for (const Ladder& ladder : plan.ladders) cutoffs = std::max(cutoffs, ladder.cutoffs().size());

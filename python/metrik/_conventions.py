@@ -15,6 +15,9 @@ from metrik._errors import input_error, type_error
 CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f in _core.convention_fields()})
 """The fields whose value is one of a few names, with what they mean."""
 
+STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
+"""Orders of items of one score that say nothing about their worth."""
+
 _OTHER_FIELDS = ("min_grade", "gain_table")
 RULE_FIELDS = (*CHOICES, *_OTHER_FIELDS)
 """Every field that a metric's string or an override may set."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from metrik._conventions import Convention, as_convention
+from metrik._conventions import STRICT_TIES, Convention, as_convention
 from metrik._errors import EvaluationWarning, MetrikError, input_error, type_error
 from metrik._inputs import (
     Candidates,
@@ -66,8 +66,6 @@ class Outcome(NamedTuple):
     counts: dict[str, int]
     per_user: NDArray[np.float64] | None  # values x users
 
-
-_STRICT = {"lowest_id", "highest_id", "input_order"}  # ties by what says nothing about the items' worth
 
 Engine = Callable[[Problem], Outcome]
 
@@ -300,7 +298,7 @@ def _warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] |
     counts = report.counts.get("tied_at_cutoff", {})
     for value in planned(report.state):
         tied, users = counts.get(value.cutoff, 0), report.counts["users"]
-        if value.rules["ties"] not in _STRICT or tied <= _MANY_TIED * users:
+        if value.rules["ties"] not in STRICT_TIES or tied <= _MANY_TIED * users:
             continue
         message = (
             f"{system}{tied} of {users} users have items of one score on both sides of rank {value.cutoff}, "

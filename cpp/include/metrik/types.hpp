@@ -1,6 +1,7 @@
 // What crosses the border of the core: views on the way in, exact integers on the way out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -44,6 +45,18 @@ struct Lists {
     return present.empty() || present[static_cast<std::size_t>(row)] != 0;
   }
 };
+
+// One row of what stands beside the items, or of the items themselves.
+template <class T>
+[[nodiscard]] std::span<const T> row_of(std::span<const T> values, const Lists& lists, Count row) {
+  return values.subspan(static_cast<std::size_t>(lists.begin(row)),
+                        static_cast<std::size_t>(lists.length(row)));
+}
+
+// Only predictions and candidates come in several widths; the adapters widen the rest once.
+[[nodiscard]] inline std::span<const std::int64_t> row_of_int64(const Lists& lists, Count row) {
+  return row_of(std::get<std::span<const std::int64_t>>(lists.items), lists, row);
+}
 
 // An exact sum as an integer: little-endian two's complement, to be multiplied by 2^-scale.
 struct ExactInteger {

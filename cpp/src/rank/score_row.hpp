@@ -217,10 +217,8 @@ void ScoreRow<Key>::start(Count user, const Checkpoint& checkpoint) {
   row_ = matrix_->scores + user * matrix_->user_stride;
   if (restriction_ == nullptr) return;
   const Lists& lists = *restriction_;
-  const Count row = lists.rows() == 1 ? 0 : user;
-  size_ = static_cast<std::size_t>(lists.length(row));
-  columns_ = std::get<std::span<const std::int64_t>>(lists.items)
-                 .subspan(static_cast<std::size_t>(lists.begin(row)), size_);
+  columns_ = row_of_int64(lists, lists.rows() == 1 ? 0 : user);
+  size_ = columns_.size();
 }
 
 // A copy, as ids settle ties: an order that changes while they are sorted is none.
@@ -231,8 +229,7 @@ void ScoreRow<Key>::copy_ids(Count user, const Checkpoint& checkpoint) {
   ascends_ = true;
   std::visit(
       [&](const auto& items) {
-        const auto row = items.subspan(static_cast<std::size_t>(lists.begin(user)),
-                                       static_cast<std::size_t>(lists.length(user)));
+        const auto row = row_of(items, lists, user);
         ids_.reserve(row.size());
         in_chunks(row.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
           const auto some = row.subspan(begin, end - begin);

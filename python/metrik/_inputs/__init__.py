@@ -53,13 +53,13 @@ def _rows(value: object, argument: str) -> Rows:
         if adapter.matches(value):
             return adapter.rows(value, argument)
     expected = ", ".join(adapter.name for adapter in ADAPTERS)
-    explicit = {
+    others = {
         "truth": " or metrik.Truth",
         "predictions": ", a sparse matrix, metrik.Rankings, Scores or Candidates",
         "exclude": ", a sparse matrix or metrik.Exclude",
         "candidates": ", a sparse matrix or one sequence of ids for all users",
     }
-    raise type_error(argument, f"{expected}{explicit[argument]}", type(value).__name__)
+    raise type_error(argument, f"{expected}{others[argument]}", type(value).__name__)
 
 
 def as_truth(value: object) -> Truth:
@@ -105,10 +105,9 @@ def as_predictions(value: object) -> Rankings | Scores | Candidates:
     ----------
     value : Rankings, Scores, Candidates, list of sequences, two-dimensional array, or sparse matrix
         A two-dimensional array of floats is taken as `Scores`. Scores that are integers need
-        `metrik.Scores`: an array of integers holds ids. A csr, csc or coo
-        array or matrix of SciPy is taken as `Candidates`: each stored entry is one, a zero too, and
-        entries of one place are not added up, but are an item that is repeated. Of the rest,
-        `metrik.as_rankings` says what it means.
+        `metrik.Scores`: an array of integers holds ids. A csr, csc or coo array or matrix of SciPy is
+        taken as `Candidates`: each stored entry is one, a zero too, and entries of one place are not
+        added up, but are an item that is repeated. Of the rest, `metrik.as_rankings` says what it means.
 
     Examples
     --------

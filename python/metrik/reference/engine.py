@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrik._conventions import STRICT_TIES
 from metrik._inputs import Candidates, Rankings
 from metrik._metrics import metrics as registry
 from metrik._run import Outcome
@@ -16,7 +17,7 @@ from metrik._state import Sums
 from metrik.reference.checks import check, check_user_faults
 from metrik.reference.judge import Rules, User, is_relevant, item_grades, judge
 from metrik.reference.metrics import METRICS, Ratio
-from metrik.reference.ranking import STRICT, Row, row_of
+from metrik.reference.ranking import Row, row_of
 from metrik.reference.ties import expected
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def settled_rules(value: Value) -> Rules:
     rules = dict(value.rules)
     if not registry[value.metric].uses_gains:
         rules["gain"] = "binary"
-    if registry[value.metric].pairwise and rules["ties"] in STRICT:
+    if registry[value.metric].pairwise and rules["ties"] in STRICT_TIES:
         rules["ties"] = "expected"
     return rules
 

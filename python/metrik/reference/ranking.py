@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from metrik._conventions import STRICT_TIES
 from metrik._errors import input_error
 from metrik._inputs import Scores
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from metrik._inputs import Candidates, Columns
     from metrik._topk import Question
-
-# The ties that order all items by themselves.
-STRICT = frozenset({"lowest_id", "highest_id", "input_order"})
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Row:
         assert nan == "last" or len(numbers) == len(items)  # noqa: S101 - `check_nan` has seen to it
         best_first = sorted(numbers, key=lambda i: self.scores[i], reverse=True)  # of equal ones, the first stays first
         last = [i for i in items if _is_nan(self.scores[i])]
-        if ties in STRICT:
+        if ties in STRICT_TIES:
             return [[i] for i in best_first + last]
         groups = [list(group) for _, group in groupby(best_first, key=lambda i: self.scores[i])]
         return groups + ([last] if last else [])
@@ -108,7 +106,7 @@ def check_repeats(argument: str, rows: Iterable[Sequence[int]]) -> None:
 def reference_ranker(question: Question) -> NDArray[np.int64]:
     """Return where the k best items of each user stand in what stores the scores, padded with -1."""
     scores, exclude = question.scores, question.exclude
-    if question.ties not in {*STRICT, "raise"}:
+    if question.ties not in {*STRICT_TIES, "raise"}:
         raise input_error("ties", "an order of the items alone, or 'raise'", repr(question.ties))
     if question.nan == "raise":
         check_nan(scores, question.candidates, "scores")
