@@ -31,7 +31,7 @@ class Accumulator {
     weighs_ = exactness == Exactness::weighing;
   }
 
-  // At most kTerms users of a macro average. `weights` beside the values; empty: all are 1.
+  // At most kTerms users of a mean. `weights` beside what it sums of each; empty: all are 1.
   void add(std::span<const double> values, std::span<const double> weights,
            const Kernels& kernels) noexcept {
     if (!wide_ && unit_.add(values, kernels)) {

@@ -1,5 +1,6 @@
 // Sums and products of doubles without rounding: a result is the unevaluated sum of two doubles.
-// Nothing but +, - and x, so that it is the same on every platform.
+// And arithmetic with such pairs, to about 106 bits. Nothing but +, -, x and /, so that it is the
+// same on every platform.
 #pragma once
 
 namespace metrik {
@@ -32,6 +33,28 @@ constexpr Pair two_product(double a, double b) noexcept {
   const Pair x = split(a);
   const Pair y = split(b);
   return {product, ((x.high * y.high - product) + x.high * y.low + x.low * y.high) + x.low * y.low};
+}
+
+constexpr Pair add(Pair a, Pair b) noexcept {
+  const Pair high = two_sum(a.high, b.high);
+  const Pair low = two_sum(a.low, b.low);
+  const Pair once = quick_two_sum(high.high, high.low + low.high);
+  return quick_two_sum(once.high, once.low + low.low);
+}
+
+constexpr Pair multiply(Pair a, Pair b) noexcept {
+  const Pair product = two_product(a.high, b.high);
+  return quick_two_sum(product.high, product.low + (a.high * b.low + a.low * b.high));
+}
+
+constexpr Pair divide(Pair a, Pair b) noexcept {  // long division, three digits
+  const auto minus = [](Pair x, Pair y) { return add(x, {-y.high, -y.low}); };
+  const double first = a.high / b.high;
+  Pair rest = minus(a, multiply(b, {first, 0}));
+  const double second = rest.high / b.high;
+  rest = minus(rest, multiply(b, {second, 0}));
+  const double third = rest.high / b.high;
+  return add(quick_two_sum(first, second), {third, 0});
 }
 
 }  // namespace metrik

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "geometric.hpp"
+
 namespace metrik {
 namespace {
 
@@ -26,6 +28,7 @@ std::vector<Exactness> exactness_of_values(const Job& job) {
   std::vector<Exactness> exactness(job.request.values.size());
   for (const Run& run : job.plan.runs) {
     Exactness own = run.unit_range ? Exactness::unit : Exactness::any;
+    if (run.rules.average == Average::geometric) own = Exactness::any;
     if (job.request.weights || run.rules.average == Average::micro) own = Exactness::weighing;
     for (const std::size_t output : run.outputs) exactness[output] = own;
   }
@@ -295,8 +298,12 @@ void Worker::reduce(const Run& run, std::span<const HitRow> rows) {
   for (std::size_t i = 0; i < run.outputs.size(); ++i) {
     const std::size_t output = run.outputs[i];
     if (!job_.request.per_user.empty()) keep(output);
-    if (run.rules.average == Average::macro) {
-      sums_[output].add(values_[output].first(users_.size()), weights_, job_.kernels);
+    if (run.rules.average != Average::micro) {
+      const auto terms = values_[output].first(users_.size());
+      if (run.rules.average == Average::geometric) {
+        std::ranges::transform(terms, terms.begin(), geometric_term);
+      }
+      sums_[output].add(terms, weights_, job_.kernels);
       continue;
     }
     for (std::size_t user = 0; user < users_.size(); ++user) {

@@ -69,6 +69,8 @@ Input random_input(std::size_t users, bool weighted) {
   other.min_grade = 2;
   Rules micro = rules;
   micro.average = Average::micro;
+  Rules geometric = rules;
+  geometric.average = Average::geometric;
   for (const MetricInfo& info : metric_table()) {
     for (const Count cutoff : {Count{3}, kNoCutoff}) {
       if (info.pairwise && cutoff != kNoCutoff) continue;
@@ -77,6 +79,7 @@ Input random_input(std::size_t users, bool weighted) {
       input.values.push_back(value(name, cutoff, rules, parameter));
       input.values.push_back(value(name, cutoff, other, parameter));
       input.values.push_back(value(name, cutoff, skipping, parameter));
+      input.values.push_back(value(name, cutoff, geometric, parameter));
       if (info.micro) input.values.push_back(value(name, cutoff, micro, parameter));
     }
   }

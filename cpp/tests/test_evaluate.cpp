@@ -224,6 +224,25 @@ TEST_CASE("micro averages are sums of numerators over sums of denominators") {
   CHECK(input.table()[1][1] == .375);
 }
 
+TEST_CASE("geometric means are sums of logarithms, and each user keeps the plain value") {
+  Rules rules;
+  rules.average = Average::geometric;
+  Input input{.truth = lists({{1}, {2}, {3, 4}, {}}), .predictions = lists({{1}, {}, {3}, {1}})};
+  input.values = {value("recall", 5, rules), value("recall", 5)};
+  const auto table = input.table();
+  CHECK(std::vector(table[0].begin(), table[0].end() - 1) == std::vector<double>{1, 0, .5});
+  CHECK(std::isnan(table[0][3]));
+  const Result result = input.run();
+  CHECK(result.sums[0].users == 3);
+  // ln 1 + ln 0.00001 + ln 0.5
+  CHECK(real(result.sums[0].total) == -0x1.7069e2aa2aa5bp+3 - 0x1.62e42fefa39efp-1);
+  CHECK(real(result.sums[1].total) == 1.5);
+  input.weights = {{2, 0, 4, 1}};
+  const Result weighted = input.run();
+  CHECK(real(weighted.sums[0].total) == -4 * 0x1.62e42fefa39efp-1);
+  CHECK(real(weighted.sums[0].weight) == 6);
+}
+
 TEST_CASE("undefined ratios") {
   // A user with a list and nothing relevant: recall is 0 / 0.
   Input input{.truth = lists({{}, {1}}), .predictions = lists({{1, 2}, {1, 2}})};

@@ -12,9 +12,10 @@ import numpy as np
 
 from metrik import _optional, _render
 from metrik._errors import MetrikError, StateMismatchError, input_error, type_error
+from metrik._finish import mean, standard_deviation
 from metrik._inputs.checks import key_array, read_only
 from metrik._metrics import canonical_name
-from metrik._state import Label, State, Sums, mean, planned, standard_deviation
+from metrik._state import Label, State, Sums, planned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,9 +73,9 @@ class Report:
     metrics : tuple of str
         Canonical names of the values, in the order asked.
     values : Mapping of str to float
-        The mean over users (macro) or ratio of sums (micro) of each. NaN where no user was evaluated.
+        The mean over users (macro, geometric) or ratio of sums (micro) of each. NaN where no user was evaluated.
     standard_deviation : Mapping of str to float
-        Of the users' values (population); NaN for micro averages.
+        Of the users' values (population); NaN but for macro averages.
     per_user : Mapping of str to ndarray of float64, shape (n_users,)
         Each user's values, NaN where the value skips the user. Empty unless kept by ``per_user=True``.
     users : ndarray, shape (n_users,)

@@ -18,6 +18,7 @@ import numpy as np
 
 from metrik._conventions import STRICT_TIES, Convention, as_convention
 from metrik._errors import EvaluationWarning, MetrikError, input_error, type_error
+from metrik._finish import mean
 from metrik._inputs import (
     Candidates,
     Columns,
@@ -35,7 +36,7 @@ from metrik._inputs.checks import key_array, number_array
 from metrik._metrics import Value, plan
 from metrik._optional import is_sparse
 from metrik._report import Comparison, Report, joined_users
-from metrik._state import Label, State, Sums, mean, planned
+from metrik._state import Label, State, Sums, planned
 from metrik._threads import settled_threads
 
 if TYPE_CHECKING:

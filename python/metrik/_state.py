@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import zlib
 from dataclasses import dataclass
-from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,11 +29,11 @@ class Sums(NamedTuple):
 
     users: int  # that the value was computed for
     undefined: int  # of these, how many are NaN
-    total: int  # of weight x value (macro) or weight x numerator (micro)
+    total: int  # of weight x value (macro), weight x numerator (micro) or weight x logarithm (geometric)
     total_scale: int
-    squares: int  # of weight x value^2 (macro)
+    squares: int  # of weight x value^2, or its logarithm (but for micro)
     squares_scale: int
-    weight: int  # of the weights (macro, weighted) or weight x denominator (micro); 0 otherwise
+    weight: int  # of the weights, if there are any, or of weight x denominator (micro); 0 otherwise
     weight_scale: int
 
     @property
@@ -184,36 +182,6 @@ class State:
 
     def __hash__(self) -> int:
         return hash((self.metrics, self.convention, self.weighted, self.totals))
-
-
-def mean(value: Value, sums: Sums, *, weighted: bool) -> float:
-    """Return the mean over users (macro) or the ratio of the sums (micro), correctly rounded."""
-    if sums.users == 0 or sums.undefined:
-        return math.nan
-    divisor, scale = _divisor(value, sums, weighted=weighted)
-    if divisor == 0:
-        if value.rules["average"] == "macro":  # every weight is 0
-            return math.nan
-        return {"zero": 0.0, "one": 1.0}.get(value.rules["undefined"], math.nan)
-    return (sums.total << scale) / (divisor << sums.total_scale)  # Python rounds the quotient of integers once
-
-
-def standard_deviation(value: Value, sums: Sums, *, weighted: bool) -> float:
-    """Return the population standard deviation of the users' values; NaN for a micro average."""
-    divisor, scale = _divisor(value, sums, weighted=weighted)
-    if value.rules["average"] == "micro" or divisor == 0 or sums.undefined:
-        return math.nan
-    weight = Fraction(divisor, 2**scale)
-    average = Fraction(sums.total, 2**sums.total_scale) / weight
-    variance = Fraction(sums.squares, 2**sums.squares_scale) / weight - average**2
-    return math.sqrt(max(variance, Fraction(0)))  # exact, but for products that underflow
-
-
-def _divisor(value: Value, sums: Sums, *, weighted: bool) -> tuple[int, int]:
-    """Return what the total is divided by, as an integer and its scale."""
-    if weighted or value.rules["average"] == "micro":
-        return sums.weight, sums.weight_scale
-    return sums.users, 0
 
 
 def _sum_all(one: tuple[Sums, ...], other: tuple[Sums, ...]) -> tuple[Sums, ...]:

@@ -48,11 +48,12 @@ struct Request {
 
 // What one value is made of: sums that merge exactly with those of other users.
 struct Sums {
-  Count users = 0;       // that the value was computed for
-  Count undefined = 0;   // of these, how many are NaN
-  ExactInteger total;    // of weight x value (macro) or weight x numerator (micro)
-  ExactInteger squares;  // of weight x value x value (macro)
-  ExactInteger weight;   // of weight (macro) or weight x denominator (micro)
+  Count users = 0;      // that the value was computed for
+  Count undefined = 0;  // of these, how many are NaN
+  // Of weight x value (macro), weight x numerator (micro) or weight x logarithm (geometric).
+  ExactInteger total;
+  ExactInteger squares;  // of weight x value x value, or its logarithm (but for micro)
+  ExactInteger weight;   // of weight, or weight x denominator (micro)
 };
 
 // What was seen on the way.

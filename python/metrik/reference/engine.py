@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from metrik._run import Problem
 
 _SCALE = 4096  # a product of three doubles is a multiple of 2^-3222
+_DIGITS = Context(prec=50)
+_LEAST = 1e-5  # that a value counts in a geometric mean, as in trec_eval: one user without a hit would make it 0
 _COMPUTE = "compute"
 
 
@@ -139,7 +142,7 @@ def _ratio(users: _Users, user: int, value: Value) -> Ratio | None:
     else:
         numerator, denominator = METRICS[value.metric](judged, value.cutoff, rules, value.parameter)
     undefined = denominator == 0 and value.rules["undefined"] == "skip"
-    if undefined and value.rules["average"] == "macro":
+    if undefined and value.rules["average"] != "micro":
         return None
     return float(numerator), float(denominator)
 
@@ -170,15 +173,15 @@ def _exact(*factors: float) -> int:
 
 
 def _sums(problem: Problem, value: Value, ratios: list[Ratio | None], group: int) -> Sums:
-    """Return the sums of one value over one group: of values (macro), or of both parts (micro)."""
-    micro = value.rules["average"] == "micro"
+    """Return the sums of one value over one group: of values (macro), their logarithms (geometric), or of both parts (micro)."""
+    average = value.rules["average"]
     users = undefined = total = squares = weight_sum = 0
     for user, ratio in enumerate(ratios):
         if ratio is None or (problem.groups is not None and problem.groups[user] != group):
             continue
         users += 1
         weight = 1.0 if problem.weights is None else float(problem.weights[user])
-        if micro:
+        if average == "micro":
             total += _exact(weight, ratio[0])
             weight_sum += _exact(weight, ratio[1])
             continue
@@ -186,6 +189,8 @@ def _sums(problem: Problem, value: Value, ratios: list[Ratio | None], group: int
         if math.isnan(number):
             undefined += 1
             continue
+        if average == "geometric":
+            number = float(Decimal(max(number, _LEAST)).ln(_DIGITS))
         total += _exact(weight, number)
         squares += _exact(weight, number, number)
         weight_sum += _exact(weight)
