@@ -59,7 +59,8 @@ def metric_strings(draw: st.DrawFn) -> str:
     if info.parameter is not None:
         arguments.append(f"{info.parameter.name}={draw(PARAMETERS[info.parameter.name])}")
     if draw(st.integers(0, 4)) == 0:
-        arguments.append(f"average={draw(st.sampled_from(['micro', 'geometric'] if info.micro else ['geometric']))}")
+        averages = {"geometric": True, "micro": info.micro, "of_means": info.name in {"fbeta", "f1"}}
+        arguments.append(f"average={draw(st.sampled_from([name for name, has in averages.items() if has]))}")
     if draw(st.integers(0, 9)) == 0:  # of scores, another ranking than that of the other values
         arguments.append(draw(st.sampled_from([*(f"ties={ties}" for ties in CHOICES["ties"].choices), "nan=last"])))
     return f"{text}({','.join(arguments)})" if arguments else text

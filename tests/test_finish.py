@@ -72,3 +72,99 @@ def test_undefined_ratios_in_a_geometric_mean(undefined: str, expected: float) -
     convention = STANDARD.replace(empty_truth="compute", average="geometric", undefined=undefined)
     for report in both([[1], []], [[1], [2]], "recall@1", convention=convention):
         assert report["recall@1"] == pytest.approx(expected, rel=1e-15, nan_ok=True)
+
+
+OF_MEANS = "fbeta@2(beta=2,average=of_means)"
+
+
+def f_of(precision: float, recall: float, beta: float) -> float:
+    """Evidently's formula."""
+    return (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+
+
+def test_f_of_mean_precision_and_mean_recall() -> None:
+    metrics = [
+        "f1@2(average=of_means)",
+        OF_MEANS,
+        "fbeta@2(beta=0,average=of_means)",
+        "fbeta@2(beta=inf,average=of_means)",
+    ]
+    metrics += ["precision@2", "recall@2", "f1@2"]
+    for report in both(TRUTH, LISTS, metrics, per_user=True):
+        f1, f2, f_0, f_inf, precision, recall, mean_f1 = report.values.values()
+        assert (f_0, f_inf) == (precision, recall) == (1 / 3, 1 / 2)
+        assert f1 == pytest.approx(f_of(precision, recall, 1), rel=1e-15)
+        assert f1 != pytest.approx(mean_f1, rel=1e-3)
+        assert f2 == pytest.approx(f_of(precision, recall, 2), rel=1e-15)
+        assert report.counts["evaluated"]["f1@2(average=of_means)"] == 3
+        assert math.isnan(report.standard_deviation[OF_MEANS])
+        assert np.isnan(report.per_user[OF_MEANS]).all()
+        assert report.per_user["precision@2"].tolist()[:3] == [0.5, 0.5, 0.0]
+        assert report.per_user["recall@2"].tolist()[:3] == [0.5, 1.0, 0.0]
+        assert len(report.state.totals) == 3  # precision, recall and the mean of f1
+
+
+@pytest.mark.parametrize("beta", [0, 0.5, 1, math.inf])
+@pytest.mark.parametrize(
+    ("undefined", "expected"), [("zero", 0.0), ("one", 1.0), ("nan", math.nan), ("skip", math.nan)]
+)
+def test_f_of_means_that_are_both_0(beta: float, undefined: str, expected: float) -> None:
+    metric = f"fbeta@1(beta={beta},average=of_means,undefined={undefined})"
+    for report in both([[1]], [[2]], metric):
+        assert report.values[report.metrics[0]] == pytest.approx(expected, nan_ok=True)
+
+
+def test_f_of_means_of_groups_weights_blocks_and_systems() -> None:
+    options: dict[str, Any] = {"weights": [1.0, 3.0, 2.0, 1.0], "groups": ["a", "b", "a", "a"]}
+    metrics = [OF_MEANS, "precision@2(average=micro)"]
+    whole, reference = both(TRUTH, LISTS, metrics, **options)
+    assert list(whole.values.values()) == pytest.approx(list(reference.values.values()), rel=1e-15)
+    assert whole[OF_MEANS] == pytest.approx(f_of((0.5 + 1.5) / 6, (0.5 + 3) / 6, 2), rel=1e-15)
+    assert whole.by_group["a"][OF_MEANS] == pytest.approx(f_of(0.5 / 3, 0.5 / 3, 2), rel=1e-15)
+    blocks = iter([(TRUTH[:1], LISTS[:1]), (TRUTH[1:], LISTS[1:])])
+    assert metrik.evaluate(None, blocks, metrics, **options) == whole
+    assert metrik.evaluate(TRUTH, {"one": LISTS}, metrics, **options)["one"] == whole
+    assert f"{whole[OF_MEANS]:.4f}" in repr(metrik.evaluate(TRUTH, {"one": LISTS}, metrics, **options))
+    assert metrik.Report.from_json(whole.to_json()) == whole
+    assert metrik.State.from_bytes(whole.state.to_bytes()) == whole.state
+
+
+def test_f_of_means_of_shards() -> None:
+    metrics = ["precision@2", OF_MEANS]
+    whole = metrik.evaluate(TRUTH, LISTS, metrics, per_user=True)
+    parts = [metrik.evaluate(TRUTH[i : i + 1], LISTS[i : i + 1], metrics, per_user=True) for i in range(3)]
+    merged = metrik.merge(parts)
+    assert merged[OF_MEANS] == whole[OF_MEANS]
+    assert np.array_equal(merged.per_user[OF_MEANS], [math.nan] * 3, equal_nan=True)
+
+
+def test_f_of_means_is_computed_of_what_its_own_rules_say() -> None:
+    fields = {"average": "of_means", "recall_over": "min_cutoff_relevant"}
+    convention = STANDARD.replace(overrides={"fbeta": fields, "f1": fields})
+    for report in both([[1, 2, 3, 4]], [[1, 9]], ["f1@2", "recall@2", "fbeta@2(average=macro)"], convention=convention):
+        assert report["f1@2"] == report["fbeta@2(average=macro)"] == 0.5
+        assert report["recall@2"] == 0.25
+
+
+@pytest.mark.parametrize("name", sorted(set(metrik.metrics) - {"fbeta", "f1"}))
+def test_other_metrics_are_of_no_means(name: str) -> None:
+    for evaluate in (metrik.evaluate, metrik.reference.evaluate):
+        with pytest.raises(metrik.InputError, match=f"{name}: another average.* 'of_means', which is for fbeta and f1"):
+            evaluate(TRUTH, LISTS, f"{name}(average=of_means)")
+
+
+def test_warnings_of_f_of_means() -> None:
+    with pytest.warns(metrik.EvaluationWarning, match="no user was evaluated for f1"):
+        assert math.isnan(metrik.evaluate([[]], [[1]], "f1@1(average=of_means)")["f1@1(average=of_means)"])
+    with pytest.warns(metrik.EvaluationWarning, match="all weights are 0 for f1"):
+        assert math.isnan(metrik.evaluate([[1]], [[1]], "f1(average=of_means)", weights=[0.0])["f1(average=of_means)"])
+    scores = np.zeros((2, 3))
+    with pytest.warns(metrik.EvaluationWarning, match=r"f1@1\(average=of_means\) = 0\.5000 is 0\.0000 to 1\.0000"):
+        metrik.evaluate([[0], [2]], scores, "f1@1(average=of_means)")
+
+
+def test_a_state_must_have_the_sums_of_its_plan() -> None:
+    state = metrik.evaluate(TRUTH, LISTS, OF_MEANS, groups=["a", "b", "b", "a"]).state.to_dict()
+    for damaged in (state | {"totals": state["totals"][:1]}, state | {"groups": [["a", state["totals"][:1]]]}):
+        with pytest.raises(metrik.InputError, match="1 sums of 2"):
+            metrik.State.from_dict(damaged)

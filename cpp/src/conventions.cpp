@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 4> kNames<Gain> = {"linear", "binary", "e
 template <>
 constexpr std::array<std::string_view, 2> kNames<Discount> = {"log2", "log2_floored"};
 template <>
-constexpr std::array<std::string_view, 3> kNames<Average> = {"macro", "micro", "geometric"};
+constexpr std::array<std::string_view, 4> kNames<Average> = {"macro", "micro", "geometric",
+                                                             "of_means"};
 template <>
 constexpr std::array<std::string_view, 4> kNames<Users> = {"truth", "both", "predictions", "union"};
 template <>
@@ -74,10 +75,10 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "gain", "the gain of a relevant item: its grade, 1, 2^grade - 1, or gain_table[grade]"),
     field<&Rules::discount, Discount::log2, Discount::log2_floored>(
         "discount", "the weight of rank i: 1/log2(i+1), or 1/max(1, log2 i)"),
-    field<&Rules::average, Average::macro, Average::micro, Average::geometric>(
+    field<&Rules::average, Average::macro, Average::micro, Average::geometric, Average::of_means>(
         "average",
-        "the mean of the users' ratios, the ratio of their sums, or the geometric mean of the "
-        "ratios, each counting at least 0.00001"),
+        "the mean of the users' ratios, the ratio of their sums, the geometric mean of the ratios, "
+        "each counting at least 0.00001, or F of the mean precision and the mean recall"),
     field<&Rules::users, Users::truth, Users::both, Users::predictions, Users::union_>(
         "users", "whom the mean is over: users present in the truth, in both, ..."),
     field<&Rules::empty_truth, Empty::compute, Empty::skip, Empty::zero, Empty::one, Empty::error>(

@@ -65,6 +65,9 @@ void check_ideal(const PlannedValue& value) {
 }
 
 void check_average(const MetricInfo& info, const PlannedValue& value) {
+  if (value.rules.average == Average::of_means) {
+    refuse(value, "the values whose means it is made of", "average='of_means'");
+  }
   if (value.rules.average != Average::micro) return;
   if (!info.micro) {
     refuse(value, "average='macro' (overrides set it for one metric)",

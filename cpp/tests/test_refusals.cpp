@@ -313,6 +313,8 @@ TEST_CASE("values that no metric can give are refused") {
        },
        "metrics"},
   });
+  check_all({{"what is made of means", ruled([](Rules& r) { r.average = Average::of_means; }),
+              "metrics"}});
   Rules micro;
   micro.average = Average::micro;
   for (const MetricInfo& info : metric_table()) {

@@ -3,7 +3,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
 from types import MappingProxyType
@@ -14,12 +14,15 @@ from metrik._conventions import RULE_FIELDS, Convention
 from metrik._errors import input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 metrics: Mapping[str, _core.MetricInfo] = MappingProxyType({info.name: info for info in _core.metric_table()})
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""
 
 _NAMES: dict[str, str] = {alias: info.name for info in metrics.values() for alias in (info.name, *info.aliases)}
+_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(dict.fromkeys(("fbeta", "f1"), ("precision", "recall")))
+"""The metrics that can be made of the means of others, and of which."""
+
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf")
 _SPELLING = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z0-9_]*?)(?:_(?P<suffix>[0-9]+))?"
@@ -46,6 +49,19 @@ class Value:
         """The same for the core."""
         return _core.PlannedValue(self.metric, self.cutoff, self.parameter, core_rules(self.rules))
 
+    @cached_property
+    def parts(self) -> tuple[Value, ...]:
+        """What is computed for it: itself, or the values whose means it is made of."""
+        if self.rules["average"] != "of_means":
+            return (self,)
+        rules = MappingProxyType({**self.rules, "average": "macro"})
+        return tuple(replace(self, metric=metric, parameter=0.0, rules=rules) for metric in _OF_MEANS[self.metric])
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """What is equal where the same is computed."""
+        return self.metric, self.cutoff, self.parameter, *self.rules.values()
+
 
 def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
     """Return the rules as the core takes them."""
@@ -53,6 +69,17 @@ def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
     # The smallest positive double: "grade >= it" is "grade > 0".
     min_grade = math.ulp(0.0) if rules["min_grade"] is None else rules["min_grade"]
     return _core.Rules(names, min_grade, list(rules["gain_table"]))
+
+
+def computed(values: Iterable[Value]) -> tuple[Value, ...]:
+    """Return what is computed for the values, each once."""
+    return tuple({part.key: part for value in values for part in value.parts}.values())
+
+
+def part_places(values: Sequence[Value]) -> list[tuple[int, ...]]:
+    """Return where the parts of each value stand in what is computed for all of them."""
+    places = {part.key: place for place, part in enumerate(computed(values))}
+    return [tuple(places[part.key] for part in value.parts) for value in values]
 
 
 def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value, ...]:
@@ -184,6 +211,10 @@ def _value(
     info: _core.MetricInfo, cutoff: int | None, parameter: float, changes: dict[str, Any], convention: Convention
 ) -> Value:
     settled = convention.rules(info.name)
+    rules = settled | changes
+    if rules["average"] == "of_means" and info.name not in _OF_MEANS:
+        expected = f"{info.name}: another average (overrides set it for one metric)"
+        raise input_error("metrics", expected, f"'of_means', which is for {' and '.join(_OF_MEANS)}")
     departures = {name: value for name, value in changes.items() if value != settled[name]}
     shown = (
         [f"{info.parameter.name}={_shown(parameter)}"]
@@ -192,7 +223,7 @@ def _value(
     )
     shown += [f"{name}={_shown(departures[name])}" for name in RULE_FIELDS if name in departures]
     name = info.name + (f"@{cutoff}" if cutoff is not None else "") + (f"({','.join(shown)})" if shown else "")
-    return Value(name, info.name, cutoff, parameter, MappingProxyType(settled | changes))
+    return Value(name, info.name, cutoff, parameter, MappingProxyType(rules))
 
 
 def _shown(value: object) -> str:

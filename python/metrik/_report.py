@@ -12,9 +12,9 @@ import numpy as np
 
 from metrik import _optional, _render
 from metrik._errors import MetrikError, StateMismatchError, input_error, type_error
-from metrik._finish import mean, standard_deviation
+from metrik._finish import evaluated, finished, standard_deviation
 from metrik._inputs.checks import key_array, read_only
-from metrik._metrics import canonical_name
+from metrik._metrics import canonical_name, part_places
 from metrik._state import Label, State, Sums, planned
 
 if TYPE_CHECKING:
@@ -73,11 +73,13 @@ class Report:
     metrics : tuple of str
         Canonical names of the values, in the order asked.
     values : Mapping of str to float
-        The mean over users (macro, geometric) or ratio of sums (micro) of each. NaN where no user was evaluated.
+        The mean over users (macro, geometric), ratio of sums (micro) or F of means (of_means) of each. NaN
+        where no user was evaluated.
     standard_deviation : Mapping of str to float
         Of the users' values (population); NaN but for macro averages.
     per_user : Mapping of str to ndarray of float64, shape (n_users,)
-        Each user's values, NaN where the value skips the user. Empty unless kept by ``per_user=True``.
+        Each user's values, NaN where the value skips the user, and for all users where it is made of means
+        (``average="of_means"``). Empty unless kept by ``per_user=True``.
     users : ndarray, shape (n_users,)
         The users' keys, aligned with ``per_user``; row numbers where the truth gave none.
     by_group : Mapping of label to Mapping of str to float
@@ -130,14 +132,21 @@ class Report:
     def _plan(self) -> tuple[Value, ...]:
         return planned(self._state)
 
+    @cached_property
+    def _places(self) -> list[tuple[int, ...]]:
+        return part_places(self._plan)
+
+    def _own(self, sums: Sequence[Sums]) -> list[list[Sums]]:
+        """Return the sums that each value is made of."""
+        return [[sums[place] for place in places] for places in self._places]
+
     def _by_metric(self, entries: Sequence[_T], absent: str = "was not asked for") -> ByMetric[_T]:
         return ByMetric(self.metrics[: len(entries)], entries, self.convention, absent)
 
     def _of_sums(self, sums: Sequence[Sums], what: Callable[..., float]) -> ByMetric[float]:
         weighted = self._state.weighted
-        return self._by_metric(
-            [what(value, one, weighted=weighted) for value, one in zip(self._plan, sums, strict=True)]
-        )
+        own = zip(self._plan, self._own(sums), strict=True)
+        return self._by_metric([what(value, parts, weighted=weighted) for value, parts in own])
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -157,7 +166,7 @@ class Report:
     @cached_property
     def values(self) -> ByMetric[float]:
         """The value of each metric."""
-        return self._of_sums(self._state.totals, mean)
+        return self._of_sums(self._state.totals, finished)
 
     @cached_property
     def standard_deviation(self) -> ByMetric[float]:
@@ -178,14 +187,14 @@ class Report:
     def by_group(self) -> Mapping[Label, ByMetric[float]]:
         """The values of each group."""
         groups = self._state.groups or {}
-        return MappingProxyType({label: self._of_sums(sums, mean) for label, sums in groups.items()})
+        return MappingProxyType({label: self._of_sums(sums, finished) for label, sums in groups.items()})
 
     @property
     def counts(self) -> Mapping[str, Any]:
         """What was seen on the way."""
-        evaluated = self._by_metric([sums.users for sums in self._state.totals])
+        counted = self._by_metric([evaluated(sums) for sums in self._own(self._state.totals)])
         users = self._state.counts["users"]
-        return MappingProxyType({"users": users, "evaluated": evaluated, **_nested(self._state.counts)})
+        return MappingProxyType({"users": users, "evaluated": counted, **_nested(self._state.counts)})
 
     def __getitem__(self, metric: str) -> float:
         """Return a value by its metric's name, in any accepted spelling."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from metrik._conventions import STRICT_TIES, Convention, as_convention
 from metrik._errors import EvaluationWarning, MetrikError, input_error, type_error
-from metrik._finish import mean
+from metrik._finish import finished
 from metrik._inputs import (
     Candidates,
     Columns,
@@ -33,7 +33,7 @@ from metrik._inputs import (
     check_columns,
 )
 from metrik._inputs.checks import key_array, number_array
-from metrik._metrics import Value, plan
+from metrik._metrics import Value, computed, part_places, plan
 from metrik._optional import is_sparse
 from metrik._report import Comparison, Report, joined_users
 from metrik._state import Label, State, Sums, planned
@@ -183,16 +183,21 @@ class _Call:
             per_user=self.per_user,
         )
         outcome = self.engine(problem)
-        state = _state(problem, outcome, None if names is None else names.tolist())
-        return Report(state, truth.users, outcome.per_user)
+        state = _state(
+            problem, outcome, [value.name for value in self.values], None if names is None else names.tolist()
+        )
+        return Report(state, truth.users, _spread(outcome.per_user, self.values))
 
     def span(self, truth: Truth, predictions: Rankings | Scores | Candidates, value: Value) -> tuple[float, float]:
         """Return the least and the highest that the value could be if items of one score were ordered otherwise."""
         extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
-        problem = replace(self._problem(truth, predictions), values=extremes)
-        weighted = self.weights is not None
+        problem = replace(self._problem(truth, predictions), values=computed(extremes))
+        sums = self.engine(problem).sums
         # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
-        lowest, highest = sorted(mean(value, sums, weighted=weighted) for sums in self.engine(problem).sums)
+        lowest, highest = sorted(
+            finished(one, [sums[place] for place in places], weighted=self.weights is not None)
+            for one, places in zip(extremes, part_places(extremes), strict=True)
+        )
         return lowest, highest
 
     def _problem(self, truth: Truth, predictions: Rankings | Scores | Candidates) -> Problem:
@@ -205,7 +210,7 @@ class _Call:
             self.weights,
             groups=None,
             group_count=1,
-            values=self.values,
+            values=computed(self.values),
             convention=self.convention,
             per_user=False,
             num_threads=self.num_threads,
@@ -275,14 +280,26 @@ def _check_length(argument: str, found: int, users: int) -> None:
         raise input_error(argument, f"one entry for each of {users} users", f"{found}")
 
 
-def _state(problem: Problem, outcome: Outcome, labels: list[Label] | None) -> State:
+def _spread(table: NDArray[np.float64] | None, values: tuple[Value, ...]) -> NDArray[np.float64] | None:
+    """Return the users' values in the order asked, of what was computed; NaN where a value is made of means."""
+    places = part_places(values)
+    if table is None or places == [(row,) for row in range(len(table))]:
+        return table
+    asked = np.full((len(values), table.shape[1]), np.nan)
+    for row, parts in enumerate(places):
+        if len(parts) == 1:
+            asked[row] = table[parts[0]]
+    return asked
+
+
+def _state(problem: Problem, outcome: Outcome, names: list[str], labels: list[Label] | None) -> State:
     size = len(problem.values)
     by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), size)]
     totals = by_group[0]
     for sums in by_group[1:]:
         totals = tuple(one.plus(other) for one, other in zip(totals, sums, strict=True))
     return State(
-        tuple(value.name for value in problem.values),
+        tuple(names),
         problem.convention,
         problem.weights is not None,
         {"users": len(problem.truth), **outcome.counts},
@@ -320,9 +337,8 @@ def _warn(*reports: Report) -> None:
     """Say once what makes the numbers mean something else than they seem to."""
     messages: dict[str, None] = {}  # in order, each once, however many systems it holds for
     for report in reports:
-        sums = dict(zip(report.metrics, report.state.totals, strict=True))
-        nobody = [name for name, one in sums.items() if one.users == 0]
-        weightless = [name for name, one in sums.items() if report.state.weighted and one.users and not one.weight]
+        nobody = [name for name, users in report.counts["evaluated"].items() if users == 0]
+        weightless = _weightless(report) if report.state.weighted else []
         excluded, unknown = report.counts["relevant_excluded"], report.counts["relevant_not_rankable"]
         if nobody:
             messages[f"no user was evaluated for {', '.join(nobody)}: NaN"] = None
@@ -335,6 +351,13 @@ def _warn(*reports: Report) -> None:
             messages[f"{unknown} relevant items {where}; they stay in the truth as misses"] = None
     for message in messages:
         warnings.warn(message, EvaluationWarning, stacklevel=_frames_of_metrik())
+
+
+def _weightless(report: Report) -> list[str]:
+    """Return the values for whose users all weights are 0."""
+    totals, places = report.state.totals, part_places(planned(report.state))
+    parts = {name: [totals[i] for i in own] for name, own in zip(report.metrics, places, strict=True)}
+    return [name for name, own in parts.items() if any(one.users and not one.weight for one in own)]
 
 
 def _frames_of_metrik() -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metrik._conventions import Convention
 from metrik._errors import StateMismatchError, input_error, type_error
-from metrik._metrics import Value, plan
+from metrik._metrics import Value, computed, plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,8 @@ class State:
         Users seen, and what was odd about them. What `Report.counts` nests is flat here, its names
         joined by dots; ``candidates.total`` over ``candidates.users`` is their mean.
     totals : tuple of Sums
-        The sums of each value over all users.
+        The sums of each value over all users; of a value that is made of means, those of its parts. What
+        several values are made of stands once, where the first of them has it.
     groups : Mapping of label to tuple of Sums, or None
         The same for each group.
 
@@ -166,13 +167,15 @@ class State:
         """Return the state that `to_dict` described."""
         try:
             groups = data["groups"]
-            return cls(
-                tuple(data["metrics"]),
-                Convention.from_dict(data["convention"]),
-                data["weighted"],
-                _checked_counts(dict(data["counts"])),
-                tuple(map(_read, data["totals"])),
-                None if groups is None else {label: tuple(map(_read, sums)) for label, sums in groups},
+            return _checked(
+                cls(
+                    tuple(data["metrics"]),
+                    Convention.from_dict(data["convention"]),
+                    data["weighted"],
+                    _checked_counts(dict(data["counts"])),
+                    tuple(map(_read, data["totals"])),
+                    None if groups is None else {label: tuple(map(_read, sums)) for label, sums in groups},
+                )
             )
         except (KeyError, TypeError, ValueError) as error:
             raise input_error("state", "what State.to_dict returned", repr(error)) from error
@@ -182,6 +185,15 @@ class State:
 
     def __hash__(self) -> int:
         return hash((self.metrics, self.convention, self.weighted, self.totals))
+
+
+def _checked(state: State) -> State:
+    """Return the state; raise ValueError if it has not the sums that its plan needs."""
+    needed = len(computed(planned(state)))
+    for sums in (state.totals, *(state.groups or {}).values()):
+        if len(sums) != needed:
+            raise ValueError(f"{len(sums)} sums of {needed}")
+    return state
 
 
 def _sum_all(one: tuple[Sums, ...], other: tuple[Sums, ...]) -> tuple[Sums, ...]:

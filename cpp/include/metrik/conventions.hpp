@@ -22,7 +22,8 @@ enum class Over : std::uint8_t {
 };
 enum class Gain : std::uint8_t { linear, binary, exp2, table };
 enum class Discount : std::uint8_t { log2, log2_floored };
-enum class Average : std::uint8_t { macro, micro, geometric };
+// The last is made of the means of other values, by who asks for them: the core computes none.
+enum class Average : std::uint8_t { macro, micro, geometric, of_means };
 enum class Users : std::uint8_t { truth, both, predictions, union_ };
 enum class Empty : std::uint8_t { compute, skip, zero, one, error };
 enum class Undefined : std::uint8_t { zero, one, nan, skip };
