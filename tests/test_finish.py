@@ -168,3 +168,40 @@ def test_a_state_must_have_the_sums_of_its_plan() -> None:
     for damaged in (state | {"totals": state["totals"][:1]}, state | {"groups": [["a", state["totals"][:1]]]}):
         with pytest.raises(metrik.InputError, match="1 sums of 2"):
             metrik.State.from_dict(damaged)
+
+
+def test_decimals() -> None:
+    metrics = [
+        "ndcg@2",
+        "ndcg@2(decimals=4)",
+        "ndcg@2(average=geometric,decimals=2)",
+        "f1@2(average=of_means,decimals=1)",
+    ]
+    groups = ["a", "b", "b", "a"]
+    for report in both(TRUTH, LISTS, metrics, per_user=True, groups=groups):
+        exact, rounded, geometric_mean, f1 = report.values.values()
+        assert (rounded, geometric_mean, f1) == (round(exact, 4), 0.02, 0.4)
+        assert rounded != exact
+        assert np.array_equal(report.per_user["ndcg@2(decimals=4)"], report.per_user["ndcg@2"], equal_nan=True)
+        assert report.by_group["b"]["ndcg@2(decimals=4)"] == round(report.by_group["b"]["ndcg@2"], 4)
+        assert report.standard_deviation["ndcg@2(decimals=4)"] == report.standard_deviation["ndcg@2"]
+        assert len(report.state.totals) == 4  # nDCG as it is, its logarithms, precision and recall
+
+
+def test_decimals_are_rounded_after_the_merge() -> None:
+    convention = STANDARD.replace(decimals=1, overrides={"recall": {"decimals": None}})
+    parts = [
+        metrik.evaluate([[1]], [lists], ["rr", "recall"], convention=convention) for lists in ([2, 3, 1], [3, 2, 4, 1])
+    ]
+    assert [part["rr"] for part in parts] == [0.3, 0.2]
+    assert metrik.merge(parts)["rr"] == metrik.merge([metrik.Report.from_json(part.to_json()) for part in parts])["rr"]
+    assert metrik.merge(parts)["rr"] == round((1 / 3 + 1 / 4) / 2, 1) == 0.3
+    assert metrik.merge(parts)["recall"] == 1
+    plain = metrik.evaluate([[1]], [[2, 3, 1]], ["rr", "recall"])
+    with pytest.raises(metrik.StateMismatchError, match="decimals"):
+        metrik.merge([parts[0], plain])
+
+
+def test_nothing_is_rounded_where_nothing_is_evaluated() -> None:
+    with pytest.warns(metrik.EvaluationWarning, match="no user"):
+        assert math.isnan(metrik.evaluate([[]], [[1]], "recall(decimals=4)")["recall(decimals=4)"])

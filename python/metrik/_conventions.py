@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from numbers import Real
+from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +18,7 @@ CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f
 STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
 """Orders of items of one score that say nothing about their worth."""
 
-_OTHER_FIELDS = ("min_grade", "gain_table")
+_OTHER_FIELDS = ("min_grade", "gain_table", "decimals")
 RULE_FIELDS = (*CHOICES, *_OTHER_FIELDS)
 """Every field that a metric's string or an override may set."""
 
@@ -27,8 +27,12 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
     | {
         "min_grade": "an item is relevant from this grade on; None: from any grade above 0",
         "gain_table": "the gains of the grades 0, 1, 2, ... for gain='table'",
+        "decimals": "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
     }
 )
+
+
+_MOST_DECIMALS = 15  # a double has no more that all count
 
 
 def checked_choice(name: str, value: object, argument: str) -> str:
@@ -54,7 +58,19 @@ def _checked(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a num
         if not isinstance(value, (list, tuple)):
             raise type_error("convention", "gain_table to be a list of the gains of the grades 0, 1, ...", repr(value))
         return tuple(_finite(name, gain) for gain in value)
+    if name == "decimals":
+        return None if value is None else _decimals(value)
     raise input_error("convention", f"one of the fields {', '.join(RULE_FIELDS)}", repr(name))
+
+
+def _decimals(value: object) -> int:
+    expected = "decimals to be an integer in [0, 15], or None"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise type_error("convention", expected, repr(value))
+    decimals = int(value)
+    if not 0 <= decimals <= _MOST_DECIMALS:
+        raise input_error("convention", expected, str(decimals) if abs(decimals) < 2**64 else "a larger number")
+    return decimals
 
 
 def _finite(name: str, value: object) -> float:
@@ -103,6 +119,7 @@ class Convention:
     nan: str = "raise"
     min_grade: float | None = None
     gain_table: tuple[float, ...] = ()
+    decimals: int | None = None
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     name: str = field(default="custom", compare=False)
 

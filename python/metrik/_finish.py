@@ -21,7 +21,13 @@ _DIGITS = Context(prec=40)  # libm's exponential differs by an ulp between platf
 
 
 def finished(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
-    """Return the value that comes of the sums of its parts, correctly rounded."""
+    """Return the value that comes of the sums of its parts, rounded as its rules say."""
+    number, decimals = _finished(value, sums, weighted=weighted), value.rules["decimals"]
+    return number if decimals is None else round(number, decimals)
+
+
+def _finished(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
+    """Return the value, correctly rounded to a double."""
     averages = [_average(part, one, weighted=weighted) for part, one in zip(value.parts, sums, strict=True)]
     known = [average for average in averages if average is not None]
     if len(known) < len(averages):

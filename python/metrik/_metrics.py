@@ -59,8 +59,8 @@ class Value:
 
     @cached_property
     def key(self) -> tuple[object, ...]:
-        """What is equal where the same is computed."""
-        return self.metric, self.cutoff, self.parameter, *self.rules.values()
+        """What is equal where the same is computed, however it is rounded afterwards."""
+        return self.metric, self.cutoff, self.parameter, *{**self.rules, "decimals": None}.values()
 
 
 def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
@@ -197,9 +197,17 @@ def _number(written: str, spelling: str) -> float:
     return number
 
 
+def _integer(written: str, spelling: str) -> int:
+    if not re.fullmatch(r"\d{1,10}", written, re.ASCII):
+        raise input_error("metrics", "an integer", f"{written!r} in {spelling!r}")
+    return int(written)
+
+
 def _field(name: str, written: str, spelling: str) -> object:
     if name == "min_grade":
         return None if written == "None" else _number(written, spelling)
+    if name == "decimals":
+        return None if written == "None" else _integer(written, spelling)
     if name == "gain_table":
         if not (written.startswith("[") and written.endswith("]")):
             raise input_error("metrics", "gain_table=[gain, ...]", repr(spelling))
