@@ -4,18 +4,19 @@ import dataclasses
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 
 import metrik
 from metrik import _core
-from metrik._conventions import CHOICES, RULE_FIELDS
+from metrik._conventions import CHOICES, FIELDS
 
 STANDARD = metrik.conventions["standard"]
 
 
 def test_the_fields_are_those_of_the_core_with_its_defaults() -> None:
     defaults = {f.name: f.default for f in dataclasses.fields(metrik.Convention)}
-    assert set(RULE_FIELDS) == set(defaults) - {"overrides", "name"}
+    assert set(FIELDS) == set(defaults) - {"overrides", "name"}
     assert {f.name: f.standard for f in _core.convention_fields()} == {name: defaults[name] for name in CHOICES}
 
 
@@ -61,6 +62,9 @@ def test_an_override_holds_for_its_metric_and_the_string_goes_before_it() -> Non
         {"gain_table": {0: 1, 1: 3}},
         {"gain_table": {0, 1, 3}},
         {"min_grade": 10**400},
+        {"score_dtype": "float64"},
+        {"score_dtype": np.float32},
+        {"overrides": {"ndcg": {"score_dtype": "float32"}}},
         {"decimals": 4.0},
         {"decimals": True},
         {"decimals": "4"},
@@ -81,7 +85,7 @@ def test_wrong_values_are_refused(changes: dict[str, Any]) -> None:
 
 
 def test_immutable_hashable_and_through_plain_data_and_pickle() -> None:
-    mine = STANDARD.replace(min_grade=3.5, gain_table=[0, 1, 3])
+    mine = STANDARD.replace(min_grade=3.5, gain_table=[0, 1, 3], decimals=4, score_dtype="float32")
     with pytest.raises(dataclasses.FrozenInstanceError):
         mine.gain = "exp2"  # type: ignore[misc]
     with pytest.raises(TypeError):

@@ -22,12 +22,23 @@ _OTHER_FIELDS = ("min_grade", "gain_table", "decimals")
 RULE_FIELDS = (*CHOICES, *_OTHER_FIELDS)
 """Every field that a metric's string or an override may set."""
 
+WHOLE_FIELDS = ("score_dtype",)
+"""The fields that hold for all values alike, for the users' scores are ranked once."""
+
+FIELDS = (*RULE_FIELDS, *WHOLE_FIELDS)
+
+NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {name: f.choices for name, f in CHOICES.items()} | {"score_dtype": ("native", "float32")}
+)
+"""The choices of every field that has names for them, whoever reads it."""
+
 SUMMARIES: Mapping[str, str] = MappingProxyType(
     {name: f.summary for name, f in CHOICES.items()}
     | {
         "min_grade": "an item is relevant from this grade on; None: from any grade above 0",
         "gain_table": "the gains of the grades 0, 1, 2, ... for gain='table'",
         "decimals": "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
+        "score_dtype": "the type in which scores are compared, of all values: their own, or float32, in which more of them are equal",
     }
 )
 
@@ -37,7 +48,7 @@ _MOST_DECIMALS = 15  # a double has no more that all count
 
 def checked_choice(name: str, value: object, argument: str) -> str:
     """Return the value if it is one of the field's choices, or raise what is wrong with it."""
-    choices = CHOICES[name].choices
+    choices = NAMES[name]
     expected = f"{name} to be one of {', '.join(map(repr, choices))}"
     if not isinstance(value, str):
         raise type_error(argument, expected, repr(value))
@@ -48,7 +59,7 @@ def checked_choice(name: str, value: object, argument: str) -> str:
 
 def _checked(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a number or a tuple, by field
     """Return the value in its canonical form, or raise what is wrong with it."""
-    if name in CHOICES:
+    if name in NAMES:
         return checked_choice(name, value, "convention")
     if name == "min_grade":
         return None if value is None else _finite(name, value)
@@ -60,7 +71,14 @@ def _checked(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a num
         return tuple(_finite(name, gain) for gain in value)
     if name == "decimals":
         return None if value is None else _decimals(value)
-    raise input_error("convention", f"one of the fields {', '.join(RULE_FIELDS)}", repr(name))
+    raise input_error("convention", f"one of the fields {', '.join(FIELDS)}", repr(name))
+
+
+def _checked_overrides(metric: str, choices: Mapping[str, object]) -> Mapping[str, Any]:
+    for name in WHOLE_FIELDS:
+        if name in choices:
+            raise input_error("convention", f"{name} for all metrics, and in no overrides", f"{name} of {metric}")
+    return MappingProxyType({name: _checked(name, value) for name, value in choices.items()})
 
 
 def _decimals(value: object) -> int:
@@ -120,12 +138,13 @@ class Convention:
     min_grade: float | None = None
     gain_table: tuple[float, ...] = ()
     decimals: int | None = None
+    score_dtype: str = "native"
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     name: str = field(default="custom", compare=False)
 
     def __post_init__(self) -> None:
         """Check and freeze every field."""
-        for name in RULE_FIELDS:
+        for name in FIELDS:
             object.__setattr__(self, name, _checked(name, getattr(self, name)))
         known = {info.name for info in _core.metric_table()}
         frozen: dict[str, Mapping[str, Any]] = {}
@@ -136,11 +155,11 @@ class Convention:
                 raise input_error("convention", "overrides by names of metrics", repr(metric))
             if not isinstance(choices, Mapping):
                 raise type_error("convention", f"overrides of {metric} to be a mapping", repr(choices))
-            frozen[metric] = MappingProxyType({name: _checked(name, value) for name, value in choices.items()})
+            frozen[metric] = _checked_overrides(metric, choices)
         object.__setattr__(self, "overrides", MappingProxyType(frozen))
 
     def rules(self, metric: str) -> dict[str, Any]:
-        """Return every field's value for one metric, its overrides applied."""
+        """Return the value of every field that a metric may have for itself, its overrides applied."""
         return {name: getattr(self, name) for name in RULE_FIELDS} | dict(self.overrides.get(metric, {}))
 
     def replace(self, **changes: Any) -> Convention:  # noqa: ANN401 - the fields differ in type
@@ -158,7 +177,7 @@ class Convention:
         """
         unknown = [name for name in changes if name not in {f.name for f in fields(self)}]
         if unknown:
-            raise input_error("convention", f"one of the fields {', '.join(RULE_FIELDS)}", repr(unknown[0]))
+            raise input_error("convention", f"one of the fields {', '.join(FIELDS)}", repr(unknown[0]))
         return replace(self, **({"name": "custom"} | changes))
 
     def diff(self, other: Convention | str) -> dict[str, tuple[Any, Any]]:
@@ -172,7 +191,7 @@ class Convention:
         other = as_convention(other)
         differing = {
             name: (getattr(self, name), getattr(other, name))
-            for name in RULE_FIELDS
+            for name in FIELDS
             if getattr(self, name) != getattr(other, name)
         }
         for metric in sorted({*self.overrides, *other.overrides}):
@@ -184,7 +203,7 @@ class Convention:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data; ``Convention.from_dict`` takes them back."""
-        data: dict[str, Any] = {name: getattr(self, name) for name in RULE_FIELDS}
+        data: dict[str, Any] = {name: getattr(self, name) for name in FIELDS}
         data["gain_table"] = list(self.gain_table)
         data["overrides"] = {
             metric: {name: list(value) if isinstance(value, tuple) else value for name, value in choices.items()}
@@ -203,7 +222,7 @@ class Convention:
 
     def __hash__(self) -> int:
         overrides = tuple((metric, tuple(sorted(choices.items()))) for metric, choices in self.overrides.items())
-        return hash((*(getattr(self, name) for name in RULE_FIELDS), frozenset(overrides)))
+        return hash((*(getattr(self, name) for name in FIELDS), frozenset(overrides)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Convention.from_dict, (self.to_dict(),))

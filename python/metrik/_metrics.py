@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from metrik import _core
-from metrik._conventions import RULE_FIELDS, Convention
+from metrik._conventions import RULE_FIELDS, WHOLE_FIELDS, Convention
 from metrik._errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -166,6 +166,8 @@ def _arguments(text: str | None, info: _core.MetricInfo, spelling: str) -> tuple
             parameter = checked_parameter(info, _number(written, spelling), "metrics")
         elif name in RULE_FIELDS:
             changes[name] = _field(name, written, spelling)
+        elif name in WHOLE_FIELDS:
+            raise input_error("metrics", f"{name} in the convention, for all metrics", repr(spelling))
         else:
             known = [info.parameter.name] if info.parameter else []
             raise input_error("metrics", f"one of {', '.join([*known, *RULE_FIELDS])}", f"{name!r} in {spelling!r}")

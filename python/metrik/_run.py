@@ -121,11 +121,19 @@ def run(
         report = call.blocks(predictions)
         _warn_of_ties(report, None)
     else:
-        truth, predictions = as_truth(truth), as_predictions(predictions)
+        truth, predictions = as_truth(truth), _predictions(predictions, convention)
         report = call.whole(truth, predictions)
         _warn_of_ties(report, partial(call.span, truth, predictions))
     _warn(report)
     return report
+
+
+def _predictions(given: object, convention: Convention) -> Rankings | Scores | Candidates:
+    """Return the predictions, their scores in the type in which the convention compares them."""
+    predictions = as_predictions(given)
+    if convention.score_dtype == "native" or isinstance(predictions, Rankings):
+        return predictions
+    return predictions.narrowed()
 
 
 def _compare(call: _Call, truth: object, systems: Mapping[Any, object]) -> Comparison:
@@ -138,7 +146,7 @@ def _compare(call: _Call, truth: object, systems: Mapping[Any, object]) -> Compa
     reports = {}
     for name, lists in systems.items():
         with _note(f"in system {name!r}"):
-            predictions = as_predictions(lists)
+            predictions = _predictions(lists, call.convention)
             reports[name] = call.whole(truth, predictions)
             _warn_of_ties(reports[name], partial(call.span, truth, predictions), f"system {name!r}: ")
     _warn(*reports.values())
@@ -226,7 +234,7 @@ class _Call:
             if pair is _END and state is not None:
                 break
             with _note(f"in block {number} of the iterator, whose first user is number {begin}"):
-                truth, predictions = _block(pair)
+                truth, predictions = _block(pair, self.convention)
                 end = begin + len(truth)
                 part = self._slice(begin, end)
                 if pair is _END:  # it has no columns that could be candidates
@@ -267,10 +275,10 @@ class _Call:
 _END: tuple[list[Any], list[Any]] = ([], [])  # a block without users: what an iterator without blocks comes down to
 
 
-def _block(pair: object) -> tuple[Truth, Rankings | Scores | Candidates]:
+def _block(pair: object, convention: Convention) -> tuple[Truth, Rankings | Scores | Candidates]:
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise type_error("predictions", "an iterator of (truth, predictions) pairs", type(pair).__name__)
-    truth, predictions = as_truth(pair[0]), as_predictions(pair[1])
+    truth, predictions = as_truth(pair[0]), _predictions(pair[1], convention)
     _check_length("predictions", len(predictions), len(truth))
     return truth, predictions
 

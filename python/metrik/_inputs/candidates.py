@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from metrik import _core
 from metrik._inputs.canonical import Rankings
 from metrik._inputs.checks import read_only, score_array
-from metrik._inputs.scores import threshold
+from metrik._inputs.scores import as_float32, narrowed_threshold, threshold
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ class Candidates:
         used in place: do not change it while it is evaluated.
     scores : array of float or int, shape (n_items,)
         The score of each item, of float16, float32, float64 or any integer type; they are compared as
-        they are, none is rounded. Used in place too, whatever the strides.
+        they are, none is rounded but by a convention's ``score_dtype="float32"``. Used in place too, whatever the strides.
     min_score : float, optional
         An item that scores less is not recommended, nor is one whose score is NaN.
     present : array of bool, shape (n_users,), optional
@@ -77,6 +77,10 @@ class Candidates:
         object.__setattr__(self, "scores", array)
         object.__setattr__(self, "min_score", least)
         object.__setattr__(self, "core", _core.Candidates(lists.core, array, least, argument))
+
+    def narrowed(self) -> Candidates:
+        """Return the same candidates, their scores and `min_score` as float32."""
+        return Candidates.named(self.lists, as_float32(self.scores), "predictions", narrowed_threshold(self.min_score))
 
     @property
     def indptr(self) -> Offsets:

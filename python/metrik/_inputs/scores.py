@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from metrik import _core
 from metrik._errors import input_error, type_error
 from metrik._inputs.checks import exact_float, read_only, score_array
@@ -27,7 +29,7 @@ class Scores:
     ----------
     values : array of float or int, shape (n_users, n_items)
         Scores of float16, float32, float64 or any integer type, which are compared as they are: none is
-        rounded. Any strides and memory maps are read in place: do not change them while they are
+        rounded, but by a convention's ``score_dtype="float32"``. Any strides and memory maps are read in place: do not change them while they are
         evaluated. Only an array of another byte order, or unaligned, is copied.
     min_score : float, optional
         An item that scores less is not recommended, nor is one whose score is NaN.
@@ -77,6 +79,10 @@ class Scores:
             return self.core
         return _core.Scores(self.values, self.min_score, columns.core, "predictions")
 
+    def narrowed(self) -> Scores:
+        """Return the same scores as float32, and `min_score` too."""
+        return Scores(as_float32(self.values), narrowed_threshold(self.min_score))
+
     def __len__(self) -> int:
         """Return the number of users."""
         return len(self.values)
@@ -102,3 +108,23 @@ def threshold(min_score: object) -> float:
         found = "NaN" if exact is not None else "one of more digits"
         raise input_error("min_score", "a number that float64 holds", found)
     return exact
+
+
+_CHUNK = 1 << 20  # scores that are narrowed at a time: signals are handled between them
+
+
+def as_float32(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return the scores rounded to float32, infinite beyond its range. What is no wider is left as it is."""
+    if scores.dtype in {np.dtype(np.float16), np.dtype(np.float32)}:
+        return scores
+    narrow = np.empty(scores.shape, np.float32)
+    rows = max(1, _CHUNK // max(1, math.prod(scores.shape[1:])))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for begin in range(0, len(scores), rows):
+            narrow[begin : begin + rows] = scores[begin : begin + rows]
+    return narrow
+
+
+def narrowed_threshold(min_score: float | None) -> float | None:
+    """Return the least score as float32, so that scores which reach it do so when they are narrowed."""
+    return None if min_score is None else float(as_float32(np.array([min_score]))[0])
