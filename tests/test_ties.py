@@ -109,16 +109,40 @@ def test_auc_of_lists_and_by_other_orders() -> None:
     assert metrik.auc([[1, 2]], [[1, 5, 2, 6]]) == 0.75  # 1 above both others, 2 above one
     assert metrik.auc([[1, 7]], [[1, 5, 6]]) == 0.5  # 7 is not ranked
     constant = np.zeros((1, 5))
-    metrics = ["auc", "auc(ties=optimistic)", "auc(ties=pessimistic)", "auc(ties=highest_id)"]
-    assert list(evaluate([[0, 3]], constant, metrics).values.values()) == [0.5, 1.0, 0.0, 0.5]
+    metrics = [f"auc(ties={ties})" for ties in ("lowest_id", "optimistic", "pessimistic", "shared", "highest_id")]
+    assert list(evaluate([[0, 3]], constant, metrics).values.values()) == [0.5, 1.0, 0.0, 0.0, 0.5]
     with pytest.raises(metrik.InputError, match="no cutoff"):
         metrik.evaluate([[1]], [[1]], "auc@5")
+
+
+@settings(max_examples=examples(200))
+@given(tied_users(), st.integers(1, 8))
+def test_a_shared_rank_is_the_last_of_the_tie(user: tuple[dict[int, float], list[int]], k: int) -> None:
+    """A user who is shown items of one score sees all of them or none, as with a threshold on the scores."""
+    truth, scores = user
+    relevant = {item for item, grade in truth.items() if grade > 0}
+    shown = [sum(other >= score for other in scores) for score in scores]  # down to the item, and with it
+    hits = {item: sum(shown[other] <= shown[item] for other in relevant if other < len(scores)) for item in relevant
+            if item < len(scores)}  # fmt: skip
+    expected = {
+        f"precision@{k}": sum(shown[item] <= k for item in hits) / k,
+        "average_precision(ap_over=relevant)": sum(hits[item] / shown[item] for item in hits) / max(len(relevant), 1),
+        "reciprocal_rank": 1 / min((shown[item] for item in hits), default=math.inf),
+        "dcg(gain=exp2)": sum((2 ** truth[item] - 1) / math.log2(shown[item] + 1) for item in hits),
+        "rbp(p=0.5)": sum(0.5 ** shown[item] for item in hits),
+        "auc": sum(sum(scores[item] > score for other, score in enumerate(scores) if other not in relevant)
+                   for item in hits) / max(len(relevant) * (len(scores) - len(hits)), 1),
+    }  # fmt: skip
+    convention = with_ties("shared", empty_truth="compute")
+    report = evaluate([truth], np.array([scores], np.float32), list(expected), convention=convention)
+    for name, value in expected.items():
+        assert report[name] == pytest.approx(value, rel=1e-14), name
 
 
 def test_given_rankings_have_no_ties() -> None:
     truth, lists = [{1: 2.0, 4: 1.0}, {21: 3.0}], [[1, 2, 4, 5], [3, 21]]
     strict = evaluate(truth, lists, EXPECTED, per_user=True)
-    for ties in ("optimistic", "pessimistic", "expected", "raise"):
+    for ties in ("optimistic", "pessimistic", "shared", "expected", "raise"):
         other = evaluate(truth, lists, EXPECTED, per_user=True, convention=with_ties(ties))
         assert other.state.totals == strict.state.totals
         assert "tied_at_cutoff" not in other.counts
@@ -137,7 +161,7 @@ def test_long_rows_equal_the_reference(values: int, relevant: int) -> None:
     metrics = [
         *EXPECTED,
         "auc",
-        *(f"{text}(ties={ties})" for ties in ("optimistic", "pessimistic") for text in EXPECTED),
+        *(f"{text}(ties={ties})" for ties in ("optimistic", "pessimistic", "shared") for text in EXPECTED),
     ]
     options: dict[str, Any] = {"convention": with_ties("expected", nan="last"), "exclude": exclude}
     assert_same(Evaluation(truth, scores, metrics, options))
@@ -149,7 +173,7 @@ def test_f31_the_same_bits(isa: str, threads: int, monkeypatch: pytest.MonkeyPat
     rng = np.random.default_rng(5)
     scores = rng.integers(0, 40, (200, 700)).astype(np.float32)
     truth = [rng.permutation(700)[:size] for size in rng.integers(0, 90, 200)]
-    metrics = [*EXPECTED, "auc", "ndcg@10(ties=optimistic)", "ndcg@10(ties=pessimistic)"]
+    metrics = [*EXPECTED, "auc", *(f"ndcg@10(ties={ties})" for ties in ("optimistic", "pessimistic", "shared"))]
 
     def call(num_threads: int) -> metrik.Report:
         return evaluate(
@@ -265,7 +289,7 @@ def test_topk_refuses_ties_among_the_best() -> None:
         with pytest.raises(metrik.InputError, match="tie") as error:
             topk(scores, 3, ties="raise")  # the third of row 1 is tied with the fourth
         assert (error.value.argument, error.value.row, error.value.count) == ("scores", 1, 2)
-        for ties in ("optimistic", "pessimistic", "expected"):
+        for ties in ("optimistic", "pessimistic", "shared", "expected"):
             with pytest.raises(metrik.InputError, match=r"^ties: "):
                 topk(scores, 3, ties=ties)
 

@@ -33,8 +33,9 @@ template <>
 constexpr std::array<std::string_view, 4> kNames<Duplicates> = {"raise", "first", "max", "count"};
 
 template <>
-constexpr std::array<std::string_view, 7> kNames<Ties> = {
-    "lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "expected", "raise"};
+constexpr std::array<std::string_view, 8> kNames<Ties> = {
+    "lowest_id",   "highest_id", "input_order", "optimistic",
+    "pessimistic", "shared",     "expected",    "raise"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<NanScores> = {"raise", "last"};
 
@@ -97,10 +98,11 @@ constexpr auto kFields = std::to_array<ConventionField>({
                              "an item repeated in a user's truth: an error, its first or highest "
                              "grade, or several items of its first grade"),
     field<&Rules::ties, Ties::lowest_id, Ties::highest_id, Ties::input_order, Ties::optimistic,
-          Ties::pessimistic, Ties::expected, Ties::raise>(
+          Ties::pessimistic, Ties::shared, Ties::expected, Ties::raise>(
         "ties",
         "the order of items of one score: by id, as they were given, the relevant ones first or "
-        "last, the mean over all orders, or an error if one is in the truth"),
+        "last, all at the last of their ranks, the mean over all orders, or an error if one is in "
+        "the truth"),
     field<&Rules::nan, NanScores::raise, NanScores::last>(
         "nan", "a score that is NaN: an error, or below every other"),
 });

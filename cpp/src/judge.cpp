@@ -40,6 +40,11 @@ double Lens::gain_of(double grade) const noexcept {
 
 namespace {
 
+// Whether the ranks of tied items depend on what these are worth.
+constexpr bool arranges(Ties ties) noexcept {
+  return ties == Ties::optimistic || ties == Ties::pessimistic || ties == Ties::shared;
+}
+
 Count first_entry(const Matches& matches, std::size_t entry) {
   return matches.first_entry.empty() ? static_cast<Count>(entry) : matches.first_entry[entry];
 }
@@ -119,10 +124,12 @@ void Judge::add_hits(const Lens& lens, const Matches& matches, HitRow& row, std:
 }
 
 // Puts the judged items of each tie where the convention wants them: those of the highest gain
-// first, then those of none, then the unjudged; or all of these the other way round.
+// first, then those of none, then the unjudged; or all of these the other way round, and, where
+// they share a rank, the last one, each with all hits of the tie.
 void Judge::arrange_ties(Ties ties, HitRow& row, std::span<Hit> hits,
                          const Checkpoint& checkpoint) {
   const bool best_first = ties == Ties::optimistic;
+  const bool shared = ties == Ties::shared;
   const auto before = [&](const Hit& one, const Hit& other) {
     const Hit& better = best_first ? one : other;
     const Hit& worse = best_first ? other : one;
@@ -139,9 +146,12 @@ void Judge::arrange_ties(Ties ties, HitRow& row, std::span<Hit> hits,
     sort(tied, before, checkpoint);
     Count rank = best_first ? tie.first : tie.last - static_cast<Count>(tied.size()) + 1;
     for (Hit& hit : tied) {
-      hit.rank = rank++;
+      hit.rank = shared ? tie.last : rank++;
       hit.hits = relevant += hit.relevant ? 1 : 0;
       if (relevant == 1 && hit.relevant) row.first_hit = hit.rank;
+    }
+    for (Hit& hit : tied) {
+      if (shared) hit.hits = relevant;
     }
     begin = end;
     if (begin % kChunk == 0) checkpoint();
@@ -177,8 +187,7 @@ const HitRow& Judge::judge(const Lens& lens, const Matches& matches, std::span<c
   const std::span<Hit> hits = std::span(rows.hits_).subspan(begin_of_hits);
   const std::size_t begin_of_tied = rows.tied_.size();
   if (lens.ties == Ties::expected) add_tied(hits, rows.tied_, checkpoint);
-  const bool arranged = lens.ties == Ties::optimistic || lens.ties == Ties::pessimistic;
-  if (arranged && !ties_.empty()) arrange_ties(lens.ties, row, hits, checkpoint);
+  if (arranges(lens.ties) && !ties_.empty()) arrange_ties(lens.ties, row, hits, checkpoint);
   row.judged = hits;
   row.tied = std::span(rows.tied_).subspan(begin_of_tied);
   row.ideal = std::span(rows.ideal_).subspan(begin_of_ideal);

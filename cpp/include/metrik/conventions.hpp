@@ -34,6 +34,7 @@ enum class Ties : std::uint8_t {
   input_order,
   optimistic,
   pessimistic,
+  shared,
   expected,
   raise
 };

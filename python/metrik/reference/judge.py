@@ -23,7 +23,8 @@ class Item:
 class User:
     """One user: L, the ranking, and T, the relevant items, as the metrics see them."""
 
-    ranking: tuple[Item | None, ...]  # by rank; None where the item is not judged
+    ranking: tuple[Item | None, ...]  # best first; None where the item is not judged
+    ranks: tuple[int, ...]  # beside it: 1, 2, 3, ..., or several times the last of those that a tie shares
     ties: tuple[int, ...]  # how many of one score stand together, best first
     relevant_grades: tuple[float, ...]  # of T
     nonrelevant: int  # judged items that are not relevant
@@ -40,7 +41,8 @@ class User:
 
     def judged(self, k: int | None) -> list[tuple[int, Item]]:
         """Return the judged items down to the cutoff with their ranks, from 1."""
-        return [(rank, item) for rank, item in enumerate(self.top(k), start=1) if item is not None]
+        places = zip(self.ranks, self.ranking, strict=True)
+        return [(rank, item) for rank, item in places if item is not None and (k is None or rank <= k)]
 
     def hit_ranks(self, k: int | None) -> list[int]:
         """Return the ranks of the relevant items down to the cutoff."""
@@ -93,7 +95,8 @@ def judge(
     """Judge a user's list, in which items of one score are together; `truth` has (item, grade) pairs, perhaps repeated."""
     grades = item_grades(truth, rules)
     items = {item: Item(is_relevant(grade, rules), grade) for item, grade in grades.items()}
-    if rules["ties"] in {"optimistic", "pessimistic"}:
+    sizes = [len(group) for group in groups if not excluded.issuperset(group)]  # excluded items are in no tie
+    if rules["ties"] in {"optimistic", "pessimistic", "shared"}:
         groups = [[item] for item in _arranged(groups, excluded, items, rules)]
     ranking = list(chain.from_iterable(groups))
     counted = [item for item, _ in truth] if rules["duplicate_truth"] == "count" else list(grades)
@@ -101,6 +104,7 @@ def judge(
     hits = [item for item in ranking if item in items and item not in excluded and items[item].relevant]
     return User(
         ranking=tuple(ranked),
+        ranks=tuple(_ranks(sizes, rules)),
         ties=tuple(len(group) for group in groups if not excluded.issuperset(group)),
         relevant_grades=tuple(items[item].grade for item in counted if items[item].relevant),
         nonrelevant=sum(not items[item].relevant for item in counted),
@@ -116,7 +120,8 @@ def _arranged(
 ) -> Iterator[int]:
     """Yield the items, of those of one score the ones with the highest gain first or last, and those not judged at the other end.
 
-    A repeated item that is no second hit is like one that is not judged.
+    Those that share a rank are as if the relevant ones were last. A repeated item that is no second hit is
+    like one that is not judged.
     """
 
     def merit(item: int) -> tuple[int, float]:
@@ -132,6 +137,14 @@ def _arranged(
             tied.append(_REPEAT if no_hit else item)
             seen.add(item)
         yield from sorted(tied, key=merit, reverse=rules["ties"] == "optimistic")
+
+
+def _ranks(sizes: Sequence[int], rules: Rules) -> Iterator[int]:
+    """Yield the rank of each item of the list, of which so many at a time have one score."""
+    last = 0
+    for size in sizes:
+        first, last = last + 1, last + size
+        yield from [last] * size if rules["ties"] == "shared" else range(first, last + 1)
 
 
 def _ranked(

@@ -7,6 +7,7 @@ average sums numerators and denominators apart. Terms are added in rank order, i
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -84,8 +85,9 @@ def hit_rate(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
 def average_precision(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum of the precision at each hit, over min(k, |T|). Buckley, Voorhees 2000."""
     total = 0.0
-    for hits, rank in enumerate(user.hit_ranks(k), start=1):
-        total += hits / rank
+    ranks = user.hit_ranks(k)
+    for rank in ranks:
+        total += bisect_right(ranks, rank) / rank  # h(i) / i
     return total, divisor(rules["ap_over"], user, k)
 
 
@@ -138,10 +140,13 @@ def r_precision(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
 def rbp(user: User, k: int | None, _rules: Rules, p: float) -> Ratio:
     """(1 - p) sum over hits of p^(i - 1), at most 1. Moffat, Zobel 2008."""
     total, weight = 0.0, 1.0
-    for item in user.top(k):
-        if item is not None and item.relevant:
+    weighed = 1  # the rank that the weight is of
+    for rank, item in user.judged(k):
+        for _step in range(rank - weighed):
+            weight *= p
+        weighed = rank
+        if item.relevant:
             total += weight
-        weight *= p
     return min((1 - p) * total, 1.0), 1
 
 
