@@ -126,6 +126,7 @@ def test_lists_are_refused_alike(lists: metrik.Rankings) -> None:
         ("ndcg@3", {"ideal_over": "cutoff"}),
         ("ndcg@3", {"gain": "table", "gain_table": (0.0,)}),
         ("ndcg@3", {"gain": "table"}),
+        ("ndcg@3", {"gain": "exp2_shifted"}),
         ("hit_rate@3", {"average": "micro"}),
         ("recall@3", {"average": "micro", "empty_truth": "one"}),
         ("recall@3", {"min_grade": 1.5}),
@@ -144,4 +145,6 @@ def test_arrays_of_another_number_of_users_are_refused_alike(name: str) -> None:
 
 
 def test_exponential_gains_of_grades_between_whole_ones() -> None:
-    assert_same(Evaluation(GRADED, LISTS, ["ndcg@3(gain=exp2)", "dcg(gain=exp2)"]))
+    assert_same(
+        Evaluation(GRADED, LISTS, ["ndcg@3(gain=exp2)", "dcg(gain=exp2)", "dcg(gain=exp2_shifted,min_grade=0.3)"])
+    )

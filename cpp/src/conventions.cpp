@@ -16,7 +16,8 @@ template <>
 constexpr std::array<std::string_view, 7> kNames<Over> = {
     "cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits", "all_judged"};
 template <>
-constexpr std::array<std::string_view, 4> kNames<Gain> = {"linear", "binary", "exp2", "table"};
+constexpr std::array<std::string_view, 5> kNames<Gain> = {"linear", "binary", "exp2",
+                                                          "exp2_shifted", "table"};
 template <>
 constexpr std::array<std::string_view, 2> kNames<Discount> = {"log2", "log2_floored"};
 template <>
@@ -72,8 +73,10 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "ap_over", "what average precision and average recall divide their sums by"),
     field<&Rules::ideal_over, cutoff, min_cutoff_relevant, min_list_relevant, all_judged>(
         "ideal_over", "how many places the ideal ranking of nDCG fills"),
-    field<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::table>(
-        "gain", "the gain of a relevant item: its grade, 1, 2^grade - 1, or gain_table[grade]"),
+    field<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::exp2_shifted, Gain::table>(
+        "gain",
+        "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or "
+        "gain_table[grade]"),
     field<&Rules::discount, Discount::log2, Discount::log2_floored>(
         "discount", "the weight of rank i: 1/log2(i+1), or 1/max(1, log2 i)"),
     field<&Rules::average, Average::macro, Average::micro, Average::geometric, Average::of_means>(

@@ -16,18 +16,28 @@ Lens::Lens(const Rules& rules, bool uses_gains)
       min_grade(rules.min_grade),
       ties(rules.ties) {}
 
+namespace {
+
+// 2^exponent - 1, exact for whole exponents.
+double exponential(double wanted) noexcept {
+  constexpr double kMaxExponent = 256;
+  const double exponent = std::clamp(wanted, 0.0, kMaxExponent);
+  const bool whole = exponent == std::floor(exponent);
+  return (whole ? std::ldexp(1.0, static_cast<int>(exponent)) : std::exp2(exponent)) - 1;
+}
+
+}  // namespace
+
 // The grade was checked, but lies in memory that another thread may write to: it indexes nothing
 // before it is checked again.
 double Lens::gain_of(double grade) const noexcept {
-  constexpr double kMaxExponent = 256;
   switch (gain) {
     case Gain::linear:
       return grade;
-    case Gain::exp2: {  // exact for whole grades
-      const double exponent = std::clamp(grade, 0.0, kMaxExponent);
-      const bool whole = exponent == std::floor(exponent);
-      return (whole ? std::ldexp(1.0, static_cast<int>(exponent)) : std::exp2(exponent)) - 1;
-    }
+    case Gain::exp2:
+      return exponential(grade);
+    case Gain::exp2_shifted:
+      return exponential(grade - min_grade + 1);
     case Gain::table:
       return grade >= 0 && grade < static_cast<double>(gain_table.size())
                  ? gain_table[static_cast<std::size_t>(grade)]

@@ -53,6 +53,12 @@ void check_gain_table(const PlannedValue& value) {
   }
 }
 
+void check_shift(const PlannedValue& value) {
+  if (value.rules.gain == Gain::exp2_shifted && value.rules.min_grade == kAnyAboveZero) {
+    refuse(value, "a min_grade beside gain='exp2_shifted'", "none");
+  }
+}
+
 void check_ideal(const PlannedValue& value) {
   if (value.rules.ideal_over != Over::cutoff) return;
   if (value.cutoff > kMaxIdealCutoff) {
@@ -120,7 +126,10 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   check_parameter(info, value);
   check_average(info, value);
   check_ties(info, value);
-  if (info.uses_gains) check_gain_table(value);
+  if (info.uses_gains) {
+    check_gain_table(value);
+    check_shift(value);
+  }
   if (info.uses_ideal) check_ideal(value);
 }
 

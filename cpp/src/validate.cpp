@@ -239,6 +239,8 @@ std::string_view needed_of_grades(const Rules& rules) {
       return "grades from 0 to 2^256 beside gain='linear'";
     case Gain::exp2:
       return "grades from 0 to 256 beside gain='exp2'";
+    case Gain::exp2_shifted:
+      return "grades up to min_grade + 255 beside gain='exp2_shifted'";
     case Gain::table:
       return "whole grades that gain_table has a gain for";
     case Gain::binary:
@@ -253,6 +255,8 @@ bool has_gain(double grade, const Rules& rules) {
       return grade >= 0 && grade <= kMaxGain;
     case Gain::exp2:
       return grade >= 0 && grade <= 256;
+    case Gain::exp2_shifted:
+      return grade - rules.min_grade <= 255;
     case Gain::table:
       return grade >= 0 && grade < static_cast<double>(rules.gain_table.size()) &&
              grade == std::floor(grade);

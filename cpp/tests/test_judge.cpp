@@ -357,6 +357,13 @@ TEST_CASE("gains follow the rules") {
     check_hits(judged, {{1, 1, true}, {2, 7, true}, {3, 3, true}, {4, 0, false}});
     CHECK(judged.ideal == std::vector<double>{7, 3, 1});
   }
+  SUBCASE("exp2_shifted") {
+    rules.gain = Gain::exp2_shifted;
+    rules.min_grade = 2;
+    const Judged judged = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
+    check_hits(judged, {{1, 0, false}, {2, 3, true}, {3, 1, true}, {4, 0, false}});
+    CHECK(judged.ideal == std::vector<double>{3, 1});
+  }
   SUBCASE("table") {
     rules.gain = Gain::table;
     rules.gain_table = {0, 5, 0.25, 10};

@@ -20,7 +20,7 @@ enum class Over : std::uint8_t {
   hits,
   all_judged
 };
-enum class Gain : std::uint8_t { linear, binary, exp2, table };
+enum class Gain : std::uint8_t { linear, binary, exp2, exp2_shifted, table };
 enum class Discount : std::uint8_t { log2, log2_floored };
 // The last is made of the means of other values, by who asks for them: the core computes none.
 enum class Average : std::uint8_t { macro, micro, geometric, of_means };
@@ -40,6 +40,9 @@ enum class Ties : std::uint8_t {
 };
 enum class NanScores : std::uint8_t { raise, last };
 
+// The min_grade that makes relevant what is above 0: the smallest positive double.
+inline constexpr double kAnyAboveZero = std::numeric_limits<double>::denorm_min();
+
 // How one value is to be computed: a convention with its overrides settled.
 struct Rules {
   Over precision_over = Over::cutoff;
@@ -58,8 +61,8 @@ struct Rules {
   Duplicates duplicate_truth = Duplicates::raise;
   Ties ties = Ties::lowest_id;
   NanScores nan = NanScores::raise;
-  // Relevant is a grade >= min_grade. The smallest positive double makes that "grade > 0".
-  double min_grade = std::numeric_limits<double>::denorm_min();
+  // Relevant is a grade >= min_grade.
+  double min_grade = kAnyAboveZero;
   std::vector<double> gain_table;  // gain of the grades 0, 1, 2, ...; used by Gain::table
 
   friend bool operator==(const Rules&, const Rules&) = default;

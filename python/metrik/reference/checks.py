@@ -82,6 +82,8 @@ def _check_value(value: Value) -> None:
             raise input_error("metrics", f"{value.metric}: gain_table of numbers from 0 to 2^256", str(bad[0]))
         if rules["gain"] == "table" and not rules["gain_table"]:
             raise input_error("metrics", f"{value.metric}: a gain_table beside gain='table'", "none")
+        if rules["gain"] == "exp2_shifted" and rules["min_grade"] is None:
+            raise input_error("metrics", f"{value.metric}: a min_grade beside gain='exp2_shifted'", "none")
     if value.metric == "ndcg" and rules["ideal_over"] == "cutoff":
         if value.cutoff is None or value.cutoff > _MAX_IDEAL_CUTOFF:
             raise input_error("metrics", "ndcg: a cutoff up to 1048576 beside ideal_over='cutoff'", str(value.cutoff))
@@ -140,6 +142,8 @@ def _has_gain(grade: float, rules: Rules) -> bool:
             return 0 <= grade <= _MAX_GAIN
         case "exp2":
             return 0 <= grade <= math.log2(_MAX_GAIN)
+        case "exp2_shifted":  # what is not relevant needs no gain
+            return bool(grade - rules["min_grade"] <= math.log2(_MAX_GAIN) - 1)
         case _:  # table
             return grade in range(len(rules["gain_table"]))
 

@@ -62,6 +62,11 @@ def tied_hits(user: User) -> Iterator[tuple[int, int, list[Item]]]:
         first += size
 
 
+def _exponential(exponent: float) -> float:
+    """Return 2^exponent - 1, exact for whole exponents."""
+    return (math.ldexp(1.0, int(exponent)) if exponent == int(exponent) else math.exp2(exponent)) - 1
+
+
 def gain(grade: float, rules: Rules) -> float:
     """Return the gain of a relevant item."""
     match rules["gain"]:
@@ -70,7 +75,9 @@ def gain(grade: float, rules: Rules) -> float:
         case "linear":
             return grade
         case "exp2":
-            return (math.ldexp(1.0, int(grade)) if grade == int(grade) else math.exp2(grade)) - 1
+            return _exponential(grade)
+        case "exp2_shifted":
+            return _exponential(grade - rules["min_grade"] + 1)
         case _:  # table
             return float(rules["gain_table"][int(grade)])
 
