@@ -40,7 +40,7 @@ struct Depths {
 Depths discount_depths(const Plan& plan, Discount kind, Count longest_list, Count longest_truth) {
   Depths depths;
   for (const Run& run : plan.runs) {
-    if (!run.info->uses_gains || run.rules.discount != kind) continue;
+    if (!run.info->discounted || run.rules.discount != kind) continue;
     const Count cutoff = plan.ladders[run.ladder].cutoffs().back();
     depths.ranks = std::max(depths.ranks, std::min(cutoff, longest_list));
     if (!run.info->uses_ideal) continue;

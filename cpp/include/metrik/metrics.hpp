@@ -27,6 +27,7 @@ struct MetricInfo {
   bool uses_ideal = false;  // the gains of the best possible ranking; implies uses_gains
   // Compares each item with each other: without a cutoff, and ties by an id count half.
   bool pairwise = false;
+  bool discounted = false;  // by the convention's discount of the rank
 };
 
 [[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;

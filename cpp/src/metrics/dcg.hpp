@@ -17,7 +17,8 @@ class Dcg {
                                    .source = "Jarvelin, Kekalainen 2002",
                                    .unit_range = false,
                                    .micro = false,
-                                   .uses_gains = true};
+                                   .uses_gains = true,
+                                   .discounted = true};
 
   explicit Dcg(const Context& context)
       : discounts_(context.discounts), checkpoint_(context.checkpoint) {}
@@ -53,7 +54,8 @@ class Ndcg {
       .formula = "DCG / (sum over i <= min(k, |T|) of the i-th highest gain / log2(i + 1))",
       .source = "Jarvelin, Kekalainen 2002",
       .uses_gains = true,
-      .uses_ideal = true};
+      .uses_ideal = true,
+      .discounted = true};
 
   explicit Ndcg(const Context& context)
       : gained_(context),

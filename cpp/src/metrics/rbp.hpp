@@ -13,27 +13,34 @@ class Rbp {
   static constexpr MetricInfo info{
       .name = "rbp",
       .aliases = kAliases,
-      .summary = "expected share of relevant items for a reader who goes on with probability p",
-      .formula = "(1 - p) sum over hits at ranks i <= k of p^(i - 1)",
+      .summary =
+          "expected gain an item for a reader who goes on with probability p: of grades 1, the "
+          "share of relevant items",
+      .formula = "(1 - p) sum over hits at ranks i <= k of gain(i) p^(i - 1)",
       .source = "Moffat, Zobel 2008",
       .parameter = {"p", 0.8, 0, 1 - 0x1p-53},
-      .micro = false};
+      .unit_range = false,
+      .micro = false,
+      .uses_gains = true};
 
   explicit Rbp(const Context& context)
-      : persistence_(context.parameter), checkpoint_(context.checkpoint) {}
+      : persistence_(context.parameter),
+        highest_gain_(context.row.ideal.empty() ? 1 : context.row.ideal.front()),
+        checkpoint_(context.checkpoint) {}
 
   double see(const Hit& hit) {
     for (; rank_ < hit.rank && weight_ > 0; ++rank_) {
       weight_ *= persistence_;
       if (rank_ % kLongWalk == 0) checkpoint_();
     }
-    if (hit.relevant) sum_ += weight_;
-    return std::min((1 - persistence_) * sum_, 1.0);  // 1, but for rounding
+    if (hit.relevant) sum_ += hit.gain * weight_;
+    return std::min((1 - persistence_) * sum_, highest_gain_);  // no more, but for rounding
   }
   static Ratio at(double expected, const Depth&, const Rules&) noexcept { return {expected, 1}; }
 
  private:
   double persistence_;
+  double highest_gain_;
   const Checkpoint& checkpoint_;
   double weight_ = 1;  // p^(rank - 1)
   Count rank_ = 1;

@@ -137,8 +137,8 @@ def r_precision(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
 
 
 @metric
-def rbp(user: User, k: int | None, _rules: Rules, p: float) -> Ratio:
-    """(1 - p) sum over hits of p^(i - 1), at most 1. Moffat, Zobel 2008."""
+def rbp(user: User, k: int | None, rules: Rules, p: float) -> Ratio:
+    """(1 - p) sum of gain(i) p^(i - 1), at most the highest gain. Moffat, Zobel 2008."""
     total, weight = 0.0, 1.0
     weighed = 1  # the rank that the weight is of
     for rank, item in user.judged(k):
@@ -146,8 +146,9 @@ def rbp(user: User, k: int | None, _rules: Rules, p: float) -> Ratio:
             weight *= p
         weighed = rank
         if item.relevant:
-            total += weight
-    return min((1 - p) * total, 1.0), 1
+            total += gain(item.grade, rules) * weight
+    highest = max((gain(grade, rules) for grade in user.relevant_grades), default=1.0)
+    return min((1 - p) * total, highest), 1
 
 
 @metric
