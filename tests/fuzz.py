@@ -25,7 +25,7 @@ from metrik._conventions import CHOICES
 from metrik._inputs.canonical import Columns, Rows
 from metrik._topk import Question
 from metrik.reference.ranking import reference_ranker
-from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, laid_out
+from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, laid_out, parameter_of
 from test_reference import assert_same
 
 CORPUS = Path(__file__).with_name("fuzz_corpus.txt")
@@ -244,7 +244,7 @@ class Case:
         if source.rarely(32):
             cutoff = source.integer()
         info = metrik.metrics.get(metric)
-        parameter = info.parameter.standard if info is not None and info.parameter is not None else 0.0
+        parameter = 0.0 if info is None else parameter_of(metric)
         return metric, cutoff, source.number() if source.rarely(8) else parameter
 
     def repeated(self, times: int) -> Case:

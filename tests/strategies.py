@@ -20,14 +20,34 @@ from metrik._conventions import CHOICES
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
 CUTOFFS = st.one_of(st.integers(1, 8), st.just(2**31 - 1))
 SCORE_DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
-PARAMETERS = {"beta": st.sampled_from([0.0, 0.5, 1.0, 2.0, math.inf]), "p": st.sampled_from([0.0, 0.5, 0.8, 0.95])}
+PARAMETERS = {
+    "beta": st.sampled_from([0.0, 0.5, 1.0, 2.0, math.inf]),
+    "p": st.sampled_from([0.0, 0.5, 0.8, 0.95]),
+    "max_grade": st.sampled_from([1.0, 2.5, 3.0, 4.0, 256.0]),
+}
+
+
+def parameter_of(name: str) -> float:
+    """Return the metric's parameter as it is by default, or a number that fits whatever is drawn."""
+    parameter = metrik.metrics[name].parameter
+    if parameter is None:
+        return 0.0
+    return 1e6 if parameter.standard is None else parameter.standard
+
+
+def spelled(name: str, cutoff: object = None) -> str:
+    """Return the metric at a cutoff, or at several in brackets, with what must be given beside it."""
+    text = name if cutoff is None else f"{name}@{cutoff}"
+    parameter = metrik.metrics[name].parameter
+    required = parameter is not None and parameter.standard is None
+    return f"{text}({parameter.name}={parameter_of(name)})" if parameter is not None and required else text
 
 
 def spellings(name: str, cutoffs: object, *, whole: bool = True) -> list[str]:
     """Return the metric at the cutoffs, as far as it has any, and without."""
     if metrik.metrics[name].pairwise:
         return [name]
-    return [*([name] if whole else []), f"{name}@{cutoffs}"]
+    return [*([spelled(name)] if whole else []), spelled(name, cutoffs)]
 
 
 def examples(count: int) -> int:

@@ -29,6 +29,8 @@ from strategies import (
     score_evaluations,
     score_matrices,
     scores,
+    spelled,
+    spellings,
     truths,
 )
 from test_concurrency import Flipper, for_a_while, meanwhile
@@ -78,7 +80,7 @@ def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> No
     evaluation = data.draw(st.sampled_from(list(KINDS.values())))
     drawn = data.draw(evaluation(min_users=1))
     cutoffs = data.draw(st.lists(st.integers(1, 35), min_size=1, max_size=5))
-    assert_same(Evaluation(drawn.truth, drawn.predictions, [name, f"{name}@{cutoffs}"], drawn.options))
+    assert_same(Evaluation(drawn.truth, drawn.predictions, spellings(name, cutoffs), drawn.options))
 
 
 @settings(max_examples=examples(400))
@@ -178,7 +180,7 @@ def test_the_best_k_as_rankings_give_the_same_values_at_k(data: st.DataObject) -
     users, k = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 12))
     found = data.draw(candidates(users, nan=False, repeats=False))
     metrics = [
-        f"{name}@{k}"
+        spelled(name, k)
         for name, info in metrik.metrics.items()
         if not info.pairwise and name not in {"r_precision", "bpref"}
     ]

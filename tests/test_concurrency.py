@@ -21,7 +21,7 @@ import pytest
 import metrik
 from jobs import METRICS, lasting, uniform
 from metrik import _core
-from strategies import Evaluation
+from strategies import Evaluation, parameter_of
 
 ROOT = Path(__file__).parent.parent
 # How long each test of writers goes on: longer under a sanitizer, which would notice more.
@@ -102,7 +102,8 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     rules = _core.Rules(fields | {"gain": "table"}, 0.5, [0.0, 1.0, 3.0])
     exp2 = _core.Rules(fields | {"gain": "exp2", "undefined": "nan", "average": "micro"}, 0.5, [])
     values = [
-        _core.PlannedValue(name, None if info.pairwise else 3, 0.5, rules) for name, info in metrik.metrics.items()
+        _core.PlannedValue(name, None if info.pairwise else 3, parameter_of(name), rules)
+        for name, info in metrik.metrics.items()
     ]
     values += [_core.PlannedValue(name, None, 0.5, exp2) for name in ("ndcg", "recall")]
     before = [_core.Lists(items, indptr, None, None, "sound") for items in (truth, lists, exclude)]

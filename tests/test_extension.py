@@ -16,6 +16,7 @@ import pytest
 
 import metrik
 from metrik import _core
+from strategies import parameter_of
 
 ARRAYS: list[Any] = [
     None,
@@ -84,7 +85,7 @@ def sound_rules() -> _core.Rules:
 def sound_values() -> list[_core.PlannedValue]:
     rules = sound_rules()
     return [
-        _core.PlannedValue(name, cutoff, 0.5, rules)
+        _core.PlannedValue(name, cutoff, parameter_of(name), rules)
         for name, info in metrik.metrics.items()
         for cutoff in ((None,) if info.pairwise else (None, 3))
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import pytest
@@ -21,6 +22,62 @@ def one(metric: str, truth: Any, ranking: list[int], **changes: Any) -> float:
     convention = STANDARD.replace(empty_truth="compute", **changes)
     (value,) = metrik.evaluate([truth], [ranking], metric, convention=convention).values.values()
     return value
+
+
+@given(TRUTHS, RANKINGS, st.integers(1, 12))
+def test_mean_precision_is_the_mean_of_the_precisions(truth: dict[int, float], ranking: list[int], k: int) -> None:
+    precisions = [one(f"precision@{n}", truth, ranking) for n in range(1, k + 1)]
+    assert one(f"mean_precision@{k}", truth, ranking) == pytest.approx(math.fsum(precisions) / k, rel=1e-15)
+    whole = one(f"mean_precision@{len(ranking)}", truth, ranking) if ranking else 0
+    assert one("mean_precision", truth, ranking) == whole
+
+
+def test_mean_precision_far_below_the_list() -> None:
+    """Steps are counted from the first hit on, and go on where the list ends."""
+    for k in (65_535, 65_536, 65_537, 2**20):
+        harmonic = math.fsum(1 / n for n in range(2, k + 1)) / k
+        assert one(f"mean_precision@{k}", [7], [3, 7]) == pytest.approx(harmonic, rel=1e-12)
+
+
+@given(TRUTHS, RANKINGS, st.integers(1, 12), st.sampled_from(["cutoff", "list", "min_cutoff_relevant"]))
+def test_set_average_precision_is_precision_times_recall(
+    truth: dict[int, float], ranking: list[int], k: int, over: str
+) -> None:
+    parts = [one(f"{name}@{k}", truth, ranking, precision_over=over) for name in ("precision", "recall")]
+    expected = pytest.approx(math.prod(parts), rel=1e-15)
+    assert one(f"set_average_precision@{k}", truth, ranking, precision_over=over) == expected
+
+
+@given(TRUTHS, RANKINGS, st.integers(1, 12), st.sampled_from([3, 4, 6]))
+def test_err_is_the_mean_of_1_over_the_rank_of_the_stop(
+    truth: dict[int, float], ranking: list[int], k: int, max_grade: int
+) -> None:
+    """Each item satisfies or does not, by itself: the mean over all outcomes, each with its chance."""
+    chances = [(2 ** truth.get(item, 0.0) - 1) / 2**max_grade for item in ranking[:k]]
+    expected = 0.0
+    for satisfied in product([True, False], repeat=len(chances)):
+        if any(satisfied):
+            pairs = zip(satisfied, chances, strict=True)
+            expected += math.prod(chance if yes else 1 - chance for yes, chance in pairs) / (satisfied.index(True) + 1)
+    found = one(f"err@{k}(max_grade={max_grade})", truth, ranking)
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert one(f"err@{k}(max_grade={max_grade})", truth, ranking, gain="table", min_grade=0.5) == found
+
+
+def test_f09_grades_above_the_highest_are_refused() -> None:
+    truth = [{1: 1.0, 4: 3.0}, {21: 5.0, 2: 4.5}]
+    for evaluate in (metrik.evaluate, metrik.reference.evaluate):
+        assert evaluate(truth, [[1], [2]], "err@3(max_grade=5)")
+        with pytest.raises(metrik.InputError) as caught:
+            evaluate(truth, [[1], [2]], "err@3", convention=STANDARD.replace(gain="binary"))
+        assert (caught.value.argument, caught.value.row, caught.value.position, caught.value.count) == (
+            "truth",
+            1,
+            0,
+            2,
+        )
+    with pytest.raises(metrik.InputError, match="grades from 0 to max_grade=4, found grade 5"):
+        metrik.evaluate(truth, [[1], [2]], "err@3")
 
 
 @given(TRUTHS, RANKINGS, st.integers(1, 12), st.sampled_from([0.0, 0.5, 0.9]))

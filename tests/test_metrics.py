@@ -42,6 +42,8 @@ STANDARD = metrik.conventions["standard"]
         ("recall(min_grade=3.5)", "recall(min_grade=3.5)"),
         ("recall(decimals=4,min_grade=3.5)", "recall(min_grade=3.5,decimals=4)"),
         ("recall(decimals=None)", "recall"),
+        ("err@10(max_grade=4)", "err@10"),
+        ("set_map@10", "set_average_precision@10"),
     ],
 )
 def test_canonical_names(spelling: str, name: str) -> None:
@@ -69,6 +71,7 @@ def test_canonical_names_resolve_to_themselves(spelling: str, convention: metrik
      "ndcg@10(ideal_over=cutoff)", "ndcg(ideal_over=cutoff,gain=binary)", "precision(average=micro,empty_truth=one)",
      "ndcg@10(gain=table,gain_table=[0,-1])", "recall(min_grade=nan)", "précision",
      "f_2", "fbeta_10", "P@1 0", "prec ision", "fbeta(beta=2,beta=3)", "fbeta(beta=1_0)", "fbeta(beta=1e400)",
+     "err(max_grade=0.5)", "mean_precision@1048577",
      "P@5,recall@5", "recall(gain_table={0:1})", "recall(score_dtype=float32)", "recall(decimals=4.0)", "recall(decimals=-1)", "recall(decimals=16)", "recall(decimals=)"],
 )  # fmt: skip
 def test_spellings_that_are_none(spelling: str) -> None:

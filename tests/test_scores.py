@@ -27,6 +27,7 @@ from strategies import (
     score_evaluations,
     score_matrices,
     scores,
+    spelled,
     spellings,
     truths,
 )
@@ -214,7 +215,7 @@ def assert_as_sorted(items: int, dtype: str, ties: str) -> None:
 def test_the_best_k_as_rankings_give_the_same_values_at_k(data: st.DataObject) -> None:
     users, k = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 12))
     matrix = data.draw(score_matrices(users, nan=False))
-    metrics = [f"{name}@{k}" for name in metrik.metrics if name not in {"r_precision", "bpref", "auc"}]
+    metrics = [spelled(name, k) for name in metrik.metrics if name not in {"r_precision", "bpref", "auc"}]
     truth = data.draw(truths(users))
     of_scores = run(Evaluation(truth, metrik.Scores(matrix), metrics, {"per_user": True}))
     of_ids = run(Evaluation(truth, metrik.topk(matrix, k).ids, metrics, {"per_user": True}))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import metrik
 from metrik import _core
 from metrik.reference.ties import EXPECTATIONS
-from strategies import Evaluation, examples, spellings
+from strategies import Evaluation, examples, spelled, spellings
 from test_reference import assert_same
 
 EXPECTED = [text for name in EXPECTATIONS for text in spellings(name, [1, 2, 3, 5, 8])]
@@ -83,7 +83,7 @@ def test_expectations_are_means_over_all_orders(
 def test_what_has_no_expectation_is_refused() -> None:
     for name in set(metrik.metrics) - set(EXPECTATIONS) - {"auc"}:
         with pytest.raises(metrik.InputError, match="no formula"):
-            evaluate([[0]], np.zeros((1, 3)), name, convention=with_ties("expected"))
+            evaluate([[0]], np.zeros((1, 3)), spelled(name), convention=with_ties("expected"))
     with pytest.raises(metrik.InputError, match="ap_over"):
         evaluate([[0]], np.zeros((1, 3)), "average_precision(ties=expected,ap_over=hits)")
 

@@ -12,7 +12,8 @@
 namespace metrik {
 namespace {
 
-constexpr Count kMaxIdealCutoff = Count{1} << 20U;  // each place of a full-k ideal is computed
+// Each rank down to it is computed: of a full-k ideal, or of a mean over the ranks.
+constexpr Count kMaxStepwiseCutoff = Count{1} << 20U;
 
 [[noreturn]] void refuse(const PlannedValue& value, std::string expected, std::string found) {
   throw InputError({.argument = "metrics",
@@ -61,13 +62,18 @@ void check_shift(const PlannedValue& value) {
 
 void check_ideal(const PlannedValue& value) {
   if (value.rules.ideal_over != Over::cutoff) return;
-  if (value.cutoff > kMaxIdealCutoff) {
+  if (value.cutoff > kMaxStepwiseCutoff) {
     refuse(value, "a cutoff up to 1048576 beside ideal_over='cutoff'",
            value.cutoff == kNoCutoff ? "none" : std::to_string(value.cutoff));
   }
   if (value.rules.gain != Gain::binary) {
     refuse(value, "gain='binary' beside ideal_over='cutoff'", "another gain");
   }
+}
+
+void check_ranks(const PlannedValue& value) {
+  if (value.cutoff <= kMaxStepwiseCutoff || value.cutoff == kNoCutoff) return;
+  refuse(value, "a cutoff up to 1048576, or none", std::to_string(value.cutoff));
 }
 
 void check_average(const MetricInfo& info, const PlannedValue& value) {
@@ -94,11 +100,11 @@ std::size_t index_of(const MetricInfo& info) {
   return static_cast<std::size_t>(&info - AllMetrics::info.data());
 }
 
-// The rules of the value, settled for its metric.
-Rules settled_rules(const MetricInfo& info, const PlannedValue& value) {
-  Rules rules = value.rules;
-  if (info.pairwise && is_strict(rules.ties)) rules.ties = Ties::expected;
-  return rules;
+// The value, its rules settled for its metric.
+PlannedValue settled(const MetricInfo& info, PlannedValue value) {
+  if (info.pairwise && is_strict(value.rules.ties)) value.rules.ties = Ties::expected;
+  if (info.of_max_grade) value.rules.gain = Gain::exp2;
+  return value;
 }
 
 void check_ties(const MetricInfo& info, const PlannedValue& value) {
@@ -131,6 +137,7 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
     check_shift(value);
   }
   if (info.uses_ideal) check_ideal(value);
+  if (info.every_rank) check_ranks(value);
 }
 
 // The lens for some rules: a known one if it fits. Where gains do not matter, those may differ.
@@ -199,10 +206,10 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
   Plan plan;
   std::vector<std::vector<Count>> cutoffs;  // beside the runs
   for (const std::size_t index : by_cutoff(values)) {
-    const PlannedValue& value = values[index];
-    const MetricInfo& info = find_metric(value.metric);
+    const MetricInfo& info = find_metric(values[index].metric);
+    const PlannedValue value = settled(info, values[index]);
     check_value(info, value);
-    const Rules rules = settled_rules(info, value);
+    const Rules& rules = value.rules;
     auto run = std::ranges::find_if(plan.runs, [&](const Run& known) {
       return known.info == &info && known.parameter == value.parameter && known.rules == rules;
     });

@@ -233,8 +233,9 @@ void check_groups(const Request& request, Count users, const Checkpoint& checkpo
 }
 
 // What a grade must be for its gain to exist; empty where every finite grade has one.
-std::string_view needed_of_grades(const Rules& rules) {
-  switch (rules.gain) {
+std::string needed_of_grades(const Run& run) {
+  if (run.info->of_max_grade) return "grades from 0 to max_grade=" + shown(run.parameter);
+  switch (run.rules.gain) {
     case Gain::linear:
       return "grades from 0 to 2^256 beside gain='linear'";
     case Gain::exp2:
@@ -249,7 +250,9 @@ std::string_view needed_of_grades(const Rules& rules) {
   return "";
 }
 
-bool has_gain(double grade, const Rules& rules) {
+bool has_gain(double grade, const Run& run) {
+  const Rules& rules = run.rules;
+  if (run.info->of_max_grade) return grade >= 0 && grade <= run.parameter;
   switch (rules.gain) {
     case Gain::linear:
       return grade >= 0 && grade <= kMaxGain;
@@ -271,12 +274,12 @@ void check_gains(const Request& request, const Run& run, const Checkpoint& check
   static constexpr double kUngraded[] = {1};
   const std::span<const double> grades =
       request.grades.empty() ? std::span<const double>(kUngraded) : request.grades;
-  const auto bad = [&](double grade) { return !has_gain(grade, run.rules); };
+  const auto bad = [&](double grade) { return !has_gain(grade, run); };
   const Search search(grades, bad, checkpoint);
   if (search.count == 0) return;
   const double found = grades[static_cast<std::size_t>(search.first)];
   Fault fault{.argument = "truth",
-              .expected = std::string(needed_of_grades(run.rules)),
+              .expected = needed_of_grades(run),
               .found = "grade " + shown(found),
               .count = search.count,
               .hint = "metric " + std::string(run.info->name) + " needs them"};

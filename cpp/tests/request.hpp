@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "metrik/evaluate.hpp"
+#include "metrik/metrics.hpp"
 #include "support.hpp"
 
 namespace metrik::tests {
@@ -106,6 +108,11 @@ inline PlannedValue value(std::string metric, Count cutoff = kNoCutoff, Rules ru
           .cutoff = cutoff,
           .parameter = parameter,
           .rules = std::move(rules)};
+}
+
+// The parameter of a metric as it is by default, or a number that fits the lists of the tests.
+inline double parameter_of(const MetricInfo& info) {
+  return std::isnan(info.parameter.standard) ? 1000 : info.parameter.standard;
 }
 
 inline double mean(const Sums& sums) { return real(sums.total) / static_cast<double>(sums.users); }

@@ -74,7 +74,7 @@ Input random_input(std::size_t users, bool weighted) {
   for (const MetricInfo& info : metric_table()) {
     for (const Count cutoff : {Count{3}, kNoCutoff}) {
       if (info.pairwise && cutoff != kNoCutoff) continue;
-      const double parameter = info.parameter.name.empty() ? 0 : info.parameter.standard;
+      const double parameter = parameter_of(info);
       const std::string name(info.name);
       input.values.push_back(value(name, cutoff, rules, parameter));
       input.values.push_back(value(name, cutoff, other, parameter));
@@ -297,7 +297,7 @@ TEST_CASE("metrics that promise the unit range keep it under any divisors") {
         for (const Count cutoff : {1, 5, 100}) {
           if (info.pairwise) continue;
           input.values.push_back(
-              value(std::string(info.name), cutoff, changed, info.parameter.standard));
+              value(std::string(info.name), cutoff, changed, parameter_of(info)));
         }
       }
     }

@@ -83,6 +83,9 @@ TEST_CASE("the golden case under the standard rules") {
       {value("bpref", 5), {1, .375, 1, 0, kNan}, .59375},
       {value("fbeta", 5, {}, 2), {.769230769, .405405405, .555555556, 0, kNan}, .432547933},
       {value("rbp", 5, {}, .5), {.5625, .40625, .25, 0, kNan}, .3046875},
+      {value("mean_precision", 5), {.546666667, .453333333, .256666667, 0, kNan}, .314166667},
+      {value("set_average_precision", 5), {.4, .225, .2, 0, kNan}, .20625},
+      {value("err", 5, {}, 1), {.5625, .358333333, .25, 0, kNan}, .292708333},
   });
 }
 

@@ -292,6 +292,10 @@ TEST_CASE("values that no metric can give are refused") {
       {"negative beta", planned(value("fbeta", 5, {}, -1)), "metrics"},
       {"NaN beta", planned(value("fbeta", 5, {}, kNan)), "metrics"},
       {"p of 1", planned(value("rbp", 5, {}, 1)), "metrics"},
+      {"max_grade below 1", planned(value("err", 5, {}, .5)), "metrics"},
+      {"too deep a mean", planned(value("mean_precision", (Count{1} << 20U) + 1)), "metrics"},
+      {"a shift without min_grade", ruled([](Rules& r) { r.gain = Gain::exp2_shifted; }),
+       "metrics"},
       {"no gain table", ruled([](Rules& r) { r.gain = Gain::table; }), "metrics"},
       {"negative gain", ruled([](Rules& r) { r.gain_table = {0, -1}; }), "metrics"},
       {"NaN gain", ruled([](Rules& r) { r.gain_table = {kNan}; }), "metrics"},
@@ -321,7 +325,7 @@ TEST_CASE("values that no metric can give are refused") {
     CAPTURE(info.name);
     Input input = sound();
     const Count cutoff = info.pairwise ? kNoCutoff : 5;
-    input.values = {value(std::string(info.name), cutoff, micro, info.parameter.standard)};
+    input.values = {value(std::string(info.name), cutoff, micro, parameter_of(info))};
     if (info.micro) {
       CHECK_NOTHROW(static_cast<void>(input.run()));
     } else {

@@ -15,7 +15,7 @@ struct MetricParameter {
 
 struct MetricInfo {
   std::string_view name;
-  std::span<const std::string_view> aliases;  // accepted on input, in lower case
+  std::span<const std::string_view> aliases = {};  // accepted on input, in lower case
   std::string_view summary;
   std::string_view formula;
   std::string_view source;
@@ -27,7 +27,9 @@ struct MetricInfo {
   bool uses_ideal = false;  // the gains of the best possible ranking; implies uses_gains
   // Compares each item with each other: without a cutoff, and ties by an id count half.
   bool pairwise = false;
-  bool discounted = false;  // by the convention's discount of the rank
+  bool discounted = false;    // by the convention's discount of the rank
+  bool every_rank = false;    // takes a step at each rank down to the cutoff
+  bool of_max_grade = false;  // its gain is exp2 in any convention, of grades up to its parameter
 };
 
 [[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;

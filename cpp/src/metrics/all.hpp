@@ -8,12 +8,15 @@
 #include "metrics/bpref.hpp"
 #include "metrics/counts.hpp"
 #include "metrics/dcg.hpp"
+#include "metrics/err.hpp"
 #include "metrics/fbeta.hpp"
+#include "metrics/mean_precision.hpp"
 #include "metrics/metric.hpp"
 #include "metrics/precision.hpp"
 #include "metrics/rbp.hpp"
 #include "metrics/recall.hpp"
 #include "metrics/reciprocal_rank.hpp"
+#include "metrics/set_average_precision.hpp"
 
 namespace metrik {
 
@@ -24,9 +27,10 @@ struct MetricList {
   static constexpr std::array<Score, sizeof...(Metrics)> expected = {expected_score<Metrics>()...};
 };
 
-using AllMetrics = MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision,
-                              AverageRecall, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Auc,
-                              Judged, Bpref, NumHits, NumRelevant, NumRecommended>;
+using AllMetrics =
+    MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall,
+               MeanPrecision, SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Err,
+               Auc, Judged, Bpref, NumHits, NumRelevant, NumRecommended>;
 
 // Every name and alias means one metric.
 consteval bool unique_names() {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from metrik._errors import input_error
 from metrik._inputs import Candidates, Rankings
 from metrik._metrics import metrics as registry
+from metrik.reference.judge import settled_rules
 from metrik.reference.ranking import check_nan, check_repeats
 from metrik.reference.ties import EXPECTATIONS
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from metrik.reference.judge import Rules
 
 _MAX_GAIN = 2.0**256
-_MAX_IDEAL_CUTOFF = 2**20
+_MAX_STEPWISE_CUTOFF = 2**20  # each rank down to it is computed
 
 
 def check(problem: Problem) -> None:
@@ -67,7 +68,7 @@ def _all_rules(problem: Problem) -> list[Rules]:
 
 
 def _check_value(value: Value) -> None:
-    info, rules = registry[value.metric], value.rules
+    info, rules = registry[value.metric], settled_rules(value)
     if rules["average"] == "micro":
         if not info.micro:
             raise input_error("metrics", f"{value.metric}: average='macro'", "'micro'")
@@ -77,18 +78,24 @@ def _check_value(value: Value) -> None:
             )
     _check_ties(value)
     if info.uses_gains:
-        bad = [gain for gain in rules["gain_table"] if not 0 <= gain <= _MAX_GAIN]
-        if bad:
-            raise input_error("metrics", f"{value.metric}: gain_table of numbers from 0 to 2^256", str(bad[0]))
-        if rules["gain"] == "table" and not rules["gain_table"]:
-            raise input_error("metrics", f"{value.metric}: a gain_table beside gain='table'", "none")
-        if rules["gain"] == "exp2_shifted" and rules["min_grade"] is None:
-            raise input_error("metrics", f"{value.metric}: a min_grade beside gain='exp2_shifted'", "none")
+        _check_gain_fields(value.metric, rules)
+    if value.metric == "mean_precision" and (value.cutoff or 0) > _MAX_STEPWISE_CUTOFF:
+        raise input_error("metrics", "mean_precision: a cutoff up to 1048576, or none", str(value.cutoff))
     if value.metric == "ndcg" and rules["ideal_over"] == "cutoff":
-        if value.cutoff is None or value.cutoff > _MAX_IDEAL_CUTOFF:
+        if value.cutoff is None or value.cutoff > _MAX_STEPWISE_CUTOFF:
             raise input_error("metrics", "ndcg: a cutoff up to 1048576 beside ideal_over='cutoff'", str(value.cutoff))
         if rules["gain"] != "binary":
             raise input_error("metrics", "ndcg: gain='binary' beside ideal_over='cutoff'", repr(rules["gain"]))
+
+
+def _check_gain_fields(metric: str, rules: Rules) -> None:
+    bad = [gain for gain in rules["gain_table"] if not 0 <= gain <= _MAX_GAIN]
+    if bad:
+        raise input_error("metrics", f"{metric}: gain_table of numbers from 0 to 2^256", str(bad[0]))
+    if rules["gain"] == "table" and not rules["gain_table"]:
+        raise input_error("metrics", f"{metric}: a gain_table beside gain='table'", "none")
+    if rules["gain"] == "exp2_shifted" and rules["min_grade"] is None:
+        raise input_error("metrics", f"{metric}: a min_grade beside gain='exp2_shifted'", "none")
 
 
 def _check_ties(value: Value) -> None:
@@ -134,7 +141,10 @@ def _check_lists(rankings: Rankings) -> None:
         )
 
 
-def _has_gain(grade: float, rules: Rules) -> bool:
+def _has_gain(grade: float, value: Value) -> bool:
+    rules = settled_rules(value)
+    if value.metric == "err":
+        return 0 <= grade <= value.parameter
     match rules["gain"]:
         case "binary":
             return True
@@ -153,14 +163,14 @@ def _check_gains(problem: Problem, value: Value) -> None:
         return
     truth = problem.truth
     if truth.grades is None:
-        if not _has_gain(1.0, value.rules):
+        if not _has_gain(1.0, value):
             raise input_error("truth", "grades that have gains", "grade 1")
         return
     bad = [
         (user, position, grade)
         for user in range(len(truth))
         for position, grade in enumerate(truth.grades[truth.indptr[user] : truth.indptr[user + 1]].tolist())
-        if not _has_gain(grade, value.rules)
+        if not _has_gain(grade, value)
     ]
     if bad:
         user, position, grade = bad[0]

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metrik._conventions import STRICT_TIES
 from metrik._inputs import Candidates, Rankings
-from metrik._metrics import metrics as registry
 from metrik._run import Outcome
 from metrik._state import Sums
 from metrik.reference.checks import check, check_user_faults
-from metrik.reference.judge import Rules, User, is_relevant, item_grades, judge
+from metrik.reference.judge import Rules, User, is_relevant, item_grades, judge, settled_rules
 from metrik.reference.metrics import METRICS, Ratio
 from metrik.reference.ranking import Row, row_of
 from metrik.reference.ties import expected
@@ -145,16 +143,6 @@ def _ratio(users: _Users, user: int, value: Value) -> Ratio | None:
     if undefined and value.rules["average"] != "micro":
         return None
     return float(numerator), float(denominator)
-
-
-def settled_rules(value: Value) -> Rules:
-    """Return the value's rules as they hold for its metric: ties of gains that do not count, halves for pairs."""
-    rules = dict(value.rules)
-    if not registry[value.metric].uses_gains:
-        rules["gain"] = "binary"
-    if registry[value.metric].pairwise and rules["ties"] in STRICT_TIES:
-        rules["ties"] = "expected"
-    return rules
 
 
 def _value(ratio: Ratio | None, rules: Rules) -> float:

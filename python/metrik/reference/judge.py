@@ -6,9 +6,27 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from metrik._conventions import STRICT_TIES
+from metrik._metrics import metrics as registry
+
+if TYPE_CHECKING:
+    from metrik._metrics import Value
 
 Rules = Mapping[str, Any]
+
+
+def settled_rules(value: Value) -> Rules:
+    """Return the value's rules as they hold for its metric: gains that do not count or have one form, halves for pairs."""
+    info, rules = registry[value.metric], dict(value.rules)
+    if not info.uses_gains:
+        rules["gain"] = "binary"
+    if value.metric == "err":
+        rules["gain"] = "exp2"
+    if info.pairwise and rules["ties"] in STRICT_TIES:
+        rules["ties"] = "expected"
+    return rules
 
 
 @dataclass(frozen=True)

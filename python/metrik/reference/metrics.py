@@ -99,6 +99,22 @@ def average_recall(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
 
 
 @metric
+def mean_precision(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+    """Sum of the precision h(n) / n at every rank n, over k, as in elliot's MAP: beyond a short list h stays as it was."""
+    ranks, last = user.hit_ranks(k), divisor("cutoff", user, k)
+    total = 0.0
+    for rank in range(1, last + 1):
+        total += bisect_right(ranks, rank) / rank
+    return total, last
+
+
+@metric
+def set_average_precision(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+    """P R, as in trec_eval's set_map."""
+    return user.hits(k) ** 2, divisor(rules["precision_over"], user, k) * divisor(rules["recall_over"], user, k)
+
+
+@metric
 def reciprocal_rank(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
     """1 / the rank of the first hit. Voorhees 1999."""
     ranks = user.hit_ranks(k)
@@ -149,6 +165,18 @@ def rbp(user: User, k: int | None, rules: Rules, p: float) -> Ratio:
             total += gain(item.grade, rules) * weight
     highest = max((gain(grade, rules) for grade in user.relevant_grades), default=1.0)
     return min((1 - p) * total, highest), 1
+
+
+@metric
+def err(user: User, k: int | None, rules: Rules, max_grade: float) -> Ratio:
+    """Sum of R(i) / i times the product of 1 - R(j) above, R = (2^grade - 1) / 2^max_grade. Chapelle et al. 2009."""
+    total, unsatisfied = 0.0, 1.0
+    for rank, item in user.judged(k):
+        if item.relevant:
+            satisfies = gain(item.grade, rules) / math.exp2(max_grade)
+            total += unsatisfied * satisfies / rank
+            unsatisfied *= 1 - satisfies
+    return total, 1
 
 
 @metric

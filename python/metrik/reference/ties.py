@@ -49,6 +49,12 @@ def _early_hits(tie: Tie, user: User, rules: Rules) -> float:
     return _hits(tie._replace(m=max(0, min(tie.m, user.relevant - tie.i + 1))), user, rules)
 
 
+def _hits_squared(tie: Tie, _user: User, _rules: Rules) -> float:
+    """E[(R + h)^2] - R^2, for two of the m places are both hits with chance r (r - 1) / (n (n - 1))."""
+    others = (tie.m - 1) * (tie.r - 1) / (tie.n - 1) if tie.n > 1 else 0.0
+    return tie.m * tie.r / tie.n * (2 * tie.R + 1 + others)
+
+
 def _any_hit(tie: Tie, _user: User, _rules: Rules) -> float:
     """P(h > 0) = 1 - C(n - m, r) / C(n, r), in the first tie that has hits."""
     if tie.R > 0:
@@ -99,6 +105,7 @@ EXPECTATIONS: dict[str, Expectation] = {
     "r_precision": _early_hits,
     "hit_rate": _any_hit,
     "average_precision": _precisions,
+    "set_average_precision": _hits_squared,
     "dcg": _gains,
     "ndcg": _gains,
     "reciprocal_rank": _reciprocal,

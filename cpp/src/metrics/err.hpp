@@ -1,0 +1,45 @@
+// A reader who stops at the first item that satisfies, the likelier the higher its grade.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "metrics/metric.hpp"
+
+namespace metrik {
+
+class Err {
+ public:
+  static constexpr std::string_view kAliases[] = {"expected_reciprocal_rank"};
+  static constexpr MetricInfo info{
+      .name = "err",
+      .aliases = kAliases,
+      .summary =
+          "expected 1 / rank of the item at which a reader stops, whom each satisfies by its "
+          "grade; no field of the convention changes the gain",
+      .formula =
+          "sum over i <= k of R(i) / i times the product over j < i of 1 - R(j), with "
+          "R = (2^grade - 1) / 2^max_grade",
+      .source = "Chapelle, Metzler, Zhang, Grinspan 2009",
+      .parameter = {"max_grade", 4, 1, 256},
+      .micro = false,
+      .uses_gains = true,
+      .of_max_grade = true};
+
+  explicit Err(const Context& context) : highest_(std::exp2(context.parameter)) {}
+
+  double see(const Hit& hit) noexcept {
+    const double satisfies = std::min(hit.gain / highest_, 1.0);  // if another thread writes grades
+    expected_ += unsatisfied_ * satisfies / static_cast<double>(hit.rank);
+    unsatisfied_ *= 1 - satisfies;
+    return expected_;
+  }
+  static Ratio at(double expected, const Depth&, const Rules&) noexcept { return {expected, 1}; }
+
+ private:
+  double highest_;
+  double unsatisfied_ = 1;  // the chance that none above satisfies
+  double expected_ = 0;
+};
+
+}  // namespace metrik

@@ -1,0 +1,31 @@
+// Precision times recall, whatever the order within the list.
+#pragma once
+
+#include "metrics/metric.hpp"
+
+namespace metrik {
+
+struct SetAveragePrecision {
+  static constexpr std::string_view kAliases[] = {"set_map"};
+  static constexpr MetricInfo info{.name = "set_average_precision",
+                                   .aliases = kAliases,
+                                   .summary = "precision times recall",
+                                   .formula = "h^2 / (D_P D_R) with P = h / D_P, R = h / D_R",
+                                   .source = "trec_eval",
+                                   .micro = false};
+
+  static Ratio at(const Depth& depth, const Rules& rules) noexcept {
+    const auto hits = static_cast<double>(depth.hits);
+    return {hits * hits, static_cast<double>(divisor(rules.precision_over, depth)) *
+                             static_cast<double>(divisor(rules.recall_over, depth))};
+  }
+  // What the hits of the tie add to the mean of h^2: as above + x, squared, less above squared.
+  static double expect(const TiedHits& tied, Count reached) noexcept {
+    const auto others = static_cast<double>(tied.hits - 1) * static_cast<double>(reached - 1);
+    const double squares =
+        tied.tie.size() > 1 ? others / static_cast<double>(tied.tie.size() - 1) : 0;
+    return expected_hits(tied, reached) * (2 * static_cast<double>(tied.hits_above) + 1 + squares);
+  }
+};
+
+}  // namespace metrik
