@@ -24,6 +24,7 @@ PARAMETERS = {
     "beta": st.sampled_from([0.0, 0.5, 1.0, 2.0, math.inf]),
     "p": st.sampled_from([0.0, 0.5, 0.8, 0.95]),
     "max_grade": st.sampled_from([1.0, 2.5, 3.0, 4.0, 256.0]),
+    "items": st.sampled_from([5.0, 9.0, 40.0, 1e15]),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import pytest
@@ -78,6 +78,27 @@ def test_f09_grades_above_the_highest_are_refused() -> None:
         )
     with pytest.raises(metrik.InputError, match="grades from 0 to max_grade=4, found grade 5"):
         metrik.evaluate(truth, [[1], [2]], "err@3")
+
+
+@given(st.sets(st.integers(0, 5), max_size=4), st.lists(st.integers(0, 5), unique=True, max_size=6), st.integers(1, 6))
+def test_list_auc_is_the_mean_auc_over_all_orders_of_the_rest(truth: set[int], ranking: list[int], k: int) -> None:
+    rest = [item for item in range(6) if item not in ranking[:k]]
+    aucs = [one("auc", sorted(truth), ranking[:k] + list(order)) for order in permutations(rest)]
+    assert one(f"list_auc@{k}(items=6)", sorted(truth), ranking) == pytest.approx(
+        math.fsum(aucs) / len(aucs), rel=1e-12
+    )
+
+
+def test_a_catalogue_must_hold_what_a_user_has() -> None:
+    truth, lists = [[1, 2], [1, 2, 3], [7]], [[1, 5], [5, 6, 1], [7, 8, 9]]
+    for evaluate in (metrik.evaluate, metrik.reference.evaluate):
+        assert evaluate(truth, lists, "list_auc(items=5)")["list_auc(items=5)"] == pytest.approx(
+            ((1 + 1.5 * 2) / 6 + 0 / 6 + 1) / 3
+        )
+        assert evaluate(truth, lists, "list_auc@1(items=4)")
+        with pytest.raises(metrik.InputError, match="list_auc") as caught:
+            evaluate(truth, lists, ["recall", "list_auc@2(items=4)", "list_auc@3(items=4)"], num_threads=2)
+        assert (caught.value.argument, caught.value.row, caught.value.count) == ("metrics", 1, 1)
 
 
 @given(TRUTHS, RANKINGS, st.integers(1, 12), st.sampled_from([0.0, 0.5, 0.9]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import metrik
 from metrik._metrics import canonical_name, plan
-from strategies import conventions, metric_strings
+from strategies import conventions, metric_strings, parameter_of, spelled
 
 STANDARD = metrik.conventions["standard"]
 
@@ -42,6 +42,7 @@ STANDARD = metrik.conventions["standard"]
         ("recall(min_grade=3.5)", "recall(min_grade=3.5)"),
         ("recall(decimals=4,min_grade=3.5)", "recall(min_grade=3.5,decimals=4)"),
         ("recall(decimals=None)", "recall"),
+        ("list_auc@10(items=1e3)", "list_auc@10(items=1000)"),
         ("err@10(max_grade=4)", "err@10"),
         ("set_map@10", "set_average_precision@10"),
     ],
@@ -71,6 +72,7 @@ def test_canonical_names_resolve_to_themselves(spelling: str, convention: metrik
      "ndcg@10(ideal_over=cutoff)", "ndcg(ideal_over=cutoff,gain=binary)", "precision(average=micro,empty_truth=one)",
      "ndcg@10(gain=table,gain_table=[0,-1])", "recall(min_grade=nan)", "précision",
      "f_2", "fbeta_10", "P@1 0", "prec ision", "fbeta(beta=2,beta=3)", "fbeta(beta=1_0)", "fbeta(beta=1e400)",
+     "list_auc@10", "list_auc", "list_auc(items=2.5)", "list_auc(items=0)", "list_auc(items=inf)",
      "err(max_grade=0.5)", "mean_precision@1048577",
      "P@5,recall@5", "recall(gain_table={0:1})", "recall(score_dtype=float32)", "recall(decimals=4.0)", "recall(decimals=-1)", "recall(decimals=16)", "recall(decimals=)"],
 )  # fmt: skip
@@ -108,13 +110,19 @@ def test_functions(name: str) -> None:
     info = metrik.metrics[name]
     function = getattr(metrik, name if info.pairwise else f"{name}_at_k")
     truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
+
+    def value_of(spelling: str) -> float:
+        (value,) = metrik.evaluate(truth, lists, spelling).values.values()
+        return value
+
     parameters = ["truth", "predictions"]
+    given = {} if info.parameter is None else {info.parameter.name: parameter_of(name)}
     if info.pairwise:
-        assert function(truth, lists) == metrik.evaluate(truth, lists, name).values[name]
+        assert function(truth, lists) == value_of(spelled(name))
     else:
         parameters.append("k")
-        assert function(truth, lists, 2) == metrik.evaluate(truth, lists, f"{name}@2").values[f"{name}@2"]
-        assert function(truth, lists, k=None) == metrik.evaluate(truth, lists, name).values[name]
+        assert function(truth, lists, 2, **given) == value_of(spelled(name, 2))
+        assert function(truth, lists, k=None, **given) == value_of(spelled(name))
     assert info.summary in " ".join(inspect.getdoc(function).partition("Parameters")[0].split())  # type: ignore[union-attr]
     assert list(inspect.signature(function).parameters)[: len(parameters)] == parameters
     with pytest.raises(TypeError):
@@ -131,3 +139,13 @@ def test_functions_take_the_parameter_and_the_options() -> None:
         metrik.rbp_at_k(truth, lists, 10**5000)
     with pytest.raises(metrik.InputTypeError, match="one system"):
         metrik.rbp_at_k(truth, {"a": lists}, 3)
+
+
+def test_a_parameter_without_a_default_must_be_given() -> None:
+    truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
+    with pytest.raises(metrik.InputError, match=r"list_auc\(items=...\), which has no default"):
+        metrik.evaluate(truth, lists, "list_auc@3")
+    with pytest.raises(TypeError, match="items"):
+        metrik.list_auc_at_k(truth, lists, 3)  # type: ignore[call-arg]
+    with pytest.raises(metrik.InputError, match=r"^items: .*a whole number"):
+        metrik.list_auc_at_k(truth, lists, 3, items=10.5)

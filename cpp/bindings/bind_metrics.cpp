@@ -1,5 +1,6 @@
 #include <pybind11/stl.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,9 +13,16 @@ namespace metrik::bindings {
 void bind_metrics(py::module_& module) {
   py::class_<MetricParameter>(module, "MetricParameter", "The number that a metric takes.")
       .def_readonly("name", &MetricParameter::name)
-      .def_readonly("standard", &MetricParameter::standard)
+      .def_property_readonly(
+          "standard",
+          [](const MetricParameter& parameter) -> std::optional<double> {
+            if (std::isnan(parameter.standard)) return std::nullopt;
+            return parameter.standard;
+          },
+          "The value when it is not given; None if it must be.")
       .def_readonly("low", &MetricParameter::low)
-      .def_readonly("high", &MetricParameter::high);
+      .def_readonly("high", &MetricParameter::high)
+      .def_readonly("whole", &MetricParameter::whole);
   py::class_<MetricInfo>(module, "MetricInfo", "What there is to know about a metric.")
       .def_readonly("name", &MetricInfo::name)
       .def_property_readonly("aliases",

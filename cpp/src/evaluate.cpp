@@ -233,6 +233,10 @@ Fault Evaluation::fault_of(Breach breach, const Worker& worker, const Matches& m
       return {.argument = "truth",
               .expected = "a relevant item for every user (empty_truth='error')",
               .found = "none"};
+    case Breach::small_catalogue:
+      return {.argument = "metrics",
+              .expected = "list_auc: items=... not below |T| + misses of any user",
+              .found = "fewer"};
     case Breach::missing_list:
       return {.argument = "predictions",
               .expected = "a list for every user (missing_list='error')",

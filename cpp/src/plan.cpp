@@ -33,11 +33,12 @@ const MetricInfo& find_metric(std::string_view name) {
 
 void check_parameter(const MetricInfo& info, const PlannedValue& value) {
   const MetricParameter& parameter = info.parameter;
-  const bool inside = value.parameter >= parameter.low && value.parameter <= parameter.high;
+  const bool inside = value.parameter >= parameter.low && value.parameter <= parameter.high &&
+                      (!parameter.whole || value.parameter == std::floor(value.parameter));
   if (!parameter.name.empty() && !inside) {
     refuse(value,
            std::string(parameter.name) + " in [" + shown(parameter.low) + ", " +
-               shown(parameter.high) + "]",
+               shown(parameter.high) + "]" + (parameter.whole ? ", a whole number" : ""),
            shown(value.parameter));
   }
 }

@@ -25,6 +25,7 @@ enum class Breach : std::uint8_t {
   empty_truth,
   missing_list,
   empty_list,
+  small_catalogue,
   none
 };
 

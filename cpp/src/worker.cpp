@@ -249,8 +249,9 @@ Breach Worker::settle_lens(std::size_t lens, const Checkpoint& checkpoint) {
       count_down(rows, job_.plan.ladders[ladder], checkpoint);
     }
     score(run, rows, checkpoint);
-    gravest = std::min(gravest, apply_policies(run, rows));
-    reduce(run, rows);
+    const Breach breach = std::min(apply_policies(run, rows), check_catalogue(run, rows));
+    if (breach == Breach::none) reduce(run, rows);  // else the values may be any numbers
+    gravest = std::min(gravest, breach);
   }
   return gravest;
 }
@@ -292,6 +293,22 @@ Breach Worker::apply_policies(const Run& run, std::span<const HitRow> rows) {
     }
   }
   return gravest;
+}
+
+// Whether some user's relevant items and misses are more than the items there are said to be. The
+// misses are the most at the last cutoff.
+Breach Worker::check_catalogue(const Run& run, std::span<const HitRow> rows) const {
+  if (!run.info->of_catalogue) return Breach::none;
+  const std::span<const Count> cutoffs = job_.plan.ladders[run.ladder].cutoffs();
+  for (std::size_t user = 0; user < rows.size(); ++user) {
+    const Verdict outcome = verdict(run.rules, presence(users_[user]), rows[user]);
+    if (outcome.empty != Empty::compute) continue;
+    const Reached& reached = reached_[(user + 1) * cutoffs.size() - 1];
+    const Depth depth = depth_of(rows[user], cutoffs.back(), reached);
+    const Count known = depth.relevant + depth.list - depth.hits;
+    if (static_cast<double>(known) > run.parameter) return Breach::small_catalogue;
+  }
+  return Breach::none;
 }
 
 void Worker::reduce(const Run& run, std::span<const HitRow> rows) {

@@ -77,6 +77,7 @@ class Worker {
   Breach settle_lens(std::size_t lens, const Checkpoint& checkpoint);
   void count_down(std::span<const HitRow> rows, const Ladder& ladder, const Checkpoint& checkpoint);
   void score(const Run& run, std::span<const HitRow> rows, const Checkpoint& checkpoint);
+  [[nodiscard]] Breach check_catalogue(const Run& run, std::span<const HitRow> rows) const;
   Breach apply_policies(const Run& run, std::span<const HitRow> rows);
   void reduce(const Run& run, std::span<const HitRow> rows);
   void keep(std::size_t output);

@@ -86,6 +86,7 @@ TEST_CASE("the golden case under the standard rules") {
       {value("mean_precision", 5), {.546666667, .453333333, .256666667, 0, kNan}, .314166667},
       {value("set_average_precision", 5), {.4, .225, .2, 0, kNan}, .20625},
       {value("err", 5, {}, 1), {.5625, .358333333, .25, 0, kNan}, .292708333},
+      {value("list_auc", 5, {}, 12), {.9, .40625, .909090909, .5, kNan}, .678835227},
   });
 }
 

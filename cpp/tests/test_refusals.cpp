@@ -293,6 +293,8 @@ TEST_CASE("values that no metric can give are refused") {
       {"NaN beta", planned(value("fbeta", 5, {}, kNan)), "metrics"},
       {"p of 1", planned(value("rbp", 5, {}, 1)), "metrics"},
       {"max_grade below 1", planned(value("err", 5, {}, .5)), "metrics"},
+      {"no number of items", planned(value("list_auc", 5, {}, kNan)), "metrics"},
+      {"half an item", planned(value("list_auc", 5, {}, 10.5)), "metrics"},
       {"too deep a mean", planned(value("mean_precision", (Count{1} << 20U) + 1)), "metrics"},
       {"a shift without min_grade", ruled([](Rules& r) { r.gain = Gain::exp2_shifted; }),
        "metrics"},

@@ -67,7 +67,12 @@ class MetricParameter:
     @property
     def name(self) -> str: ...
     @property
-    def standard(self) -> float: ...
+    def standard(self) -> float | None:
+        """
+        The value when it is not given; None if it must be.
+        """
+    @property
+    def whole(self) -> bool: ...
 
 class MetricInfo:
     """

@@ -64,9 +64,8 @@ def _signature(info: _core.MetricInfo) -> inspect.Signature:
     if not info.pairwise:
         parameters.append(own("k", own.POSITIONAL_OR_KEYWORD, default=10, annotation="int | None"))
     if info.parameter is not None:
-        parameters.append(
-            own(info.parameter.name, own.KEYWORD_ONLY, default=info.parameter.standard, annotation="float")
-        )
+        standard = own.empty if info.parameter.standard is None else info.parameter.standard
+        parameters.append(own(info.parameter.name, own.KEYWORD_ONLY, default=standard, annotation="float"))
     taken_over = inspect.signature(evaluate).parameters
     parameters += [taken_over[name] for name in ("convention", "exclude", "candidates", "weights", "num_threads")]
     return inspect.Signature(parameters, return_annotation="float")
@@ -78,7 +77,10 @@ def _docstring(info: _core.MetricInfo) -> str:
     )
     if info.parameter is not None:
         bounds = info.parameter
-        parameters += f"\n    {bounds.name} : float\n        In [{bounds.low:g}, {bounds.high!r}]."
+        whole = ", a whole number" if bounds.whole else ""
+        parameters += f"\n    {bounds.name} : float\n        In [{bounds.low:g}, {bounds.high!r}]{whole}."
+    required = info.parameter is not None and info.parameter.standard is None
+    example = ("" if info.pairwise else ", k=3") + (f", {info.parameter.name}=100" if required else "")
     return f"""Return {info.name}{"" if info.pairwise else "@k"}: {info.summary}, averaged over the users.
 
     Under the standard convention: {info.formula}. Source: {info.source}.
@@ -98,7 +100,7 @@ def _docstring(info: _core.MetricInfo) -> str:
     Examples
     --------
     >>> import metrik
-    >>> value = metrik.{function_name(info)}([[1, 4], [21]], [[1, 2, 4], [2, 3, 21]]{"" if info.pairwise else ", k=3"})
+    >>> value = metrik.{function_name(info)}([[1, 4], [21]], [[1, 2, 4], [2, 3, 21]]{example})
     """
 
 

@@ -154,7 +154,7 @@ def _cutoffs(text: str, spelling: str) -> list[int | None]:
 
 def _arguments(text: str | None, info: _core.MetricInfo, spelling: str) -> tuple[float, dict[str, Any]]:
     """Split what stands in parentheses into the metric's parameter and fields of the convention."""
-    parameter = info.parameter.standard if info.parameter else 0.0
+    parameter: float | None = info.parameter.standard if info.parameter else 0.0
     changes: dict[str, Any] = {}
     seen: set[str] = set()
     for part in re.split(r",(?![^\[]*\])", text) if text else []:
@@ -171,6 +171,9 @@ def _arguments(text: str | None, info: _core.MetricInfo, spelling: str) -> tuple
         else:
             known = [info.parameter.name] if info.parameter else []
             raise input_error("metrics", f"one of {', '.join([*known, *RULE_FIELDS])}", f"{name!r} in {spelling!r}")
+    if parameter is None:
+        assert info.parameter is not None  # noqa: S101 - for the type checker
+        raise input_error("metrics", f"{info.name}({info.parameter.name}=...), which has no default", repr(spelling))
     return parameter, changes
 
 
@@ -186,8 +189,11 @@ def checked_cutoff(k: object) -> int:
 def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> float:
     """Return the metric's parameter, or raise if it is out of its range."""
     bounds = info.parameter
-    if bounds is not None and not bounds.low <= number <= bounds.high:
-        expected = f"{bounds.name} of {info.name} in [{bounds.low:g}, {bounds.high!r}]"
+    if bounds is None:
+        return number
+    if not bounds.low <= number <= bounds.high or (bounds.whole and not number.is_integer()):
+        whole = ", a whole number" if bounds.whole else ""
+        expected = f"{bounds.name} of {info.name} in [{bounds.low:g}, {bounds.high!r}]{whole}"
         raise input_error(argument, expected, repr(number))
     return number
 

@@ -8,9 +8,10 @@ namespace metrik {
 
 struct MetricParameter {
   std::string_view name;  // empty: the metric has none
-  double standard = 0;    // the value when it is not given
+  double standard = 0;    // the value when it is not given; NaN: it must be given
   double low = 0;         // both ends included
   double high = 0;
+  bool whole = false;  // a whole number
 };
 
 struct MetricInfo {
@@ -30,6 +31,7 @@ struct MetricInfo {
   bool discounted = false;    // by the convention's discount of the rank
   bool every_rank = false;    // takes a step at each rank down to the cutoff
   bool of_max_grade = false;  // its gain is exp2 in any convention, of grades up to its parameter
+  bool of_catalogue = false;  // its parameter is the number of all items there are
 };
 
 [[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;

@@ -30,7 +30,7 @@ struct MetricList {
 using AllMetrics =
     MetricList<Precision, Recall, Fbeta, F1, HitRate, AveragePrecision, AverageRecall,
                MeanPrecision, SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Err,
-               Auc, Judged, Bpref, NumHits, NumRelevant, NumRecommended>;
+               Auc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended>;
 
 // Every name and alias means one metric.
 consteval bool unique_names() {

@@ -1,6 +1,8 @@
 // How often a relevant item is ranked above one that is not.
 #pragma once
 
+#include <limits>
+
 #include "metrics/metric.hpp"
 
 namespace metrik {
@@ -38,6 +40,40 @@ class Auc {
 
  private:
   double wrong_ = 0;
+};
+
+// The same of the items of a catalogue: each order of those that are not recommended is as likely
+// as any other, so that a hit among them is halfway down.
+class ListAuc {
+ public:
+  static constexpr MetricInfo info{
+      .name = "list_auc",
+      .summary =
+          "auc of all items there are, where those that are not recommended follow in random "
+          "order",
+      .formula =
+          "(sum over misses at ranks i <= k of h(i) + (h + |T|) / 2 (N - |T| - misses)) / "
+          "(|T| (N - |T|)), N = items",
+      .source = "implicit, which calls it AUC",
+      .parameter = {"items", std::numeric_limits<double>::quiet_NaN(), 1, 1e15, true},
+      .of_catalogue = true};
+
+  explicit ListAuc(const Context& context) : items_(static_cast<Count>(context.parameter)) {}
+
+  double see(const Hit& hit) noexcept { return misses_above_hits_.see(hit); }
+  [[nodiscard]] Ratio at(double misses_above_hits, const Depth& depth,
+                         const Rules&) const noexcept {
+    const auto hits = static_cast<double>(depth.hits);
+    const auto misses = static_cast<double>(depth.list - depth.hits);
+    const auto relevant = static_cast<double>(depth.relevant);
+    const auto others = static_cast<double>(items_ - depth.relevant);
+    const double below_hits = hits * misses - misses_above_hits;
+    return {below_hits + (hits + relevant) / 2 * (others - misses), relevant * others};
+  }
+
+ private:
+  Count items_;
+  Auc misses_above_hits_;
 };
 
 }  // namespace metrik

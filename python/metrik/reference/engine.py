@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrik._errors import input_error
 from metrik._inputs import Candidates, Rankings
 from metrik._run import Outcome
 from metrik._state import Sums
@@ -20,6 +21,8 @@ from metrik.reference.ranking import Row, row_of
 from metrik.reference.ties import expected
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from metrik._metrics import Value
     from metrik._run import Problem
 
@@ -91,6 +94,7 @@ def reference_engine(problem: Problem) -> Outcome:
     check(problem)
     users = _Users(problem)
     check_user_faults(problem, lambda user, rules: _policy(users, user, rules), users.tied_ranks)
+    _check_catalogues(users, problem.values)
     ratios = [[_ratio(users, user, value) for user in range(len(users))] for value in problem.values]
     per_user = np.array(
         [[_value(ratio, value.rules) for ratio in row] for value, row in zip(problem.values, ratios, strict=True)]
@@ -100,6 +104,21 @@ def reference_engine(problem: Problem) -> Outcome:
         for i, value in enumerate(problem.values)
     ]  # fmt: skip
     return Outcome(sums, _counts(problem, users), per_user if problem.per_user else None)
+
+
+def _check_catalogues(users: _Users, values: Sequence[Value]) -> None:
+    """Raise InputError if a user's relevant items and misses are more than the items there are said to be."""
+
+    def too_many(user: int, value: Value) -> bool:
+        judged = users.judged(user, settled_rules(value))
+        misses = len(judged.top(value.cutoff)) - judged.hits(value.cutoff)
+        return _policy(users, user, value.rules)[0] == _COMPUTE and judged.relevant + misses > value.parameter
+
+    of_catalogues = [value for value in values if value.metric == "list_auc"]
+    broken = [user for user in range(len(users)) if any(too_many(user, value) for value in of_catalogues)]
+    if broken:
+        expected = "list_auc: items=... not below |T| + misses of any user"
+        raise input_error("metrics", expected, "fewer", row=broken[0], count=len(broken))
 
 
 def _policy(users: _Users, user: int, rules: Rules) -> tuple[str, str]:

@@ -195,6 +195,21 @@ def auc(user: User, _k: int | None, _rules: Rules, _: float) -> Ratio:
 
 
 @metric
+def list_auc(user: User, k: int | None, _rules: Rules, items: float) -> Ratio:
+    """AUC of N items, those beyond the list in random order: a hit among them is halfway down. As in implicit.
+
+    Pairs of a hit and a miss within the list count where the hit is above.
+    """
+    ranks = user.hit_ranks(k)
+    hits, size = len(ranks), len(user.top(k))
+    misses, others = size - hits, int(items) - user.relevant
+    right = 0.0
+    for rank in ranks:
+        right += misses - (rank - bisect_right(ranks, rank))  # misses below the hit
+    return right + (hits + user.relevant) / 2 * (others - misses), user.relevant * others
+
+
+@metric
 def judged(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
     """Precision, were every judged item relevant."""
     ranking = tuple(None if item is None else Item(relevant=True, grade=1.0) for item in user.ranking)
