@@ -2,9 +2,23 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The same examples in every run of the continuous integration; new ones on a developer's machine.
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was compared with the recorded answers of other libraries."""
+    compared = [
+        str(text)
+        for report in terminalreporter.getreports("passed")
+        for name, text in report.user_properties
+        if name == "golden"
+    ]
+    if compared:
+        terminalreporter.section("compared with what the libraries returned", "-")
+        terminalreporter.write_line("\n".join(sorted(compared)))

@@ -1,92 +1,120 @@
-"""The golden case: five users on whom the libraries of the field disagree."""
+"""Every preset against what its library returned: ``tests/golden`` holds the answers and how they were recorded."""
 
 from __future__ import annotations
 
+import math
+import re
+from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 import pytest
 
 import metrik
+from golden.cases import Case
+from golden.record import adapter, adapters, differences, named, record, recorded
 
-K = 5
-TRUTH = [[1, 4], [11, 12, 13, 101, 102, 103, 104, 105], [21], [5, 6], []]
-PREDICTIONS = [[1, 2, 3, 4, 5], [1, 11, 12, 2, 13], [2, 21, 3], [], [1, 2, 3, 4, 5]]
-
-NAN = float("nan")
-# A column a metric string, a row a user; computed by hand, to six places.
-PER_USER: dict[str, list[float]] = {
-    "num_hits@5": [2, 3, 1, 0, 0],
-    "num_recommended@5": [5, 5, 3, 0, 5],
-    "num_relevant@5": [2, 8, 1, 2, 0],
-    "precision@5": [0.4, 0.6, 0.2, 0, 0],
-    "precision@5(precision_over=list)": [0.4, 0.6, 0.333333, NAN, 0],
-    "recall@5": [1, 0.375, 1, 0, NAN],
-    "recall@5(recall_over=min_cutoff_relevant)": [1, 0.6, 1, 0, NAN],
-    "average_precision@5(ap_over=relevant)": [0.75, 0.220833, 0.5, 0, NAN],
-    "average_precision@5": [0.75, 0.353333, 0.5, 0, NAN],
-    "average_precision@5(ap_over=hits)": [0.75, 0.588889, 0.5, 0, 0],
-    "average_precision@5(ap_over=cutoff)": [0.3, 0.353333, 0.1, 0, 0],
-    "dcg@5": [1.430677, 1.517783, 0.630930, 0, 0],
-    "ndcg@5": [0.877215, 0.514771, 0.630930, 0, NAN],
-    "ndcg@5(ideal_over=cutoff,gain=binary)": [0.485229, 0.514771, 0.213986, 0, 0],
-    "ndcg@5(discount=log2_floored)": [0.75, 0.578842, 1, 0, NAN],
-    "reciprocal_rank@5": [1, 0.5, 0.5, 0, 0],
-    "f1@5": [0.571429, 0.461538, 0.333333, 0, 0],
-}
-# Every user is computed, and 0 / 0 shows as NaN.
-BARE = metrik.conventions["standard"].replace(empty_truth="compute", undefined="nan")
+LIBRARIES = adapters()
+IMPORTABLE = [name for name in LIBRARIES if adapter(name).DISTRIBUTION and find_spec(adapter(name).MODULE)]
 
 
-@pytest.mark.parametrize("evaluate", [metrik.evaluate, metrik.reference.evaluate], ids=["core", "reference"])
-@pytest.mark.parametrize("metric", PER_USER)
-def test_intermediates(metric: str, evaluate: Any) -> None:
-    report = evaluate(TRUTH, PREDICTIONS, metric, convention=BARE, per_user=True)
-    assert report.per_user[metric].tolist() == pytest.approx(PER_USER[metric], abs=1e-6, nan_ok=True)
+def predictions_of(case: Case, kind: str, min_score: float | None) -> Any:
+    """Return the predictions as metrik takes them."""
+    items = [None if row is None else [item for item, _ in row] for row in case.predictions]
+    if kind == "rankings":
+        return items
+    if kind == "scores":
+        scores = np.full((len(items), case.items), math.nan)
+        for user, row in enumerate(case.predictions):
+            assert row is not None
+            for item, score in row:
+                scores[user, item] = score
+        return metrik.Scores(scores, min_score=min_score)
+    lists = metrik.as_rankings(items)
+    numbers = np.array([score for row in case.predictions for _, score in row or []], np.float64)
+    return metrik.Candidates(lists.indptr, lists.items, numbers, present=lists.present, min_score=min_score)
 
 
-STANDARD = {
-    "precision@5": 0.3,
-    "recall@5": 0.59375,
-    "average_precision@5": 0.400833333,
-    "ndcg@5": 0.505729,
-    "reciprocal_rank@5": 0.5,
-    "hit_rate@5": 0.75,
-    "f1@5": 0.3416,
-}
-VALUES = {"standard": STANDARD, "capped": {**STANDARD, "recall@5": 0.65, "f1@5": (4 / 7 + 6 / 10 + 2 / 6 + 0) / 4}}
+def truth_of(case: Case) -> metrik.Truth:
+    """Return the truth, an item's repetitions included."""
+    lists = metrik.as_rankings([None if row is None else [item for item, _ in row] for row in case.truth])
+    grades = [grade for row in case.truth for _, grade in row or []]
+    return metrik.Truth(lists.indptr, lists.items, grades, present=lists.present)
 
 
-@pytest.mark.parametrize("convention", VALUES)
-def test_values(convention: str) -> None:
-    report = metrik.evaluate(TRUTH, PREDICTIONS, list(STANDARD), convention=convention)
-    for metric, value in VALUES[convention].items():
-        assert report[metric] == pytest.approx(value, abs=5e-5), metric
+def compared(case: Case, outputs: dict[str, Any], data: dict[str, Any]) -> tuple[int, dict[str, str]]:
+    """Return how many values ought to be equal, and by metric the first that is not."""
+    asked = {key: key.partition(" where ")[0] for key, output in outputs.items() if not isinstance(output, str)}
+    if not asked:
+        return 0, {}
+    predictions = predictions_of(case, data["input"], data["min_score"])
+    metrics = list(asked.values())
+    report = metrik.evaluate(truth_of(case), predictions, metrics, convention=data["preset"], per_user=True)
+    values = 0
+    wrong: dict[str, str] = {}
+    for key, metric in asked.items():
+        mean, users = outputs[key]
+        pairs = [] if mean is None else [("mean", report[metric], mean)]
+        pairs += [
+            (f"user {i}", own, value)
+            for i, (own, value) in enumerate(zip(report.per_user[metric], users or [], strict=users is not None))
+        ]
+        values += len(pairs) if key == metric else 0
+        for where, own, value in pairs:
+            if not same(float(own), value, data["tolerance"]):
+                wrong.setdefault(key, f"{case.name}, {metric}, {where}: metrik {own}, {data['library']} {value}")
+    return values, wrong
 
 
-def test_means_over_the_users_with_lists() -> None:
-    """Some libraries drop the user who got no list."""
-    present = metrik.as_rankings([None if row == [] else row for row in PREDICTIONS])
-    report = metrik.evaluate(
-        TRUTH,
-        present,
-        ["P@5", "R@5", "AP@5", "AP@5(ap_over=relevant)", "nDCG@5"],
-        convention=BARE.replace(users="both", empty_truth="skip"),
-    )
-    expected = [0.4, 0.791667, 0.534444, 0.490278, 0.674305]
-    assert list(report.values.values()) == pytest.approx(expected, abs=1e-6)
+def same(own: float, recorded_value: float | str | None, tolerance: float) -> bool:
+    """Return whether metrik says what the library said; a user left out is NaN in metrik."""
+    if recorded_value is None or recorded_value == "nan":
+        return math.isnan(own)
+    return abs(own - float(recorded_value)) <= tolerance
 
 
-def test_micro_averages() -> None:
-    report = metrik.evaluate(
-        TRUTH,
-        PREDICTIONS,
-        ["recall@5(average=micro)", "precision@5(average=micro,precision_over=min_cutoff_relevant)"],
-    )
-    assert list(report.values.values()) == [6 / 13, 6 / (2 + 5 + 1 + 2)]
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.filterwarnings("ignore::metrik.EvaluationWarning")
+def test_the_preset_says_what_the_library_says(name: str, record_property: Any) -> None:
+    data = recorded(name)
+    values = 0
+    wrong: dict[str, str] = {}
+    for entry in data["cases"]:
+        count, found = compared(Case.from_dict(entry), entry["outputs"], data)
+        values += count
+        for key, difference in found.items():
+            metric, where, condition = key.partition(" where ")
+            wrong.setdefault(re.split(r"[@(]", metric)[0] + where + condition, difference)
+    expected = set(data["differs"])
+    record_property("golden", f"{name}: {named(data)}, {len(data['cases'])} cases, {values} values")
+    assert {metric: wrong[metric] for metric in wrong if metric not in expected} == {}
+    assert expected <= set(wrong), "what is said to differ does not"
 
 
-def test_counts() -> None:
-    counts = metrik.evaluate(TRUTH, PREDICTIONS, ["P@5"]).counts
-    assert counts["users"] == 5
-    assert counts["evaluated"] == {"precision@5": 4}
-    assert (counts["empty_truth"], counts["empty_predictions"]) == (1, 1)
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_the_cases_turn_every_knob(name: str) -> None:
+    """A case that the generator never draws proves nothing."""
+    knobs, data = adapter(name).KNOBS, recorded(name)
+    drawn = [Case.from_dict(entry) for entry in data["cases"]]
+    rows = [(case, *pair) for case in drawn for pair in zip(case.truth, case.predictions, strict=True)]
+    turned = {
+        "empty_truth": any(truth == [] for _, truth, _ in rows),
+        "empty_list": any(row == [] for _, _, row in rows),
+        "missing_truth": any(truth is None for _, truth, _ in rows),
+        "missing_list": any(row is None for _, _, row in rows),
+        "short_list": any(0 < len(row or []) < max(case.cutoffs) for case, _, row in rows),
+        "ties": any(len({score for _, score in row or []}) < len(row or []) for _, _, row in rows),
+        "negative_scores": any(score < 0 for _, _, row in rows for _, score in row or []),
+        "repeated_truth": any(len({item for item, _ in truth or []}) < len(truth or []) for _, truth, _ in rows),
+        "repeated_list": any(len({item for item, _ in row or []}) < len(row or []) for _, _, row in rows),
+        "unknown_truth": any(item >= case.items for case, truth, _ in rows for item, _ in truth or []),
+    }
+    assert len(drawn) > 200
+    assert {knob for knob, seen in turned.items() if seen} >= {knob for knob in turned if getattr(knobs, knob)}
+    assert {grade for _, truth, _ in rows for _, grade in truth or []} == set(knobs.grades) | {1.0}
+
+
+@pytest.mark.native  # another library's code is not ours to watch
+@pytest.mark.parametrize("name", IMPORTABLE)
+def test_the_library_still_says_it(name: str) -> None:
+    assert differences(name, record(name)) == []

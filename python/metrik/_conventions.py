@@ -11,6 +11,7 @@ import numpy as np
 
 from metrik import _core
 from metrik._errors import input_error, type_error
+from metrik._presets import PRESETS
 
 CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f in _core.convention_fields()})
 """The fields whose value is one of a few names, with what they mean."""
@@ -217,8 +218,7 @@ class Convention:
         return cls().replace(**data)
 
     def __repr__(self) -> str:
-        changes = "".join(f", {name}={own!r}" for name, (own, _) in self.diff("standard").items())
-        return f"<Convention {self.name}{changes}>"
+        return f"<Convention {self.name}: {departures(self)}>"
 
     def __hash__(self) -> int:
         overrides = tuple((metric, tuple(sorted(choices.items()))) for metric, choices in self.overrides.items())
@@ -231,12 +231,15 @@ class Convention:
 _STANDARD = Convention(name="standard")
 
 conventions: Mapping[str, Convention] = MappingProxyType(
-    {
-        "standard": _STANDARD,
-        "capped": _STANDARD.replace(name="capped", recall_over="min_cutoff_relevant"),
-    }
+    {"standard": _STANDARD} | {name: _STANDARD.replace(name=name, **changes) for name, changes in PRESETS.items()}
 )
 """The presets, by name."""
+
+
+def departures(convention: Convention) -> str:
+    """Return in what a convention differs from the standard, as text."""
+    changes = [f"{name}={own!r}" for name, (own, _) in convention.diff(_STANDARD).items()]
+    return ", ".join(changes) or "the defaults"
 
 
 def as_convention(convention: Convention | str) -> Convention:

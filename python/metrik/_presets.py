@@ -1,0 +1,25 @@
+"""The choices of other libraries and papers, each as what differs from the standard.
+
+A preset is a row of data. ``tests/golden`` holds what the libraries themselves return for the same input.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "capped": {"recall_over": "min_cutoff_relevant"},
+        "pytrec_eval": {
+            "ap_over": "relevant",
+            "users": "both",
+            "empty_truth": "compute",
+            "ties": "highest_id",
+            "score_dtype": "float32",
+        },
+    }
+)

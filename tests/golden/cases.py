@@ -1,0 +1,174 @@
+"""What is asked of every library: the golden case, and seeded random ones that cross what the library can be given.
+
+Only the standard library is imported: this runs in the environment of each library.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import Any
+
+Pairs = list[tuple[int, float]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Some users, each with what is relevant to them and what they were recommended."""
+
+    name: str
+    cutoffs: list[int]
+    items: int  # ids are below
+    truth: list[Pairs | None]  # (item, grade); None: the user is missing from the truth
+    predictions: list[Pairs | None]  # (item, score) in the order given; None: the user got no list
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return vars(self) | {"truth": _listed(self.truth), "predictions": _listed(self.predictions)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Case:
+        """Return the case that `to_dict` described."""
+        return cls(data["name"], data["cutoffs"], data["items"], _paired(data["truth"]), _paired(data["predictions"]))
+
+
+def _listed(rows: list[Pairs | None]) -> list[list[list[float]] | None]:
+    return [None if row is None else [list(pair) for pair in row] for row in rows]
+
+
+def _paired(rows: list[list[list[Any]] | None]) -> list[Pairs | None]:
+    return [None if row is None else [(item, number) for item, number in row] for row in rows]
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """What a library can be given. Each is drawn for some users of the random cases."""
+
+    grades: tuple[float, ...] = (1.0,)  # a grade of 0 is judged and not relevant
+    empty_truth: bool = True  # a user of the truth without a judged item
+    empty_list: bool = True
+    missing_truth: bool = False  # a user of the predictions alone
+    missing_list: bool = False
+    short_list: bool = True  # lists shorter than the cutoff
+    full_list: bool = False  # every item of the catalogue has a score
+    sorted: bool = True  # the items are given by descending score
+    ties: bool = False  # between scores
+    close_scores: bool = False  # that are one number as float32
+    negative_scores: bool = False
+    apart: bool = False  # scores are equal and positive in every second case, different and negative in the others
+    repeated_truth: bool = False  # labels that are given twice
+    repeated_list: bool = False  # items that stand twice in a list
+    unknown_truth: bool = False  # labels that are no items of the catalogue
+    listed_truth: bool = False  # only items of a user's list are judged
+    min_users: int = 1
+
+
+ITEMS = 14
+CUTOFFS = (1, 2, 3, 4, 5, 6, 8, 10)
+RANDOM_CASES = 200
+
+
+def cases(knobs: Knobs) -> list[Case]:
+    """Return the golden case and the random ones."""
+    return [golden(knobs), *(random_case(knobs, seed) for seed in range(RANDOM_CASES))]
+
+
+def golden(knobs: Knobs) -> Case:
+    """Return five users on whom the libraries of the field disagree, as far as the library can be given them."""
+    relevant = [[1, 4], [11, 12, 13, 101, 102, 103, 104, 105], [21], [5, 6], []]
+    lists = [[1, 2, 3, 4, 5], [1, 11, 12, 2, 13], [2, 21, 3], [], [1, 2, 3, 4, 5]]
+    truth: list[Pairs | None] = [[(item, 1.0) for item in items] for items in relevant]
+    predictions: list[Pairs | None] = [[(item, float(9 - i)) for i, item in enumerate(items)] for items in lists]
+    if knobs.missing_list or not (knobs.empty_list or knobs.full_list):
+        predictions[3] = None
+    if knobs.missing_truth or not knobs.empty_truth:
+        truth[4] = None
+    users = list(range(5))
+    if not knobs.missing_list:
+        users = [user for user in users if predictions[user] is not None]
+    if not knobs.missing_truth:
+        users = [user for user in users if truth[user] is not None]
+    case = Case("golden", [5], 106, [truth[user] for user in users], [predictions[user] for user in users])
+    case = _filled(case) if knobs.full_list else case
+    return _listed_truth(case) if knobs.listed_truth else case
+
+
+def _listed_truth(case: Case) -> Case:
+    """Leave out of the truth what the user's list, if there is one, has not."""
+    truth = []
+    for judged, row in zip(case.truth, case.predictions, strict=True):
+        known = {item for item, _ in row or []}
+        unseen = judged is None or row is None
+        truth.append(judged if unseen else [(item, grade) for item, grade in judged or [] if item in known])
+    return replace(case, truth=truth)
+
+
+def _filled(case: Case) -> Case:
+    """Give the items that are not in a list scores below all that are."""
+    predictions = []
+    for row in case.predictions:
+        known = {item for item, _ in row or []}
+        rest = [(item, -1.0 - item) for item in range(case.items) if item not in known]
+        predictions.append(None if row is None else row + rest)
+    return replace(case, predictions=predictions)
+
+
+def random_case(knobs: Knobs, seed: int) -> Case:
+    """Return a small case in which each knob is turned for some of the users."""
+    source = random.Random(seed)  # noqa: S311 - the same cases for everybody
+    if knobs.apart:
+        equal = seed % 2 == 0
+        knobs = replace(knobs, ties=equal, close_scores=equal, negative_scores=not equal)
+    users = source.randint(knobs.min_users, 3)
+    cutoffs = sorted(source.sample(CUTOFFS, 2))
+    if not knobs.short_list:
+        cutoffs = [min(k, ITEMS // 2) for k in cutoffs]
+    truth = [_truth(knobs, source) for _ in range(users)]
+    predictions = [_list(knobs, source, max(cutoffs)) for _ in range(users)]
+    for user in range(users):
+        if knobs.missing_truth and source.random() < 0.1:
+            truth[user] = None
+        elif knobs.missing_list and source.random() < 0.15:
+            predictions[user] = None
+    # Somebody is in both, for a library asked about nobody may do anything.
+    truth[0] = truth[0] or [(source.randrange(ITEMS), max(knobs.grades))]
+    predictions[0] = first = predictions[0] or _nonempty_list(knobs, source, max(cutoffs))
+    case = Case(f"random-{seed}", sorted(set(cutoffs)), ITEMS, truth, predictions)
+    if knobs.listed_truth:
+        case = _listed_truth(case)
+        case.truth[0] = case.truth[0] or [(first[0][0], max(knobs.grades))]
+    return case
+
+
+def _truth(knobs: Knobs, source: random.Random) -> Pairs | None:
+    size = 0 if knobs.empty_truth and source.random() < 0.15 else source.choice([1, 1, 2, 3, 4, 6, 9])
+    labels = source.sample(range(ITEMS), size)
+    if knobs.repeated_truth and labels and source.random() < 0.3:
+        labels += source.choices(labels, k=source.randint(1, 2))
+    if knobs.unknown_truth and labels and source.random() < 0.2:
+        labels[-1] = ITEMS + source.randrange(3)
+    return [(item, source.choice(knobs.grades)) for item in labels]
+
+
+def _list(knobs: Knobs, source: random.Random, deepest: int) -> Pairs | None:
+    if knobs.empty_list and source.random() < 0.1:
+        return []
+    return _nonempty_list(knobs, source, deepest)
+
+
+def _nonempty_list(knobs: Knobs, source: random.Random, deepest: int) -> Pairs:
+    shortest = 1 if knobs.short_list else deepest
+    size = ITEMS if knobs.full_list else source.randint(shortest, ITEMS)
+    items = source.sample(range(ITEMS), size)
+    if knobs.repeated_list and size > 1 and source.random() < 0.2:
+        first, again = source.sample(range(size), 2)
+        items[again] = items[first]
+    low, high = (-40, 40) if knobs.negative_scores else (10 if knobs.apart else 1, 80)
+    if knobs.ties and source.random() < 0.6:
+        scores = [source.randint(low // 10, high // 10) / 8 for _ in items]
+    else:
+        scores = [number / 8 for number in source.sample(range(low, high), size)]
+    if knobs.close_scores and source.random() < 0.3:
+        scores = [score + source.randint(0, 2) * 2**-40 for score in scores]
+    pairs = list(zip(items, scores, strict=True))
+    return sorted(pairs, key=lambda pair: -pair[1]) if knobs.sorted else pairs
