@@ -54,15 +54,17 @@ IMPLEMENTATIONS = {
 
 PYTHON_LAYERS = [
     ["_core", "_errors", "_render", "_optional", "_threads", "_isa", "_versions"],
+    ["_presets"],
     ["_conventions"],
     ["_metrics"],
     ["_inputs.checks"],
     ["_inputs.canonical", "_inputs.scores", "_inputs.candidates"],
-    ["_inputs.arrays", "_inputs.sequences", "_inputs.sparse"],
+    ["_inputs.arrays", "_inputs.sequences", "_inputs.sparse", "_inputs.ratings"],
     ["_inputs"],
     ["_state", "_topk"],
     ["_finish"],
     ["_report"],
+    ["_choose"],
     ["_run"],
     ["_evaluate", "reference"],
     ["_functions"],

@@ -9,6 +9,7 @@ except ImportError as error:  # pragma: no cover - a broken installation
     raise
 
 from metrik import reference
+from metrik._choose import Choice, choose
 from metrik._conventions import Convention, conventions
 from metrik._errors import (
     CapacityError,
@@ -31,6 +32,7 @@ from metrik._inputs import (
     as_predictions,
     as_rankings,
     as_truth,
+    from_ratings,
 )
 from metrik._metrics import metrics
 from metrik._report import Comparison, Report, merge
@@ -54,6 +56,7 @@ def __getattr__(name: str) -> str:
 __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry
     "Candidates",
     "CapacityError",
+    "Choice",
     "Comparison",
     "Convention",
     "EvaluationWarning",
@@ -72,8 +75,10 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the r
     "as_predictions",
     "as_rankings",
     "as_truth",
+    "choose",
     "conventions",
     "evaluate",
+    "from_ratings",
     "merge",
     "metrics",
     "reference",

@@ -127,11 +127,7 @@ def _parse(spelling: object, convention: Convention) -> Iterator[Value]:
     name, suffix = match["name"].lower(), match["suffix"]
     if suffix is not None and f"{name}_{suffix}" in _NAMES:  # f_1
         name, suffix = f"{name}_{suffix}", None
-    if name not in _NAMES:
-        close = difflib.get_close_matches(name, _NAMES, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(metrics)}"
-        raise input_error("metrics", "the name of a metric", repr(spelling), hint=hint)
-    info = metrics[_NAMES[name]]
+    info = metric_info(name, spelling)
     if suffix is not None and (match["cutoffs"] is not None or info.parameter):  # f_2 might mean beta = 2
         raise input_error("metrics", "a cutoff written @k", repr(spelling))
     parameter, changes = _arguments(match["arguments"], info, spelling)
@@ -140,6 +136,15 @@ def _parse(spelling: object, convention: Convention) -> Iterator[Value]:
     cutoffs = [None] if not (suffix or match["cutoffs"]) else _cutoffs(suffix or match["cutoffs"], spelling)
     for cutoff in cutoffs:
         yield _value(info, cutoff, parameter, changes, convention)
+
+
+def metric_info(name: str, spelling: str | None = None) -> _core.MetricInfo:
+    """Return what there is to know of a metric, by any of its names."""
+    if name.lower() not in _NAMES:
+        close = difflib.get_close_matches(name.lower(), _NAMES, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(metrics)}"
+        raise input_error("metrics", "the name of a metric", repr(spelling or name), hint=hint)
+    return metrics[_NAMES[name.lower()]]
 
 
 def _cutoffs(text: str, spelling: str) -> list[int | None]:

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "capped": {"recall_over": "min_cutoff_relevant"},
+        # Texts.
+        "brute_force_hnsw": {"precision_over": "list", "empty_truth": "compute", "undefined": "one"},
+        "surprise_article": {
+            "precision_over": "list",
+            "empty_truth": "compute",
+            "undefined": "one",
+            "ties": "input_order",
+        },
         "pytrec_eval": {
             "ap_over": "relevant",
             "users": "both",
@@ -21,5 +29,6 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "ties": "highest_id",
             "score_dtype": "float32",
         },
+        "surprise": {"precision_over": "list", "empty_truth": "compute", "ties": "input_order"},
     }
 )

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 Row = Sequence[str]
 
 
-def text(header: Row, rows: Sequence[Row]) -> str:
-    """Return a table for a terminal: the first column to the left, the others to the right."""
+def text(header: Row, rows: Sequence[Row], *, numbers: bool = True) -> str:
+    """Return a table for a terminal; ``numbers`` aligns all columns but the first to the right."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    return "\n".join(_aligned(row, widths) for row in (header, *rows))
-
-
-def _aligned(row: Row, widths: Sequence[int]) -> str:
-    first = row[0].ljust(widths[0])
-    return "  ".join([first, *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]).rstrip()
+    align = str.rjust if numbers else str.ljust
+    return "\n".join(
+        "  ".join(
+            [row[0].ljust(widths[0]), *(align(cell, width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        ).rstrip()
+        for row in (header, *rows)
+    )
 
 
 def markdown(header: Row, rows: Sequence[Row], *, numbers: bool = True) -> str:

@@ -93,7 +93,8 @@ class Report:
         are not among the candidates, and stay in the truth as misses); of scores, ``tied_at_cutoff``, a
         mapping from each cutoff to the users who have items of one score on both sides of it. Where only
         some items may be ranked, ``candidates`` has the ``min``, ``mean`` and ``max`` of how many a user
-        had that were not excluded, whatever their scores.
+        had that were not excluded, whatever their scores. Of `metrik.from_ratings`, ``unknown_actual``, the rows
+        that were left out.
     convention : Convention
         What was computed.
     state : State

@@ -306,11 +306,13 @@ def _state(problem: Problem, outcome: Outcome, names: list[str], labels: list[La
     totals = by_group[0]
     for sums in by_group[1:]:
         totals = tuple(one.plus(other) for one, other in zip(totals, sums, strict=True))
+    unknown = problem.truth.unknown_actual
+    counts = {"users": len(problem.truth), **outcome.counts} | ({} if unknown is None else {"unknown_actual": unknown})
     return State(
         tuple(names),
         problem.convention,
         problem.weights is not None,
-        {"users": len(problem.truth), **outcome.counts},
+        counts,
         totals,
         None if labels is None else dict(zip(labels, by_group, strict=False)),
     )

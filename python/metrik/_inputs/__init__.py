@@ -11,6 +11,7 @@ from metrik._inputs import arrays, sequences, sparse
 from metrik._inputs.candidates import Candidates
 from metrik._inputs.canonical import Columns, Exclude, Lists, Rankings, Rows, Truth
 from metrik._inputs.checks import id_array
+from metrik._inputs.ratings import from_ratings
 from metrik._inputs.scores import Scores
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = [
     "as_scored",
     "as_truth",
     "check_columns",
+    "from_ratings",
 ]
 
 

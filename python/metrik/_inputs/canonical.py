@@ -123,6 +123,7 @@ class Truth(Lists):
 
     grades: NDArray[np.float64] | None
     users: NDArray[Any] | None
+    unknown_actual: int | None  # ratings that were left out as they are not known; None: it is not of ratings
 
     _argument = "truth"
 
@@ -140,20 +141,21 @@ class Truth(Lists):
         )
 
     @classmethod
-    def from_rows(cls, rows: Rows, users: object = None) -> Truth:
+    def from_rows(cls, rows: Rows, users: object = None, unknown_actual: int | None = None) -> Truth:
         """Build from what an adapter made."""
         truth = cls.__new__(cls)
-        truth._build(rows, users)  # noqa: SLF001 - its own
+        truth._build(rows, users, unknown_actual)  # noqa: SLF001 - its own
         return truth
 
-    def _build(self, rows: Rows, users: object) -> None:
+    def _build(self, rows: Rows, users: object, unknown_actual: int | None = None) -> None:
         self._settle_copy(rows)
+        object.__setattr__(self, "unknown_actual", unknown_actual)
         keys = None if users is None else key_array(users, "truth.users", len(self))
         for name, array in (("grades", rows.grades), ("users", keys)):
             object.__setattr__(self, name, None if array is None else read_only(array.copy()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Truth, (self.indptr, self.items, self.grades, self.users, self.present))
+        return (Truth.from_rows, (self.rows()._replace(grades=self.grades), self.users, self.unknown_actual))
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

@@ -99,14 +99,14 @@ class Scores:
         return (Scores, (self.values, self.min_score))
 
 
-def threshold(min_score: object) -> float:
+def threshold(min_score: object, argument: str = "min_score") -> float:
     """Return the least score that is recommended, as the core takes it."""
     if isinstance(min_score, bool) or not isinstance(min_score, Real):
-        raise type_error("min_score", "a number or None", repr(min_score))
+        raise type_error(argument, "a number or None", repr(min_score))
     exact = exact_float(min_score)
     if exact is None or math.isnan(exact):
         found = "NaN" if exact is not None else "one of more digits"
-        raise input_error("min_score", "a number that float64 holds", found)
+        raise input_error(argument, "a number that float64 holds", found)
     return exact
 
 

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import metrik
+
+NAN = math.nan
+# The worked example: item 2 stands twice, and the last two rows have no actual rating.
+ITEMS = [7, 5, 10, 2, 2, 1, 11, 12]
+ACTUAL = [2, 5, 4, 2, 3, 4, NAN, NAN]
+PREDICTED = [4.9, 4.5, 4.3, 3.6, 3.4, 2.3, 5.0, NAN]
+
+
+def evaluated(convention: str, *metrics: str, **options: Any) -> list[float]:
+    truth, predictions = metrik.from_ratings(["ann"] * len(ITEMS), ITEMS, ACTUAL, PREDICTED, **options)
+    return list(metrik.evaluate(truth, predictions, metrics, convention=convention).values.values())
+
+
+def test_the_worked_example() -> None:
+    assert evaluated("surprise_article", "precision@3", "recall@3") == [2 / 3, 2 / 3]
+    assert evaluated("surprise", "precision@3", "recall@3") == [2 / 3, 2 / 3]
+
+
+def test_thresholds_of_their_own() -> None:
+    """From 3 on, 5, 10, 2 (the second time) and 1 are relevant; from 4.4 on, 7 and 5 are recommended."""
+    assert evaluated("surprise", "P@6", "R@6", threshold=3, predicted_threshold=4.4) == [1 / 2, 1 / 4]
+
+
+@pytest.mark.parametrize(("convention", "value"), [("surprise", 0.0), ("surprise_article", 1.0)])
+def test_limits(convention: str, value: float) -> None:
+    """One user is recommended nothing, and the other has nothing relevant."""
+    truth, predictions = metrik.from_ratings([1, 1, 2, 2], [1, 2, 1, 2], [5, 4, 1, 2], [1, 2, 5, 4])
+    report = metrik.evaluate(truth, predictions, ["P@2", "R@2"], convention=convention, per_user=True)
+    assert report.per_user["P@2"].tolist() == [value, 0]
+    assert report.per_user["R@2"].tolist() == [0, value]
+
+
+def test_unknown_rows_are_left_out_and_counted() -> None:
+    truth, predictions = metrik.from_ratings(["b", "a", "b", "c"], [1, 2, 3, 4], [5, 4, NAN, NAN], [5, 4, 5, 5])
+    report = metrik.evaluate(truth, predictions, "P@1", convention="surprise")
+    assert report.counts["unknown_actual"] == 2
+    assert report.users.tolist() == ["a", "b"]
+    assert "2 unknown actual" in repr(report)
+    assert metrik.merge([report, report]).counts["unknown_actual"] == 4
+    again = metrik.evaluate(pickle.loads(pickle.dumps(truth)), predictions, "P@1", convention="surprise")  # noqa: S301
+    assert again == report
+
+
+def test_equal_predictions_keep_the_order_of_the_rows() -> None:
+    truth, predictions = metrik.from_ratings([1, 1, 1], [9, 8, 7], [5, 1, 1], [4, 4, 4])
+    assert metrik.evaluate(truth, predictions, "P@1", convention="surprise")["P@1"] == 1
+
+
+def test_rows_of_users_may_be_mixed() -> None:
+    source = np.random.default_rng(5)
+    users, actual, predicted = (
+        source.integers(0, 9, 200),
+        source.integers(1, 11, 200) / 2,
+        source.integers(1, 101, 200) / 20,
+    )
+    truth, predictions = metrik.from_ratings(users, np.arange(200), actual, predicted)
+    report = metrik.evaluate(truth, predictions, ["P@5", "R@5"], convention="surprise", per_user=True)
+    for row, user in enumerate(report.users):
+        own = [i for i in np.argsort(-predicted, kind="stable") if users[i] == user]
+        shown = [i for i in own[:5] if predicted[i] >= 3.5]
+        hits = sum(actual[i] >= 3.5 for i in shown)
+        assert report.per_user["P@5"][row] == (hits / len(shown) if shown else 0)
+        assert report.per_user["R@5"][row] == hits / max(1, sum(actual[i] >= 3.5 for i in own))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "argument"),
+    [
+        (([1, 2], [1], [1, 2], [1, 2]), "items"),
+        (([1], [1], [1, 2], [1]), "actual"),
+        (([1], [1], [1], []), "predicted"),
+        (([1.5], [1], [1], [1]), "users"),
+        (([1], [None], [1], [1]), "items"),
+        (([1], [1], ["5"], [1]), "actual"),
+        (([1], [1], [1], [[1]]), "predicted"),
+    ],
+)
+def test_columns_that_are_none(arguments: tuple[Any, ...], argument: str) -> None:
+    with pytest.raises(metrik.MetrikError) as caught:
+        metrik.from_ratings(*arguments)
+    assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("option", ["threshold", "predicted_threshold"])
+@pytest.mark.parametrize("number", [NAN, "3.5", True])
+def test_thresholds_that_are_none(option: str, number: Any) -> None:
+    with pytest.raises(metrik.MetrikError) as caught:
+        metrik.from_ratings([1], [1], [1], [1], **{option: number})
+    assert caught.value.argument == option
+
+
+def test_a_prediction_that_is_nan_is_refused_where_it_is_ranked() -> None:
+    truth, predictions = metrik.from_ratings([1, 2], [1, 1], [4, 4], [4, NAN])
+    with pytest.raises(metrik.InputError, match="NaN at row 1, position 0"):
+        metrik.evaluate(truth, predictions, "P@1", convention="surprise")
