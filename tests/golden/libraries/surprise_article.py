@@ -1,0 +1,12 @@
+"""Surprise's example as it was until 2020, and in articles since: 1 where nothing is recommended or relevant."""
+
+from __future__ import annotations
+
+from golden.libraries._surprise import CALLS, DIFFERS, INPUT, KNOBS, MIN_SCORE, TOLERANCE, evaluate
+
+__all__ = ["CALLS", "DIFFERS", "INPUT", "KNOBS", "MIN_SCORE", "TOLERANCE", "evaluate"]
+
+DISTRIBUTION = ""
+MODULE = "surprise"
+REQUIREMENTS = ()
+SOURCE = "https://pypi.org/project/scikit-surprise/1.1.0, the sdist"
