@@ -30,5 +30,15 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "score_dtype": "float32",
         },
         "surprise": {"precision_over": "list", "empty_truth": "compute", "ties": "input_order"},
+        "tensorflow": {
+            "empty_truth": "compute",
+            "undefined": "nan",
+            "duplicate_truth": "first",
+            "overrides": {
+                "precision": {"average": "micro"},
+                "recall": {"average": "micro"},
+                "average_precision": {"duplicate_truth": "count"},
+            },
+        },
     }
 )
