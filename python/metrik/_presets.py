@@ -29,6 +29,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "ties": "highest_id",
             "score_dtype": "float32",
         },
+        "ranx": {"ap_over": "relevant", "empty_truth": "compute", "ties": "input_order"},
         "surprise": {"precision_over": "list", "empty_truth": "compute", "ties": "input_order"},
         "tensorflow": {
             "empty_truth": "compute",
