@@ -41,5 +41,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "average_precision": {"duplicate_truth": "count"},
             },
         },
+        "torchmetrics": {
+            "ap_over": "hits",
+            "users": "both",
+            "empty_truth": "zero",
+            "score_dtype": "float32",
+            "overrides": {"ndcg": {"ties": "expected"}},
+        },
     }
 )
