@@ -30,6 +30,16 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "score_dtype": "float32",
         },
         "ranx": {"ap_over": "relevant", "empty_truth": "compute", "ties": "input_order"},
+        "sklearn": {
+            "empty_truth": "compute",
+            "overrides": {
+                "auc": {"undefined": "nan"},
+                "average_precision": {"ties": "shared"},
+                "dcg": {"ties": "expected"},
+                "hit_rate": {"ties": "highest_id"},
+                "ndcg": {"ties": "expected"},
+            },
+        },
         "surprise": {"precision_over": "list", "empty_truth": "compute", "ties": "input_order"},
         "tensorflow": {
             "empty_truth": "compute",
