@@ -22,6 +22,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "undefined": "one",
             "ties": "input_order",
         },
+        "ir_measures": {
+            "ap_over": "relevant",
+            "empty_truth": "compute",
+            "ties": "highest_id",
+            "score_dtype": "float32",
+            "overrides": {"num_relevant": {"missing_list": "zero"}},
+        },
         "pytrec_eval": {
             "ap_over": "relevant",
             "users": "both",
