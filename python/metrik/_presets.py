@@ -65,5 +65,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "score_dtype": "float32",
             "overrides": {"ndcg": {"ties": "expected"}},
         },
+        "trec_eval": {
+            "ap_over": "relevant",
+            "users": "both",
+            "empty_truth": "compute",
+            "empty_list": "skip",
+            "ties": "highest_id",
+            "score_dtype": "float32",
+        },
     }
 )
