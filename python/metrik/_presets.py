@@ -73,5 +73,11 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "ties": "highest_id",
             "score_dtype": "float32",
         },
+        "trec_eval_complete": {
+            "ap_over": "relevant",
+            "empty_truth": "compute",
+            "ties": "highest_id",
+            "score_dtype": "float32",
+        },
     }
 )
