@@ -29,6 +29,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "score_dtype": "float32",
             "overrides": {"num_relevant": {"missing_list": "zero"}},
         },
+        "irspack": {
+            "precision_over": "list",
+            "ap_over": "relevant",
+            "ideal_over": "min_list_relevant",
+            "gain": "binary",
+            "min_grade": 0,
+        },
         "pytrec_eval": {
             "ap_over": "relevant",
             "users": "both",
