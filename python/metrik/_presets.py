@@ -36,6 +36,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "gain": "binary",
             "min_grade": 0,
         },
+        "irspack_capped": {
+            "precision_over": "list",
+            "recall_over": "min_list_relevant",
+            "ap_over": "relevant",
+            "ideal_over": "min_list_relevant",
+            "gain": "binary",
+            "min_grade": 0,
+        },
         "pytrec_eval": {
             "ap_over": "relevant",
             "users": "both",
