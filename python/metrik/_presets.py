@@ -52,6 +52,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "score_dtype": "float32",
         },
         "ranx": {"ap_over": "relevant", "empty_truth": "compute", "ties": "input_order"},
+        "rectools": {"ap_over": "relevant", "ideal_over": "cutoff", "gain": "binary", "min_grade": 0},
         "sklearn": {
             "empty_truth": "compute",
             "overrides": {
