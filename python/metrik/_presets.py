@@ -52,6 +52,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "score_dtype": "float32",
         },
         "ranx": {"ap_over": "relevant", "empty_truth": "compute", "ties": "input_order"},
+        "recommenders": {
+            "gain": "binary",
+            "users": "both",
+            "ties": "input_order",
+            "min_grade": 0,
+            "overrides": {"ndcg": {"users": "truth", "undefined": "skip"}},
+        },
         "rectools": {"ap_over": "relevant", "ideal_over": "cutoff", "gain": "binary", "min_grade": 0},
         "sklearn": {
             "empty_truth": "compute",
