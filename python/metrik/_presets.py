@@ -22,6 +22,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "undefined": "one",
             "ties": "input_order",
         },
+        "implicit": {
+            "precision_over": "min_cutoff_relevant",
+            "gain": "binary",
+            "min_grade": 0,
+            "duplicate_items": "count",
+            "overrides": {"precision": {"average": "micro"}},
+        },
         "ir_measures": {
             "ap_over": "relevant",
             "empty_truth": "compute",
