@@ -67,6 +67,17 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "overrides": {"ndcg": {"users": "truth", "undefined": "skip"}},
         },
         "rectools": {"ap_over": "relevant", "ideal_over": "cutoff", "gain": "binary", "min_grade": 0},
+        "replay": {
+            "gain": "binary",
+            "duplicate_items": "first",
+            "duplicate_truth": "first",
+            "ties": "highest_id",
+            "min_grade": 0,
+            "overrides": {
+                "average_precision": {"duplicate_items": "count", "duplicate_truth": "count"},
+                "ndcg": {"duplicate_items": "count", "duplicate_truth": "count"},
+            },
+        },
         "sklearn": {
             "empty_truth": "compute",
             "overrides": {
