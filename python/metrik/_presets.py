@@ -59,6 +59,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "score_dtype": "float32",
         },
         "ranx": {"ap_over": "relevant", "empty_truth": "compute", "ties": "input_order"},
+        "recbole": {"duplicate_truth": "first", "decimals": 4},
         "recommenders": {
             "gain": "binary",
             "users": "both",
