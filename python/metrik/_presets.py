@@ -22,6 +22,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "undefined": "one",
             "ties": "input_order",
         },
+        "evidently": {
+            "precision_over": "list",
+            "ap_over": "relevant",
+            "overrides": {
+                "f1": {"average": "of_means", "undefined": "nan"},
+                "fbeta": {"average": "of_means", "undefined": "nan"},
+            },
+        },
         "implicit": {
             "precision_over": "min_cutoff_relevant",
             "gain": "binary",
