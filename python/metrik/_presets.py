@@ -59,6 +59,15 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "gain": "binary",
             "min_grade": 0,
         },
+        "lenskit": {
+            "precision_over": "list",
+            "recall_over": "min_cutoff_relevant",
+            "ap_over": "min_list_relevant",
+            "gain": "binary",
+            "discount": "log2_floored",
+            "users": "predictions",
+            "empty_truth": "compute",
+        },
         "pytrec_eval": {
             "ap_over": "relevant",
             "users": "both",
