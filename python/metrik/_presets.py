@@ -22,6 +22,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "undefined": "one",
             "ties": "input_order",
         },
+        # Libraries.
+        "cornac": {
+            "gain": "binary",
+            "min_grade": 1.0,
+            "overrides": {"average_precision": {"ties": "shared"}, "auc": {"ties": "shared"}},
+        },
         "evidently": {
             "precision_over": "list",
             "ap_over": "relevant",
