@@ -28,6 +28,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "min_grade": 1.0,
             "overrides": {"average_precision": {"ties": "shared"}, "auc": {"ties": "shared"}},
         },
+        "elliot": {"users": "both", "gain": "exp2_shifted", "min_grade": 1.0},
         "evidently": {
             "precision_over": "list",
             "ap_over": "relevant",
