@@ -84,6 +84,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
         "ranx": {"ap_over": "relevant", "empty_truth": "compute", "ties": "input_order"},
         "recbole": {"duplicate_truth": "first", "decimals": 4},
+        "recmetrics": {
+            "precision_over": "list",
+            "ap_over": "hits",
+            "empty_truth": "compute",
+            "duplicate_truth": "count",
+        },
         "recommenders": {
             "gain": "binary",
             "users": "both",
