@@ -9,6 +9,7 @@ import inspect
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,10 +66,9 @@ def _first_keyword(signature: inspect.Signature) -> str:
     return next(parameter.name for parameter in kinds if parameter.kind is parameter.KEYWORD_ONLY)
 
 
-def readme() -> str:
-    """Return the README with its tables filled in."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    filled: str = Cog().process_string(text, "README.md")
+def page(path: Path) -> str:
+    """Return a page with its tables filled in."""
+    filled: str = Cog().process_string(path.read_text(encoding="utf-8"), path.name)
     return filled
 
 
@@ -81,7 +81,7 @@ def _formatted(text: str, name: str) -> str:
 OUTPUTS: dict[Path, Callable[[], str]] = {
     PACKAGE / "_core.pyi": core_stub,
     PACKAGE / "_functions.pyi": functions_stub,
-    ROOT / "README.md": readme,
+    **{path: partial(page, path) for path in (ROOT / "README.md", ROOT / "docs" / "libraries.md")},
 }
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import metrik
-from strategies import Evaluation, evaluations, examples
+from strategies import Evaluation, evaluations, examples, spelled
 from test_laws import run
 
 TRUTH = [[1, 4], [21], [7, 8, 9], []]
@@ -150,7 +150,7 @@ def test_f_of_means_is_computed_of_what_its_own_rules_say() -> None:
 def test_other_metrics_are_of_no_means(name: str) -> None:
     for evaluate in (metrik.evaluate, metrik.reference.evaluate):
         with pytest.raises(metrik.InputError, match=f"{name}: another average.* 'of_means', which is for fbeta and f1"):
-            evaluate(TRUTH, LISTS, f"{name}(average=of_means)")
+            evaluate(TRUTH, LISTS, spelled(name), convention=STANDARD.replace(average="of_means"))
 
 
 def test_warnings_of_f_of_means() -> None:
