@@ -84,6 +84,10 @@ def test_wrong_values_are_refused(changes: dict[str, Any]) -> None:
     assert caught.value.argument == "convention"
 
 
+def test_the_least_grade_above_0_is_any_grade_above_0() -> None:
+    assert STANDARD.replace(min_grade=5e-324) == STANDARD
+
+
 def test_immutable_hashable_and_through_plain_data_and_pickle() -> None:
     mine = STANDARD.replace(min_grade=3.5, gain_table=[0, 1, 3], decimals=4, score_dtype="float32")
     with pytest.raises(dataclasses.FrozenInstanceError):

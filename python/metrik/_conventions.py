@@ -63,7 +63,8 @@ def _checked(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a num
     if name in NAMES:
         return checked_choice(name, value, "convention")
     if name == "min_grade":
-        return None if value is None else _finite(name, value)
+        number = None if value is None else _finite(name, value)
+        return None if number == math.ulp(0.0) else number  # the least number above 0 says the same as None
     if name == "gain_table":
         if isinstance(value, np.ndarray):
             value = value.tolist()
