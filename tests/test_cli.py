@@ -21,6 +21,15 @@ def test_metrics_describes_one_by_any_of_its_names(capsys: pytest.CaptureFixture
     assert "beta, 0 to inf, by default 1" in text
 
 
+@pytest.mark.parametrize("name", metrik.metrics)
+def test_metrics_describes_each(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    info = metrik.metrics[name]
+    assert main(["metrics", name]) == 0
+    text = capsys.readouterr().out
+    assert info.summary in text
+    assert ("which must be given" in text) == (info.parameter is not None and info.parameter.standard is None)
+
+
 def test_conventions_lists_all_with_their_differences(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conventions"]) == 0
     lines = capsys.readouterr().out.splitlines()

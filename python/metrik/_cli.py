@@ -75,7 +75,8 @@ def _metric_text(name: str) -> str:
     rows = {"also": ", ".join(info.aliases), "is": info.summary, "formula": info.formula, "source": info.source}
     if info.parameter:
         bounds = info.parameter
-        rows["parameter"] = f"{bounds.name}, {bounds.low:g} to {bounds.high:g}, by default {bounds.standard:g}"
+        default = "which must be given" if bounds.standard is None else f"by default {bounds.standard:g}"
+        rows["parameter"] = f"{bounds.name}, {bounds.low:g} to {bounds.high:g}, {default}"
     return _render.text([info.name, ""], list(rows.items()), numbers=False) + "\n"
 
 
