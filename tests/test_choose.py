@@ -83,6 +83,13 @@ def test_what_is_not_a_number_satisfies_nothing_and_is_not_chosen() -> None:
         ((REPORTS, "P@2", [("R@2", 0.5)]), "satisfy"),
         ((REPORTS, "P@2", {"R@[1,2]": 0.5}), "satisfy"),
         ((REPORTS, "P@[2,3]", {"R@[1,2]": 0.5}), "satisfy"),
+        ((REPORTS, "P@2", {"R@2": ([">="], 0.5)}), "satisfy"),
+        ((REPORTS, "P@2", {"R@2": 10**400}), "satisfy"),
+        ((REPORTS, "P@2", {2: 0.5}), "satisfy"),
+        ((REPORTS, "P@2", {("R@1", "R@2"): 0.5}), "satisfy"),
+        (({1: REPORTS["a"]}, "P@2"), "reports"),
+        ((REPORTS, ["P@1", "R@2"]), "optimize"),
+        ((REPORTS, None), "optimize"),
         ((REPORTS, "nonsense"), "metrics"),
     ],
 )

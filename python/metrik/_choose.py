@@ -123,6 +123,8 @@ def choose(
     systems = {"": reports} if isinstance(reports, Report) else reports
     if not isinstance(systems, Mapping):
         raise type_error("reports", "a Report or a mapping from names to Reports", type(reports).__name__)
+    if not isinstance(optimize, str):
+        raise type_error("optimize", "a metric string", repr(optimize))
     if satisfy is not None and not isinstance(satisfy, Mapping):
         raise type_error("satisfy", "a mapping from metrics to what they must come to", type(satisfy).__name__)
     constraints = [_constraint(metric, bound) for metric, bound in (satisfy or {}).items()]
@@ -134,16 +136,26 @@ def choose(
     return Choice(best, tuple(options), optimize)
 
 
-def _constraint(metric: str, bound: object) -> Constraint:
+def _constraint(metric: object, bound: object) -> Constraint:
+    if not isinstance(metric, str):
+        raise type_error("satisfy", "metric strings as keys", repr(metric))
     comparison, number = bound if isinstance(bound, tuple) and len(bound) == 2 else (">=", bound)
-    if comparison not in _COMPARISONS:
+    if not isinstance(comparison, str) or comparison not in _COMPARISONS:
         raise input_error("satisfy", f"{metric} beside one of {', '.join(_COMPARISONS)}", repr(comparison))
-    if isinstance(number, bool) or not isinstance(number, Real) or math.isnan(number):
+    if isinstance(number, bool) or not isinstance(number, Real):
         raise type_error("satisfy", f"{metric} beside a number, or a comparison and a number", repr(bound))
-    return Constraint(metric, comparison, float(number))
+    try:
+        limit = float(number)
+    except OverflowError as error:
+        raise input_error("satisfy", f"{metric} beside a number that float64 holds", "a larger one") from error
+    if math.isnan(limit):
+        raise input_error("satisfy", f"{metric} beside a number", "NaN")
+    return Constraint(metric, comparison, limit)
 
 
 def _options(name: str, report: Report, optimize: str, constraints: list[Constraint]) -> list[Option]:
+    if not isinstance(name, str):
+        raise type_error("reports", "names of systems as keys", repr(name))
     if not isinstance(report, Report):
         raise type_error("reports", "a Report of each system", type(report).__name__)
     optimized = plan(optimize, report.convention)
