@@ -100,6 +100,11 @@ def test_immutable_hashable_and_through_plain_data_and_pickle() -> None:
     assert "min_grade=3.5" in repr(mine)
 
 
+def test_what_an_override_takes_back_is_said() -> None:
+    mine = STANDARD.replace(users="both", overrides={"ndcg": {"users": "truth"}})
+    assert repr(mine) == "<Convention custom: users='both', ndcg.users='truth'>"
+
+
 @pytest.mark.parametrize(
     ("metric", "truth", "value"),
     [

@@ -239,8 +239,10 @@ conventions: Mapping[str, Convention] = MappingProxyType(
 
 def departures(convention: Convention) -> str:
     """Return in what a convention differs from the standard, as text."""
-    changes = [f"{name}={own!r}" for name, (own, _) in convention.diff(_STANDARD).items()]
-    return ", ".join(changes) or "the defaults"
+    changes = {name: own for name, (own, _) in convention.diff(_STANDARD).items()}
+    for metric, choices in convention.overrides.items():  # also what takes a change back for one metric
+        changes |= {f"{metric}.{name}": own for name, own in choices.items() if own != getattr(convention, name)}
+    return ", ".join(f"{name}={own!r}" for name, own in changes.items()) or "the defaults"
 
 
 def as_convention(convention: Convention | str) -> Convention:
