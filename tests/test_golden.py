@@ -97,13 +97,15 @@ def test_the_cases_turn_every_knob(name: str) -> None:
     knobs, data = adapter(name).KNOBS, recorded(name)
     drawn = [Case.from_dict(entry) for entry in data["cases"]]
     rows = [(case, *pair) for case in drawn for pair in zip(case.truth, case.predictions, strict=True)]
+    least = -math.inf if data["min_score"] is None else data["min_score"]
+    recommended = [[score for _, score in row or [] if score >= least] for _, _, row in rows]
     turned = {
         "empty_truth": any(truth == [] for _, truth, _ in rows),
         "empty_list": any(row == [] for _, _, row in rows),
         "missing_truth": any(truth is None for _, truth, _ in rows),
         "missing_list": any(row is None for _, _, row in rows),
         "short_list": any(0 < len(row or []) < max(case.cutoffs) for case, _, row in rows),
-        "ties": any(len({score for _, score in row or []}) < len(row or []) for _, _, row in rows),
+        "ties": any(len(set(scores)) < len(scores) for scores in recommended),
         "negative_scores": any(score < 0 for _, _, row in rows for _, score in row or []),
         "repeated_truth": any(len({item for item, _ in truth or []}) < len(truth or []) for _, truth, _ in rows),
         "repeated_list": any(len({item for item, _ in row or []}) < len(row or []) for _, _, row in rows),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from golden.record import Output
 
 INPUT = "candidates"
-MIN_SCORE = 3.5
+MIN_SCORE = 0.5  # scores that are tied are from 0 to 1
 # A row is a rating that is known beside its estimate: a user without one is no user.
 KNOBS = Knobs(
     grades=(0, 1),
@@ -24,14 +24,14 @@ KNOBS = Knobs(
     ties=True,
 )
 CALLS: Mapping[str, str] = {
-    "precision@k": "precision_recall_at_k(rows, k, threshold=3.5)[0]",
-    "recall@k": "precision_recall_at_k(rows, k, threshold=3.5)[1]",
+    "precision@k": "precision_recall_at_k(rows, k, threshold=0.5)[0]",
+    "recall@k": "precision_recall_at_k(rows, k, threshold=0.5)[1]",
 }
 DIFFERS: Mapping[str, str] = {}
 TOLERANCE = 1e-12
 
-RATINGS = {0: 3.25, 1: 3.5}  # by grade
-UNKNOWN = 1.0  # rating of what is not in the truth
+RATINGS = {0: 0.25, 1: 0.5}  # by grade
+UNKNOWN = 0.0  # rating of what is not in the truth
 
 
 def evaluate(case: Case) -> dict[str, Output]:
@@ -45,7 +45,7 @@ def evaluate(case: Case) -> dict[str, Output]:
     ]
     outputs: dict[str, Output] = {}
     for k in case.cutoffs:
-        for metric, found in zip(("precision", "recall"), function(rows, k=k, threshold=3.5), strict=True):
+        for metric, found in zip(("precision", "recall"), function(rows, k=k, threshold=MIN_SCORE), strict=True):
             mean = sum(found.values()) / len(found)  # as the example prints it
             outputs[f"{metric}@{k}"] = (mean, [found.get(user) for user in range(len(case.truth))])
     return outputs
