@@ -188,6 +188,12 @@ def test_decimals() -> None:
         assert len(report.state.totals) == 4  # nDCG as it is, its logarithms, precision and recall
 
 
+def test_a_half_is_rounded_as_numpy_does() -> None:
+    for hits in range(21):
+        report = metrik.evaluate([[1]] * 20, [[1]] * hits + [[2]] * (20 - hits), "recall(decimals=1)")
+        assert report["recall(decimals=1)"] == np.round(np.float64(hits / 20), 1)
+
+
 def test_decimals_are_rounded_after_the_merge() -> None:
     convention = STANDARD.replace(decimals=1, overrides={"recall": {"decimals": None}})
     parts = [

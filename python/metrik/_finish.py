@@ -23,7 +23,14 @@ _DIGITS = Context(prec=40)  # libm's exponential differs by an ulp between platf
 def finished(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
     """Return the value that comes of the sums of its parts, rounded as its rules say."""
     number, decimals = _finished(value, sums, weighted=weighted), value.rules["decimals"]
-    return number if decimals is None else round(number, decimals)
+    return number if decimals is None else _rounded(number, decimals)
+
+
+def _rounded(number: float, decimals: int) -> float:
+    """Return the number to so many decimals as NumPy rounds it, and RecBole by it: 0.05 to 0.0, Python's round to 0.1."""
+    scale = float(10**decimals)
+    scaled = number * scale
+    return round(scaled) / scale if abs(scaled) < 2**53 else number  # beyond are whole numbers, infinity and NaN
 
 
 def _finished(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
