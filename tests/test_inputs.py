@@ -147,6 +147,7 @@ def test_ids_up_to_2_to_the_63(rows: list[list[int]]) -> None:
         (lambda: metrik.as_truth([{1: 1.0}, [2]]), TypeError, "a mapping"),
         (lambda: metrik.as_truth([{1: "a"}]), TypeError, "numbers"),
         (lambda: metrik.rbp_at_k(TRUTH, LISTS, 3, p="half"), TypeError, "a number"),  # type: ignore[arg-type]
+        (lambda: metrik.list_auc_at_k(TRUTH, LISTS, 3, items=10**400), ValueError, "float64 holds, found a larger one"),
         (lambda: metrik.Comparison({}), ValueError, "at least one"),
         (lambda: metrik.State.from_bytes("text"), TypeError, "bytes"),  # type: ignore[arg-type]
     ],

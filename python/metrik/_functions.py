@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from metrik._errors import type_error
+from metrik._errors import input_error, type_error
 from metrik._evaluate import evaluate
 from metrik._metrics import checked_cutoff, checked_parameter, metrics
 
@@ -29,7 +29,11 @@ def _cutoff(k: object) -> str:
 def _parameter(info: _core.MetricInfo, name: str, number: object) -> str:
     if isinstance(number, bool) or not isinstance(number, Real):
         raise type_error(name, "a number", repr(number))
-    return f"({name}={checked_parameter(info, float(number), name)!r})"
+    try:
+        settled = float(number)
+    except OverflowError as error:
+        raise input_error(name, "a number that float64 holds", "a larger one") from error
+    return f"({name}={checked_parameter(info, settled, name)!r})"
 
 
 def _make(info: _core.MetricInfo) -> Callable[..., float]:
