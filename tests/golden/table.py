@@ -55,7 +55,8 @@ def libraries() -> str:
 
 def _section(name: str, data: dict[str, Any]) -> str:
     values = sum(_count(output) for case in data["cases"] for output in case["outputs"].values())
-    asked = f"{named(data)}: {len(data['cases'])} cases, {values} values."
+    least = "" if data["min_score"] is None else f" with `min_score={data['min_score']}`"
+    asked = f"{named(data)}: {len(data['cases'])} cases, {values} values. metrik is given {data['input']}{least}."
     lines = [
         f"### {name}",
         "",
