@@ -127,6 +127,7 @@ def test_a_shared_rank_is_the_last_of_the_tie(user: tuple[dict[int, float], list
     expected = {
         f"precision@{k}": sum(shown[item] <= k for item in hits) / k,
         "average_precision(ap_over=relevant)": sum(hits[item] / shown[item] for item in hits) / max(len(relevant), 1),
+        "average_recall(ap_over=relevant)": sum(hits.values()) / max(len(relevant), 1) ** 2,
         "reciprocal_rank": 1 / min((shown[item] for item in hits), default=math.inf),
         "dcg(gain=exp2)": sum((2 ** truth[item] - 1) / math.log2(shown[item] + 1) for item in hits),
         "rbp(p=0.5)": sum(truth[item] * 0.5 ** shown[item] for item in hits),

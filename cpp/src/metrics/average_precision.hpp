@@ -45,8 +45,9 @@ class AveragePrecision {
   double sum_ = 0;
 };
 
-// The sum of the recalls 1/|T|, 2/|T|, ... h/|T| at the hits is an integer over |T|.
-struct AverageRecall {
+// The sum of the recalls at the hits is an integer over |T|.
+class AverageRecall {
+ public:
   static constexpr std::string_view kAliases[] = {"ar", "mar"};
   static constexpr MetricInfo info{
       .name = "average_recall",
@@ -55,11 +56,17 @@ struct AverageRecall {
       .formula = "(sum over hits at ranks i <= k of h(i) / |T|) / min(k, |T|)",
       .source = "the analogue of average precision, as in Evidently's MAR@k"};
 
-  static Ratio at(const Depth& depth, const Rules& rules) noexcept {
-    const auto hits = static_cast<double>(depth.hits);
-    return {hits * (hits + 1) / 2, static_cast<double>(divisor(rules.ap_over, depth)) *
-                                       static_cast<double>(divisor(rules.recall_over, depth))};
+  double see(const Hit& hit) noexcept {
+    if (hit.relevant) sum_ += static_cast<double>(hit.hits);
+    return sum_;
   }
+  static Ratio at(double sum, const Depth& depth, const Rules& rules) noexcept {
+    return {sum, static_cast<double>(divisor(rules.ap_over, depth)) *
+                     static_cast<double>(divisor(rules.recall_over, depth))};
+  }
+
+ private:
+  double sum_ = 0;
 };
 
 }  // namespace metrik

@@ -93,8 +93,9 @@ def average_precision(user: User, k: int | None, rules: Rules, _: float) -> Rati
 
 @metric
 def average_recall(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
-    """Sum of the recall at each hit (1/|T|, 2/|T|, ... h/|T|), over min(k, |T|)."""
-    total = sum(range(1, user.hits(k) + 1))
+    """Sum of the recall at each hit, over min(k, |T|)."""
+    ranks = user.hit_ranks(k)
+    total = sum(bisect_right(ranks, rank) for rank in ranks)  # h(i)
     return total, divisor(rules["ap_over"], user, k) * divisor(rules["recall_over"], user, k)
 
 
