@@ -47,7 +47,7 @@ def check(problem: Problem) -> None:
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and rules["min_grade"] is not None and rules["min_grade"] > 1:
             raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
-    for value in problem.values:
+    for value in sorted(problem.values, key=lambda value: value.cutoff or math.inf):  # as the core walks them
         _check_gains(problem, value)
     predictions = problem.predictions
     if not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
