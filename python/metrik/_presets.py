@@ -75,7 +75,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "users": "predictions",
             "empty_truth": "compute",
         },
-        "neurec": {"gain": "binary", "score_dtype": "float32"},
+        "neurec": {"gain": "binary"},
         "pytrec_eval": {
             "ap_over": "relevant",
             "users": "both",
