@@ -34,8 +34,7 @@ def golden_case() -> str:
 
 def _means(data: dict[str, Any]) -> list[str]:
     outputs = data["cases"][0]["outputs"]
-    odd = {key.partition(" where ")[0]: output for key, output in outputs.items() if " where " in key}
-    return [_shown(outputs.get(metric, odd.get(metric))) + "\\*" * (metric in odd) for metric in METRICS]
+    return [_shown(outputs.get(metric)) for metric in METRICS]
 
 
 def _shown(output: Any) -> str:
