@@ -5,6 +5,8 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import metrik
@@ -18,7 +20,8 @@ PREDICTED = [4.9, 4.5, 4.3, 3.6, 3.4, 2.3, 5.0, NAN]
 
 def evaluated(convention: str, *metrics: str, **options: Any) -> list[float]:
     truth, predictions = metrik.from_ratings(["ann"] * len(ITEMS), ITEMS, ACTUAL, PREDICTED, **options)
-    return list(metrik.evaluate(truth, predictions, metrics, convention=convention).values.values())
+    report = metrik.evaluate(truth, predictions, metrics, convention=convention)
+    return [report[metric] for metric in report]
 
 
 def test_the_worked_example() -> None:
@@ -38,6 +41,24 @@ def test_limits(convention: str, value: float) -> None:
     report = metrik.evaluate(truth, predictions, ["P@2", "R@2"], convention=convention, per_user=True)
     assert report.per_user["P@2"].tolist() == [value, 0]
     assert report.per_user["R@2"].tolist() == [0, value]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_columns_of_frames(frame: Any) -> None:
+    columns = {
+        "user": ["b", "a", "b", "c"],
+        "item": [1, 2, 3, 4],
+        "actual": [5.0, 4.0, 2.0, NAN],
+        "predicted": [5.0, 4.0, 5.0, 5.0],
+    }
+    table = frame(columns)
+    truth, predictions = metrik.from_ratings(*(table[name] for name in columns))
+    expected = metrik.from_ratings(*columns.values())
+    assert metrik.evaluate(truth, predictions, "P@2", convention="surprise", per_user=True) == metrik.evaluate(
+        *expected, "P@2", convention="surprise", per_user=True
+    )
+    assert truth.users is not None
+    assert truth.users.tolist() == ["a", "b"]
 
 
 def test_unknown_rows_are_left_out_and_counted() -> None:

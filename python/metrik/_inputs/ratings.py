@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from metrik._errors import input_error
@@ -29,13 +31,13 @@ def from_ratings(
 
     Parameters
     ----------
-    users : array or list of int or str, shape (n_rows,)
+    users : array, list or data frame's column of int or str, shape (n_rows,)
         Who rated. The report's users are these keys, in ascending order; a user of unknown rows alone is none.
-    items : array or list of int or str, shape (n_rows,)
+    items : array, list or column of int or str, shape (n_rows,)
         What was rated. Only its length matters.
-    actual : array or list of float, shape (n_rows,)
+    actual : array, list or column of float, shape (n_rows,)
         The rating that the user gave, or NaN.
-    predicted : array or list of float, shape (n_rows,)
+    predicted : array, list or column of float, shape (n_rows,)
         The rating that was predicted.
     threshold : float, default 3.5
         What a rating must at least be.
@@ -67,8 +69,8 @@ def from_ratings(
     >>> report["precision@2"], report["recall@2"], report.counts["unknown_actual"]
     (0.5, 0.5, 1)
     """
-    keys, labels = key_array(users, "users"), key_array(items, "items")
-    ratings, estimates = number_array(actual, "actual"), number_array(predicted, "predicted")
+    keys, labels = key_array(_values(users), "users"), key_array(_values(items), "items")
+    ratings, estimates = number_array(_values(actual), "actual"), number_array(_values(predicted), "predicted")
     for name, column in (("items", labels), ("actual", ratings), ("predicted", estimates)):
         if len(column) != len(keys):
             raise input_error(name, f"one entry for each of {len(keys)} rows", str(len(column)))
@@ -84,3 +86,11 @@ def from_ratings(
     relevant = (ratings[rows] >= least).astype(np.float64)
     truth = Truth.from_rows(Rows(indptr, rows, relevant), names, unknown_actual=len(keys) - len(known))
     return truth, Candidates.named(Rankings(indptr, rows), estimates[rows], "predictions", least_predicted)
+
+
+def _values(column: Any) -> object:  # noqa: ANN401 - whatever the caller has
+    """Return a data frame's column as an array, or as a list if it holds objects; anything else as it is."""
+    if not hasattr(column, "to_numpy"):
+        return column
+    array = column.to_numpy()
+    return array.tolist() if array.dtype == object else array
