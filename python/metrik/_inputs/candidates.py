@@ -30,7 +30,8 @@ class Candidates:
         used in place: do not change it while it is evaluated.
     scores : array of float or int, shape (n_items,)
         The score of each item, of float16, float32, float64 or any integer type; they are compared as
-        they are, none is rounded but by a convention's ``score_dtype="float32"``. Used in place too, whatever the strides.
+        they are, unless the convention's ``score_dtype`` is ``"float32"``: then a copy is rounded. Used in place
+        too, whatever the strides.
     min_score : float, optional
         An item that scores less is not recommended, nor is one whose score is NaN.
     present : array of bool, shape (n_users,), optional

@@ -29,8 +29,9 @@ class Scores:
     ----------
     values : array of float or int, shape (n_users, n_items)
         Scores of float16, float32, float64 or any integer type, which are compared as they are: none is
-        rounded, but by a convention's ``score_dtype="float32"``. Any strides and memory maps are read in place: do not change them while they are
-        evaluated. Only an array of another byte order, or unaligned, is copied.
+        rounded, unless the convention's ``score_dtype`` is ``"float32"``: then a copy is. Any strides and memory
+        maps are read in place: do not change them while they are evaluated. Only an array of another byte order,
+        or unaligned, is copied.
     min_score : float, optional
         An item that scores less is not recommended, nor is one whose score is NaN.
 
