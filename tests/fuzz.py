@@ -23,6 +23,7 @@ import metrik
 from metrik import _core
 from metrik._conventions import CHOICES
 from metrik._inputs.canonical import Columns, Rows
+from metrik._progress import untold
 from metrik._topk import Question
 from metrik.reference.ranking import reference_ranker
 from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, laid_out, parameter_of
@@ -336,7 +337,7 @@ def check(data: bytes) -> None:
         found = outcome(
             _core.evaluate,
             *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
-            *(values, rules, True, threads, isa),
+            *(values, rules, True, threads, isa, None),
         )
         return (found[0], found[1], found[2].tobytes()) if len(found) == 3 else found
 
@@ -357,8 +358,8 @@ def _check_topk(case: Case, scores: _core.Scores | _core.Candidates, exclude: _c
     k = min(1000, next((cutoff for _, cutoff, _ in case.values if cutoff is not None), 3))
 
     def best(threads: int, isa: str) -> Any:
-        found = outcome(_core.topk, scores, k, exclude, ties, nan, threads, isa)
-        return found.tolist() if isinstance(found, np.ndarray) else found
+        found = outcome(_core.topk, scores, k, exclude, ties, nan, threads, isa, None)
+        return found[0].tolist() if isinstance(found[0], np.ndarray) else found
 
     alone = best(1, "scalar")
     assert alone == best(case.threads, ""), "other threads, or the widest instruction set, change the best items"
@@ -369,8 +370,8 @@ def _check_topk(case: Case, scores: _core.Scores | _core.Candidates, exclude: _c
             return
         assert not isinstance(given, metrik.Rankings)
         excluded = None if case.exclude is None else metrik.Exclude.from_rows(case.exclude.rows())
-        question = Question(given, k, excluded, columns, ties, nan, 1)
-        assert alone == reference_ranker(question).tolist()
+        question = Question(given, k, excluded, columns, ties, nan, 1, untold)
+        assert alone == reference_ranker(question)[0].tolist()
 
 
 def _check_matrix(lists: RawLists) -> None:

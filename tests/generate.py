@@ -42,6 +42,7 @@ def functions_stub() -> str:
         "from collections.abc import Callable, Mapping",
         "from metrik import _core",
         "from metrik._conventions import Convention",
+        "from metrik._progress import Tell",
         f"__all__ = {list(FUNCTIONS)!r}",
         "FUNCTIONS: Mapping[str, Callable[..., float]]",
         "def function_name(info: _core.MetricInfo) -> str: ...",

@@ -471,7 +471,7 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
     def call() -> None:
         metrik.evaluate(truth, found, EVERY_METRIC, num_threads=2)
         assert metrik.topk(found, k, ties="highest_id", num_threads=2).ids.shape == (users, k)
-        places = _core.topk(restricted, k, None, "lowest_id", "last", 2, "")
+        places, _ = _core.topk(restricted, k, None, "lowest_id", "last", 2, "", None)
         assert -1 <= places.min() <= places.max() < size
 
     with warnings.catch_warnings():
@@ -497,9 +497,9 @@ def test_f21_the_core_itself_holds_what_it_reads() -> None:
     matrix = _core.Scores(array.reshape(1000, 500).copy(), None, columns_, "x")
     del columns_
     waste = [np.full(ids.shape, 3), np.full(array.shape, 3.0), np.full(2, 7)]  # over what was freed, if it was
-    places = _core.topk(held, 5, None, "lowest_id", "raise", 2, "")
+    places, _ = _core.topk(held, 5, None, "lowest_id", "raise", 2, "", None)
     assert ids[places].tolist() == expected.tolist()
-    assert set(_core.topk(matrix, 2, None, "lowest_id", "raise", 2, "").ravel().tolist()) == {0, 3}
+    assert set(_core.topk(matrix, 2, None, "lowest_id", "raise", 2, "", None)[0].ravel().tolist()) == {0, 3}
     assert len(waste) == 3
 
 

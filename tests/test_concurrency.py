@@ -112,7 +112,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     def call() -> None:
         anew = [_core.Lists(items, indptr, lengths, None, "anew") for items in (truth, lists, exclude)]
         for those in (before, anew):
-            arguments = (those[0], grades, those[1], those[2], weights, groups, 1, values, rules, True, 2, "")
+            arguments = (those[0], grades, those[1], those[2], weights, groups, 1, values, rules, True, 2, "", None)
             _core.evaluate(*arguments)
 
     with meanwhile(Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr], call)):
@@ -215,7 +215,7 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     values = [_core.PlannedValue("reciprocal_rank", None, 0, rules)]
     truth = job.truth.core
     found, wanted = (
-        _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2, "")
+        _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2, "", None)
         for each in (lists, expected)
     )
     assert found == wanted
@@ -227,7 +227,7 @@ def test_f21_the_core_itself_holds_its_scores() -> None:
     expected = metrik.topk(matrix, 5).ids
     scores = _core.Scores(matrix.copy(), None, None, "x")
     waste = np.full(matrix.shape, 3.0)  # over what was freed, if it was
-    assert _core.topk(scores, 5, None, "lowest_id", "raise", 2, "").tolist() == expected.tolist()
+    assert _core.topk(scores, 5, None, "lowest_id", "raise", 2, "", None)[0].tolist() == expected.tolist()
     assert waste[-1, -1] == 3
 
 

@@ -97,8 +97,8 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "validate": (_core.Lists.validate, lambda: [sound_lists(), "x", np.array([1.0, 2.0])]),
     "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, sound_lists(), "x"]),
     "Candidates": (_core.Candidates, lambda: [sound_lists(), np.array([3, 7]), 0.5, "x"]),
-    "topk of candidates": (_core.topk, lambda: [sound_candidates(), 2, sound_lists(), "input_order", "last", 2, ""]),
-    "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, ""]),
+    "topk of candidates": (_core.topk, lambda: [sound_candidates(), 2, sound_lists(), "input_order", "last", 2, "", abs]),
+    "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
@@ -108,7 +108,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         _core.evaluate,
         lambda: [
             sound_lists(), np.array([1.0, 2.0]), sound_lists(), sound_lists(), np.array([1.0, 2.0]),
-            np.array([0, 1]), 2, sound_values(), sound_rules(), True, 2, "",
+            np.array([0, 1]), 2, sound_values(), sound_rules(), True, 2, "", abs,
         ],
     ),
 }  # fmt: skip
@@ -125,7 +125,7 @@ def evaluates() -> bool:
     """Return whether the next call works."""
     value = _core.PlannedValue("precision", 1, 0, sound_rules())
     sums, _, table = _core.evaluate(
-        sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, ""
+        sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, "", None
     )
     assert table is not None
     return sums[0][0] == 2 and table.tolist() == [[1.0, 1.0]]
@@ -180,12 +180,12 @@ def test_every_combination_of_hostile_arrays() -> None:
             continue
         for truth, predictions in ((lists, good), (good, lists), (lists, lists)):
             results += harmless(
-                _core.evaluate, truth, None, predictions, lists, None, None, 1, values, rules, True, 2, ""
+                _core.evaluate, truth, None, predictions, lists, None, None, 1, values, rules, True, 2, "", None
             )
     for hostile in ARRAYS:
         for size in (-1, 0, 1, 2**62):
             results += harmless(
-                _core.evaluate, good, hostile, good, None, hostile, hostile, size, values, rules, True, 1, ""
+                _core.evaluate, good, hostile, good, None, hostile, hostile, size, values, rules, True, 1, "", None
             )
     assert results > 0
 
@@ -203,10 +203,10 @@ def test_every_hostile_array_of_scores() -> None:
         values = [_core.PlannedValue("ndcg", 3, 0, _core.Rules({"nan": nan}, 0.5, [])) for nan in ("last", "raise")]
         for planned in ([values[0]], values):
             results += harmless(
-                _core.evaluate, sound_lists(), None, given, None, None, None, 1, planned, rules, True, 2, ""
+                _core.evaluate, sound_lists(), None, given, None, None, None, 1, planned, rules, True, 2, "", None
             )
         for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
-            results += harmless(_core.topk, given, k, None, ties, nan, 2, "")
+            results += harmless(_core.topk, given, k, None, ties, nan, 2, "", None)
     assert results > 0
 
 
@@ -226,10 +226,10 @@ def test_every_hostile_array_of_candidates() -> None:
             pass
         for given in made:
             results += harmless(
-                _core.evaluate, sound_lists(), None, given, None, None, None, 1, values, rules, True, 2, ""
+                _core.evaluate, sound_lists(), None, given, None, None, None, 1, values, rules, True, 2, "", None
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
-                results += harmless(_core.topk, given, k, sound_lists(), ties, "last", 2, "")
+                results += harmless(_core.topk, given, k, sound_lists(), ties, "last", 2, "", None)
     assert results > 0
 
 
@@ -238,7 +238,7 @@ def test_columns_that_are_none_are_refused_by_the_core_itself() -> None:
         columns = _core.Lists(np.array(items, np.int64), np.array(indptr), None, None, "x")
         restricted = _core.Scores(np.zeros((2, 3)), None, columns, "x")
         with pytest.raises(metrik.InputError, match="candidates"):
-            _core.topk(restricted, 2, None, "lowest_id", "raise", 2, "")
+            _core.topk(restricted, 2, None, "lowest_id", "raise", 2, "", None)
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_topk_of_excluded_items_that_are_none() -> None:
     for items, indptr in (([0, -1], [0, 1, 2]), ([0, 1], [0, 1]), ([0, 1], [0, 2, 1]), ([0, 1], [0, 1, 1, 2])):
         exclude = _core.Lists(np.array(items), np.array(indptr), None, None, "exclude")
         with pytest.raises(metrik.InputError, match="exclude"):
-            _core.topk(sound_scores(), 2, exclude, "lowest_id", "raise", 2, "")
+            _core.topk(sound_scores(), 2, exclude, "lowest_id", "raise", 2, "", None)
 
 
 EMPTY: dict[str, np.ndarray[Any, Any]] = {
@@ -278,7 +278,7 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
         truth = _core.Lists(np.arange(2), np.array([0, 1, 2]), given["lengths"], given["present"], "x")
         arrays = (given["weights"], given["groups"])
         _core.evaluate(
-            truth, given["grades"], sound_lists(), None, *arrays, 1, sound_values(), sound_rules(), False, 1, ""
+            truth, given["grades"], sound_lists(), None, *arrays, 1, sound_values(), sound_rules(), False, 1, "", None
         )
 
     with pytest.raises(metrik.InputError, match=name.removesuffix("s")):
@@ -289,7 +289,9 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
 def test_metrics_that_are_none(metric: str) -> None:
     value = _core.PlannedValue(metric, 3, 0.5, sound_rules())
     with pytest.raises(metrik.InputError, match="metric"):
-        _core.evaluate(sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "")
+        _core.evaluate(
+            sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None
+        )
 
 
 @pytest.mark.parametrize("cutoff", [0, -1, 2**31, 2**62, -(2**63)])
@@ -298,7 +300,9 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
     for metric in metrik.metrics:
         value = _core.PlannedValue(metric, cutoff, parameter, sound_rules())
         with pytest.raises(metrik.InputError):
-            _core.evaluate(sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "")
+            _core.evaluate(
+                sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None
+            )
 
 
 @pytest.mark.parametrize("fields", [{"gain": "cubic"}, {"no_field": "x"}, {"": ""}, {"gain": ""}, {"average\0": "x"}])
@@ -360,6 +364,6 @@ def test_objects_that_were_never_constructed() -> None:
     wrong = ((bare[_core.Scores], None), (bare[_core.Candidates], None), (sound_scores(), bare[_core.Lists]))
     for scores, exclude in wrong:
         with pytest.raises(TypeError):
-            _core.topk(scores, 2, exclude, "lowest_id", "raise", 2, "")
+            _core.topk(scores, 2, exclude, "lowest_id", "raise", 2, "", None)
     with pytest.raises(TypeError):
         call(*[[bare[_core.PlannedValue]] if i == 7 else given for i, given in enumerate(arguments())])

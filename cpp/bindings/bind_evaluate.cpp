@@ -1,6 +1,8 @@
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
+#include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +26,19 @@ void poll_signals() {
 }
 
 namespace {
+
+// Told how many users are finished. What it raises ends the call.
+using Progress = std::optional<py::typing::Callable<py::object(Count)>>;
+
+// What is looked at is held by reference: a copy of a Python object would need the GIL.
+std::function<void()> polling(const Progress& progress, const std::atomic<Count>& finished) {
+  return [&] {
+    poll_signals();
+    if (!progress) return;
+    const py::gil_scoped_acquire gil;
+    (*progress)(finished.load());
+  };
+}
 
 void check_grades(const std::optional<py::array>& grades, const Lists& truth) {
   const auto items = std::visit([](const auto& ids) { return ids.size(); }, truth.items);
@@ -75,19 +90,22 @@ py::typing::Dict<py::str, int> python_tally(const Result& result, bool candidate
 using PyResult = py::typing::Tuple<py::typing::List<PySums>, py::typing::Dict<py::str, int>,
                                    std::optional<py::array_t<double>>>;
 
-using OwnedScored = std::variant<const OwnedScores*, const OwnedCandidates*>;
-using OwnedPredictions =
-    std::variant<const OwnedLists*, const OwnedScores*, const OwnedCandidates*>;
+using OwnedScored =
+    std::variant<const OwnedScores*, const OwnedCandidates*, const OwnedEmbeddings*>;
+using OwnedPredictions = std::variant<const OwnedLists*, const OwnedScores*, const OwnedCandidates*,
+                                      const OwnedEmbeddings*>;
 
 const Lists& view_of(const OwnedLists& lists) { return lists.lists(); }
 const ScoreMatrix& view_of(const OwnedScores& scores) { return scores.matrix(); }
 const CandidateScores& view_of(const OwnedCandidates& scores) { return scores.candidates(); }
+const Embeddings& view_of(const OwnedEmbeddings& scores) { return scores.embeddings(); }
 
 PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
              const OwnedPredictions& predictions, std::optional<const OwnedLists*> exclude,
              const std::optional<py::array>& weights, const std::optional<py::array>& groups,
              Count group_count, const std::vector<PlannedValue>& values, const Rules& tally_rules,
-             bool per_user, int num_threads, const std::string& isa) {
+             bool per_user, int num_threads, const std::string& isa, const Progress& progress) {
+  std::atomic<Count> finished = 0;
   const Count users = truth.lists().rows();
   check_size(groups, users, "groups");
   check_grades(grades, truth.lists());
@@ -105,7 +123,8 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
                   .per_user = {},
                   .threads = num_threads,
                   .isa = isa_of(isa),
-                  .poll = &poll_signals};
+                  .poll = polling(progress, finished),
+                  .finished = &finished};
   if (exclude) request.exclude = (*exclude)->lists();
   if (weights) request.weights = view<double>(*weights, "weights");
   std::optional<py::array_t<double>> table;
@@ -143,10 +162,12 @@ std::optional<py::array_t<Offset>> lengths_of_padded(const py::array& matrix,
   return py::array_t<Offset>(static_cast<py::ssize_t>(lengths.size()), lengths.data());
 }
 
-py::array_t<std::int64_t> best_places(const OwnedScored& owned, Count k,
-                                      std::optional<const OwnedLists*> exclude,
-                                      const std::string& ties, const std::string& nan,
-                                      int num_threads, const std::string& isa) {
+// (places, scores of embeddings)
+using PyBest = py::typing::Tuple<py::array_t<std::int64_t>, std::optional<py::array_t<double>>>;
+
+PyBest best_places(const OwnedScored& owned, Count k, std::optional<const OwnedLists*> exclude,
+                   const std::string& ties, const std::string& nan, int num_threads,
+                   const std::string& isa, const Progress& progress) {
   Rules rules;
   set_field(rules, "ties", ties);
   set_field(rules, "nan", nan);
@@ -162,21 +183,30 @@ py::array_t<std::int64_t> best_places(const OwnedScored& owned, Count k,
   require_memory(users, k * static_cast<Count>(sizeof(std::int64_t) + sizeof(double)),
                  {.argument = "k", .hint = "a smaller k needs less"});
   py::array_t<std::int64_t> places({users, k});
+  std::optional<py::array_t<double>> found_scores;
+  if (std::holds_alternative<Embeddings>(scores)) found_scores.emplace(places.request().shape);
+  std::atomic<Count> finished = 0;
   TopKRequest request{.scores = scores,
                       .k = k,
                       .exclude = std::nullopt,
                       .ties = rules.ties,
                       .nan = rules.nan,
                       .places = {places.mutable_data(), static_cast<std::size_t>(places.size())},
+                      .found_scores = {},
                       .threads = num_threads,
                       .isa = isa_of(isa),
-                      .poll = &poll_signals};
+                      .poll = polling(progress, finished),
+                      .finished = &finished};
   if (exclude) request.exclude = (*exclude)->lists();
+  if (found_scores) {
+    request.found_scores = {found_scores->mutable_data(),
+                            static_cast<std::size_t>(found_scores->size())};
+  }
   {
     const py::gil_scoped_release release;  // nothing below touches Python but the poll
     topk(request);
   }
-  return places;
+  return py::make_tuple(places, found_scores);
 }
 
 }  // namespace
@@ -210,11 +240,21 @@ void bind_evaluate(py::module_& module) {
       .def(py::init<const OwnedLists&, py::array, std::optional<double>, const std::string&>(),
            py::arg("items"), py::arg("scores").noconvert(), py::arg("min_score"),
            py::arg("argument"), py::keep_alive<1, 2>());
+  py::class_<OwnedEmbeddings>(module, "Embeddings",
+                              "Users and items as vectors; see metrik/embeddings.hpp.")
+      .def(py::init<py::array, py::array, std::optional<py::array>, const std::string&, bool,
+                    std::optional<double>, std::optional<const OwnedLists*>,
+                    const std::optional<py::capsule>&, const std::string&, const std::string&>(),
+           py::arg("users").noconvert(), py::arg("items").noconvert(),
+           py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("narrowed"),
+           py::arg("min_score"), py::arg("candidates"), py::arg("sgemm"), py::arg("users_argument"),
+           py::arg("items_argument"), py::keep_alive<1, 8>());
   module.def(
       "topk", &best_places, py::arg("scores").none(false), py::arg("k"), py::arg("exclude"),
-      py::arg("ties"), py::arg("nan"), py::arg("num_threads"), py::arg("isa"),
+      py::arg("ties"), py::arg("nan"), py::arg("num_threads"), py::arg("isa"), py::arg("progress"),
       "Where the k best items of each user stand, best first, then -1: users x k. Of a matrix, "
-      "their columns; of candidates, their places in the arrays.");
+      "their columns; of candidates, their places in the arrays; of embeddings, their rows, and "
+      "with these their scores, then NaN.");
   py::class_<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under settled rules.")
       .def(py::init(
                [](std::string metric, std::optional<Count> cutoff, double parameter, Rules rules) {
@@ -228,6 +268,7 @@ void bind_evaluate(py::module_& module) {
              py::arg("predictions").none(false), py::arg("exclude"), py::arg("weights").noconvert(),
              py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
+             py::arg("progress"),
              "Evaluate all values in one pass. Returns (sums of group x value, counts, per user).");
   module.def(
       "isas",

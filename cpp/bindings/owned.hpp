@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "metrik/embeddings.hpp"
 #include "metrik/scores.hpp"
 
 namespace metrik::bindings {
@@ -159,6 +160,84 @@ class OwnedCandidates {
   CandidateScores candidates_;
 };
 
+// Rows of numbers side by side, of one kind of array or of numbers one below the other.
+[[nodiscard]] inline Vectors vectors_of(const py::array& array, py::ssize_t dimensions,
+                                        const std::string& argument) {
+  check_dimensions(array, dimensions, argument);
+  const bool side_by_side = dimensions == 1 || array.strides(1) == array.itemsize() ||
+                            array.shape(1) <= 1 || array.shape(0) == 0;
+  if (!side_by_side) {
+    throw TypeFault({.argument = argument,
+                     .expected = "rows of numbers side by side",
+                     .found = "strides of " + std::to_string(array.strides(1)) + " bytes"});
+  }
+  return {.argument = argument,
+          .numbers = static_cast<const std::byte*>(array.data()),
+          .type = score_type(array, argument),
+          .rows = array.shape(0),
+          .row_stride = array.strides(0)};
+}
+
+// The C function behind a function of scipy.linalg.cython_blas, or null if it is of another form,
+// as it would be with integers of 64 bits.
+[[nodiscard]] inline Sgemm* sgemm_of(const std::optional<py::capsule>& exported) {
+  if (!exported || exported->name() == nullptr) return nullptr;
+  const std::string real = "__pyx_t_5scipy_6linalg_11cython_blas_s *";
+  const std::string form = "void (char *, char *, int *, int *, int *, " + real + ", " + real +
+                           ", int *, " + real + ", int *, " + real + ", " + real + ", int *)";
+  if (form != exported->name()) return nullptr;
+  return reinterpret_cast<Sgemm*>(exported->get_pointer<void>());
+}
+
+// Holds the arrays that `embeddings` looks at. The candidates are held by whoever made this.
+class OwnedEmbeddings {
+ public:
+  OwnedEmbeddings(py::array users, py::array items, std::optional<py::array> item_bias,
+                  const std::string& similarity, bool narrowed, std::optional<double> min_score,
+                  std::optional<const OwnedLists*> candidates,
+                  const std::optional<py::capsule>& sgemm, const std::string& users_argument,
+                  const std::string& items_argument)
+      : users_(std::move(users)), items_(std::move(items)), item_bias_(std::move(item_bias)) {
+    embeddings_ = {.users = vectors_of(users_, 2, users_argument),
+                   .items = vectors_of(items_, 2, items_argument),
+                   .width = items_.shape(1),
+                   .similarity = similarity_of(similarity),
+                   .narrowed = narrowed,
+                   .min_score = min_score,
+                   .sgemm = sgemm_of(sgemm)};
+    if (users_.shape(1) != items_.shape(1)) {
+      throw InputError({.argument = items_argument,
+                        .expected = "vectors as long as those of users (" +
+                                    std::to_string(users_.shape(1)) + ")",
+                        .found = std::to_string(items_.shape(1))});
+    }
+    if (item_bias_) {
+      embeddings_.item_bias = vectors_of(*item_bias_, 1, "embeddings.item_bias");
+    }
+    validate_embeddings(embeddings_);
+    if (candidates) embeddings_.candidates = (*candidates)->lists();
+  }
+  OwnedEmbeddings(const OwnedEmbeddings&) = delete;
+  OwnedEmbeddings& operator=(const OwnedEmbeddings&) = delete;
+
+  [[nodiscard]] const Embeddings& embeddings() const noexcept { return embeddings_; }
+
+ private:
+  static Similarity similarity_of(const std::string& name) {
+    if (name == "dot") return Similarity::dot;
+    if (name == "cosine") return Similarity::cosine;
+    if (name == "euclidean") return Similarity::euclidean;
+    throw InputError({.argument = "similarity",
+                      .expected = "one of dot, cosine, euclidean",
+                      .found = "'" + name + "'"});
+  }
+
+  py::array users_;
+  py::array items_;
+  std::optional<py::array> item_bias_;
+  Embeddings embeddings_;
+};
+
 }  // namespace metrik::bindings
 
 namespace pybind11::detail {
@@ -172,5 +251,8 @@ struct type_caster<metrik::bindings::OwnedScores>
 template <>
 struct type_caster<metrik::bindings::OwnedCandidates>
     : ConstructedCaster<metrik::bindings::OwnedCandidates> {};
+template <>
+struct type_caster<metrik::bindings::OwnedEmbeddings>
+    : ConstructedCaster<metrik::bindings::OwnedEmbeddings> {};
 
 }  // namespace pybind11::detail

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "metrik/embeddings.hpp"
 #include "metrik/scores.hpp"
 #include "metrik/types.hpp"
 
@@ -16,6 +17,13 @@ namespace metrik {
   return std::min(scores.users * scores.items, Count{1} << 62U) / kScoresAnId;
 }
 [[nodiscard]] inline Count size_of(const CandidateScores& scores) { return scores.size; }
+[[nodiscard]] inline Count size_of(const Embeddings& embeddings) {
+  const bool own = embeddings.candidates && embeddings.candidates->rows() > 1;
+  const Count scores =
+      own ? size_of(*embeddings.candidates)
+          : std::min(embeddings.users.rows * embeddings.items.rows, Count{1} << 46U);
+  return scores * embeddings.width / 16;  // made one by one, a score of so many numbers is an id
+}
 
 // Blocks of about 2^14 ids: the counter costs nothing, yet they can be shared out, and one takes as
 // long as it takes to start a thread. Rows of scores come some in a row, as memory is fetched

@@ -61,6 +61,9 @@ Count longest(const ScoreMatrix& scores) {
   return scores.candidates ? longest(*scores.candidates) : scores.items;
 }
 Count longest(const CandidateScores& scores) { return longest(scores.items); }
+Count longest(const Embeddings& embeddings) {
+  return embeddings.candidates ? longest(*embeddings.candidates) : embeddings.items.rows;
+}
 
 // How often one user breaks the rule.
 Count count_of(Breach breach, const Matches& matches) {
@@ -102,6 +105,7 @@ class Evaluation {
     const std::span<const Offset> groups = job_.request.groups;
     return groups.empty() ? 0 : groups[static_cast<std::size_t>(user)];
   }
+  void list_users(Count begin, Count count, std::vector<Count>& users) const;
   Breach walk();
   void add(Worker& worker, Count group);
   [[noreturn]] void report(Breach gravest);
@@ -122,8 +126,13 @@ Evaluation::Evaluation(const Request& request)
            .plan = make_plan(request.values, request.tally_rules),
            .id_bits = 0,
            .kernels = kernels(request.isa),
-           .discounts = {}} {
+           .discounts = {},
+           .lengths = {}} {
   job_.id_bits = validate(request, job_.plan);
+  if (const auto* embeddings = std::get_if<Embeddings>(&request.predictions)) {
+    job_.lengths =
+        measure(*embeddings, job_.kernels, {.threads = request.threads, .poll = request.poll});
+  }
   const Checkpoint checkpoint = timed(request.poll);
   if (!std::holds_alternative<Lists>(request.predictions)) {
     tally_.tied_at_cutoff.assign(job_.plan.cutoffs.size(), 0);
@@ -248,18 +257,31 @@ Fault Evaluation::fault_of(Breach breach, const Worker& worker, const Matches& m
   }
 }
 
+// Some of them in the order in which they are evaluated.
+void Evaluation::list_users(Count begin, Count count, std::vector<Count>& listed) const {
+  listed.clear();
+  for (Count place = begin; place < std::min(begin + count, users()); ++place) {
+    listed.push_back(order_.empty() ? place : order_[static_cast<std::size_t>(place)]);
+  }
+}
+
 // Has all users evaluated, and returns the gravest rule that was seen to be broken.
 Breach Evaluation::walk() {
   const Request& request = job_.request;
   const Count ids =
       size_of(request.truth) +
       std::visit([](const auto& predictions) { return size_of(predictions); }, request.predictions);
-  const Count block_users = users_a_block(users(), ids);
+  const Count depth = screening_depth(job_);
+  const Count block_users = depth > 0
+                                ? Screening::block_users(std::get<Embeddings>(request.predictions),
+                                                         depth, request.threads)
+                                : users_a_block(users(), ids);
   const Count blocks = (users() + block_users - 1) / block_users;
   const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
   struct Desk {
     Worker worker;
-    Count group = 0;  // of the users at hand: they come group by group
+    Count group = 0;                // of the users at hand: they come group by group
+    std::vector<Count> users = {};  // of the block
   };
   // Each is made by its own thread, so that no two write to one line of a cache.
   std::vector<std::unique_ptr<Desk>> desks(static_cast<std::size_t>(threads));
@@ -274,14 +296,18 @@ Breach Evaluation::walk() {
     std::unique_ptr<Desk>& own = desks[static_cast<std::size_t>(index)];
     if (!own) own = std::make_unique<Desk>(Desk{.worker = Worker(job_)});
     Desk& desk = *own;
-    const Count end = std::min((block + 1) * block_users, users());
-    for (Count place = block * block_users; place < end && breach == Breach::none; ++place) {
-      const Count user = order_.empty() ? place : order_[static_cast<std::size_t>(place)];
+    list_users(block * block_users, block_users, desk.users);
+    desk.worker.prepare(desk.users, checkpoint);
+    Count taken = 0;
+    for (const Count user : desk.users) {
+      if (breach != Breach::none) break;
+      ++taken;
       if (group_of(user) != desk.group) finish_group(desk, checkpoint);
       desk.group = group_of(user);
       const Breach found = desk.worker.take(user, checkpoint);
       if (found != Breach::none) breach = found;
     }
+    if (request.finished != nullptr) *request.finished += taken;
   };
   parallel_for(blocks, threads, body, request.poll);
   for (const std::unique_ptr<Desk>& desk : desks) {
@@ -325,8 +351,10 @@ void Tally::add(const Tally& other) {
 
 bool has_candidates(const Predictions& predictions) noexcept {
   const auto* matrix = std::get_if<ScoreMatrix>(&predictions);
+  const auto* embeddings = std::get_if<Embeddings>(&predictions);
   return std::holds_alternative<CandidateScores>(predictions) ||
-         (matrix != nullptr && matrix->candidates);
+         (matrix != nullptr && matrix->candidates) ||
+         (embeddings != nullptr && embeddings->candidates);
 }
 
 Result evaluate(const Request& request) { return Evaluation(request).run(); }

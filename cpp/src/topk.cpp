@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -18,8 +20,10 @@
 #include "metrik/lists.hpp"
 #include "parallel.hpp"
 #include "rank/given.hpp"
+#include "rank/lengths.hpp"
 #include "rank/placing.hpp"
 #include "rank/score_ranking.hpp"
+#include "rank/screening.hpp"
 #include "validate.hpp"
 
 namespace metrik {
@@ -32,10 +36,13 @@ std::uint64_t validate(const TopKRequest& request) {
   std::uint64_t id_bits = 0;
   if (const auto* candidates = std::get_if<CandidateScores>(&request.scores)) {
     id_bits = validate_scores(*candidates, "scores", effort);
+  } else if (const auto* matrix = std::get_if<ScoreMatrix>(&request.scores)) {
+    validate_scores(*matrix, "scores", effort);
+    id_bits = bits_below(matrix->items);
   } else {
-    const auto& matrix = std::get<ScoreMatrix>(request.scores);
-    validate_scores(matrix, "scores", effort);
-    id_bits = std::bit_ceil(static_cast<std::uint64_t>(matrix.items)) - 1;
+    const auto& embeddings = std::get<Embeddings>(request.scores);
+    validate_embeddings(embeddings, effort);
+    id_bits = bits_below(embeddings.items.rows);
   }
   if (request.k < 1 || request.k > kMaxCutoff) {
     throw InputError({.argument = "k",
@@ -59,6 +66,9 @@ std::uint64_t validate(const TopKRequest& request) {
                       .found = std::to_string(users) + " x " + std::to_string(request.k)});
   }
   check_size(request.places.size(), users * request.k, "places", "one a user and rank");
+  const bool scored = std::holds_alternative<Embeddings>(request.scores);
+  check_size(request.found_scores.size(), scored ? users * request.k : 0, "found_scores",
+             "one a place of embeddings");
   return id_bits;
 }
 
@@ -67,15 +77,47 @@ std::span<const std::int64_t> excluded_of(const TopKRequest& request, Count user
   return row_of_int64(*request.exclude, user);
 }
 
+// What all threads read.
+struct Shared {
+  const TopKRequest& request;
+  std::uint64_t id_bits;
+  Lengths lengths;  // if there are embeddings
+  Count depth;      // how deep they are screened, or 0
+};
+
+Shared shared_of(const TopKRequest& request, std::uint64_t id_bits) {
+  Shared shared{.request = request, .id_bits = id_bits, .lengths = {}, .depth = 0};
+  const auto* embeddings = std::get_if<Embeddings>(&request.scores);
+  if (embeddings == nullptr) return shared;
+  shared.lengths = measure(*embeddings, kernels(request.isa),
+                           {.threads = request.threads, .poll = request.poll});
+  // One deeper, to see what is tied with the last.
+  const Count depth = request.k + (request.ties == Ties::raise ? 1 : 0);
+  if (Screening::pays(*embeddings, depth)) shared.depth = depth;
+  return shared;
+}
+
 // Ranks one user after another.
 class Ranker {
  public:
-  Ranker(const TopKRequest& request, std::uint64_t id_bits)
-      : request_(request),
+  explicit Ranker(const Shared& shared)
+      : request_(shared.request),
         ranking_(std::visit(
-            [&](const auto& source) { return make_score_ranking(source, kernels(request.isa)); },
-            request.scores)),
-        given_(id_bits, true) {}
+            [&](const auto& source) { return make_score_ranking(source, kernels(request_.isa)); },
+            request_.scores)),
+        given_(shared.id_bits, true) {
+    if (shared.depth == 0) return;
+    screening_.emplace(std::get<Embeddings>(request_.scores), shared.lengths, shared.depth,
+                       request_.ties == Ties::highest_id, kernels(request_.isa));
+  }
+
+  // Does for some users at a time what is cheaper so.
+  void prepare(Count begin, Count end, const Checkpoint& checkpoint) {
+    if (!screening_) return;
+    users_.resize(static_cast<std::size_t>(end - begin));
+    std::iota(users_.begin(), users_.end(), begin);
+    screening_->screen(users_, request_.exclude, checkpoint);
+  }
 
   // Returns whether the user may be ranked.
   bool start(Count user, const Checkpoint& checkpoint) {
@@ -83,6 +125,7 @@ class Ranker {
         [&](auto& ranking) {
           places_ =
               metrik::start(ranking, given_, user, {}, excluded_of(request_, user), checkpoint);
+          if (screening_) ranking.know(screening_->found_of(user));
           return ranking.has_nan();
         },
         ranking_);
@@ -128,16 +171,39 @@ class Ranker {
       std::ranges::transform(ranked.places.subspan(from, to - from), places.subspan(from).begin(),
                              [&](Offset place) { return row + place; });
     });
-    const auto padding = places.subspan(ranked.places.size());
-    in_chunks(padding.size(), checkpoint, [&](std::size_t from, std::size_t to) {
-      std::ranges::fill(padding.subspan(from, to - from), -1);
-    });
+    pad(places.subspan(ranked.places.size()), std::int64_t{-1}, checkpoint);
+    if (!request_.found_scores.empty()) write_scores(user, ranked.places.size(), checkpoint);
   }
 
  private:
+  template <class Cell>
+  static void pad(std::span<Cell> cells, Cell padding, const Checkpoint& checkpoint) {
+    in_chunks(cells.size(), checkpoint, [&](std::size_t from, std::size_t to) {
+      std::ranges::fill(cells.subspan(from, to - from), padding);
+    });
+  }
+
+  // Of the items that were ranked last.
+  void write_scores(Count user, std::size_t count, const Checkpoint& checkpoint) {
+    const auto scores = request_.found_scores.subspan(static_cast<std::size_t>(user * request_.k),
+                                                      static_cast<std::size_t>(request_.k));
+    std::visit(
+        [&](const auto& ranking) {
+          in_chunks(count, checkpoint, [&](std::size_t from, std::size_t to) {
+            for (std::size_t i = from; i < to; ++i) {
+              scores[i] = static_cast<double>(ranking.score_of(i));
+            }
+          });
+        },
+        ranking_);
+    pad(scores.subspan(count), std::numeric_limits<double>::quiet_NaN(), checkpoint);
+  }
+
   const TopKRequest& request_;
   ScoreRanking ranking_;
   GivenRanking given_;
+  std::optional<Screening> screening_;  // if that pays
+  std::vector<Count> users_;
   const Places* places_ = nullptr;
 };
 
@@ -202,9 +268,10 @@ void refuse_ties(const TopKRequest& request, Ranker& ranker, const Checkpoint& c
 }
 
 // A rule is broken. Walks all users again to say how often, and where first.
-[[noreturn]] void refuse(const TopKRequest& request, std::uint64_t id_bits) {
+[[noreturn]] void refuse(const Shared& shared) {
+  const TopKRequest& request = shared.request;
   const Checkpoint checkpoint = timed(request.poll);
-  Ranker ranker(request, id_bits);
+  Ranker ranker(shared);
   refuse_nan(request, ranker, checkpoint);
   refuse_repeats(request, ranker, checkpoint);
   refuse_ties(request, ranker, checkpoint);
@@ -217,6 +284,7 @@ void refuse_ties(const TopKRequest& request, Ranker& ranker, const Checkpoint& c
 
 Count users_of(const Scored& scores) {
   if (const auto* matrix = std::get_if<ScoreMatrix>(&scores)) return matrix->users;
+  if (const auto* embeddings = std::get_if<Embeddings>(&scores)) return embeddings->users.rows;
   return std::get<CandidateScores>(scores).items.rows();
 }
 
@@ -224,23 +292,30 @@ void topk(const TopKRequest& request) {
   const std::uint64_t id_bits = validate(request);
   const Count users = users_of(request.scores);
   const Count ids = std::visit([](const auto& source) { return size_of(source); }, request.scores);
-  const Count block_users = users_a_block(users, ids);
+  const Shared shared = shared_of(request, id_bits);
+  const Count block_users = shared.depth > 0
+                                ? Screening::block_users(std::get<Embeddings>(request.scores),
+                                                         shared.depth, request.threads)
+                                : users_a_block(users, ids);
   std::vector<std::unique_ptr<Ranker>> rankers(static_cast<std::size_t>(request.threads));
   std::atomic<bool> refused = false;
   const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
     auto& own = rankers[static_cast<std::size_t>(index)];
-    if (!own) own = std::make_unique<Ranker>(request, id_bits);
+    if (!own) own = std::make_unique<Ranker>(shared);
     const Count end = std::min((block + 1) * block_users, users);
-    for (Count user = block * block_users; user < end && !refused; ++user) {
+    own->prepare(block * block_users, end, checkpoint);
+    Count user = block * block_users;
+    for (; user < end && !refused; ++user) {
       if (own->start(user, checkpoint) && own->first_tied_rank(checkpoint) == 0) {
         own->rank(user, checkpoint);
       } else {
         refused = true;
       }
     }
+    if (request.finished != nullptr) *request.finished += user - block * block_users;
   };
   parallel_for((users + block_users - 1) / block_users, request.threads, body, request.poll);
-  if (refused) refuse(request, id_bits);
+  if (refused) refuse(shared);
 }
 
 }  // namespace metrik

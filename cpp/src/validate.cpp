@@ -342,11 +342,11 @@ void check_min_score(std::optional<double> min_score, const std::string& argumen
 }
 
 // The columns that a matrix is restricted to: each an item's, in ascending order.
-void check_candidates(const Lists& lists, const ScoreMatrix& scores, const Effort& effort) {
+void check_candidates(const Lists& lists, Count users, Count items, const Effort& effort) {
   const std::string argument = "candidates";
   validate_lists(lists, argument, effort);
   check_int64(lists, argument);
-  if (lists.rows() != 1) check_rows(lists.rows(), scores.users, argument);
+  if (lists.rows() != 1) check_rows(lists.rows(), users, argument);
   const Checkpoint checkpoint = timed(effort.poll);
   for_each_row(lists, checkpoint, [&](Count row) {
     const auto columns = row_of_int64(lists, row);
@@ -360,32 +360,89 @@ void check_candidates(const Lists& lists, const ScoreMatrix& scores, const Effor
     in_chunks(columns.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         if (i > 0 && columns[i] <= columns[i - 1]) fail("ascending items", i);
-        if (columns[i] >= scores.items) {
-          fail("items below " + std::to_string(scores.items) + ", the number of columns", i);
+        if (columns[i] >= items) {
+          fail("items below " + std::to_string(items) + ", the number of columns", i);
         }
       }
     });
   });
 }
 
+// So many users and items that their pairs can be counted.
+void check_pairs(Count users, Count items, const std::string& argument) {
+  if (users < 0 || items < 0 || items > kMaxScoredItems) {
+    throw InputError(
+        {.argument = argument,
+         .expected = "users and at most " + std::to_string(kMaxScoredItems) + " items",
+         .found = std::to_string(users) + " users and " + std::to_string(items) + " items"});
+  }
+  if (users > 0 && items > std::numeric_limits<Count>::max() / users) {
+    throw InputError({.argument = argument,
+                      .expected = "fewer than 2^63 scores",
+                      .found = std::to_string(users) + " x " + std::to_string(items)});
+  }
+}
+
+// In bytes, if vectors may be of it.
+std::optional<std::size_t> size_of_number(ScoreType type) noexcept {
+  switch (type) {
+    case ScoreType::float16:
+      return 2;
+    case ScoreType::float32:
+      return 4;
+    case ScoreType::float64:
+      return 8;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Numbers that can be read where they lie.
+void check_vectors(const Vectors& vectors) {
+  const std::optional<std::size_t> size = size_of_number(vectors.type);
+  const bool known = size.has_value();
+  const bool aligned = known && vectors.row_stride % static_cast<std::ptrdiff_t>(*size) == 0 &&
+                       reinterpret_cast<std::uintptr_t>(vectors.numbers) % *size == 0;
+  if (known && aligned) return;
+  throw InputError({.argument = vectors.argument,
+                    .expected = "aligned numbers of float16, float32 or float64",
+                    .found = known ? "others that are not aligned" : "others"});
+}
+
 }  // namespace
 
 void validate_scores(const ScoreMatrix& scores, const std::string& argument, const Effort& effort) {
-  if (scores.users < 0 || scores.items < 0 || scores.items > kMaxScoredItems) {
-    throw InputError(
-        {.argument = argument,
-         .expected = "a matrix of users and at most " + std::to_string(kMaxScoredItems) + " items",
-         .found = std::to_string(scores.users) + " users and " + std::to_string(scores.items) +
-                  " items"});
-  }
-  if (scores.users > 0 && scores.items > std::numeric_limits<Count>::max() / scores.users) {
-    throw InputError(
-        {.argument = argument,
-         .expected = "fewer than 2^63 scores",
-         .found = std::to_string(scores.users) + " x " + std::to_string(scores.items)});
-  }
+  check_pairs(scores.users, scores.items, argument);
   check_min_score(scores.min_score, argument);
-  if (scores.candidates) check_candidates(*scores.candidates, scores, effort);
+  if (scores.candidates) {
+    check_candidates(*scores.candidates, scores.users, scores.items, effort);
+  }
+}
+
+void validate_embeddings(const Embeddings& embeddings, const Effort& effort) {
+  const Count users = embeddings.users.rows;
+  const Count items = embeddings.items.rows;
+  const std::string& argument = embeddings.items.argument;
+  check_pairs(users, items, argument);
+  if (embeddings.width < 1 || embeddings.width > kMaxWidth) {
+    throw InputError({.argument = argument,
+                      .expected = "vectors of 1 to " + std::to_string(kMaxWidth) + " numbers",
+                      .found = std::to_string(embeddings.width)});
+  }
+  check_vectors(embeddings.users);
+  check_vectors(embeddings.items);
+  if (embeddings.item_bias) {
+    const std::string& bias = embeddings.item_bias->argument;
+    check_vectors(*embeddings.item_bias);
+    check_size(static_cast<std::size_t>(embeddings.item_bias->rows), items, bias, "one an item");
+    if (embeddings.similarity != Similarity::dot) {
+      throw InputError({.argument = bias,
+                        .expected = "none, unless similarity is 'dot'",
+                        .found = "a number an item"});
+    }
+  }
+  check_min_score(embeddings.min_score, argument);
+  if (embeddings.candidates) check_candidates(*embeddings.candidates, users, items, effort);
 }
 
 std::uint64_t validate_scores(const CandidateScores& scores, const std::string& argument,
@@ -404,6 +461,10 @@ std::uint64_t validate_scores(const CandidateScores& scores, const std::string& 
   return id_bits;
 }
 
+std::uint64_t bits_below(Count items) noexcept {
+  return std::bit_ceil(static_cast<std::uint64_t>(items)) - 1;
+}
+
 std::uint64_t validate(const Request& request, const Plan& plan) {
   check_threads(request.threads);
   const Effort effort{.threads = request.threads, .poll = request.poll};
@@ -418,11 +479,15 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
   } else if (const auto* candidates = std::get_if<CandidateScores>(&request.predictions)) {
     id_bits |= validate_scores(*candidates, "predictions", effort);
     check_rows(candidates->items.rows(), users, "predictions");
+  } else if (const auto* scores = std::get_if<ScoreMatrix>(&request.predictions)) {
+    validate_scores(*scores, "predictions", effort);
+    check_rows(scores->users, users, "predictions");
+    id_bits |= bits_below(scores->items);
   } else {
-    const auto& scores = std::get<ScoreMatrix>(request.predictions);
-    validate_scores(scores, "predictions", effort);
-    check_rows(scores.users, users, "predictions");
-    id_bits |= std::bit_ceil(static_cast<std::uint64_t>(scores.items)) - 1;
+    const auto& embeddings = std::get<Embeddings>(request.predictions);
+    validate_embeddings(embeddings, effort);
+    check_rows(embeddings.users.rows, users, "predictions");
+    id_bits |= bits_below(embeddings.items.rows);
   }
   if (request.exclude) {
     id_bits |= validate_lists(*request.exclude, "exclude", effort);

@@ -16,6 +16,9 @@ namespace metrik {
 // gains that the plan asks for. Returns the bitwise "or" of all ids.
 [[nodiscard]] std::uint64_t validate(const Request& request, const Plan& plan);
 
+// The bitwise "or" of the numbers of so many items.
+[[nodiscard]] std::uint64_t bits_below(Count items) noexcept;
+
 // What other requests ask for too. `what` must be as many as expected.
 void check_threads(int threads);
 void check_size(std::size_t found, Count expected, const std::string& argument,

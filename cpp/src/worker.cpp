@@ -40,6 +40,20 @@ std::vector<Accumulator> accumulators(const Job& job) {
   return {exactness.begin(), exactness.end()};
 }
 
+// The ranks of the truth cost the same however deep they lie, and a list as much as it is long.
+bool is_shallow(const Plan& plan, Count items) {
+  return plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
+}
+
+Count screening_depth(const Job& job) {
+  const auto* source = std::get_if<Embeddings>(&job.request.predictions);
+  const std::vector<Ties>& ties = job.plan.ties;
+  if (source == nullptr || ties.size() != 1 || !is_strict(ties.front())) return 0;
+  if (!is_shallow(job.plan, source->items.rows)) return 0;
+  const Count depth = job.plan.depth + 1;  // to see what is tied with the last
+  return Screening::pays(*source, depth) ? depth : 0;
+}
+
 Worker::Worker(const Job& job)
     : job_(job),
       ranking_(job.id_bits, !job.request.grades.empty() || has_candidates(job.request.predictions)),
@@ -55,6 +69,14 @@ Worker::Worker(const Job& job)
         }
       },
       job.request.predictions);
+  const Count depth = screening_depth(job);
+  if (depth == 0) return;
+  screening_.emplace(std::get<Embeddings>(job.request.predictions), job.lengths, depth,
+                     job.plan.ties.front() == Ties::highest_id, job.kernels);
+}
+
+void Worker::prepare(std::span<const Count> users, const Checkpoint& checkpoint) {
+  if (screening_) screening_->screen(users, job_.request.exclude, checkpoint);
 }
 
 void Worker::clear() noexcept {
@@ -84,6 +106,7 @@ bool Worker::start(Count user, const Checkpoint& checkpoint) {
       [&](auto& ranking) {
         places_ = metrik::start(ranking, ranking_, user, row_of_int64(job_.request.truth, user),
                                 excluded_of(user), checkpoint);
+        if (screening_) ranking.know(screening_->found_of(user));
         return ranking.has_nan();
       },
       *scores_ranking_);
@@ -97,9 +120,7 @@ const Matches& Worker::match(Count user, Ties ties, const Checkpoint& checkpoint
     const Ranked ranked = std::visit(
         [&](auto& ranking) {
           const auto items = static_cast<Count>(ranking.row().size());
-          // The ranks of the truth cost the same however deep they lie, and a list as much as it is
-          // long.
-          const bool shallow = job_.plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
+          const bool shallow = is_shallow(job_.plan, items);
           // One deeper, to see what is tied with the last.
           return shallow && is_strict(ties) ? ranking.best(job_.plan.depth + 1, ties, checkpoint)
                                             : ranking.ranks_of(wanted, ties, checkpoint);

@@ -15,8 +15,10 @@
 #include "plan.hpp"
 #include "policy.hpp"
 #include "rank/given.hpp"
+#include "rank/lengths.hpp"
 #include "rank/placing.hpp"
 #include "rank/score_ranking.hpp"
+#include "rank/screening.hpp"
 
 namespace metrik {
 
@@ -27,6 +29,7 @@ struct Job {
   std::uint64_t id_bits;  // the bitwise "or" of all ids
   const Kernels& kernels;
   std::vector<DiscountTable> discounts;  // by Discount
+  Lengths lengths;                       // if the predictions are embeddings
 };
 
 // The items of the predictions, if each user has some of its own.
@@ -38,9 +41,15 @@ struct Job {
 // The sums of each value, not yet of anybody.
 [[nodiscard]] std::vector<Accumulator> accumulators(const Job& job);
 
+// How deep the users are screened before they are taken in, or 0 if they are not.
+[[nodiscard]] Count screening_depth(const Job& job);
+
 class Worker {
  public:
   explicit Worker(const Job& job);
+
+  // Does for some users at a time what is cheaper so. They may be taken in then, or not.
+  void prepare(std::span<const Count> users, const Checkpoint& checkpoint);
 
   // Takes a user in. Says which rule has been broken, by this user or by one of the batch.
   Breach take(Count user, const Checkpoint& checkpoint);
@@ -85,6 +94,7 @@ class Worker {
   const Job& job_;
   GivenRanking ranking_;
   std::optional<ScoreRanking> scores_ranking_;  // if the predictions are scores
+  std::optional<Screening> screening_;          // if that pays
   const Places* places_ = nullptr;  // of the user at hand, if the ranking knows other positions
   Judge judge_;
   // The batch: its users, and what the lenses show of each.

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -68,6 +69,7 @@ struct Input {
   int threads = 1;
   Isa isa = isa_of("");
   std::function<void()> poll = [] {};
+  std::atomic<Count>* finished = nullptr;
 
   Result run() {
     std::optional<Lists> excluded;
@@ -86,7 +88,8 @@ struct Input {
                      .per_user = per_user,
                      .threads = threads,
                      .isa = isa,
-                     .poll = poll});
+                     .poll = poll,
+                     .finished = finished});
   }
   // One row a value.
   std::vector<std::vector<double>> table() {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -471,6 +472,25 @@ TEST_CASE("predictions of every type of id") {
   CHECK(reciprocal_rank(std::vector<std::int64_t>{1, 7, 2}) == .5);
   CHECK(reciprocal_rank(std::vector<std::uint32_t>{1, 7, 2}) == .5);
   CHECK(reciprocal_rank(std::vector<std::uint64_t>{1, 7, 2}) == .5);
+}
+
+TEST_CASE("users are counted as they are finished, and none after a broken rule") {
+  constexpr std::size_t kUsers = 100'000;
+  const std::vector<Row> rows(kUsers, Row{1, 2, 3});
+  Input input{.truth = lists(rows), .predictions = lists(rows), .values = {value("precision", 2)}};
+  std::atomic<Count> finished = 0;
+  input.finished = &finished;
+  for (const int threads : {1, 2, 7}) {
+    input.threads = threads;
+    finished = 0;
+    static_cast<void>(input.run());
+    CHECK(finished == kUsers);
+  }
+  input.threads = 1;
+  input.predictions.ids()[1] = 1;
+  finished = 0;
+  CHECK_THROWS_AS(static_cast<void>(input.run()), InputError);
+  CHECK(finished == 1);
 }
 
 TEST_CASE("no users at all") {

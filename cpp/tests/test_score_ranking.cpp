@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -388,8 +389,11 @@ TEST_CASE("F08: the best items of each user, and where NaN is") {
   matrix.users = 2;
   matrix.items = 4;
   matrix.user_stride = std::ptrdiff_t{4} * std::ptrdiff_t{sizeof(float)};
+  std::atomic<Count> finished = 0;
+  request.finished = &finished;
   topk(request);
   CHECK(items == Row{1, 3, 2, 0, 1, 2});
+  CHECK(finished == 2);
   request.ties = Ties::highest_id;
   topk(request);
   CHECK(items == Row{3, 1, 2, 3, 2, 1});

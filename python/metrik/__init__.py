@@ -24,6 +24,7 @@ from metrik._functions import *  # noqa: F403 - one function a metric
 from metrik._functions import __all__ as _functions
 from metrik._inputs import (
     Candidates,
+    Embeddings,
     Exclude,
     Rankings,
     Scores,
@@ -37,7 +38,7 @@ from metrik._inputs import (
 from metrik._metrics import metrics
 from metrik._report import Comparison, Report, merge
 from metrik._state import State
-from metrik._topk import TopK, topk
+from metrik._topk import TopK, neighbors, topk
 from metrik._versions import show_versions
 
 __version__: str
@@ -59,6 +60,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the r
     "Choice",
     "Comparison",
     "Convention",
+    "Embeddings",
     "EvaluationWarning",
     "Exclude",
     "InputError",
@@ -81,6 +83,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the r
     "from_ratings",
     "merge",
     "metrics",
+    "neighbors",
     "reference",
     "show_versions",
     "topk",

@@ -8,10 +8,12 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
+import typing_extensions
 
 __all__: list[str] = [
     "Candidates",
     "ConventionField",
+    "Embeddings",
     "Lists",
     "MAX_CUTOFF",
     "MAX_THREADS",
@@ -140,6 +142,24 @@ class Candidates:
         argument: str,
     ) -> None: ...
 
+class Embeddings:
+    """
+    Users and items as vectors; see metrik/embeddings.hpp.
+    """
+    def __init__(
+        self,
+        users: numpy.ndarray,
+        items: numpy.ndarray,
+        item_bias: numpy.ndarray | None,
+        similarity: str,
+        narrowed: bool,
+        min_score: typing.SupportsFloat | typing.SupportsIndex | None,
+        candidates: Lists | None,
+        sgemm: typing_extensions.CapsuleType | None,
+        users_argument: str,
+        items_argument: str,
+    ) -> None: ...
+
 class PlannedValue:
     """
     A metric at a cutoff under settled rules.
@@ -165,7 +185,7 @@ def convention_fields() -> list[ConventionField]:
 def evaluate(
     truth: Lists,
     grades: numpy.ndarray | None,
-    predictions: Lists | Scores | Candidates,
+    predictions: Lists | Scores | Candidates | Embeddings,
     exclude: Lists | None,
     weights: numpy.ndarray | None,
     groups: numpy.ndarray | None,
@@ -175,6 +195,7 @@ def evaluate(
     per_user: bool,
     num_threads: typing.SupportsInt | typing.SupportsIndex,
     isa: str,
+    progress: collections.abc.Callable[[int], typing.Any] | None,
 ) -> tuple[
     list[tuple[int, int, bytes, int, bytes, int, bytes, int]],
     dict[str, int],
@@ -200,16 +221,17 @@ def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray
     """
 
 def topk(
-    scores: Scores | Candidates,
+    scores: Scores | Candidates | Embeddings,
     k: typing.SupportsInt | typing.SupportsIndex,
     exclude: Lists | None,
     ties: str,
     nan: str,
     num_threads: typing.SupportsInt | typing.SupportsIndex,
     isa: str,
-) -> numpy.typing.NDArray[numpy.int64]:
+    progress: collections.abc.Callable[[int], typing.Any] | None,
+) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64] | None]:
     """
-    Where the k best items of each user stand, best first, then -1: users x k. Of a matrix, their columns; of candidates, their places in the arrays.
+    Where the k best items of each user stand, best first, then -1: users x k. Of a matrix, their columns; of candidates, their places in the arrays; of embeddings, their rows, and with these their scores, then NaN.
     """
 
 MAX_CUTOFF: int = 2147483647

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from metrik import _core
-from metrik._inputs import Scores
+from metrik._blas import core_of
 from metrik._isa import wanted_isa
 from metrik._metrics import core_rules
 from metrik._run import Outcome, Problem, run
@@ -16,27 +16,29 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from metrik._conventions import Convention
+    from metrik._progress import Tell
     from metrik._report import Comparison, Report
     from metrik._run import Options
 
 
 def core_engine(problem: Problem) -> Outcome:
     """Have the C++ core evaluate."""
-    predictions = problem.predictions
-    sums, counts, per_user = _core.evaluate(
-        problem.truth.core,
-        problem.truth.grades,
-        predictions.restricted(problem.candidates) if isinstance(predictions, Scores) else predictions.core,
-        None if problem.exclude is None else problem.exclude.core,
-        problem.weights,
-        problem.groups,
-        problem.group_count,
-        [value.core for value in problem.values],
-        core_rules(problem.convention.rules("")),
-        problem.per_user,
-        problem.num_threads,
-        wanted_isa(),
-    )
+    with core_of(problem.predictions, problem.candidates) as predictions:
+        sums, counts, per_user = _core.evaluate(
+            problem.truth.core,
+            problem.truth.grades,
+            predictions,
+            None if problem.exclude is None else problem.exclude.core,
+            problem.weights,
+            problem.groups,
+            problem.group_count,
+            [value.core for value in problem.values],
+            core_rules(problem.convention.rules("")),
+            problem.per_user,
+            problem.num_threads,
+            wanted_isa(),
+            problem.finished,
+        )
     return Outcome([_sums(*one) for one in sums], dict(counts), per_user)
 
 
@@ -67,6 +69,7 @@ def evaluate(
     groups: object = None,
     per_user: bool = False,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> Report | Comparison:
     """Evaluate ranked lists, or scores that rank, against what the users found relevant.
 
@@ -103,6 +106,12 @@ def evaluate(
         By default METRIK_NUM_THREADS, or else as many as the CPU affinity, the cgroup's quota and
         LOKY_MAX_CPU_COUNT allow. No number changes a bit of the result, nor does METRIK_ISA (scalar, avx2
         or avx512), by default the widest instruction set of the CPU.
+    progress : bool or callable
+        Whether to draw a bar on stderr, where that is a terminal (by rich: ``pip install 'metrik[progress]'``);
+        or what is called by the calling thread, every 0.05 s at most, as ``progress(done, total)`` with the
+        number of finished users, which never falls, and of all, of several systems together. A short call
+        only calls it at its end, when both are the same. Before that, None is the total of an iterator. What
+        it raises ends the evaluation.
 
     Returns
     -------
@@ -146,4 +155,5 @@ def evaluate(
         groups,
         per_user,
         num_threads,
+        progress,
     )

@@ -71,7 +71,9 @@ def _signature(info: _core.MetricInfo) -> inspect.Signature:
         standard = own.empty if info.parameter.standard is None else info.parameter.standard
         parameters.append(own(info.parameter.name, own.KEYWORD_ONLY, default=standard, annotation="float"))
     taken_over = inspect.signature(evaluate).parameters
-    parameters += [taken_over[name] for name in ("convention", "exclude", "candidates", "weights", "num_threads")]
+    parameters += [
+        taken_over[name] for name in ("convention", "exclude", "candidates", "weights", "num_threads", "progress")
+    ]
     return inspect.Signature(parameters, return_annotation="float")
 
 
@@ -93,7 +95,7 @@ def _docstring(info: _core.MetricInfo) -> str:
     ----------
     truth, predictions
         As `metrik.evaluate` takes them.{parameters}
-    convention, exclude, candidates, weights, num_threads
+    convention, exclude, candidates, weights, num_threads, progress
         As `metrik.evaluate` takes them.
 
     Returns

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from metrik import _core
 from metrik._conventions import Convention
+from metrik._progress import Tell
 
 __all__ = [
     "precision_at_k",
@@ -41,6 +42,7 @@ def precision_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def recall_at_k(
     truth: object,
@@ -52,6 +54,7 @@ def recall_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def fbeta_at_k(
     truth: object,
@@ -64,6 +67,7 @@ def fbeta_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def f1_at_k(
     truth: object,
@@ -75,6 +79,7 @@ def f1_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def hit_rate_at_k(
     truth: object,
@@ -86,6 +91,7 @@ def hit_rate_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def average_precision_at_k(
     truth: object,
@@ -97,6 +103,7 @@ def average_precision_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def average_recall_at_k(
     truth: object,
@@ -108,6 +115,7 @@ def average_recall_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def mean_precision_at_k(
     truth: object,
@@ -119,6 +127,7 @@ def mean_precision_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def set_average_precision_at_k(
     truth: object,
@@ -130,6 +139,7 @@ def set_average_precision_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def reciprocal_rank_at_k(
     truth: object,
@@ -141,6 +151,7 @@ def reciprocal_rank_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def dcg_at_k(
     truth: object,
@@ -152,6 +163,7 @@ def dcg_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def ndcg_at_k(
     truth: object,
@@ -163,6 +175,7 @@ def ndcg_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def r_precision_at_k(
     truth: object,
@@ -174,6 +187,7 @@ def r_precision_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def rbp_at_k(
     truth: object,
@@ -186,6 +200,7 @@ def rbp_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def err_at_k(
     truth: object,
@@ -198,6 +213,7 @@ def err_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def auc(
     truth: object,
@@ -208,6 +224,7 @@ def auc(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def list_auc_at_k(
     truth: object,
@@ -220,6 +237,7 @@ def list_auc_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def judged_at_k(
     truth: object,
@@ -231,6 +249,7 @@ def judged_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def bpref_at_k(
     truth: object,
@@ -242,6 +261,7 @@ def bpref_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def num_hits_at_k(
     truth: object,
@@ -253,6 +273,7 @@ def num_hits_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def num_relevant_at_k(
     truth: object,
@@ -264,6 +285,7 @@ def num_relevant_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...
 def num_recommended_at_k(
     truth: object,
@@ -275,4 +297,5 @@ def num_recommended_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> float: ...

@@ -11,12 +11,31 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    import rich.progress
+    from threadpoolctl import ThreadpoolController
 
 
 def is_sparse(value: object) -> bool:
     """Return whether the value is a sparse array or matrix of SciPy. Without SciPy imported, none can be."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(value))
+
+
+def sgemm() -> Any:  # noqa: ANN401 - a capsule has a type from Python 3.13 on
+    """Return BLAS's product of matrices, as SciPy exports it to C; None without SciPy and threadpoolctl."""
+    try:
+        import threadpoolctl  # noqa: F401, PLC0415 - without it, the threads of BLAS cannot be limited
+        from scipy.linalg import cython_blas  # noqa: PLC0415 - an optional library
+    except ImportError:
+        return None
+    return cython_blas.__pyx_capi__["sgemm"]
+
+
+def thread_limits() -> ThreadpoolController:
+    """Return what limits the threads of the BLAS libraries that are loaded by now."""
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - an optional library
+
+    return ThreadpoolController()
 
 
 def pandas_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
@@ -38,3 +57,22 @@ def arrow_table(columns: Mapping[str, Any]) -> pa.Table:
     import pyarrow as pa  # noqa: PLC0415 - an optional library
 
     return pa.table(dict(columns))
+
+
+def progress_bar() -> rich.progress.Progress:
+    """Return a bar on stderr that leaves what others write alone."""
+    try:
+        from rich import console, progress  # noqa: PLC0415 - an optional library
+    except ImportError as error:
+        raise ImportError("progress=True needs rich: pip install 'metrik[progress]'") from error
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        console=console.Console(stderr=True),
+        redirect_stdout=False,  # they would be other objects for the whole process
+        redirect_stderr=False,
+    )

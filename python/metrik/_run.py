@@ -20,21 +20,21 @@ from metrik._conventions import STRICT_TIES, Convention, as_convention
 from metrik._errors import EvaluationWarning, MetrikError, input_error, type_error
 from metrik._finish import finished
 from metrik._inputs import (
-    Candidates,
     Columns,
     Exclude,
+    Predictions,
     Rankings,
-    Scores,
     Truth,
     as_columns,
     as_exclude,
     as_predictions,
     as_truth,
-    check_columns,
+    settled,
 )
 from metrik._inputs.checks import key_array, number_array
 from metrik._metrics import Value, computed, part_places, plan
 from metrik._optional import is_sparse
+from metrik._progress import Progress, untold
 from metrik._report import Comparison, Report, joined_users
 from metrik._state import Label, State, Sums, planned
 from metrik._threads import settled_threads
@@ -42,14 +42,16 @@ from metrik._threads import settled_threads
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from metrik._progress import Tell
+
 
 @dataclass(frozen=True)
 class Problem:
     """An evaluation past waist 1: what the core is asked, and the reference too."""
 
     truth: Truth
-    predictions: Rankings | Scores | Candidates
-    candidates: Columns | None  # beside scores alone
+    predictions: Predictions
+    candidates: Columns | None  # beside scores and embeddings alone
     exclude: Exclude | None
     weights: NDArray[np.float64] | None
     groups: NDArray[np.int64] | None
@@ -58,6 +60,7 @@ class Problem:
     convention: Convention
     per_user: bool
     num_threads: int
+    finished: Callable[[int], object]  # to be called often, with the number of users done
 
 
 class Outcome(NamedTuple):
@@ -81,6 +84,7 @@ class Options(TypedDict, total=False):
     groups: object
     per_user: bool
     num_threads: int | None
+    progress: bool | Tell
 
 
 def run(
@@ -95,6 +99,7 @@ def run(
     groups: object,
     per_user: object,
     num_threads: object,
+    progress: object,
 ) -> Report | Comparison:
     """Evaluate by the given engine; the other arguments are those of `metrik.evaluate`."""
     convention = as_convention(convention)
@@ -111,6 +116,7 @@ def run(
         None if groups is None else key_array(groups, "groups"),
         bool(per_user),
         settled_threads(num_threads),
+        Progress(progress),
     )
     if isinstance(predictions, Mapping) and not is_sparse(predictions):  # one form of these is a mapping too
         return _compare(call, truth, predictions)
@@ -118,17 +124,19 @@ def run(
         if truth is not None:
             expected = "None beside an iterator, whose blocks are (truth, predictions)"
             raise input_error("truth", expected, type(truth).__name__)
-        report = call.blocks(predictions)
+        with call.progress.of(None):
+            report = call.blocks(predictions)
         _warn_of_ties(report, None)
     else:
         truth, predictions = as_truth(truth), _predictions(predictions, convention)
-        report = call.whole(truth, predictions)
+        with call.progress.of(len(truth)):
+            report = call.whole(truth, predictions)
         _warn_of_ties(report, partial(call.span, truth, predictions))
     _warn(report)
     return report
 
 
-def _predictions(given: object, convention: Convention) -> Rankings | Scores | Candidates:
+def _predictions(given: object, convention: Convention) -> Predictions:
     """Return the predictions, their scores in the type in which the convention compares them."""
     predictions = as_predictions(given)
     if convention.score_dtype == "native" or isinstance(predictions, Rankings):
@@ -144,11 +152,12 @@ def _compare(call: _Call, truth: object, systems: Mapping[Any, object]) -> Compa
             raise type_error("predictions", "names of systems, each with its predictions", repr(name))
     truth = as_truth(truth)
     reports = {}
-    for name, lists in systems.items():
-        with _note(f"in system {name!r}"):
-            predictions = _predictions(lists, call.convention)
-            reports[name] = call.whole(truth, predictions)
-            _warn_of_ties(reports[name], partial(call.span, truth, predictions), f"system {name!r}: ")
+    with call.progress.of(len(truth) * len(systems)):
+        for name, lists in systems.items():
+            with _note(f"in system {name!r}"):
+                predictions = _predictions(lists, call.convention)
+                reports[name] = call.whole(truth, predictions)
+                _warn_of_ties(reports[name], partial(call.span, truth, predictions), f"system {name!r}: ")
     _warn(*reports.values())
     return Comparison(reports)
 
@@ -176,10 +185,10 @@ class _Call:
     labels: NDArray[Any] | None
     per_user: bool
     num_threads: int
+    progress: Progress
 
-    def whole(self, truth: Truth, predictions: Rankings | Scores | Candidates) -> Report:
+    def whole(self, truth: Truth, predictions: Predictions) -> Report:
         """Evaluate all users at once."""
-        check_columns(self.candidates, predictions)
         codes, names = None, None
         if self.labels is not None:
             _check_length("groups", len(self.labels), len(truth))
@@ -189,14 +198,16 @@ class _Call:
             groups=None if codes is None else codes.astype(np.int64),
             group_count=1 if names is None else max(1, len(names)),
             per_user=self.per_user,
+            finished=self.progress.at_hand,
         )
         outcome = self.engine(problem)
+        self.progress.add(len(truth))
         state = _state(
             problem, outcome, [value.name for value in self.values], None if names is None else names.tolist()
         )
         return Report(state, truth.users, _spread(outcome.per_user, self.values))
 
-    def span(self, truth: Truth, predictions: Rankings | Scores | Candidates, value: Value) -> tuple[float, float]:
+    def span(self, truth: Truth, predictions: Predictions, value: Value) -> tuple[float, float]:
         """Return the least and the highest that the value could be if items of one score were ordered otherwise."""
         extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
         problem = replace(self._problem(truth, predictions), values=computed(extremes))
@@ -208,13 +219,14 @@ class _Call:
         )
         return lowest, highest
 
-    def _problem(self, truth: Truth, predictions: Rankings | Scores | Candidates) -> Problem:
-        """Return what is asked of all users as one group, no value of theirs kept."""
+    def _problem(self, truth: Truth, predictions: Predictions) -> Problem:
+        """Return what is asked of all users as one group, no value of theirs kept and nobody told of progress."""
+        candidates, exclude = settled(predictions, self.candidates, self.exclude)
         return Problem(
             truth,
             predictions,
-            self.candidates,
-            self.exclude,
+            candidates,
+            exclude,
             self.weights,
             groups=None,
             group_count=1,
@@ -222,6 +234,7 @@ class _Call:
             convention=self.convention,
             per_user=False,
             num_threads=self.num_threads,
+            finished=untold,
         )
 
     def blocks(self, pairs: Iterator[Any]) -> Report:
@@ -275,7 +288,7 @@ class _Call:
 _END: tuple[list[Any], list[Any]] = ([], [])  # a block without users: what an iterator without blocks comes down to
 
 
-def _block(pair: object, convention: Convention) -> tuple[Truth, Rankings | Scores | Candidates]:
+def _block(pair: object, convention: Convention) -> tuple[Truth, Predictions]:
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise type_error("predictions", "an iterator of (truth, predictions) pairs", type(pair).__name__)
     truth, predictions = as_truth(pair[0]), _predictions(pair[1], convention)

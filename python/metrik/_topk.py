@@ -5,20 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from metrik import _core
+from metrik._blas import core_of
 from metrik._conventions import checked_choice
 from metrik._errors import input_error
-from metrik._inputs import Candidates, Columns, Exclude, Scores, as_columns, as_exclude, as_scored, check_columns
+from metrik._inputs import (
+    Candidates,
+    Columns,
+    Embeddings,
+    Exclude,
+    Scored,
+    Scores,
+    as_columns,
+    as_exclude,
+    as_scored,
+    settled,
+)
 from metrik._isa import wanted_isa
 from metrik._metrics import checked_cutoff
+from metrik._progress import Progress
 from metrik._threads import settled_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from metrik._progress import Tell
 
 
 class TopK(NamedTuple):
@@ -29,7 +44,7 @@ class TopK(NamedTuple):
     ids : array of int64, shape (n_users, k)
         Column numbers or the ids of candidates, and -1 as padding: as `metrik.evaluate` takes rankings.
     scores : array of the scores' type, shape (n_users, k)
-        Their scores; NaN as padding, or 0 where they are integers.
+        Their scores, of embeddings float64; NaN as padding, or 0 where they are integers.
     """
 
     ids: NDArray[np.int64]
@@ -39,16 +54,18 @@ class TopK(NamedTuple):
 class Question(NamedTuple):
     """What is asked of each user, past waist 1."""
 
-    scores: Scores | Candidates
+    scores: Scored
     k: int
     exclude: Exclude | None
-    candidates: Columns | None  # beside a matrix alone
+    candidates: Columns | None  # beside a matrix and embeddings alone
     ties: str
     nan: str
     num_threads: int
+    finished: Callable[[int], object]  # to be called often, with the number of users done
 
 
-Ranker = Callable[[Question], "NDArray[np.int64]"]
+Best: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64] | None]"  # places, and scores if they are embeddings'
+Ranker = Callable[[Question], Best]
 
 _PLACES = 1 << 20  # that are looked up at a time
 
@@ -62,8 +79,10 @@ def ranked(
     ties: object,
     nan: object,
     num_threads: object,
+    progress: object,
 ) -> TopK:
     """Rank by the given ranker; the other arguments are those of `metrik.topk`."""
+    told = Progress(progress)
     question = Question(
         as_scored(scores),
         checked_cutoff(k),
@@ -72,15 +91,21 @@ def ranked(
         checked_choice("ties", ties, "ties"),
         checked_choice("nan", nan, "nan"),
         settled_threads(num_threads),
+        told.at_hand,
     )
+    columns, excluded = settled(question.scores, question.candidates, question.exclude)
     users = len(question.scores)
-    if question.exclude is not None and len(question.exclude) != users:
-        raise input_error("exclude", f"one entry for each of {users} users", str(len(question.exclude)))
-    check_columns(question.candidates, question.scores)
-    places = ranker(question)
-    if isinstance(question.scores, Scores):
-        return TopK(places, _scores_of(places, question.scores.values))
-    return _of_candidates(places, question.scores)
+    if excluded is not None and len(excluded) != users:
+        raise input_error("exclude", f"one entry for each of {users} users", str(len(excluded)))
+    with told.of(users):
+        places, own_scores = ranker(question._replace(candidates=columns, exclude=excluded))
+        told.add(users)
+    if own_scores is not None:
+        return TopK(places, own_scores)
+    if isinstance(question.scores, Candidates):
+        return _of_candidates(places, question.scores)
+    assert isinstance(question.scores, Scores)  # noqa: S101 - embeddings have scores of their own
+    return TopK(places, _scores_of(places, question.scores.values))
 
 
 def _padded(shape: tuple[int, ...], values: NDArray[Any]) -> NDArray[Any]:
@@ -118,18 +143,19 @@ def _pieces(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
     )
 
 
-def _core_ranker(question: Question) -> NDArray[np.int64]:
+def _core_ranker(question: Question) -> Best:
     """Have the C++ core rank."""
-    scores = question.scores
-    return _core.topk(
-        scores.restricted(question.candidates) if isinstance(scores, Scores) else scores.core,
-        question.k,
-        None if question.exclude is None else question.exclude.core,
-        question.ties,
-        question.nan,
-        question.num_threads,
-        wanted_isa(),
-    )
+    with core_of(question.scores, question.candidates) as scores:
+        return _core.topk(
+            scores,
+            question.k,
+            None if question.exclude is None else question.exclude.core,
+            question.ties,
+            question.nan,
+            question.num_threads,
+            wanted_isa(),
+            question.finished,
+        )
 
 
 def topk(
@@ -141,6 +167,7 @@ def topk(
     ties: str = "lowest_id",
     nan: str = "raise",
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> TopK:
     """Return the k items of the highest scores of each user, best first.
 
@@ -162,6 +189,8 @@ def topk(
         What a score that is NaN means: an error, or less than every other.
     num_threads : int, optional
         As `metrik.evaluate` takes it. No number changes the result.
+    progress : bool or callable
+        As `metrik.evaluate` takes it.
 
     Returns
     -------
@@ -198,4 +227,67 @@ def topk(
     array([[ 7,  9],
            [ 7, -1]])
     """
-    return ranked(_core_ranker, scores, k, exclude, candidates, ties, nan, num_threads)
+    return ranked(_core_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)
+
+
+def neighbors(
+    vectors: object,
+    k: int = 300,
+    similarity: str = "cosine",
+    min_score: float | None = None,
+    exclude_self: bool = True,  # noqa: FBT001, FBT002 - as the others may be given by place
+    *,
+    num_threads: int | None = None,
+    progress: bool | Tell = False,
+) -> TopK:
+    """Return the k most similar vectors of each vector, exactly: what an approximate index is measured by.
+
+    The result serves as the truth and as predictions of `metrik.evaluate`.
+
+    Parameters
+    ----------
+    vectors : array of float, shape (n, width)
+        As `metrik.Embeddings` takes them.
+    k : int
+        How many, in [1, 2^31). It may be more than there are vectors.
+    similarity : {"cosine", "dot", "euclidean"}
+        As `metrik.Embeddings` has it: the higher, the more similar; of a distance, its negative.
+    min_score : float, optional
+        Vectors that are less similar are left out, so that a row may be shorter than k.
+    exclude_self : bool
+        Whether a vector is no neighbor of itself. Others that equal it are.
+    num_threads : int, optional
+        As `metrik.evaluate` takes it. No number changes the result.
+    progress : bool or callable
+        As `metrik.evaluate` takes it.
+
+    Returns
+    -------
+    TopK
+        The named tuple ``(ids, scores)``, both of shape (n, k): the most similar first, of equal ones the
+        lowest id; the rest of a row is padding, id -1 and score NaN.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is not what it must be: which, what was expected, what came, where first.
+    CapacityError
+        If the result needs more memory than there is.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> import numpy as np
+    >>> vectors = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [3.0, 0.0]])
+    >>> exact = metrik.neighbors(vectors, k=2, min_score=0.5)
+    >>> exact.ids
+    array([[ 3,  1],
+           [ 0,  2],
+           [ 1, -1],
+           [ 0,  1]])
+    >>> found = np.array([[3, 2], [0, 2], [1, -1], [0, 1]])
+    >>> metrik.recall_at_k(exact.ids, found, k=2)
+    0.875
+    """
+    embeddings = Embeddings.neighbors(vectors, similarity, min_score, exclude_self=exclude_self)
+    return topk(embeddings, k, num_threads=num_threads, progress=progress)

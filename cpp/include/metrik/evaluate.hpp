@@ -1,6 +1,7 @@
 // The one entry point of the core.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "metrik/conventions.hpp"
+#include "metrik/embeddings.hpp"
 #include "metrik/isa.hpp"
 #include "metrik/scores.hpp"
 #include "metrik/types.hpp"
@@ -25,7 +27,7 @@ struct PlannedValue {
 };
 
 // What was recommended: lists, or scores to rank the items by.
-using Predictions = std::variant<Lists, ScoreMatrix, CandidateScores>;
+using Predictions = std::variant<Lists, ScoreMatrix, CandidateScores, Embeddings>;
 
 // Whether only some items may be ranked, which the tally counts.
 [[nodiscard]] bool has_candidates(const Predictions& predictions) noexcept;
@@ -43,7 +45,8 @@ struct Request {
   std::span<double> per_user;  // values x users, one row a value; empty: not kept
   int threads = 1;
   Isa isa = Isa::scalar;
-  std::function<void()> poll = [] {};  // called often by the calling thread; throws to cancel
+  std::function<void()> poll = [] {};      // called often by the calling thread; throws to cancel
+  std::atomic<Count>* finished = nullptr;  // if any, users are added as threads finish them
 };
 
 // What one value is made of: sums that merge exactly with those of other users.

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "metrik/lists.hpp"
 #include "metrik/types.hpp"
@@ -53,9 +52,6 @@ struct CandidateScores {
   std::ptrdiff_t stride = 0;
   std::optional<double> min_score = {};
 };
-
-// Whatever has scores.
-using Scored = std::variant<ScoreMatrix, CandidateScores>;
 
 // Throws InputError unless there are so few users and items that they can be counted, min_score is
 // a number, and each row of the candidates has columns, in ascending order.

@@ -6,6 +6,7 @@
 #include "kernels/select.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
+#include "kernels/vectors.hpp"
 
 namespace metrik {
 namespace {
@@ -16,6 +17,7 @@ struct Lanes {
   using Integers = __m256i;
 
   static Doubles load(const double* from) { return _mm256_loadu_pd(from); }
+  static Doubles load(const float* from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }
   static void store(double* to, Doubles numbers) { _mm256_storeu_pd(to, numbers); }
   static Doubles all(double number) { return _mm256_set1_pd(number); }
   static Integers all(std::int64_t number) { return _mm256_set1_epi64x(number); }
@@ -151,6 +153,8 @@ const Kernels avx2_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                            .divide = &divide<Lanes>,
                            .float32 = kScoreKernels<Float32Lanes>,
                            .float64 = kScoreKernels<Float64Lanes>,
-                           .int64 = kScoreKernels<Int64Lanes>};
+                           .int64 = kScoreKernels<Int64Lanes>,
+                           .float32_vectors = kVectorKernels<Lanes, float>,
+                           .float64_vectors = kVectorKernels<Lanes, double>};
 
 }  // namespace metrik

@@ -4,6 +4,7 @@
 #include "kernels/select.hpp"
 #include "kernels/table.hpp"
 #include "kernels/unit_sums.hpp"
+#include "kernels/vectors.hpp"
 
 namespace metrik {
 namespace {
@@ -14,6 +15,7 @@ struct Lanes {
   using Integers = std::uint64_t;  // wraps around, as vectors do
 
   static Doubles load(const double* from) { return *from; }
+  static Doubles load(const float* from) { return *from; }
   static void store(double* to, Doubles numbers) { *to = numbers; }
   static Doubles all(double number) { return number; }
   static Integers all(std::int64_t number) { return static_cast<Integers>(number); }
@@ -79,6 +81,8 @@ const Kernels scalar_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .divide = &divide<Lanes>,
                              .float32 = kScoreKernels<ScoreLanes<float, kLowestFloat>>,
                              .float64 = kScoreKernels<ScoreLanes<double, kLowestDouble>>,
-                             .int64 = kScoreKernels<ScoreLanes<std::int64_t, kLowestInteger>>};
+                             .int64 = kScoreKernels<ScoreLanes<std::int64_t, kLowestInteger>>,
+                             .float32_vectors = kVectorKernels<Lanes, float>,
+                             .float64_vectors = kVectorKernels<Lanes, double>};
 
 }  // namespace metrik

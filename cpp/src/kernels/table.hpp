@@ -49,6 +49,24 @@ struct ScoreKernels {
                         std::size_t strict, std::size_t size_of_bounds, std::int64_t* counts);
 };
 
+// Vectors are multiplied and compared in double precision, each pair's terms added as
+// kPartialSums sums, of every so manieth dimension, and these as ((0 + 4) + (2 + 6)) + ((1 + 5) +
+// (3 + 7)): the same on every CPU.
+inline constexpr std::size_t kPartialSums = 8;
+
+template <class Number>
+struct VectorKernels {
+  // The product of one vector with each of some others.
+  void (*dots)(const double* one, const Number* const* others, std::size_t count, std::size_t width,
+               double* products);
+  // Of each vector with itself.
+  void (*squares)(const Number* const* vectors, std::size_t count, std::size_t width,
+                  double* squares);
+  // Of the difference between one vector and each of some others, with itself.
+  void (*squared_distances)(const double* one, const Number* const* others, std::size_t count,
+                            std::size_t width, double* squares);
+};
+
 struct Kernels {
   // The sums over kTerms terms. Returns whether all of these were in [0, 1], as the sums need.
   bool (*sum_unit_terms)(const double* terms, UnitDigits* sums);
@@ -58,6 +76,8 @@ struct Kernels {
   ScoreKernels<float> float32;
   ScoreKernels<double> float64;
   ScoreKernels<std::int64_t> int64;
+  VectorKernels<float> float32_vectors;
+  VectorKernels<double> float64_vectors;
 };
 
 extern const Kernels scalar_kernels;

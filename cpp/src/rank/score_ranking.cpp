@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rank/bisection.hpp"
 #include "rank/radix_sort.hpp"
 
 namespace metrik {
@@ -17,10 +18,6 @@ namespace {
 template <class Key>
 constexpr Key kLowest = std::is_floating_point_v<Key> ? -std::numeric_limits<Key>::infinity()
                                                       : std::numeric_limits<Key>::min();
-template <class Key>
-constexpr Key kHighest = std::is_floating_point_v<Key> ? std::numeric_limits<Key>::infinity()
-                                                       : std::numeric_limits<Key>::max();
-
 // The least key above; sets `none` if there is none.
 template <class Key>
 Key successor(Key key, bool& none) noexcept {
@@ -50,8 +47,8 @@ constexpr std::size_t kNearGroups = 2048;
 
 }  // namespace
 
-template <class Key>
-KeyRanking<Key>::KeyRanking(ScoreRow<Key> row, std::optional<double> min_score,
+template <class Row>
+KeyRanking<Row>::KeyRanking(Row row, std::optional<double> min_score,
                             const ScoreKernels<Key>& kernels)
     : kernels_(kernels),
       row_(std::move(row)),
@@ -64,36 +61,36 @@ KeyRanking<Key>::KeyRanking(ScoreRow<Key> row, std::optional<double> min_score,
 }
 
 // Ids that ascend settle ties as the positions do.
-template <class Key>
-auto KeyRanking<Key>::better(Ties ties) const noexcept -> Better {
+template <class Row>
+auto KeyRanking<Row>::better(Ties ties) const noexcept -> Better {
   const bool by_id = ties != Ties::input_order && !row_.ascends();
   return {.highest = ties == Ties::highest_id, .ids = by_id ? row_.ids().data() : nullptr};
 }
 
 // Calls body(keys, begin, size) for one piece after another.
-template <class Key>
+template <class Row>
 template <class Body>
-void KeyRanking<Key>::for_each_piece(const Checkpoint& checkpoint, const Body& body) {
-  constexpr std::size_t kPiece = ScoreRow<Key>::kPiece;
-  for (std::size_t begin = 0; begin < size_; begin += kPiece) {
-    const std::size_t size = std::min(kPiece, size_ - begin);
+void KeyRanking<Row>::for_each_piece(const Checkpoint& checkpoint, const Body& body) {
+  const std::size_t piece = row_.piece_size();
+  for (std::size_t begin = 0; begin < size_; begin += piece) {
+    const std::size_t size = std::min(piece, size_ - begin);
     body(row_.piece(begin, size), begin, size);
-    if (size == kPiece) checkpoint();
+    if (size == piece) checkpoint();
   }
 }
 
 // Calls body(entry) for one item after another.
-template <class Key>
+template <class Row>
 template <class Body>
-void KeyRanking<Key>::for_each_item(const Checkpoint& checkpoint, const Body& body) {
+void KeyRanking<Row>::for_each_item(const Checkpoint& checkpoint, const Body& body) {
   for (std::size_t item = 0; item < size_; ++item) {
     if (item % kChunk == kChunk - 1) checkpoint();
     body(Entry{row_.at(item), static_cast<std::uint32_t>(item)});
   }
 }
 
-template <class Key>
-void KeyRanking<Key>::mark_excluded(std::span<const std::int64_t> excluded,
+template <class Row>
+void KeyRanking<Row>::mark_excluded(std::span<const std::int64_t> excluded,
                                     const Checkpoint& checkpoint) {
   in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) excluded_bits_[excluded_[i] / 64] = 0;
@@ -111,12 +108,20 @@ void KeyRanking<Key>::mark_excluded(std::span<const std::int64_t> excluded,
   });
 }
 
-template <class Key>
-void KeyRanking<Key>::start(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::start(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint) {
   size_ = row_.size();
   sorted_ = 0;
   mark_excluded(excluded, checkpoint);
   has_nan_ = false;
+  is_read_ = false;
+  found_.reset();
+  if (Row::kMayBeNan) read(checkpoint);
+}
+
+template <class Row>
+void KeyRanking<Row>::read(const Checkpoint& checkpoint) {
+  is_read_ = true;
   const std::size_t groups = (size_ + kChunkScores - 1) / kChunkScores * kGroups;
   grow(maxima_, groups, Key{}, checkpoint);
   maxima_.resize(groups);
@@ -136,8 +141,8 @@ void KeyRanking<Key>::start(std::span<const std::int64_t> excluded, const Checkp
   });
 }
 
-template <class Key>
-Count KeyRanking<Key>::count_nan(Offset& first, const Checkpoint& checkpoint) {
+template <class Row>
+Count KeyRanking<Row>::count_nan(Offset& first, const Checkpoint& checkpoint) {
   Count count = 0;
   for_each_item(checkpoint, [&](const Entry& entry) {
     if (is_nan(entry.key) && count++ == 0) first = row_.place(entry.item);
@@ -145,10 +150,11 @@ Count KeyRanking<Key>::count_nan(Offset& first, const Checkpoint& checkpoint) {
   return count;
 }
 
-template <class Key>
-Count KeyRanking<Key>::length(const Checkpoint& checkpoint) {
+template <class Row>
+Count KeyRanking<Row>::length(const Checkpoint& checkpoint) {
   if (!recommends_) return 0;
   if (!has_least_) return candidates();
+  if (found_) return static_cast<Count>(found_->best.size());
   Count items = 0;
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t, std::size_t size) {
     kernels_.count_beating(keys, size, &least_, 1, 1, &items);
@@ -162,9 +168,9 @@ Count KeyRanking<Key>::length(const Checkpoint& checkpoint) {
 }
 
 // The maxima of all groups, or of so many at least that several groups share them.
-template <class Key>
-std::span<const Key> KeyRanking<Key>::fold_maxima(std::size_t groups,
-                                                  const Checkpoint& checkpoint) {
+template <class Row>
+auto KeyRanking<Row>::fold_maxima(std::size_t groups, const Checkpoint& checkpoint)
+    -> std::span<const Key> {
   const std::size_t chunks = maxima_.size() / kGroups;
   const std::size_t rows = groups / kGroups + 1;
   if (chunks <= rows) return maxima_;
@@ -185,11 +191,11 @@ std::span<const Key> KeyRanking<Key>::fold_maxima(std::size_t groups,
 
 // A key that at least `wanted` items reach, if there are as many that are no NaN, and not many
 // more: of maxima if there are enough of them to tell these items apart, else of all items.
-template <class Key>
-Key KeyRanking<Key>::bound(std::size_t wanted, const Checkpoint& checkpoint) {
+template <class Row>
+auto KeyRanking<Row>::bound(std::size_t wanted, const Checkpoint& checkpoint) -> Key {
   if (maxima_.size() >= 2 * wanted) {
     const std::span<const Key> maxima = fold_maxima(std::max(kNearGroups, 4 * wanted), checkpoint);
-    return halve(wanted, [&](Key key, Count& count) {
+    return key_reached_by(wanted, least_, last_bound_, [&](Key key, Count& count) {
       in_chunks(maxima.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
         kernels_.count_beating(&maxima[begin], end - begin, &key, 1, 1, &count);
       });
@@ -197,46 +203,15 @@ Key KeyRanking<Key>::bound(std::size_t wanted, const Checkpoint& checkpoint) {
   }
   wanted += excluded_.size();  // which may be the best of all
   if (wanted >= size_) return least_;
-  return halve(wanted, [&](Key key, Count& count) {
+  return key_reached_by(wanted, least_, last_bound_, [&](Key key, Count& count) {
     for_each_piece(checkpoint, [&](const Key* keys, std::size_t, std::size_t size) {
       kernels_.count_beating(keys, size, &key, 1, 1, &count);
     });
   });
 }
 
-// A key that at least so many reach, and hardly more if it can be had, or the least: by halving the
-// range of keys, from near the last such key on, as users are alike. count(key, reaching) adds how
-// many reach the key.
-template <class Key>
-template <class Counting>
-Key KeyRanking<Key>::halve(std::size_t wanted, const Counting& count) {
-  using Distance = std::make_unsigned_t<Bits<Key>>;
-  constexpr Distance kFar = Distance{1} << (8 * sizeof(Key) - 4);
-  constexpr Distance kNear = kFar >> 10U;
-  const auto bits_of = [](Key key) { return in_order<Key>(std::bit_cast<Bits<Key>>(key)); };
-  const auto key_of = [](Bits<Key> bits) { return std::bit_cast<Key>(in_order<Key>(bits)); };
-  Bits<Key> reached = bits_of(least_);  // by enough, or the least there is
-  Bits<Key> above = bits_of(kHighest<Key>);
-  Bits<Key> probe = bits_of(last_bound_);
-  if (probe <= reached || probe >= above) probe = std::midpoint(reached, above);
-  for (Distance step = kNear; probe != reached; step = std::min(4 * step, kFar)) {
-    Count reaching = 0;
-    count(key_of(probe), reaching);
-    const bool enough = std::cmp_greater_equal(reaching, wanted);
-    (enough ? reached : above) = probe;
-    if (enough && std::cmp_less_equal(reaching, wanted + wanted / 16)) break;
-    const Bits<Key> middle = std::midpoint(reached, above);
-    const auto distance = static_cast<Distance>(enough ? middle : above) -
-                          static_cast<Distance>(enough ? reached : middle);
-    const auto moved = static_cast<Bits<Key>>(std::min<Distance>(step, distance));
-    probe = enough ? reached + moved : above - moved;
-  }
-  last_bound_ = key_of(reached);
-  return last_bound_;
-}
-
-template <class Key>
-void KeyRanking<Key>::keep_best(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::keep_best(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   if (entries_.size() <= keep) return;
   move_first(std::span(entries_), keep, better(ties), checkpoint);
   entries_.resize(keep);
@@ -244,8 +219,8 @@ void KeyRanking<Key>::keep_best(std::size_t keep, Ties ties, const Checkpoint& c
 
 // The best items that are no NaN, and some more. However many reach the bound, few are held at a
 // time.
-template <class Key>
-void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   const std::size_t room = std::min(2 * keep + 4 * kChunkScores, size_ + kChunkScores);
   entries_.reserve(room);
   Key least = bound(keep, checkpoint);
@@ -287,8 +262,8 @@ void KeyRanking<Key>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
   }
 }
 
-template <class Key>
-void KeyRanking<Key>::gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   if (!has_nan_ || has_least_ || entries_.size() >= keep) return;
   const std::size_t room = 2 * keep + kChunkScores;
   for_each_item(checkpoint, [&](const Entry& entry) {
@@ -298,8 +273,8 @@ void KeyRanking<Key>::gather_nan(std::size_t keep, Ties ties, const Checkpoint& 
   });
 }
 
-template <class Key>
-Ranked KeyRanking<Key>::ranked(Count length, const Checkpoint& checkpoint) {
+template <class Row>
+Ranked KeyRanking<Row>::ranked(Count length, const Checkpoint& checkpoint) {
   items_.clear();
   places_.clear();
   places_.reserve(entries_.size());
@@ -318,19 +293,31 @@ Ranked KeyRanking<Key>::ranked(Count length, const Checkpoint& checkpoint) {
           .scored = static_cast<Count>(size_)};
 }
 
+template <class Row>
+bool KeyRanking<Row>::is_found(std::size_t keep, Ties ties) const noexcept {
+  return found_ && keep <= found_->depth && found_->highest == (ties == Ties::highest_id);
+}
+
 // The best items and some more, in no order.
-template <class Key>
-void KeyRanking<Key>::collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   entries_.clear();
   if (keep == 0) return;
+  if (is_found(keep, ties)) {
+    for (const auto& [score, item] : found_->best) {
+      entries_.push_back({static_cast<Key>(score), item});
+    }
+    return;
+  }
+  if (!is_read_) read(checkpoint);
   gather(keep, ties, checkpoint);
   gather_nan(keep, ties, checkpoint);
 }
 
 // Puts the best in order by how many of the others beat each: no branch depends on the keys.
 // Returns whether that could be told: not where some are equal, or too many.
-template <class Key>
-bool KeyRanking<Key>::order_by_counting(std::size_t keep) {
+template <class Row>
+bool KeyRanking<Row>::order_by_counting(std::size_t keep) {
   const std::size_t size = entries_.size();
   if (size > kCountedEntries) return false;
   bounds_.clear();
@@ -351,8 +338,8 @@ bool KeyRanking<Key>::order_by_counting(std::size_t keep) {
 }
 
 // Puts the best in order, those of one key by comparing them.
-template <class Key>
-void KeyRanking<Key>::order(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::order(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   if (entries_.size() <= kComparedEntries || entries_.size() > 8 * keep) {
     keep_best(keep, ties, checkpoint);
     sort(std::span(entries_), better(ties), checkpoint);
@@ -373,8 +360,8 @@ void KeyRanking<Key>::order(std::size_t keep, Ties ties, const Checkpoint& check
   if (entries_.size() > keep) entries_.resize(keep);
 }
 
-template <class Key>
-void KeyRanking<Key>::order_by_key(const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::order_by_key(const Checkpoint& checkpoint) {
   const auto code_of = [](const Entry& entry) { return descending_code(entry.key); };
   if (entries_.size() > kComparedEntries) {
     radix_sort(entries_, ordered_, code_of, checkpoint);
@@ -383,8 +370,8 @@ void KeyRanking<Key>::order_by_key(const Checkpoint& checkpoint) {
   }
 }
 
-template <class Key>
-Ranked KeyRanking<Key>::best(Count depth, Ties ties, const Checkpoint& checkpoint) {
+template <class Row>
+Ranked KeyRanking<Row>::best(Count depth, Ties ties, const Checkpoint& checkpoint) {
   ranks_.clear();
   ties_.clear();
   const Count all = length(checkpoint);
@@ -394,15 +381,15 @@ Ranked KeyRanking<Key>::best(Count depth, Ties ties, const Checkpoint& checkpoin
   return ranked(all, checkpoint);
 }
 
-template <class Key>
-Count KeyRanking<Key>::first_tied_rank() const noexcept {
+template <class Row>
+Count KeyRanking<Row>::first_tied_rank() const noexcept {
   const auto tied = std::ranges::adjacent_find(
       entries_, [](const Entry& one, const Entry& next) { return is_same(one.key, next.key); });
   return tied == entries_.end() ? 0 : tied - entries_.begin() + 1;
 }
 
-template <class Key>
-void KeyRanking<Key>::find_split_ties(std::span<const Count> cutoffs, std::vector<bool>& split,
+template <class Row>
+void KeyRanking<Row>::find_split_ties(std::span<const Count> cutoffs, std::vector<bool>& split,
                                       const Checkpoint& checkpoint) {
   split.assign(cutoffs.size(), false);
   if (cutoffs.empty()) return;
@@ -419,8 +406,8 @@ void KeyRanking<Key>::find_split_ties(std::span<const Count> cutoffs, std::vecto
 }
 
 // Those of the positions that are ranked, each once, best first.
-template <class Key>
-void KeyRanking<Key>::choose(std::span<const std::int64_t> positions, Ties ties,
+template <class Row>
+void KeyRanking<Row>::choose(std::span<const std::int64_t> positions, Ties ties,
                              const Checkpoint& checkpoint) {
   entries_.clear();
   if (!recommends_) return;
@@ -444,16 +431,16 @@ void KeyRanking<Key>::choose(std::span<const std::int64_t> positions, Ties ties,
 }
 
 // Which of the entries, best first, is the first that the item beats.
-template <class Key>
-std::size_t KeyRanking<Key>::first_beaten(const Entry& item, const Better& better) const {
+template <class Row>
+std::size_t KeyRanking<Row>::first_beaten(const Entry& item, const Better& better) const {
   const auto beaten = std::ranges::partition_point(
       entries_, [&](const Entry& entry) { return !better(item, entry); });
   return static_cast<std::size_t>(beaten - entries_.begin());
 }
 
 // Counts for each of the bounds how many keys reach it, and how many are above it.
-template <class Key>
-void KeyRanking<Key>::count_reaching(const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::count_reaching(const Checkpoint& checkpoint) {
   const std::size_t count = bounds_.size();
   bounds_.reserve(2 * count);
   bounds_.insert(bounds_.end(), bounds_.begin(), bounds_.begin() + static_cast<Offset>(count));
@@ -465,8 +452,8 @@ void KeyRanking<Key>::count_reaching(const Checkpoint& checkpoint) {
 
 // Adds to the rank of each entry how many of the row beat it, where of equal ones the lowest
 // position wins, or the highest.
-template <class Key>
-void KeyRanking<Key>::count_by_position(bool highest, const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::count_by_position(bool highest, const Checkpoint& checkpoint) {
   const std::size_t count = entries_.size();
   // Those first that equal keys beat: at the begin of the row all, or none.
   order_.resize(count);
@@ -496,8 +483,8 @@ void KeyRanking<Key>::count_by_position(bool highest, const Checkpoint& checkpoi
 }
 
 // Ranks each item by itself: how many beat it. Returns whether positions say who wins the ties.
-template <class Key>
-bool KeyRanking<Key>::count_each(Ties ties, const Checkpoint& checkpoint) {
+template <class Row>
+bool KeyRanking<Row>::count_each(Ties ties, const Checkpoint& checkpoint) {
   const Better before_others = better(ties);
   if (before_others.ids != nullptr) {
     bounds_.clear();
@@ -524,8 +511,8 @@ bool KeyRanking<Key>::count_each(Ties ties, const Checkpoint& checkpoint) {
 }
 
 // Ranks all at once: how many of them each item of the row beats.
-template <class Key>
-void KeyRanking<Key>::count_all(Ties ties, const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::count_all(Ties ties, const Checkpoint& checkpoint) {
   const Better before_others = better(ties);
   beating_.assign(entries_.size() + 1, 0);
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
@@ -539,8 +526,8 @@ void KeyRanking<Key>::count_all(Ties ties, const Checkpoint& checkpoint) {
 }
 
 // Counts the items that score as each of the entries does, and those that score more.
-template <class Key>
-void KeyRanking<Key>::count_tied(const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::count_tied(const Checkpoint& checkpoint) {
   scores_.clear();
   for (const Entry& entry : entries_) {
     if (scores_.empty() || !is_same(scores_.back(), entry.key)) scores_.push_back(entry.key);
@@ -577,8 +564,8 @@ void KeyRanking<Key>::count_tied(const Checkpoint& checkpoint) {
 }
 
 // From the counts to the ranks, and the tie of each entry.
-template <class Key>
-void KeyRanking<Key>::tell_ties() {
+template <class Row>
+void KeyRanking<Row>::tell_ties() {
   Count beating = 0;
   Count above = 0;
   std::size_t entry = 0;
@@ -600,8 +587,8 @@ void KeyRanking<Key>::tell_ties() {
   }
 }
 
-template <class Key>
-Ranked KeyRanking<Key>::ranks_of(std::span<const std::int64_t> positions, Ties ties,
+template <class Row>
+Ranked KeyRanking<Row>::ranks_of(std::span<const std::int64_t> positions, Ties ties,
                                  const Checkpoint& checkpoint) {
   sorted_ = 0;
   ranks_.clear();
@@ -617,8 +604,8 @@ Ranked KeyRanking<Key>::ranks_of(std::span<const std::int64_t> positions, Ties t
 }
 
 // The strict rank of each entry.
-template <class Key>
-void KeyRanking<Key>::rank_entries(Ties ties, const Checkpoint& checkpoint) {
+template <class Row>
+void KeyRanking<Row>::rank_entries(Ties ties, const Checkpoint& checkpoint) {
   ranks_.assign(entries_.size(), 1);
   // The kernel does not say where NaN stands.
   const bool each = entries_.size() <= kCountedEach && !has_nan_;
@@ -635,9 +622,10 @@ void KeyRanking<Key>::rank_entries(Ties ties, const Checkpoint& checkpoint) {
   }
 }
 
-template class KeyRanking<float>;
-template class KeyRanking<double>;
-template class KeyRanking<std::int64_t>;
+template class KeyRanking<ScoreRow<float>>;
+template class KeyRanking<ScoreRow<double>>;
+template class KeyRanking<ScoreRow<std::int64_t>>;
+template class KeyRanking<EmbeddingRow>;
 
 namespace {
 
@@ -646,11 +634,11 @@ ScoreRanking make(const Source& source, const Kernels& kernels) {
   return with_key_of(source.type, [&]<class Key>(std::type_identity<Key>) -> ScoreRanking {
     ScoreRow<Key> row(source);
     if constexpr (std::is_same_v<Key, float>) {
-      return KeyRanking<Key>(std::move(row), source.min_score, kernels.float32);
+      return KeyRanking<ScoreRow<Key>>(std::move(row), source.min_score, kernels.float32);
     } else if constexpr (std::is_same_v<Key, double>) {
-      return KeyRanking<Key>(std::move(row), source.min_score, kernels.float64);
+      return KeyRanking<ScoreRow<Key>>(std::move(row), source.min_score, kernels.float64);
     } else {
-      return KeyRanking<Key>(std::move(row), source.min_score, kernels.int64);
+      return KeyRanking<ScoreRow<Key>>(std::move(row), source.min_score, kernels.int64);
     }
   });
 }
@@ -663,6 +651,11 @@ ScoreRanking make_score_ranking(const ScoreMatrix& matrix, const Kernels& kernel
 
 ScoreRanking make_score_ranking(const CandidateScores& candidates, const Kernels& kernels) {
   return make(candidates, kernels);
+}
+
+ScoreRanking make_score_ranking(const Embeddings& embeddings, const Kernels& kernels) {
+  return KeyRanking<EmbeddingRow>(EmbeddingRow(embeddings, kernels), embeddings.min_score,
+                                  kernels.float64);
 }
 
 }  // namespace metrik

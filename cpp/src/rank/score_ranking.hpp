@@ -17,23 +17,30 @@
 #include "kernels/table.hpp"
 #include "metrik/conventions.hpp"
 #include "metrik/scores.hpp"
+#include "rank/embedding_row.hpp"
+#include "rank/found.hpp"
 #include "rank/key_order.hpp"
 #include "rank/ranked.hpp"
+#include "rank/score_order.hpp"
 #include "rank/score_row.hpp"
 
 namespace metrik {
 
-template <class Key>
+template <class Row>
 class KeyRanking {
  public:
-  KeyRanking(ScoreRow<Key> row, std::optional<double> min_score, const ScoreKernels<Key>& kernels);
+  using Key = Row::Score;
+
+  KeyRanking(Row row, std::optional<double> min_score, const ScoreKernels<Key>& kernels);
 
   // What follows is about this user, until the next.
   void open(Count user, const Checkpoint& checkpoint) { row_.start(user, checkpoint); }
-  [[nodiscard]] const ScoreRow<Key>& row() const noexcept { return row_; }
+  [[nodiscard]] const Row& row() const noexcept { return row_; }
 
-  // Reads the user's scores. Beyond the end of the row, positions stand for nothing.
+  // Reads the user's scores, or, if none can be NaN, as soon as that is needed: `found` may make
+  // it needless. Beyond the end of the row, positions stand for nothing.
   void start(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
+  void know(std::optional<Found> found) noexcept { found_ = found; }
   void start(Count user, std::span<const std::int64_t> excluded, const Checkpoint& checkpoint) {
     open(user, checkpoint);
     start(excluded, checkpoint);
@@ -50,6 +57,9 @@ class KeyRanking {
   // The best items. Valid until the next call.
   Ranked best(Count depth, Ties ties, const Checkpoint& checkpoint);
 
+  // The score at one of the places of the last call of `best`.
+  [[nodiscard]] Key score_of(std::size_t place) const noexcept { return entries_[place].key; }
+
   // The first rank whose item has the score of the next, among those of the last call of `best`; 0
   // if there is none.
   [[nodiscard]] Count first_tied_rank() const noexcept;
@@ -65,29 +75,8 @@ class KeyRanking {
                        const Checkpoint& checkpoint);
 
  private:
-  struct Entry {
-    Key key;
-    std::uint32_t item;
-  };
-
-  // Whether one is ranked before the other.
-  struct Better {
-    bool highest;             // of equal scores, the highest number is first
-    const std::int64_t* ids;  // which are the numbers; null: the positions are
-
-    bool operator()(const Entry& one, const Entry& other) const noexcept {
-      if (one.key > other.key) return true;
-      if (one.key < other.key) return false;
-      if (is_nan(one.key) != is_nan(other.key)) return is_nan(other.key);
-      if (ids != nullptr && ids[one.item] != ids[other.item]) {
-        return (ids[one.item] > ids[other.item]) == highest;
-      }
-      // Of one id, the first in the row.
-      return highest && ids == nullptr ? one.item > other.item : one.item < other.item;
-    }
-    // Whether later positions lose all ties.
-    [[nodiscard]] bool by_position() const noexcept { return !highest && ids == nullptr; }
-  };
+  using Entry = ScoredItem<Key>;
+  using Better = BetterItem<Key>;
 
   template <class Body>
   void for_each_piece(const Checkpoint& checkpoint, const Body& body);
@@ -100,11 +89,11 @@ class KeyRanking {
   [[nodiscard]] bool is_rankable(Key key, std::size_t item) const noexcept {
     return !is_excluded(item) && (key >= least_ || (!has_least_ && is_nan(key)));
   }
+  void read(const Checkpoint& checkpoint);
+  [[nodiscard]] bool is_found(std::size_t keep, Ties ties) const noexcept;
   void mark_excluded(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
   [[nodiscard]] Count length(const Checkpoint& checkpoint);
   [[nodiscard]] std::span<const Key> fold_maxima(std::size_t groups, const Checkpoint& checkpoint);
-  template <class Counting>
-  Key halve(std::size_t wanted, const Counting& count);
   [[nodiscard]] Key bound(std::size_t wanted, const Checkpoint& checkpoint);
   void gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
@@ -125,14 +114,16 @@ class KeyRanking {
   Ranked ranked(Count length, const Checkpoint& checkpoint);
 
   const ScoreKernels<Key>& kernels_;
-  ScoreRow<Key> row_;
+  Row row_;
   Key least_;  // that is recommended
   bool has_least_;
   bool recommends_ = true;  // whether any score can be high enough
-  Key last_bound_ = 0;      // of whatever user
+  Key last_bound_ = 0;      // of whatever user, who is like the next
   // Of the user.
   std::size_t size_ = 0;  // items
   bool has_nan_ = false;
+  bool is_read_ = false;
+  std::optional<Found> found_;                // the best, by another way
   std::vector<std::uint32_t> excluded_;       // each once
   std::vector<std::uint64_t> excluded_bits_;  // one an item, whole chunks of them
   std::vector<Key> maxima_;                   // kGroups a chunk
@@ -154,10 +145,12 @@ class KeyRanking {
   std::vector<std::size_t> order_;  // of the entries, by position
 };
 
-using ScoreRanking = std::variant<KeyRanking<float>, KeyRanking<double>, KeyRanking<std::int64_t>>;
+using ScoreRanking = std::variant<KeyRanking<ScoreRow<float>>, KeyRanking<ScoreRow<double>>,
+                                  KeyRanking<ScoreRow<std::int64_t>>, KeyRanking<EmbeddingRow>>;
 
 [[nodiscard]] ScoreRanking make_score_ranking(const ScoreMatrix& matrix, const Kernels& kernels);
 [[nodiscard]] ScoreRanking make_score_ranking(const CandidateScores& candidates,
                                               const Kernels& kernels);
+[[nodiscard]] ScoreRanking make_score_ranking(const Embeddings& embeddings, const Kernels& kernels);
 
 }  // namespace metrik

@@ -19,24 +19,9 @@
 #include "checkpoint.hpp"
 #include "metrik/scores.hpp"
 #include "metrik/types.hpp"
+#include "rank/half.hpp"
 
 namespace metrik {
-
-// IEEE half precision: a sign, 5 bits of exponent, 10 of fraction.
-[[nodiscard]] inline float from_half(std::uint16_t half) noexcept {
-  const unsigned exponent = (half >> 10U) & 0x1fU;
-  const unsigned fraction = half & 0x3ffU;
-  float magnitude = 0;
-  if (exponent == 31) {
-    magnitude = fraction == 0 ? std::numeric_limits<float>::infinity()
-                              : std::numeric_limits<float>::quiet_NaN();
-  } else if (exponent != 0) {
-    magnitude = std::bit_cast<float>(((exponent + 112) << 23U) | (fraction << 13U));
-  } else {
-    magnitude = static_cast<float>(fraction) * 0x1p-24F;  // subnormal
-  }
-  return half >> 15U != 0 ? -magnitude : magnitude;
-}
 
 // Which keys scores of a type become: exactly, and in the same order.
 template <class Visitor>
@@ -57,8 +42,8 @@ auto with_key_of(ScoreType type, const Visitor& visitor) {
 template <class Key>
 class ScoreRow {
  public:
-  // So many of them at a time at most.
-  static constexpr std::size_t kPiece = kChunk;
+  using Score = Key;
+  static constexpr bool kMayBeNan = true;
 
   explicit ScoreRow(const ScoreMatrix& matrix);
   explicit ScoreRow(const CandidateScores& candidates);
@@ -66,6 +51,8 @@ class ScoreRow {
   void start(Count user, const Checkpoint& checkpoint);
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
+  // So many keys at a time at most.
+  [[nodiscard]] static constexpr std::size_t piece_size() noexcept { return kChunk; }
   // Keys at consecutive positions, valid until the next call.
   [[nodiscard]] const Key* piece(std::size_t begin, std::size_t size);
   [[nodiscard]] Key at(std::size_t position) const noexcept;

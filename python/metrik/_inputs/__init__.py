@@ -1,28 +1,29 @@
-"""From the caller's containers to waist 1. A container is one module: a new one is one more row here."""
+"""From the caller's containers to waist 1. A container is one module; `containers` lists them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
-from metrik._errors import input_error, type_error
-from metrik._inputs import arrays, sequences, sparse
+from metrik._errors import input_error
+from metrik._inputs import sparse
 from metrik._inputs.candidates import Candidates
 from metrik._inputs.canonical import Columns, Exclude, Lists, Rankings, Rows, Truth
-from metrik._inputs.checks import id_array
+from metrik._inputs.containers import as_columns, rows_of
+from metrik._inputs.embeddings import Embeddings
 from metrik._inputs.ratings import from_ratings
 from metrik._inputs.scores import Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = [
     "Candidates",
     "Columns",
+    "Embeddings",
     "Exclude",
     "Lists",
+    "Predictions",
     "Rankings",
+    "Scored",
     "Scores",
     "Truth",
     "as_columns",
@@ -31,37 +32,12 @@ __all__ = [
     "as_rankings",
     "as_scored",
     "as_truth",
-    "check_columns",
     "from_ratings",
+    "settled",
 ]
 
-
-class Adapter(NamedTuple):
-    """One kind of container."""
-
-    name: str  # as a message lists it
-    matches: Callable[[object], bool]
-    rows: Callable[[object, str], Rows]  # the container and the argument's name
-
-
-ADAPTERS = (
-    Adapter("a list of sequences", sequences.matches, sequences.rows),
-    Adapter("a two-dimensional array", arrays.matches, arrays.rows),
-)
-
-
-def _rows(value: object, argument: str) -> Rows:
-    for adapter in ADAPTERS:
-        if adapter.matches(value):
-            return adapter.rows(value, argument)
-    expected = ", ".join(adapter.name for adapter in ADAPTERS)
-    others = {
-        "truth": " or metrik.Truth",
-        "predictions": ", a sparse matrix, metrik.Rankings, Scores or Candidates",
-        "exclude": ", a sparse matrix or metrik.Exclude",
-        "candidates": ", a sparse matrix or one sequence of ids for all users",
-    }
-    raise type_error(argument, f"{expected}{others[argument]}", type(value).__name__)
+Scored: TypeAlias = Scores | Candidates | Embeddings  # what has scores
+Predictions: TypeAlias = Rankings | Scored
 
 
 def as_truth(value: object) -> Truth:
@@ -79,7 +55,7 @@ def as_truth(value: object) -> Truth:
     >>> metrik.as_truth([[1, 4], [21]])
     <Truth of 2 users, 3 items (int64)>
     """
-    return value if isinstance(value, Truth) else Truth.from_rows(_rows(value, "truth"))
+    return value if isinstance(value, Truth) else Truth.from_rows(rows_of(value, "truth"))
 
 
 def as_rankings(value: object) -> Rankings:
@@ -97,15 +73,15 @@ def as_rankings(value: object) -> Rankings:
     >>> metrik.as_rankings([[4, 2, 1], [21, 3]])
     <Rankings of 2 users, 5 items (int64)>
     """
-    return value if isinstance(value, Rankings) else Rankings.from_rows(_rows(value, "predictions"))
+    return value if isinstance(value, Rankings) else Rankings.from_rows(rows_of(value, "predictions"))
 
 
-def as_predictions(value: object) -> Rankings | Scores | Candidates:
-    """Return the value as `Scores`, `Candidates` or `Rankings`, by what it is.
+def as_predictions(value: object) -> Predictions:
+    """Return the value as `Scores`, `Candidates`, `Embeddings` or `Rankings`, by what it is.
 
     Parameters
     ----------
-    value : Rankings, Scores, Candidates, list of sequences, two-dimensional array, or sparse matrix
+    value : Rankings, Scores, Candidates, Embeddings, list of sequences, two-dimensional array, or sparse matrix
         A two-dimensional array of floats is taken as `Scores`. Scores that are integers need
         `metrik.Scores`: an array of integers holds ids. A csr, csc or coo array or matrix of SciPy is
         taken as `Candidates`: each stored entry is one, a zero too, and entries of one place are not
@@ -120,7 +96,7 @@ def as_predictions(value: object) -> Rankings | Scores | Candidates:
     >>> metrik.as_predictions(np.array([[2, 0, 1]]))
     <Rankings of 1 users, 3 items (int64)>
     """
-    if isinstance(value, (Scores, Candidates)):
+    if isinstance(value, (Scores, Candidates, Embeddings)):
         return value
     if sparse.matches(value):
         return _sparse_candidates(value, "predictions")
@@ -129,9 +105,9 @@ def as_predictions(value: object) -> Rankings | Scores | Candidates:
     return as_rankings(value)
 
 
-def as_scored(value: object) -> Scores | Candidates:
+def as_scored(value: object) -> Scored:
     """Return the value as what has scores; messages call it scores."""
-    if isinstance(value, (Scores, Candidates)):
+    if isinstance(value, (Scores, Candidates, Embeddings)):
         return value
     return _sparse_candidates(value, "scores") if sparse.matches(value) else Scores.named(value, "scores")
 
@@ -163,32 +139,28 @@ def as_exclude(value: object) -> Exclude | None:
         return Exclude.from_rows(Rows(value.indptr, value.items, lengths=value.lengths))
     if sparse.matches(value):
         return Exclude.from_rows(sparse.entries(value, "exclude").rows)
-    return Exclude.from_rows(_rows(value, "exclude"))
+    return Exclude.from_rows(rows_of(value, "exclude"))
 
 
-def as_columns(value: object) -> Columns | None:
-    """Return the columns that scores are restricted to: a flat sequence or 1-D array is for all users."""
-    if value is None or isinstance(value, Columns):
-        return value
-    if isinstance(value, Lists):
-        return Columns.from_rows(value.rows(), for_all=False)
-    if sparse.matches(value):
-        return Columns.from_rows(sparse.entries(value, "candidates").rows, for_all=False)
-    if isinstance(value, np.ndarray) and value.ndim == 1:
-        items = id_array(value, "candidates")
-        return Columns.from_rows(Rows(np.array([0, len(items)]), items), for_all=True)
-    if sequences.is_flat(value):
-        return Columns.from_rows(sequences.rows([value], "candidates"), for_all=True)
-    return Columns.from_rows(_rows(value, "candidates"), for_all=False)
+def settled(
+    predictions: Predictions, columns: Columns | None, exclude: Exclude | None
+) -> tuple[Columns | None, Exclude | None]:
+    """Return which items may be ranked and which are excluded, with what the predictions themselves say of it.
 
-
-def check_columns(columns: Columns | None, predictions: Rankings | Scores | Candidates) -> None:
-    """Raise InputError unless the predictions are scores that can be restricted to the columns."""
+    Raise InputError unless they are scores that can be restricted to the columns.
+    """
+    if isinstance(predictions, Embeddings):
+        exclude = predictions.excluded(exclude)
+        if predictions.candidates is not None:
+            if columns is not None:
+                raise input_error("candidates", "None beside embeddings that have candidates", "others")
+            columns = predictions.candidates
     if columns is None:
-        return
-    if not isinstance(predictions, Scores):
+        return None, exclude
+    if not isinstance(predictions, (Scores, Embeddings)):
         expected = f"None beside {type(predictions).__name__}, which hold all that may be ranked"
         raise input_error("candidates", expected, "columns of scores")
     if not columns.for_all and len(columns) != len(predictions):
         raise input_error("candidates", f"one entry for each of {len(predictions)} users", str(len(columns)))
-    columns.check(predictions.values.shape[1])
+    columns.check(len(predictions.items) if isinstance(predictions, Embeddings) else predictions.values.shape[1])
+    return columns, exclude

@@ -301,6 +301,13 @@ class Columns(Lists):
             count=len(places),
         )
 
+    @classmethod
+    def _loaded(cls, rows: Rows, given: Rows, for_all: bool) -> Columns:  # noqa: FBT001 - pickle calls it
+        return cls._of(rows, given, for_all=for_all)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Columns._loaded, (self.rows(), self.given, self.for_all))
+
     def __getitem__(self, users: slice) -> Columns:
         """Return consecutive users."""
         if self.for_all:

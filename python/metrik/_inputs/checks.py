@@ -94,6 +94,26 @@ def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray
     return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
 
 
+def vector_array(value: object, argument: str) -> NDArray[Any]:
+    """Return vectors in their own type, the numbers of each side by side: the array itself, if the core can read it."""
+    return _floats(value, argument, 2)
+
+
+def bias_array(value: object, argument: str) -> NDArray[Any]:
+    """Return a number a row in its own type, whatever the strides."""
+    return _floats(value, argument, 1)
+
+
+def _floats(value: object, argument: str, dimensions: int) -> NDArray[Any]:
+    array = plain_array(value, argument)
+    if array.dtype.kind != "f" or array.dtype.itemsize > 8:
+        raise type_error(argument, "float16, float32 or float64", _described(array))
+    _check_dimensions(array, argument, dimensions)
+    array = np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
+    side_by_side = dimensions == 1 or array.shape[1] <= 1 or array.strides[1] == array.itemsize
+    return array if side_by_side else np.ascontiguousarray(array)
+
+
 def exact_float(number: Any) -> float | None:  # noqa: ANN401 - any real number
     """Return the number as a float; None if that is another number."""
     try:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from metrik._conventions import Convention
+    from metrik._progress import Tell
     from metrik._report import Comparison, Report
     from metrik._run import Options
 
@@ -52,6 +53,7 @@ def evaluate(
     groups: object = None,
     per_user: bool = False,
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> Report | Comparison:
     """Evaluate as `metrik.evaluate` does, user by user in Python; `num_threads` is checked and ignored.
 
@@ -73,6 +75,7 @@ def evaluate(
         groups,
         per_user,
         num_threads,
+        progress,
     )
 
 
@@ -85,6 +88,7 @@ def topk(
     ties: str = "lowest_id",
     nan: str = "raise",
     num_threads: int | None = None,
+    progress: bool | Tell = False,
 ) -> TopK:
     """Rank as `metrik.topk` does, user by user in Python; `num_threads` is checked and ignored.
 
@@ -94,4 +98,4 @@ def topk(
     >>> metrik.reference.topk([[3, 7, 5]], k=2).ids
     array([[1, 2]])
     """
-    return ranked(reference_ranker, scores, k, exclude, candidates, ties, nan, num_threads)
+    return ranked(reference_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)

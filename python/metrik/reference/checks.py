@@ -6,10 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from metrik._errors import input_error
-from metrik._inputs import Candidates, Rankings
+from metrik._inputs import Candidates, Embeddings, Rankings
 from metrik._metrics import metrics as registry
 from metrik.reference.judge import settled_rules
 from metrik.reference.ranking import check_nan, check_repeats
+from metrik.reference.similarity import check_vectors
 from metrik.reference.ties import EXPECTATIONS
 
 if TYPE_CHECKING:
@@ -33,16 +34,7 @@ def check(problem: Problem) -> None:
     _check_length("predictions", len(problem.predictions), len(problem.truth))
     if problem.exclude is not None:
         _check_length("exclude", len(problem.exclude), len(problem.truth))
-    if problem.weights is not None:
-        _check_length("weights", len(problem.weights), len(problem.truth))
-        bad = [
-            (user, weight)
-            for user, weight in enumerate(problem.weights.tolist())
-            if weight != 0 and not 1 / _MAX_GAIN <= weight <= _MAX_GAIN
-        ]
-        if bad:
-            user, weight = bad[0]
-            raise input_error("weights", "0, or numbers from 2^-256 to 2^256", f"{weight:g}", row=user, count=len(bad))
+    _check_weights(problem)
     for rules in _all_rules(problem):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and rules["min_grade"] is not None and rules["min_grade"] > 1:
@@ -50,8 +42,24 @@ def check(problem: Problem) -> None:
     for value in sorted(problem.values, key=lambda value: value.cutoff or math.inf):  # as the core walks them
         _check_gains(problem, value)
     predictions = problem.predictions
-    if not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
+    if isinstance(predictions, Embeddings):
+        check_vectors(predictions)
+    elif not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
         check_nan(predictions, problem.candidates, "predictions")
+
+
+def _check_weights(problem: Problem) -> None:
+    if problem.weights is None:
+        return
+    _check_length("weights", len(problem.weights), len(problem.truth))
+    bad = [
+        (user, weight)
+        for user, weight in enumerate(problem.weights.tolist())
+        if weight != 0 and not 1 / _MAX_GAIN <= weight <= _MAX_GAIN
+    ]
+    if bad:
+        user, weight = bad[0]
+        raise input_error("weights", "0, or numbers from 2^-256 to 2^256", f"{weight:g}", row=user, count=len(bad))
 
 
 def _lists(problem: Problem) -> Rankings | None:

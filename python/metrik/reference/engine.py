@@ -95,7 +95,7 @@ def reference_engine(problem: Problem) -> Outcome:
     users = _Users(problem)
     check_user_faults(problem, lambda user, rules: _policy(users, user, rules), users.tied_ranks)
     _check_catalogues(users, problem.values)
-    ratios = [[_ratio(users, user, value) for user in range(len(users))] for value in problem.values]
+    ratios = _ratios(problem, users)
     per_user = np.array(
         [[_value(ratio, value.rules) for ratio in row] for value, row in zip(problem.values, ratios, strict=True)]
     ).reshape(len(problem.values), len(users))
@@ -104,6 +104,16 @@ def reference_engine(problem: Problem) -> Outcome:
         for i, value in enumerate(problem.values)
     ]  # fmt: skip
     return Outcome(sums, _counts(problem, users), per_user if problem.per_user else None)
+
+
+def _ratios(problem: Problem, users: _Users) -> list[list[Ratio | None]]:
+    """Return each value's ratios, user by user."""
+    ratios: list[list[Ratio | None]] = [[] for _ in problem.values]
+    for user in range(len(users)):
+        for row, value in zip(ratios, problem.values, strict=True):
+            row.append(_ratio(users, user, value))
+        problem.finished(user + 1)
+    return ratios
 
 
 def _check_catalogues(users: _Users, values: Sequence[Value]) -> None:

@@ -10,15 +10,14 @@ import numpy as np
 
 from metrik._conventions import STRICT_TIES
 from metrik._errors import input_error
-from metrik._inputs import Scores
+from metrik._inputs import Candidates, Embeddings
+from metrik.reference.similarity import check_vectors, similarities
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from metrik._inputs import Candidates, Columns
-    from metrik._topk import Question
+    from metrik._inputs import Columns, Scored
+    from metrik._topk import Best, Question
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,11 @@ class Row:
         return groups + ([last] if last else [])
 
 
-def row_of(predictions: Scores | Candidates, columns: Columns | None, user: int) -> Row:
+def row_of(predictions: Scored, columns: Columns | None, user: int) -> Row:
     """Return what has a score for the user, and may be ranked unless it is excluded."""
-    if isinstance(predictions, Scores):
-        row = predictions.values[user].tolist()
+    if not isinstance(predictions, Candidates):
+        scores = similarities(predictions, user) if isinstance(predictions, Embeddings) else predictions.values[user]
+        row = scores.tolist()
         places = range(len(row)) if columns is None else columns.row(user).tolist()
         return Row(places, places, [row[place] for place in places])
     ids = predictions.lists.row(user).tolist()
@@ -59,7 +59,7 @@ def row_of(predictions: Scores | Candidates, columns: Columns | None, user: int)
     return Row(range(len(ids)), ids, predictions.scores[begin : begin + len(ids)].tolist())
 
 
-def rows_of(predictions: Scores | Candidates, columns: Columns | None) -> Iterator[Row]:
+def rows_of(predictions: Scored, columns: Columns | None) -> Iterator[Row]:
     """Return the row of each user."""
     return (row_of(predictions, columns, user) for user in range(len(predictions)))
 
@@ -68,7 +68,7 @@ def _is_nan(score: float) -> bool:
     return score != score  # noqa: PLR0124 - NaN alone differs from itself
 
 
-def check_nan(predictions: Scores | Candidates, columns: Columns | None, argument: str) -> None:
+def check_nan(predictions: Scored, columns: Columns | None, argument: str) -> None:
     """Raise InputError if any score is NaN, even of an item that is excluded."""
     places = [
         (user, place)
@@ -103,25 +103,31 @@ def check_repeats(argument: str, rows: Iterable[Sequence[int]]) -> None:
         raise input_error(argument, "each item once", found, row=user, position=position, count=len(repeats))
 
 
-def reference_ranker(question: Question) -> NDArray[np.int64]:
+def reference_ranker(question: Question) -> Best:
     """Return where the k best items of each user stand in what stores the scores, padded with -1."""
     scores, exclude = question.scores, question.exclude
     if question.ties not in {*STRICT_TIES, "raise"}:
         raise input_error("ties", "an order of the items alone, or 'raise'", repr(question.ties))
+    if isinstance(scores, Embeddings):
+        check_vectors(scores)
     if question.nan == "raise":
         check_nan(scores, question.candidates, "scores")
     check_repeats("scores", (row.ids for row in rows_of(scores, question.candidates)))
     places = np.full((len(scores), question.k), -1, np.int64)
+    found = np.full(places.shape, np.nan) if isinstance(scores, Embeddings) else None
     tied = []
     for user, row in enumerate(rows_of(scores, question.candidates)):
         excluded = frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
-        begin = 0 if isinstance(scores, Scores) else int(scores.indptr[user])
+        begin = int(scores.indptr[user]) if isinstance(scores, Candidates) else 0
         groups = row.ranking(excluded, scores.min_score, ties=question.ties, nan=question.nan)
         best = list(chain.from_iterable(groups))[: question.k]
         places[user, : len(best)] = [begin + row.places[i] for i in best]
+        if found is not None:
+            found[user, : len(best)] = [row.scores[i] for i in best]
         firsts = np.cumsum([0, *map(len, groups)])[:-1]
         if any(len(group) > 1 and first < question.k for group, first in zip(groups, firsts, strict=True)):
             tied.append(user)
+        question.finished(user + 1)
     if tied:
         raise input_error("scores", "scores that no two of the best items share", "a tie", row=tied[0], count=len(tied))
-    return places
+    return places, found

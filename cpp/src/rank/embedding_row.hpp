@@ -1,0 +1,84 @@
+// A user's scores, made of vectors whenever they are asked for. What has a score is counted by its
+// position; its id may be another number.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "checkpoint.hpp"
+#include "kernels/table.hpp"
+#include "metrik/embeddings.hpp"
+#include "rank/similarities.hpp"
+
+namespace metrik {
+
+class EmbeddingRow {
+ public:
+  using Score = double;
+  static constexpr bool kMayBeNan = false;
+
+  EmbeddingRow(const Embeddings& source, const Kernels& kernels)
+      : source_(source),
+        similarities_(source, kernels),
+        restriction_(source.candidates ? &*source.candidates : nullptr),
+        size_(restriction_ != nullptr ? 0 : static_cast<std::size_t>(source.items.rows)) {}
+
+  void start(Count user, const Checkpoint&) {
+    similarities_.read(user, user_);
+    if (restriction_ == nullptr) return;
+    items_ = row_of_int64(*restriction_, restriction_->rows() == 1 ? 0 : user);
+    size_ = items_.size();
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  // So many scores at a time at most: whole chunks of the kernels, made in some milliseconds.
+  [[nodiscard]] std::size_t piece_size() const noexcept {
+    const std::size_t chunks = kPieceTerms / static_cast<std::size_t>(source_.width) / kChunkScores;
+    return std::clamp<std::size_t>(chunks, 1, kChunk / kChunkScores) * kChunkScores;
+  }
+  // Scores at consecutive positions, valid until the next call.
+  [[nodiscard]] const double* piece(std::size_t begin, std::size_t size) {
+    scores_.resize(std::max(scores_.size(), size));
+    const auto some = std::span(scores_).first(size);
+    if (restriction_ == nullptr) {
+      similarities_.score(user_, static_cast<Count>(begin), some);
+    } else {
+      similarities_.score(user_, items_.subspan(begin, size), some);
+    }
+    return scores_.data();
+  }
+  [[nodiscard]] double at(std::size_t position) {
+    double score = 0;
+    const std::int64_t item = place(position);
+    similarities_.score(user_, {&item, 1}, {&score, 1});
+    return score;
+  }
+
+  [[nodiscard]] bool named() const noexcept { return restriction_ != nullptr; }
+  [[nodiscard]] std::span<const std::int64_t> ids() const noexcept { return items_; }
+  [[nodiscard]] bool listed() const noexcept { return false; }
+  [[nodiscard]] bool ascends() const noexcept { return true; }
+  [[nodiscard]] Offset place(std::size_t position) const noexcept {
+    return restriction_ != nullptr ? items_[position] : static_cast<Offset>(position);
+  }
+  [[nodiscard]] double least(double min_score, bool& none) const noexcept {
+    none = false;
+    return min_score;
+  }
+
+ private:
+  static constexpr std::size_t kPieceTerms = std::size_t{1} << 21U;
+
+  const Embeddings& source_;
+  Similarities similarities_;
+  const Lists* restriction_;  // to some items
+  std::size_t size_;
+  UserVector user_;
+  std::span<const std::int64_t> items_;  // by position, if they are restricted
+  std::vector<double> scores_;
+};
+
+}  // namespace metrik

@@ -1,0 +1,152 @@
+#include "rank/lengths.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <utility>
+
+#include "metrik/error.hpp"
+#include "parallel.hpp"
+#include "rank/similarities.hpp"
+
+namespace metrik {
+namespace {
+
+// The product of two squares in this range is a number that is neither infinite nor 0.
+constexpr double kLargestSquare = 0x1p500;
+constexpr double kSmallestSquare = 0x1p-500;
+constexpr double kLongest = 0x1p250;
+
+// Looks at one matrix.
+class Measuring {
+ public:
+  Measuring(const Embeddings& source, const Vectors& vectors, const Kernels& kernels,
+            const Effort& effort)
+      : source_(source), vectors_(vectors), kernels_(kernels), effort_(effort) {}
+
+  // The largest square of each tile.
+  std::vector<double> largest_squares() {
+    std::vector<double> largest(tiles());
+    std::atomic<bool> refused = false;
+    constexpr std::size_t kTiles = 64;  // a block
+    const auto body = [&](int, Count block, const Checkpoint& checkpoint) {
+      Similarities similarities(source_, kernels_);
+      std::array<double, kTileItems> room{};
+      const std::size_t first = static_cast<std::size_t>(block) * kTiles;
+      for (std::size_t tile = first; tile < std::min(first + kTiles, tiles()); ++tile) {
+        const std::span<const double> squares = squares_of(similarities, tile, room);
+        for (const double square : squares) {
+          if (!is_allowed(square)) refused = true;
+          largest[tile] = std::max(largest[tile], square);
+        }
+        checkpoint();
+      }
+    };
+    parallel_for(static_cast<Count>((tiles() + kTiles - 1) / kTiles), effort_.threads, body,
+                 effort_.poll);
+    if (refused) refuse();
+    return largest;
+  }
+
+ private:
+  [[nodiscard]] std::size_t tiles() const noexcept {
+    return (static_cast<std::size_t>(vectors_.rows) + kTileItems - 1) / kTileItems;
+  }
+  [[nodiscard]] bool is_directed() const noexcept {
+    return source_.similarity == Similarity::cosine;
+  }
+  [[nodiscard]] bool is_allowed(double square) const noexcept {
+    return square <= kLargestSquare && (!is_directed() || square >= kSmallestSquare);
+  }
+  // Valid until the next call.
+  std::span<const double> squares_of(Similarities& similarities, std::size_t tile,
+                                     std::span<double> squares) const {
+    const std::size_t first = tile * kTileItems;
+    squares =
+        squares.first(std::min(squares.size(), static_cast<std::size_t>(vectors_.rows) - first));
+    similarities.square(vectors_, static_cast<Count>(first), squares);
+    return squares;
+  }
+  void describe(Fault& fault, Count row, double square) const;
+  [[noreturn]] void refuse() const;
+
+  const Embeddings& source_;
+  const Vectors& vectors_;
+  const Kernels& kernels_;
+  const Effort& effort_;
+};
+
+// What is wrong with a vector.
+void Measuring::describe(Fault& fault, Count row, double square) const {
+  fault.row = row;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(source_.width); ++i) {
+    const double number = number_of(vectors_, row, i);
+    if (std::isfinite(number)) continue;
+    fault.position = static_cast<Offset>(i);
+    fault.expected = "finite numbers";
+    fault.found = shown(number);
+    return;
+  }
+  const bool is_short = square < 1;
+  fault.expected = is_short ? "vectors that have a direction, of length 2^-250 or more"
+                            : "vectors no longer than 2^250";
+  fault.found = "one of length " + shown(std::sqrt(square));
+  if (is_short) fault.hint = "similarity='dot' takes it";
+}
+
+// Walks all vectors again to say how many are wrong, and which is the first.
+void Measuring::refuse() const {
+  const Checkpoint checkpoint = timed(effort_.poll);
+  Similarities similarities(source_, kernels_);
+  std::array<double, kTileItems> room{};
+  Fault fault{.argument = vectors_.argument, .count = 0};
+  for (std::size_t tile = 0; tile < tiles(); ++tile) {
+    checkpoint();
+    const std::span<const double> squares = squares_of(similarities, tile, room);
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+      if (is_allowed(squares[i])) continue;
+      const auto row = static_cast<Count>(tile * kTileItems + i);
+      if (fault.count++ == 0) describe(fault, row, squares[i]);
+    }
+  }
+  if (fault.count == 0) {
+    fault.expected = "an array that does not change";
+    fault.found = "another thread writing to it";
+  }
+  throw InputError(std::move(fault));
+}
+
+double largest_bias(const Vectors& biases, const Checkpoint& checkpoint) {
+  double largest = 0;
+  Fault fault{.argument = biases.argument, .expected = "finite numbers", .count = 0};
+  in_chunks(static_cast<std::size_t>(biases.rows), checkpoint,
+            [&](std::size_t begin, std::size_t end) {
+              for (std::size_t i = begin; i < end; ++i) {
+                const double bias = number_of(biases, static_cast<Count>(i), 0);
+                largest = std::max(largest, std::abs(bias));
+                if (std::abs(bias) <= kLongest || fault.count++ > 0) continue;
+                fault.found = shown(bias);
+                fault.position = static_cast<Offset>(i);
+              }
+            });
+  if (fault.count > 0) throw InputError(std::move(fault));
+  return largest;
+}
+
+}  // namespace
+
+Lengths measure(const Embeddings& source, const Kernels& kernels, const Effort& effort) {
+  Measuring(source, source.users, kernels, effort).largest_squares();
+  Lengths lengths;
+  lengths.largest_squares = Measuring(source, source.items, kernels, effort).largest_squares();
+  for (const double square : lengths.largest_squares) {
+    lengths.largest_square = std::max(lengths.largest_square, square);
+  }
+  if (source.item_bias) {
+    lengths.largest_bias = largest_bias(*source.item_bias, timed(effort.poll));
+  }
+  return lengths;
+}
+
+}  // namespace metrik

@@ -1,0 +1,28 @@
+// How long vectors are, which says whether they can be multiplied, and how far off a rounded
+// product may be.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/table.hpp"
+#include "metrik/embeddings.hpp"
+
+namespace metrik {
+
+// So many items are measured, and multiplied, together.
+inline constexpr std::size_t kTileItems = 256;
+
+// Of the items.
+struct Lengths {
+  std::vector<double> largest_squares;  // of each tile
+  double largest_square = 0;
+  double largest_bias = 0;
+};
+
+// Throws InputError unless all numbers are finite, no vector is too long to multiply, and, of
+// those whose direction is asked for, none too short.
+[[nodiscard]] Lengths measure(const Embeddings& source, const Kernels& kernels,
+                              const Effort& effort);
+
+}  // namespace metrik

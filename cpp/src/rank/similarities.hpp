@@ -1,0 +1,58 @@
+// What users and items score, to the last bit: in double precision, the terms of a pair added in
+// one order. Whatever else is made of vectors only tells which pairs are worth the trouble.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/table.hpp"
+#include "metrik/embeddings.hpp"
+#include "metrik/types.hpp"
+
+namespace metrik {
+
+// A user's vector as it is compared with items.
+struct UserVector {
+  std::vector<double> numbers;
+  double square = 0;  // of its length
+};
+
+class Similarities {
+ public:
+  Similarities(const Embeddings& source, const Kernels& kernels);
+
+  void read(Count user, UserVector& vector);
+  // The squares of the lengths of some rows.
+  void square(const Vectors& vectors, Count first, std::span<double> squares);
+
+  // The scores of consecutive items, and of some items.
+  void score(const UserVector& user, Count first, std::span<double> scores);
+  void score(const UserVector& user, std::span<const std::int64_t> items, std::span<double> scores);
+
+  // An item's vector times a factor, rounded.
+  void scale(Count item, double factor, float* scaled) const;
+
+ private:
+  template <class ItemOf>
+  void score_each(const UserVector& user, const ItemOf& item_of, std::span<double> scores);
+  template <class Number, class ItemOf>
+  void score_some(const UserVector& user, const VectorKernels<Number>& kernels,
+                  const ItemOf& item_of, std::span<double> scores);
+  template <class Number>
+  void point_at(const Vectors& vectors, std::span<const Number*> rows, const auto& row_of);
+  template <class Number>
+  void square_some(const Vectors& vectors, const VectorKernels<Number>& kernels, Count first,
+                   std::span<double> squares);
+
+  const Embeddings& source_;
+  const Kernels& kernels_;
+  std::size_t width_;
+  std::vector<float> widened_;  // rows of half precision
+};
+
+// A number of a vector, as it is.
+[[nodiscard]] double number_of(const Vectors& vectors, Count row, std::size_t place) noexcept;
+
+}  // namespace metrik

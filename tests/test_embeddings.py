@@ -1,0 +1,359 @@
+"""Embeddings: scores are float64 to the last bit, whatever finds which of them matter."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import metrik
+from metrik import _blas, _core, _optional
+from strategies import examples
+
+EVERY_TIE = ("lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "expected")
+METRICS = ["precision@2", "recall@[1,5]", "ndcg@5", "average_precision@3", "reciprocal_rank", "auc", "r_precision"]
+
+
+@pytest.fixture(params=["BLAS", "no BLAS"])
+def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Screened by products of matrices, or scored one by one as without SciPy."""
+    if request.param == "no BLAS":
+        monkeypatch.setattr(_blas, "sgemm", lambda: None)
+    return str(request.param)
+
+
+@st.composite
+def vectors(draw: st.DrawFn, rows: int, width: int, dtype: str) -> NDArray[Any]:
+    """Draw rows that are hard to tell apart: repeated, of few values, of very different lengths."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    drawn = rng.normal(size=(rows, width))
+    kind = draw(st.sampled_from(["normal", "whole", "signs", "repeated", "near", "uneven", "tiny", "huge"]))
+    match kind:
+        case "whole":
+            drawn = rng.integers(-2, 3, size=(rows, width)).astype(float)
+        case "signs":
+            drawn = np.sign(drawn)
+        case "repeated":
+            drawn = drawn[rng.integers(0, max(1, rows // 4), rows)]
+        case "near":  # products in single precision cannot tell these apart
+            drawn = drawn[0] + drawn * 1e-7
+        case "uneven" if dtype != "float16":
+            drawn *= np.exp(8 * rng.normal(size=(rows, 1)))
+        case "tiny" if dtype != "float16":
+            drawn *= 1e-30 if dtype == "float32" else 1e-70
+        case "huge" if dtype != "float16":
+            drawn *= 1e30 if dtype == "float32" else 1e70
+    settled = drawn.astype(dtype)
+    layout = draw(st.sampled_from(["plain", "reversed", "strided", "columns"]))
+    if layout == "reversed":
+        return settled[::-1]
+    if layout == "strided":
+        return np.repeat(settled, 2, axis=0)[::2]
+    return np.asfortranarray(settled) if layout == "columns" else settled
+
+
+@st.composite
+def embeddings(draw: st.DrawFn) -> metrik.Embeddings:
+    width = draw(st.sampled_from([1, 2, 7, 8, 9, 17, 32]))
+    # More than a tile, so that bounds of one are used in the next.
+    rows = draw(st.sampled_from([1, 3, 40, 300, 700]))
+    similarity = draw(st.sampled_from(["dot", "cosine", "euclidean"]))
+    itself = rows < 50 and draw(st.booleans())
+    types = st.sampled_from(["float16", "float32", "float64"])
+    items = draw(vectors(rows, width, draw(types)))
+    users = items if itself else draw(vectors(draw(st.integers(1, 4)), width, draw(types)))
+    if similarity == "cosine":
+        users, items = (np.where(one.any(axis=1, keepdims=True), one, one.dtype.type(1)) for one in (users, items))
+    bias = None
+    if similarity == "dot" and draw(st.booleans()):
+        bias = np.random.default_rng(draw(st.integers(0, 99))).normal(size=rows).astype(draw(types))
+    candidates: Any = None
+    ids = st.integers(0, rows - 1)
+    if draw(st.integers(0, 3)) == 0:
+        candidates = draw(st.one_of(
+            st.lists(ids, min_size=1, max_size=rows, unique=True),
+            st.lists(st.lists(ids, max_size=20, unique=True), min_size=len(users), max_size=len(users)),
+        ))  # fmt: skip
+    min_score = draw(st.one_of(st.none(), st.floats(-3, 3)))
+    model = metrik.Embeddings(users, items, similarity, None, candidates, bias, itself)
+    if min_score is not None and draw(st.booleans()):  # one that an item has
+        min_score = float(metrik.reference.topk(model, rows).scores[0, draw(st.integers(0, rows - 1))])
+        min_score = None if math.isnan(min_score) else min_score
+    return metrik.Embeddings(users, items, similarity, min_score, candidates, bias, itself)
+
+
+def outcome(call: Any) -> Any:
+    try:
+        return call()
+    except metrik.MetrikError as error:
+        return type(error), str(error)
+
+
+def rows_of_ids(model: metrik.Embeddings, size: int) -> st.SearchStrategy[list[list[int]]]:
+    rows = st.lists(st.integers(0, len(model.items) + 1), max_size=size, unique=True)
+    return st.lists(rows, min_size=len(model), max_size=len(model))
+
+
+@settings(max_examples=examples(150))
+@given(data=st.data(), k=st.sampled_from([1, 2, 5, 10, 40]), threads=st.integers(1, 3))
+def test_the_best_items_are_those_of_the_reference(data: st.DataObject, k: int, threads: int) -> None:
+    model = data.draw(embeddings())
+    exclude = data.draw(st.one_of(st.none(), rows_of_ids(model, 20)))
+    ties = data.draw(st.sampled_from(["lowest_id", "highest_id", "input_order", "raise"]))
+    expected = outcome(lambda: metrik.reference.topk(model, k, exclude, ties=ties))
+    for product in (_optional.sgemm, lambda: None):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(_blas, "sgemm", product)
+            found = outcome(lambda: metrik.topk(model, k, exclude, ties=ties, num_threads=threads))
+        if isinstance(expected, metrik.TopK):
+            assert found.ids.tolist() == expected.ids.tolist()
+            assert np.array_equal(found.scores, expected.scores, equal_nan=True)
+        else:
+            assert found[0] == expected[0]
+
+
+@pytest.mark.filterwarnings("ignore::metrik.EvaluationWarning")
+@settings(max_examples=examples(100))
+@given(data=st.data(), threads=st.integers(1, 3))
+def test_an_evaluation_is_that_of_the_reference(data: st.DataObject, threads: int) -> None:
+    model = data.draw(embeddings())
+    truth, exclude = data.draw(rows_of_ids(model, 6)), data.draw(st.one_of(st.none(), rows_of_ids(model, 9)))
+    convention = metrik.conventions["standard"].replace(
+        ties=data.draw(st.sampled_from(EVERY_TIE)), score_dtype=data.draw(st.sampled_from(["native", "float32"]))
+    )
+    few = data.draw(st.lists(st.sampled_from(METRICS), min_size=1, max_size=3, unique=True))
+    options: dict[str, Any] = {"exclude": exclude, "convention": convention, "per_user": True}
+    expected = metrik.reference.evaluate(truth, model, few, **options)
+    for product in (_optional.sgemm, lambda: None):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(_blas, "sgemm", product)
+            found = metrik.evaluate(truth, model, few, num_threads=threads, **options)
+        assert found.counts == expected.counts
+        for metric in expected.metrics:
+            np.testing.assert_allclose(found.per_user[metric], expected.per_user[metric], rtol=4e-16)
+
+
+def test_f01_whole_numbers_score_as_numpy_has_it(either_way: str) -> None:
+    rng = np.random.default_rng(5)
+    users, items = rng.integers(-9, 10, size=(30, 12)), rng.integers(-9, 10, size=(900, 12))
+    for dtype in (np.float16, np.float32, np.float64):
+        best = metrik.topk(metrik.Embeddings(users.astype(dtype), items.astype(dtype)), 50)
+        scores = (users @ items.T).astype(np.float64)
+        expected = np.argsort(-scores, axis=1, kind="stable")[:, :50]
+        assert np.array_equal(best.ids, expected), either_way
+        assert np.array_equal(best.scores, np.take_along_axis(scores, expected, axis=1))
+        far = metrik.topk(metrik.Embeddings(users.astype(dtype), items.astype(dtype), "euclidean"), 50)
+        distances = np.sqrt(((users[:, None] - items) ** 2).sum(axis=2))
+        assert np.array_equal(far.scores, -np.sort(distances, axis=1)[:, :50])
+
+
+def test_the_same_bits_for_any_number_of_threads() -> None:
+    rng = np.random.default_rng(8)
+    items = rng.normal(size=(3000, 24)).astype(np.float32)
+    model = metrik.Embeddings(rng.normal(size=(700, 24)).astype(np.float32), items, "cosine")
+    truth = rng.integers(0, 3000, size=(700, 1))
+    values = [metrik.evaluate(truth, model, ["ndcg@10"], num_threads=n).state.to_bytes() for n in (1, 2, 3, 7)]
+    assert len(set(values)) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.* relevant items are in exclude")
+def test_an_evaluation_is_that_of_the_lists_of_topk(either_way: str) -> None:
+    rng = np.random.default_rng(2)
+    users, items = rng.normal(size=(50, 20)), rng.normal(size=(2000, 20))
+    truth, seen = rng.permuted(np.tile(np.arange(2000), (50, 1)), axis=1)[:, :4], rng.integers(0, 2000, size=(50, 1))
+    groups = rng.integers(0, 3, size=50)
+    model = metrik.Embeddings(users, items)
+    lists = metrik.topk(model, 20, seen).ids
+    found = metrik.evaluate(truth, model, ["ndcg@20", "recall@5"], exclude=seen, groups=groups)
+    expected = metrik.evaluate(truth, lists, ["ndcg@20", "recall@5"], groups=groups)
+    assert found["ndcg@20"] == expected["ndcg@20"], either_way
+    assert found.by_group[1]["recall@5"] == expected.by_group[1]["recall@5"]
+
+
+def test_blocks_are_evaluated_as_the_whole(either_way: str) -> None:
+    rng = np.random.default_rng(4)
+    users, items = rng.normal(size=(60, 9)), rng.normal(size=(500, 9))
+    truth = rng.integers(0, 500, size=(60, 3)).tolist()
+
+    def blocks() -> Iterator[tuple[object, object]]:
+        for begin in range(0, 60, 20):
+            yield truth[begin : begin + 20], metrik.Embeddings(users[begin : begin + 20], items)
+
+    convention = metrik.conventions["standard"].replace(duplicate_truth="first")
+    whole = metrik.evaluate(truth, metrik.Embeddings(users, items), ["recall@30"], convention=convention)
+    assert metrik.evaluate(None, blocks(), ["recall@30"], convention=convention).state == whole.state, either_way
+
+
+def test_a_vector_is_exactly_as_similar_to_itself_as_can_be() -> None:
+    drawn = np.random.default_rng(1).normal(size=(200, 33)).astype(np.float32)
+    assert (metrik.neighbors(drawn, 1, exclude_self=False).scores == 1).all()
+    assert (metrik.neighbors(drawn, 1, "euclidean", exclude_self=False).scores == 0).all()
+    assert not np.signbit(metrik.neighbors(drawn, 1, "euclidean", exclude_self=False).scores).any()
+
+
+def test_neighbors_leave_out_the_vector_itself_and_what_is_too_far() -> None:
+    drawn = np.random.default_rng(1).normal(size=(300, 6))
+    exact = metrik.neighbors(drawn, 299)
+    assert all(sorted(row) == sorted(set(range(300)) - {user}) for user, row in enumerate(exact.ids.tolist()))
+    near = metrik.neighbors(drawn, 299, min_score=0.5)
+    assert ((near.ids >= 0) == (exact.scores >= 0.5)).all()
+    assert np.array_equal(near.ids[near.ids >= 0], exact.ids[exact.scores >= 0.5])
+    assert metrik.recall_at_k(near.ids, exact.ids, k=299) == 1
+
+
+def test_exclude_self_adds_to_what_is_excluded() -> None:
+    drawn = np.random.default_rng(1).normal(size=(4, 3))
+    model = metrik.Embeddings(drawn, drawn, exclude_self=True)
+    best = metrik.topk(model, 4, exclude=[[1], [], [3, 2], []])
+    assert [sorted(row) for row in best.ids.tolist()] == [[-1, -1, 2, 3], [-1, 0, 2, 3], [-1, -1, 0, 1], [-1, 0, 1, 2]]
+    with pytest.raises(metrik.InputError, match="exclude"):
+        metrik.topk(model, 4, exclude=[[1]])
+
+
+def test_min_score_and_candidates_and_bias() -> None:
+    users = np.array([[1.0, 0.0]])
+    items = np.array([[3.0, 0], [2, 5], [1, 1], [0, 0]])
+    bias = np.array([0.0, 2, 0, 9])
+    assert metrik.topk(metrik.Embeddings(users, items, item_bias=bias), 4).ids.tolist() == [[3, 1, 0, 2]]
+    model = metrik.Embeddings(users, items, min_score=2, candidates=[1, 2, 3], item_bias=bias)
+    assert metrik.topk(model, 4).scores.tolist()[0][:2] == [9, 4]
+    assert metrik.topk(model, 4).ids.tolist() == [[3, 1, -1, -1]]
+    report = metrik.evaluate([[1]], model, ["precision@2"])
+    assert report.counts["candidates"] == {"min": 3, "mean": 3.0, "max": 3}
+
+
+def test_embeddings_survive_pickling() -> None:
+    drawn = np.random.default_rng(3).normal(size=(20, 4))
+    model = metrik.Embeddings(drawn, drawn, "cosine", 0.25, [1, 5, 7], exclude_self=True)
+    loaded = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
+    assert np.array_equal(metrik.topk(loaded, 3).ids, metrik.topk(model, 3).ids)
+
+
+@pytest.mark.parametrize("similarity", ["dot", "cosine", "euclidean"])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_f06_a_number_that_is_none_is_found(similarity: str, bad: float, either_way: str) -> None:
+    good, wrong = np.ones((400, 5), np.float32), np.ones((400, 5), np.float32)
+    wrong[[271, 300], [3, 1]] = bad
+    for users, items, argument in ((wrong, good, "embeddings.users"), (good, wrong, "embeddings.items")):
+        model = metrik.Embeddings(users, items, similarity)
+        for call in (metrik.topk, metrik.reference.topk):
+            with pytest.raises(metrik.InputError, match=rf"{argument}.*finite") as caught:
+                call(model, 2)
+            assert (caught.value.argument, caught.value.count) == (argument, 2)
+            assert (caught.value.row, caught.value.position) == (271, 3)
+    for evaluate in (metrik.evaluate, metrik.reference.evaluate):
+        with pytest.raises(metrik.InputError, match=r"embeddings\.items"):
+            evaluate([[1]] * 3, metrik.Embeddings(good[:3], wrong, similarity), "recall@1")
+    assert either_way
+
+
+@pytest.mark.parametrize("evaluate", [metrik.topk, metrik.reference.topk], ids=["core", "reference"])
+def test_a_vector_without_a_direction_has_no_cosine(evaluate: Any) -> None:
+    items = np.ones((5, 2))
+    items[3] = 0
+    with pytest.raises(metrik.InputError, match=r"embeddings\.items.*length 0") as caught:
+        evaluate(metrik.Embeddings(items[:1], items, "cosine"), 2)
+    assert caught.value.row == 3
+    with pytest.raises(metrik.InputError, match=r"vectors.*length 0"):
+        metrik.neighbors(items, 2)
+    assert evaluate(metrik.Embeddings(items[:1], items), 5).ids.tolist() == [[0, 1, 2, 4, 3]]
+    with pytest.raises(metrik.InputError, match=r"embeddings\.users.*2\^250"):
+        evaluate(metrik.Embeddings(np.full((1, 2), 1e90), items), 2)
+    bias = np.array([0, 1, math.nan, 0, 0])
+    with pytest.raises(metrik.InputError, match=r"embeddings\.item_bias.*finite"):
+        evaluate(metrik.Embeddings(items, items, item_bias=bias), 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "match"),
+    [
+        ({"users": np.ones((2, 3))}, metrik.InputError, "embeddings.items.*users"),
+        ({"users": np.ones(2)}, metrik.InputTypeError, "embeddings.users.*dimension"),
+        ({"users": np.ones((2, 2), int)}, metrik.InputTypeError, "embeddings.users.*float"),
+        ({"items": np.ones((2, 2), np.complex128)}, metrik.InputTypeError, "embeddings.items.*float"),
+        ({"items": np.ones((2, 2), np.longdouble)}, metrik.InputTypeError, "embeddings.items.*float"),
+        ({"users": np.ones((2, 0)), "items": np.ones((2, 0))}, metrik.InputError, "1 to 65536"),
+        ({"users": np.ones((1, 65537)), "items": np.ones((1, 65537))}, metrik.InputError, "1 to 65536"),
+        ({"similarity": "manhattan"}, metrik.InputError, "similarity"),
+        ({"similarity": 3}, metrik.InputError, "similarity"),
+        ({"min_score": math.nan}, metrik.InputError, "min_score"),
+        ({"min_score": "0.5"}, metrik.InputTypeError, "min_score"),
+        ({"candidates": [0, 9]}, metrik.InputError, "candidates"),
+        ({"item_bias": np.ones(3)}, metrik.InputError, "embeddings.item_bias"),
+        ({"item_bias": np.ones((2, 1))}, metrik.InputTypeError, "embeddings.item_bias"),
+        ({"item_bias": np.ones(2), "similarity": "cosine"}, metrik.InputError, "item_bias.*dot"),
+        ({"exclude_self": 1}, metrik.InputTypeError, "exclude_self"),
+        ({"users": np.ones((3, 2)), "exclude_self": True}, metrik.InputError, "exclude_self"),
+    ],
+)
+def test_f04_embeddings_are_what_they_must_be(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        metrik.Embeddings(**({"users": np.ones((2, 2)), "items": np.ones((2, 2))} | arguments))
+
+
+def test_other_users_or_candidates_twice_are_refused() -> None:
+    drawn = np.ones((3, 2))
+    with pytest.raises(metrik.InputError, match="predictions"):
+        metrik.evaluate([[0]], metrik.Embeddings(drawn, drawn), "recall@1")
+    model = metrik.Embeddings(drawn, drawn, candidates=[0, 1])
+    with pytest.raises(metrik.InputError, match="candidates"):
+        metrik.topk(model, 1, candidates=[0])
+    with pytest.raises(metrik.InputError, match="candidates"):
+        metrik.topk(metrik.Embeddings(drawn, drawn), 1, candidates=[3])
+
+
+def test_nobody_and_nothing() -> None:
+    none, some = np.empty((0, 3)), np.ones((2, 3))
+    assert metrik.topk(metrik.Embeddings(none, some), 2).ids.shape == (0, 2)
+    assert metrik.topk(metrik.Embeddings(some, none), 2).ids.tolist() == [[-1, -1]] * 2
+    with pytest.warns(metrik.EvaluationWarning, match="no column"):
+        assert metrik.evaluate([[0], [1]], metrik.Embeddings(some, none), "recall@2")["recall@2"] == 0
+
+
+def blas_threads() -> list[int]:
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_f28_blas_is_limited_to_a_thread_a_call_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = np.random.default_rng(0).normal(size=(600, 8))
+    model = metrik.Embeddings(drawn, drawn)
+    metrik.topk(model, 3)  # loads BLAS
+    core, seen = _core.topk, []
+
+    def watched(*arguments: Any) -> Any:
+        seen.append(blas_threads())
+        return core(*arguments)
+
+    monkeypatch.setattr(_core, "topk", watched)
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        metrik.topk(model, 3)
+        assert blas_threads() == before
+        with pytest.raises(metrik.InputError):
+            metrik.topk(model, 3, ties="expected")
+        assert blas_threads() == before
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda _: metrik.topk(model, 3), range(20)))
+        assert blas_threads() == before
+    assert len(seen) == 22
+    assert {threads for each in seen for threads in each} == {1}
+
+
+def test_without_scipy_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = np.random.default_rng(0).normal(size=(600, 8))
+    expected = metrik.neighbors(drawn, 5)
+    monkeypatch.setitem(sys.modules, "scipy.linalg", None)
+    assert _optional.sgemm() is None
+    found = metrik.neighbors(drawn, 5)
+    assert np.array_equal(found.ids, expected.ids)
+    assert np.array_equal(found.scores, expected.scores)

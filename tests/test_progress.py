@@ -1,0 +1,301 @@
+"""What a long call tells of itself while it runs."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import select
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import metrik
+from jobs import lasting, uniform
+from metrik import _progress
+
+Told = tuple[int, int | None]
+Call = Callable[..., Any]  # takes progress and num_threads
+
+MOST_USERS = 2**22
+FEW = ["precision@10", "ndcg@10"]
+ITEMS = 500
+
+
+def lists(users: int) -> Call:
+    return uniform(users, 20).run
+
+
+def in_groups(users: int) -> Call:
+    return partial(uniform(users, 20).run, groups=np.arange(users) % 3)
+
+
+def systems(users: int) -> Call:
+    job = uniform(users, 20)
+    return partial(metrik.evaluate, job.truth, {"a": job.predictions, "b": job.predictions}, job.metrics)
+
+
+def blocks(users: int) -> Call:
+    job = uniform(100, 20)
+    return lambda **options: metrik.evaluate(
+        None, iter([(job.truth, job.predictions)] * (users // 100)), job.metrics, **options
+    )
+
+
+def of_matrix(users: int) -> Call:
+    job = uniform(users, 2)
+    return partial(metrik.evaluate, job.truth, matrix(users), FEW)
+
+
+def of_candidates(users: int) -> Call:
+    return partial(metrik.evaluate, uniform(users, 2).truth, candidates(users), FEW)
+
+
+def best(users: int) -> Call:
+    return partial(metrik.topk, matrix(users), 5)
+
+
+def best_candidates(users: int) -> Call:
+    return partial(metrik.topk, candidates(users), 5)
+
+
+def matrix(users: int) -> Any:
+    return np.broadcast_to(np.random.default_rng(7).random(ITEMS, np.float32), (users, ITEMS))
+
+
+def candidates(users: int) -> metrik.Candidates:
+    items, scores = np.tile(np.arange(8), users), np.tile(np.random.default_rng(7).random(8), users)
+    return metrik.Candidates(np.arange(users + 1) * 8, items, scores)
+
+
+FORMS: dict[str, Callable[[int], Call]] = {
+    "lists": lists,
+    "groups": in_groups,
+    "systems": systems,
+    "blocks": blocks,
+    "scores": of_matrix,
+    "candidates": of_candidates,
+    "topk": best,
+    "topk of candidates": best_candidates,
+}
+
+
+def between(calls: list[Told]) -> list[Told]:
+    return [(done, total) for done, total in calls if done > 0 and done != total]
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, metrik.TopK):
+        return bool(np.array_equal(one.ids, other.ids) and np.array_equal(one.scores, other.scores))
+    return bool(one == other)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_long_call_tells_how_many_users_are_finished(form: str, threads: int) -> None:
+    """However fast the machine is: the users are doubled until the call is long."""
+    calls: list[Told] = []
+    told_by: set[int] = set()
+
+    def tell(done: int, total: int | None) -> None:
+        told_by.add(threading.get_ident())
+        calls.append((done, total))
+
+    users = 1000
+    while not between(calls):
+        assert users <= MOST_USERS, "never told before the end"
+        calls.clear()
+        call = FORMS[form](users)
+        result = call(progress=tell, num_threads=threads)
+        everyone = 2 * users if form == "systems" else users
+        users *= 2
+    assert same(result, call(num_threads=threads))
+    assert told_by == {threading.get_ident()}
+    assert calls[-1] == (everyone, everyone)
+    assert {total for _, total in calls[:-1]} == {None if form == "blocks" else everyone}
+    assert all(before <= after for (before, _), (after, _) in pairwise(calls))
+    assert (everyone, everyone) not in calls[:-1]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("form", "error"), [("lists", KeyboardInterrupt), ("topk", RuntimeError)])
+def test_what_a_callable_raises_ends_the_call(form: str, error: type[BaseException], threads: int) -> None:
+    calls: list[Told] = []
+
+    def tell(*told: Any) -> None:
+        if between([told]):
+            calls.append(told)
+            raise error
+
+    def lengthen() -> None:
+        users = 1000
+        while users <= MOST_USERS:
+            made.append(FORMS[form](users))
+            made[-1](progress=tell, num_threads=threads)
+            users *= 2
+
+    made: list[Call] = []
+    with pytest.raises(error):
+        lengthen()
+    assert len(calls) == 1, "called again"
+    assert same(made[-1](num_threads=threads), made[-1](num_threads=1))
+
+
+def test_what_a_callable_raises_at_the_end_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        metrik.topk(SCORES, 1, progress=lambda *_: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        metrik.evaluate([[1]], [[1]], "P@1", progress=lambda done, _: 1 // (done - 1))
+
+
+def test_a_callable_may_evaluate_too() -> None:
+    reports: list[metrik.Report] = []
+    expected = metrik.evaluate([[1], [2]], [[1], [3]], "P@1")
+
+    def tell(*_: Any) -> None:
+        reports.append(metrik.evaluate([[1], [2]], [[1], [3]], "P@1"))
+
+    lasting(0.2).run(progress=tell, num_threads=1)
+    assert len(reports) > 1
+    assert all(report == expected for report in reports)
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have everything told that there is to tell."""
+    monkeypatch.setattr(_progress, "_SECONDS", 0)
+
+
+def told(call: Callable[..., object]) -> list[Told]:
+    calls: list[Told] = []
+    call(progress=lambda done, total: calls.append((done, total)))
+    return calls
+
+
+TRUTH: list[list[int]] = [[1], [2], [0]]
+LISTS = [[1, 2], [0, 1], [2]]
+SCORES = np.array([[0.5, 0.7, 0.1]] * 3)
+
+
+@pytest.mark.usefixtures("eager")
+def test_the_reference_tells_of_each_user() -> None:
+    evaluate = metrik.reference.evaluate
+    each = [(1, 3), (2, 3), (3, 3)]
+    assert told(partial(evaluate, TRUTH, LISTS, "P@1")) == each
+    assert told(partial(evaluate, TRUTH, SCORES, ["P@1", "ndcg"])) == each
+    assert told(partial(metrik.reference.topk, SCORES, 2)) == each
+    # After a system or block it is told again, as the core may not have told of its last users.
+    of_two = [(1, 6), (2, 6), (3, 6), (3, 6), (4, 6), (5, 6), (6, 6)]
+    assert told(partial(evaluate, TRUTH, {"a": LISTS, "b": LISTS}, "P@1")) == of_two
+    of_blocks = [(1, None), (1, None), (2, None), (3, None), (3, None), (3, 3)]
+    pairs = iter([(TRUTH[:1], LISTS[:1]), (TRUTH[1:], LISTS[1:])])
+    assert told(partial(evaluate, None, pairs, "P@1")) == of_blocks
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.filterwarnings("default:.* users have items of one score")
+@pytest.mark.parametrize("engine", [metrik, metrik.reference], ids=["core", "reference"])
+def test_what_a_warning_of_ties_evaluates_is_not_told(engine: Any) -> None:
+    constant = np.zeros((3, 3))
+    with pytest.warns(metrik.EvaluationWarning, match="items of one score"):
+        calls = told(partial(engine.evaluate, TRUTH, constant, "P@1"))
+    assert [done for done, _ in calls] == sorted({done for done, _ in calls})
+    with pytest.warns(metrik.EvaluationWarning, match="items of one score"):
+        calls = told(partial(engine.evaluate, TRUTH, {"a": constant, "b": constant}, "P@1"))
+    assert max(calls) == calls[-1] == (6, 6)
+    assert calls.count((6, 6)) == 1
+
+
+@pytest.mark.filterwarnings("ignore:no user was evaluated")
+@pytest.mark.parametrize("engine", [metrik, metrik.reference], ids=["core", "reference"])
+def test_no_users_are_finished_at_once(engine: Any) -> None:
+    assert told(partial(engine.evaluate, [], [], "P@1")) == [(0, 0)]
+    assert told(partial(engine.evaluate, [], {"a": [], "b": []}, "P@1")) == [(0, 0)]
+    assert told(partial(engine.evaluate, None, iter([]), "P@1")) == [(0, 0)]
+    assert told(partial(engine.topk, np.empty((0, 3)), 2)) == [(0, 0)]
+
+
+def test_a_call_that_fails_does_not_tell_its_end() -> None:
+    calls: list[Told] = []
+    with pytest.raises(metrik.InputError):
+        metrik.evaluate(TRUTH, [[1, 1]] * 3, "P@1", progress=lambda *numbers: calls.append(numbers))
+    assert not calls
+
+
+def test_the_function_of_a_metric_tells_too() -> None:
+    assert told(partial(metrik.precision_at_k, TRUTH, LISTS, 1)) == [(3, 3)]
+
+
+@pytest.mark.parametrize("wrong", [None, 0, 1, "bar", [], np.array([True])])
+def test_progress_is_a_bool_or_a_callable(wrong: Any) -> None:
+    calls: list[Callable[..., object]] = [
+        partial(metrik.evaluate, TRUTH, LISTS, "P@1"),
+        partial(metrik.reference.evaluate, TRUTH, LISTS, "P@1"),
+        partial(metrik.precision_at_k, TRUTH, LISTS),
+        partial(metrik.topk, SCORES, 1),
+        partial(metrik.reference.topk, SCORES, 1),
+    ]
+    for call in calls:
+        with pytest.raises(metrik.InputTypeError, match="progress: expected True, False, or a callable") as caught:
+            call(progress=wrong)
+        assert caught.value.argument == "progress"
+        call(progress=np.False_)
+
+
+@contextmanager
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
+    """Make stderr a terminal; yield what reads what is seen there."""
+    ours, theirs = pty.openpty()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    with io.FileIO(ours) as screen, os.fdopen(theirs, "w", encoding="utf-8") as stderr:
+        monkeypatch.setattr(sys, "stderr", stderr)
+        yield partial(all_of, screen)
+        monkeypatch.undo()
+
+
+def all_of(screen: io.FileIO) -> str:
+    """Return all that has been written, which may come in pieces."""
+    pieces = []
+    while select.select([screen], [], [], 0.05)[0]:
+        pieces.append(screen.read(1 << 16))
+    return b"".join(pieces).decode()
+
+
+def test_true_draws_a_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with terminal(monkeypatch) as seen:
+        expected = metrik.evaluate(TRUTH, LISTS, "P@1")
+        assert metrik.evaluate(TRUTH, LISTS, "P@1", progress=True) == expected
+        assert "3/3" in seen()
+        metrik.topk(SCORES, 1, progress=True)
+        assert "3/3" in seen()
+        metrik.evaluate(None, iter([(TRUTH, LISTS)] * 2), "P@1", progress=True)
+        assert "6/6" in seen()
+        with pytest.raises(metrik.InputError):
+            metrik.evaluate(TRUTH, [[1, 1]] * 3, "P@1", progress=True)
+        drawn = seen()
+        assert "3/3" not in drawn
+        assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h"), "the cursor stays hidden"
+    assert capsys.readouterr().out == ""
+
+
+def test_true_writes_nothing_where_stderr_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # which rich takes for a terminal
+    for stderr in (io.StringIO(), None):
+        monkeypatch.setattr(sys, "stderr", stderr)
+        assert metrik.evaluate(TRUTH, LISTS, "P@1", progress=True)["P@1"] == pytest.approx(1 / 3)
+        assert stderr is None or stderr.getvalue() == ""
+
+
+def test_without_its_library_a_bar_is_an_error_that_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with pytest.raises(ImportError, match=r"metrik\[progress\]"):
+        metrik.evaluate(TRUTH, LISTS, "P@1", progress=True)
+    assert told(partial(metrik.evaluate, TRUTH, LISTS, "P@1")) == [(3, 3)]
