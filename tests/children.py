@@ -9,6 +9,7 @@ import resource
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -149,6 +150,48 @@ def memory_of_long_rows(threads: str) -> None:
             added = _added_memory(call)
             sys.stdout.write(f"{name}, {'some' if excluded else 'none'} excluded: {added / 1e6:.1f} MB\n")
             assert added < 16_000_000 * count, name
+
+
+def factors_in_little_memory(threads: str) -> None:
+    """Evaluate factors where there is no room for the scores: 410 MB."""
+    rng = np.random.default_rng(6)
+    users, items = (rng.integers(-9, 10, size=(rows, 32)).astype(np.float32) for rows in (1024, 100_000))
+    truth = metrik.Truth(np.arange(1025) * 3, rng.permuted(np.tile(np.arange(3000), (1024, 1)), axis=1)[:, :3].ravel())
+    metrics = ["ndcg@20", "recall@[1,200]"]
+    blocks = [slice(begin, begin + 256) for begin in range(0, 1024, 256)]
+    rows = [[truth.row(user) for user in range(block.start, block.stop)] for block in blocks]
+    pairs = ((some, users[block] @ items.T) for some, block in zip(rows, blocks, strict=True))  # exact, being whole
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", metrik.EvaluationWarning)  # of ties, which are many
+        expected = metrik.evaluate(None, pairs, metrics)
+        metrik.topk(metrik.Embeddings(users[:2], items), 2)  # loads BLAS
+        _limit_memory(300 * MEBIBYTE)
+        try:
+            np.empty((1024, 100_000), np.float32)
+        except MemoryError:
+            found = metrik.evaluate(truth, metrik.Embeddings(users, items), metrics, num_threads=int(threads))
+        _limit_memory(None)
+    assert found.values == expected.values
+    sys.stdout.write(found.to_json())
+
+
+def memory_of_factors(threads: str) -> None:
+    """Rank by vectors of many shapes: none needs more than a little beside them."""
+    count = int(threads)
+    for users, items, width, k in (
+        (600, 100_000, 8, 20),
+        (64, 100_000, 8, 16_000),
+        (40, 2_000, 20_000, 20),
+        (4, 10**6, 4, 9),
+    ):
+        vectors = np.random.default_rng(0).standard_normal((items, width), np.float32)
+        for similarity in ("dot", "cosine", "euclidean"):
+            model = metrik.Embeddings(vectors[:users], vectors, similarity)
+            metrik.topk(metrik.Embeddings(vectors[:2], vectors[:9]), 2)  # loads BLAS
+            truth = np.zeros((users, 1), int)
+            added = _added_memory(partial(metrik.evaluate, truth, model, [f"recall@{k}"], num_threads=count))
+            sys.stdout.write(f"{users} x {items} x {width}, {similarity} at {k}: {added / 1e6:.1f} MB\n")
+            assert added < 64_000_000 * count, similarity
 
 
 def _added_memory(call: Callable[[], object]) -> int:

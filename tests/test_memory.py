@@ -137,3 +137,15 @@ def test_long_rows_of_scores_need_little_memory_beside_them(threads: int) -> Non
     """At most 16 MB a thread for ten million items, whatever is asked of them."""
     found = child("memory_of_long_rows", str(threads))
     assert len(found.splitlines()) == 16
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("threads", [1, 2])
+def test_factors_need_no_room_for_their_scores(threads: int) -> None:
+    assert child("factors_in_little_memory", str(threads))
+
+
+@pytest.mark.native
+def test_factors_need_little_memory_beside_them() -> None:
+    """At most 64 MB a thread, whatever the shape."""
+    assert len(child("memory_of_factors", "2").splitlines()) == 12
