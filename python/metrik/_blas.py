@@ -52,18 +52,23 @@ class _Limit:
         _disown()
         self._limiter = None
 
+    def before_fork(self) -> None:
+        self._lock.acquire()
+
+    def after_fork(self) -> None:
+        self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """Give BLAS back: the threads that evaluated are not in the child."""
+        self._users = 0
+        self.undo()
+        self._lock.release()
+
 
 _limit = _Limit()
-
-
-def _after_fork() -> None:
-    """Begin anew in a child: the threads that evaluated are not in it."""
-    global _limit  # noqa: PLW0603 - there is one a process
-    _limit.undo()
-    _limit = _Limit()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(
+    before=_limit.before_fork, after_in_parent=_limit.after_fork, after_in_child=_limit.after_fork_in_child
+)
 
 
 @cache
@@ -96,9 +101,8 @@ def core_of(predictions: Predictions, columns: Columns | None) -> Iterator[Any]:
     if product is None:
         yield predictions.core_with(columns, None)
         return
-    limit = _limit
-    limit.begin()
+    _limit.begin()
     try:
         yield predictions.core_with(columns, product)
     finally:
-        limit.end()
+        _limit.end()

@@ -71,16 +71,17 @@ def evaluate(
     num_threads: int | None = None,
     progress: bool | Tell = False,
 ) -> Report | Comparison:
-    """Evaluate ranked lists, or scores that rank, against what the users found relevant.
+    """Evaluate ranked lists, or scores or vectors that rank, against what the users found relevant.
 
     Parameters
     ----------
     truth : Truth, list of sequences, two-dimensional array, or None
         The relevant items of each user; see `metrik.as_truth`. None if `predictions` is an iterator.
-    predictions : Rankings, Scores, Candidates, list, two-dimensional array, sparse matrix, mapping, or iterator
-        The items recommended to each user, best first (`metrik.as_rankings`), or, as an array of
+    predictions : Rankings, Scores, Candidates, Embeddings, list, array, sparse matrix, mapping, or iterator
+        The items recommended to each user, best first (`metrik.as_rankings`), or, as a two-dimensional array of
         floats, the score of every item for each user (`metrik.Scores`), or, as a sparse array or matrix
-        of SciPy, those of the items that may be ranked (`metrik.Candidates`). A mapping from a system's name
+        of SciPy, those of the items that may be ranked (`metrik.Candidates`); or the vectors that scores are made
+        of (`metrik.Embeddings`). A mapping from a system's name
         to its predictions evaluates several systems on the same truth. An iterator yields
         (truth, predictions) of one block of users after another.
     metrics : str or iterable of str
@@ -93,7 +94,7 @@ def evaluate(
         Items that are taken out of each user's list before it is cut, such as training items; of
         scores, items that are not ranked (`metrik.as_exclude`).
     candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional
-        Beside a matrix of scores, the only columns that may be ranked. A flat sequence of ids or a
+        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked. A flat sequence of ids or a
         one-dimensional array is for all users; whatever has one row a user (as `exclude` takes it) is
         for each. A repeated id counts once.
     weights : array of float, shape (n_users,), optional

@@ -16,7 +16,7 @@ from metrik._threads import deciding_limit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OPTIONAL = ("pandas", "polars", "pyarrow", "rich", "scipy", "torch")
+OPTIONAL = ("pandas", "polars", "pyarrow", "rich", "scipy", "threadpoolctl", "torch")
 
 
 def show_versions() -> None:
@@ -41,6 +41,7 @@ def show_versions() -> None:
     pyarrow       ...
     rich          ...
     scipy         ...
+    threadpoolctl ...
     torch         ...
     """
     sys.stdout.write(described())
