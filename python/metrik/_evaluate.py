@@ -75,14 +75,14 @@ def evaluate(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, two-dimensional array, or None
+    truth : Truth, list of sequences, two-dimensional array, ids and distances, or None
         The relevant items of each user; see `metrik.as_truth`. None if `predictions` is an iterator.
-    predictions : Rankings, Scores, Candidates, Embeddings, list, array, sparse matrix, mapping, or iterator
-        The items recommended to each user, best first (`metrik.as_rankings`), or, as a two-dimensional array of
-        floats, the score of every item for each user (`metrik.Scores`), or, as a sparse array or matrix
-        of SciPy, those of the items that may be ranked (`metrik.Candidates`); or the vectors that scores are made
-        of (`metrik.Embeddings`). A mapping from a system's name
-        to its predictions evaluates several systems on the same truth. An iterator yields
+    predictions : Rankings, Scores, Candidates, Embeddings, list, array, ids and distances, sparse matrix, mapping, or iterator
+        The items recommended to each user, best first, also as an index of nearest neighbours returns
+        them (`metrik.as_rankings`), or, as a two-dimensional array of floats, the score of every item for
+        each user (`metrik.Scores`), or, as a sparse array or matrix of SciPy, those of the items that may
+        be ranked (`metrik.Candidates`); or the vectors that scores are made of (`metrik.Embeddings`). A mapping
+        from a system's name to its predictions evaluates several systems on the same truth. An iterator yields
         (truth, predictions) of one block of users after another.
     metrics : str or iterable of str
         ``name[@k | @[k1,k2]][(parameter=value, ...)]``, such as ``"ndcg@10"``, ``"recall@[10,100]"``

@@ -45,9 +45,10 @@ def as_truth(value: object) -> Truth:
 
     Parameters
     ----------
-    value : Truth, list of sequences, or two-dimensional array
+    value : Truth, list of sequences, two-dimensional array, or ids and distances
         A list has one sequence or set of ids a user, a mapping from item to grade, or None for a user
-        who is missing. An array holds ids padded with -1, or is bool (multi-hot).
+        who is missing. An array holds ids padded with -1, or is bool (multi-hot). Ids and distances are
+        what an index of neighbours returns, as in `metrik.as_rankings`.
 
     Examples
     --------
@@ -63,15 +64,23 @@ def as_rankings(value: object) -> Rankings:
 
     Parameters
     ----------
-    value : Rankings, list of sequences, or two-dimensional array
+    value : Rankings, list of sequences, two-dimensional array, or ids and distances
         A list has one sequence of ids a user, best first, or None for a user who got none. An array
-        holds ids padded with -1.
+        holds ids padded with -1. Ids and distances are what an index of neighbours returns: a tuple of a
+        matrix of integers and one of floats, in either order, such as faiss's ``search``, hnswlib's
+        ``knn_query``, scikit-learn's ``kneighbors`` and `metrik.topk` make, or usearch's result, which
+        counts the ids of each row. Only the ids rank. Distances must rise in all rows, or similarities
+        fall in all: else the ids are not best first, which is an error.
 
     Examples
     --------
     >>> import metrik
+    >>> import numpy as np
     >>> metrik.as_rankings([[4, 2, 1], [21, 3]])
     <Rankings of 2 users, 5 items (int64)>
+    >>> ids, distances = np.array([[4, 2, 1], [21, 3, -1]]), np.array([[0.0, 0.5, 0.5], [0.25, 1.0, np.inf]])
+    >>> metrik.as_rankings((ids, distances)).row(1)
+    array([21,  3])
     """
     return value if isinstance(value, Rankings) else Rankings.from_rows(rows_of(value, "predictions"))
 
@@ -81,7 +90,7 @@ def as_predictions(value: object) -> Predictions:
 
     Parameters
     ----------
-    value : Rankings, Scores, Candidates, Embeddings, list of sequences, two-dimensional array, or sparse matrix
+    value : Rankings, Scores, Candidates, Embeddings, list, array, ids and distances, or sparse matrix
         A two-dimensional array of floats is taken as `Scores`. Scores that are integers need
         `metrik.Scores`: an array of integers holds ids. A csr, csc or coo array or matrix of SciPy is
         taken as `Candidates`: each stored entry is one, a zero too, and entries of one place are not

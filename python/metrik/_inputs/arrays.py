@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from metrik import _core
 from metrik._errors import type_error
 from metrik._inputs.canonical import Rows
 from metrik._inputs.checks import id_array, plain_array
+
+if TYPE_CHECKING:
+    from metrik._inputs.checks import Ids, Offsets
 
 
 def matches(value: object) -> bool:
@@ -36,6 +41,10 @@ def _multi_hot(array: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], argument:
 
 def _padded(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], argument: str) -> Rows:
     ids = id_array(array, argument, dimensions=2)
+    return matrix_rows(ids, _core.padded_lengths(ids, argument))
+
+
+def matrix_rows(ids: Ids, lengths: Offsets | None) -> Rows:
+    """Return the rows of a matrix, which hold so many ids, or are full."""
     users, width = ids.shape
-    indptr = np.arange(users + 1, dtype=np.int64) * width
-    return Rows(indptr, ids.reshape(-1), lengths=_core.padded_lengths(ids, argument))
+    return Rows(np.arange(users + 1, dtype=np.int64) * width, ids.reshape(-1), lengths=lengths)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from metrik._errors import type_error
-from metrik._inputs import arrays, sequences, sparse
+from metrik._inputs import arrays, found, sequences, sparse
 from metrik._inputs.canonical import Columns, Lists, Rows
 from metrik._inputs.checks import id_array
 
@@ -26,6 +26,7 @@ class Adapter(NamedTuple):
 ADAPTERS = (
     Adapter("a list of sequences", sequences.matches, sequences.rows),
     Adapter("a two-dimensional array", arrays.matches, arrays.rows),
+    Adapter("ids and distances as an index of neighbours returns them", found.matches, found.rows),
 )
 
 
@@ -54,6 +55,6 @@ def as_columns(value: object) -> Columns | None:
     if isinstance(value, np.ndarray) and value.ndim == 1:
         items = id_array(value, "candidates")
         return Columns.from_rows(Rows(np.array([0, len(items)]), items), for_all=True)
-    if sequences.is_flat(value):
+    if sequences.is_flat(value) and not found.matches(value):  # a pair of arrays is a tuple too
         return Columns.from_rows(sequences.rows([value], "candidates"), for_all=True)
     return Columns.from_rows(rows_of(value, "candidates"), for_all=False)

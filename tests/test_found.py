@@ -1,0 +1,274 @@
+"""What an index of neighbours returns is a ranking of its ids, if its distances say that they are best first."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import metrik
+from metrik._inputs import found
+from strategies import examples
+
+IDS = np.array([[4, 2, 1], [3, -1, -1], [-1, -1, -1], [9, 0, 7]])
+RISING = np.array([[0, 0.5, 0.5], [0.25, np.inf, np.inf], [np.inf] * 3, [-1e-7, 0, 2]], np.float32)
+LISTS = [[4, 2, 1], [3], [], [9, 0, 7]]
+PADDED = np.finfo(np.float32).max  # what faiss writes beside its -1
+COUNTS = np.array([3, 1, 0, 3])
+
+
+def lists(rankings: metrik.Rankings) -> list[list[int]]:
+    return [rankings.row(user).tolist() for user in range(len(rankings))]
+
+
+def error_of(value: Any, kind: type[metrik.MetrikError] = metrik.InputError) -> metrik.MetrikError:
+    with pytest.raises(kind) as caught:
+        metrik.as_rankings(value)
+    assert type(caught.value) is kind
+    assert caught.value.argument == "predictions"
+    return caught.value
+
+
+def place(error: metrik.MetrikError) -> tuple[Any, ...]:
+    return (error.row, error.position, error.count)
+
+
+def usearch_form(ids: Any, distances: Any, counts: Any) -> SimpleNamespace:
+    return SimpleNamespace(keys=ids, distances=distances, counts=counts)
+
+
+FORMS: dict[str, Any] = {
+    "distances second": (IDS, RISING),
+    "distances first": (np.where(IDS < 0, PADDED, RISING), IDS),
+    "similarities": (np.where(IDS < 0, -PADDED, 1 - RISING), IDS),
+    "NaN beside the padding": (IDS, np.where(IDS < 0, np.nan, RISING)),
+    "what the padding rises to falls": (np.where(IDS < 0, -PADDED, RISING), IDS),
+    "int32, float64": (IDS.astype(np.int32), RISING.astype(np.float64)),
+    "int16, float16": (IDS.astype(np.int16), RISING.astype(np.float16)),
+    "strided": (np.repeat(IDS, 2, axis=1)[:, ::2], np.asfortranarray(RISING)),
+    "counts": usearch_form(np.maximum(IDS, 0).astype(np.uint64), np.where(IDS < 0, np.nan, RISING), COUNTS),
+    "TopK": metrik.topk(metrik.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [1.0, 2, 3, 1, 1, 2, 3]), 3),
+    "TopK of integers": metrik.topk(
+        metrik.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [1, 2, 3, 1, 1, 2, 3]), 3
+    ),
+    "TopK of NaN": metrik.topk(
+        metrik.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [np.nan, -3, -2, np.nan, np.nan, -3, -2]),
+        3,
+        nan="last",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms(form: str) -> None:
+    assert lists(metrik.as_rankings(FORMS[form])) == LISTS
+    truth = [[2], [1, 3], [5], [7, 9]]
+    metrics = ["precision@2", "recall", "ndcg@3"]
+    assert metrik.evaluate(truth, FORMS[form], metrics) == metrik.evaluate(truth, LISTS, metrics)
+    assert metrik.evaluate(FORMS[form], truth, metrics) == metrik.evaluate(LISTS, truth, metrics)
+    assert lists(metrik.as_rankings(metrik.topk(np.zeros((4, 10)), 3, candidates=FORMS[form]).ids)) == list(
+        map(sorted, LISTS)
+    )
+    assert metrik.topk(np.zeros((4, 10)), 10, exclude=FORMS[form]).ids[1].tolist() == [0, 1, 2, *range(4, 10), -1]
+
+
+def test_ids_are_viewed() -> None:
+    assert np.shares_memory(metrik.as_rankings((IDS, RISING)).items, IDS)
+
+
+def test_nobody_and_nothing() -> None:
+    for shape in [(0, 3), (2, 0), (2, 1)]:
+        assert len(metrik.as_rankings((np.zeros(shape, np.int64), np.zeros(shape)))) == shape[0]
+    assert len(metrik.as_rankings(usearch_form(np.zeros((0, 3), np.uint64), np.zeros((0, 3)), np.zeros(0, int)))) == 0
+
+
+def test_hnswlib_has_unsigned_labels() -> None:
+    """It is compiled where it is installed, which takes too long here: this is what it returned."""
+    labels = np.array([[0, 16, 11], [1, 7, 3]], np.uint64)
+    distances = np.array(
+        [[-2.3841858e-07, 0.13399231, 0.21595562], [1.1920929e-07, 0.12990707, 0.14711612]], np.float32
+    )
+    assert lists(metrik.as_rankings((labels, distances))) == labels.tolist()
+
+
+def test_one_query_of_usearch_is_one_user() -> None:
+    assert lists(metrik.as_rankings(SimpleNamespace(keys=IDS[0], distances=RISING[0]))) == LISTS[:1]
+
+
+@pytest.mark.parametrize("pair", [([[1]], [[0.5]]), (IDS, RISING, RISING), (IDS,), (IDS.tolist(), RISING)])
+def test_f07_other_tuples_are_refused_as_before(pair: Any) -> None:
+    assert "ids and distances as an index" in str(error_of(pair, metrik.InputTypeError))
+
+
+MALFORMED: dict[str, tuple[Any, type[metrik.MetrikError], str, tuple[Any, ...]]] = {
+    "shapes differ": ((IDS, RISING[:, :2]), metrik.InputError, "(4, 3), found (4, 2)", (None, None, 1)),
+    "both integers": ((IDS, IDS), metrik.InputTypeError, "found int64 and int64; .astype(float)", (None, None, 1)),
+    "both floats": ((RISING, RISING), metrik.InputTypeError, "found float32 and float32", (None, None, 1)),
+    "flags": ((IDS > 0, RISING), metrik.InputTypeError, "found bool and float32", (None, None, 1)),
+    "one dimension": ((IDS[0], RISING[0]), metrik.InputTypeError, "2 dimension(s), found 1", (None, None, 1)),
+    "masked": ((np.ma.array(IDS), RISING), metrik.InputTypeError, "MaskedArray", (None, None, 1)),
+    "counts beyond k": (usearch_form(IDS, RISING, COUNTS + 1), metrik.InputError, "0 to 3, found 4", (0, None, 2)),
+    "counts below 0": (usearch_form(IDS, RISING, COUNTS - 1), metrik.InputError, "found -1", (2, None, 1)),
+    "too few counts": (usearch_form(IDS, RISING, COUNTS[1:]), metrik.InputError, "4 users, found 3", (None, None, 1)),
+    "counts that are floats": (
+        usearch_form(IDS, RISING, COUNTS * 1.0),
+        metrik.InputTypeError,
+        "float64",
+        (None,) * 2 + (1,),
+    ),
+    "keys and distances differ": (usearch_form(IDS, RISING[1:], COUNTS), metrik.InputError, "(3, 3)", (None, None, 1)),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_f07_malformed(case: str) -> None:
+    value, kind, message, where = MALFORMED[case]
+    error = error_of(value, kind)
+    assert message in str(error)
+    assert place(error) == where
+
+
+def test_f08_a_distance_is_no_nan() -> None:
+    distances = RISING.copy()
+    distances[0, 2] = distances[3, 0] = np.nan
+    for value in [(distances, IDS), usearch_form(IDS, distances, COUNTS)]:
+        error = error_of(value)
+        assert place(error) == (0, 2, 2)
+        assert "a distance beside each id, found nan" in str(error)
+
+
+def test_f03_padding_stands_at_the_end() -> None:
+    for hole in [0.25, np.nan, PADDED, -PADDED]:
+        value = (np.array([[1, 2, 3], [4, -1, 5]]), np.array([[0.0, 0.5, 0.5], [0.0, hole, 1.0]]))
+        with pytest.raises(metrik.InputError, match="-1 at row 1, position 1"):
+            metrik.evaluate([[1], [2]], value, "recall@2")
+
+
+def test_f03_minus_1_as_an_unsigned_id_is_refused() -> None:
+    """No index returns it: hnswlib raises where it finds too few, usearch counts."""
+    with pytest.raises(metrik.InputError, match="18446744073709551615 at row 1, position 1"):
+        metrik.evaluate([[]] * 4, (IDS.astype(np.uint64), np.zeros(IDS.shape)), "P@1")
+
+
+def test_rows_of_both_directions_are_refused() -> None:
+    """The fault is what fewer steps do, be it a whole row; between as many, what the first one does not."""
+    falling_row = np.array([[0.0, 0.5, 0.5], [1.0, 0.75, 0.5], [0.0, 0.0, 1.0], [2.0, 3.0, 4.0]])
+    ids = np.arange(3) + np.zeros((4, 1), np.int64)
+    error = error_of((ids, falling_row))
+    assert place(error) == (1, 1, 2)
+    assert "distances that rise in each row, found 0.75 after 1.0" in str(error)
+    error = error_of((-falling_row, ids))
+    assert place(error) == (1, 1, 2)
+    assert "distances that fall in each row, found -0.75 after -1.0" in str(error)
+    assert place(error_of((ids[:2], falling_row[1:3]))) == (1, 2, 1)
+    assert place(error_of((ids[:2, :2], falling_row[:2, :2]))) == (1, 1, 1)
+
+
+def test_one_item_out_of_place() -> None:
+    distances = RISING.copy()
+    distances[3] = [-1e-7, 2, 0]
+    error = error_of((distances, IDS))
+    assert place(error) == (3, 2, 1)
+    assert "found 0.0 after 2.0" in str(error)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.data())
+def test_places_are_those_of_a_loop(data: st.DataObject) -> None:
+    """Few rows at a time, and the first fault is still told in rows of the whole."""
+    users, width = data.draw(st.integers(1, 6)), data.draw(st.integers(2, 4))
+    numbers = st.sampled_from([0.0, 0.5, 1.0, np.nan, np.inf])
+    row = st.lists(numbers, min_size=width, max_size=width)
+    orderly: Any = data.draw(st.sampled_from([lambda row: row, sorted, lambda row: sorted(row, reverse=True)]))
+    distances = np.array([orderly(data.draw(row)) for _ in range(users)])
+    lengths = np.array([data.draw(st.integers(0, width)) for _ in range(users)])
+    ids = np.where(np.arange(width) < lengths[:, None], np.arange(width), -1)
+    steps = [
+        (user, place, float(np.sign(distances[user, place] - distances[user, place - 1])))
+        for user in range(users)
+        for place in range(1, lengths[user])
+        if distances[user, place] != distances[user, place - 1]
+    ]
+    nans = [
+        (user, place) for user in range(users) for place in range(lengths[user]) if np.isnan(distances[user, place])
+    ]
+    signs = [sign for *_, sign in steps]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(found, "_AT_A_TIME", data.draw(st.sampled_from([1, 2 * width, 1 << 20])))
+        if nans:
+            assert place(error_of((ids, distances))) == (*nans[0], len(nans))
+        elif len(set(signs)) == 2:
+            wrong = -signs[0] if signs.count(signs[0]) >= signs.count(-signs[0]) else signs[0]
+            faults = [step[:2] for step in steps if step[2] == wrong]
+            assert place(error_of((ids, distances))) == (*faults[0], len(faults))
+        else:
+            assert lists(metrik.as_rankings((ids, distances))) == [list(range(length)) for length in lengths]
+
+
+def vectors() -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Every fifth one is there twice, so that distances are equal, and those of a vector to itself not quite 0."""
+    drawn = np.random.default_rng(3).normal(size=(400, 24)).astype(np.float32)
+    drawn[::5] = drawn[1::5]
+    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    return drawn
+
+
+def recall(exact: Any, approximate: Any, k: int = 20) -> float:
+    return metrik.recall_at_k(exact, approximate, k=k, convention="brute_force_hnsw")
+
+
+@pytest.mark.native
+def test_faiss() -> None:
+    faiss = pytest.importorskip("faiss")
+    faiss.omp_set_num_threads(1)
+    given = vectors()
+    size = given.shape[1]
+    for metric in (faiss.METRIC_INNER_PRODUCT, faiss.METRIC_L2):
+        exact = faiss.IndexFlat(size, metric)
+        exact.add(given)
+        graph = faiss.IndexHNSWFlat(size, 8, metric)
+        graph.add(given)
+        cells = faiss.index_factory(size, "IVF16,Flat", metric)
+        cells.cp.min_points_per_centroid = 1
+        cells.train(given)
+        cells.add(given)
+        truth = exact.search(given, 20)
+        assert recall(truth, truth) == 1
+        assert 0.5 < recall(truth, graph.search(given, 20)) <= 1
+        few = cells.search(given, 100)  # one cell holds fewer
+        lengths = np.diff(metrik.as_truth(few).indptr)
+        assert lengths.min() < 100
+        assert np.array_equal(lengths, (few[1] >= 0).sum(axis=1))
+        assert 0.1 < recall(truth, few) < 1
+        assert len(metrik.as_rankings(exact.search(given, 500))) == 400  # more than there are
+
+
+@pytest.mark.native
+def test_usearch() -> None:
+    index_of = pytest.importorskip("usearch.index")
+    given = vectors()
+    for metric in ("cos", "ip", "l2sq"):
+        for dtype in ("f32", "f16", "bf16", "i8"):
+            index = index_of.Index(ndim=given.shape[1], metric=metric, dtype=dtype)
+            index.add(np.arange(len(given)), given, threads=1)
+            exact = index.search(given, 20, exact=True, threads=1)
+            assert 0.5 < recall(exact, index.search(given, 20, threads=1)) <= 1
+            assert len(metrik.as_rankings(index.search(given[0], 20))) == 1
+    index = index_of.Index(ndim=given.shape[1])
+    index.add(np.arange(7), given[:7])
+    few = index.search(given, 20)
+    assert np.array_equal(np.diff(metrik.as_truth(few).indptr), np.full(400, 7))
+
+
+@pytest.mark.native
+def test_scikit_learn() -> None:
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    for dtype in (np.float32, np.float64):
+        given = vectors().astype(dtype)
+        for options in ({"metric": "cosine"}, {"algorithm": "brute"}, {"algorithm": "ball_tree"}):
+            pair = neighbors.NearestNeighbors(**options).fit(given).kneighbors(given, 20)
+            assert recall(pair, pair) == 1
