@@ -143,9 +143,10 @@ def test_f08_a_distance_is_no_nan() -> None:
 
 def test_f03_padding_stands_at_the_end() -> None:
     for hole in [0.25, np.nan, PADDED, -PADDED]:
-        value = (np.array([[1, 2, 3], [4, -1, 5]]), np.array([[0.0, 0.5, 0.5], [0.0, hole, 1.0]]))
-        with pytest.raises(metrik.InputError, match="-1 at row 1, position 1"):
-            metrik.evaluate([[1], [2]], value, "recall@2")
+        for sign in [1, -1]:
+            distances = sign * np.array([[0.0, 0.5, 0.5], [0.0, hole, 1.0]])
+            with pytest.raises(metrik.InputError, match="-1 at row 1, position 1"):
+                metrik.evaluate([[1], [2]], (np.array([[1, 2, 3], [4, -1, 5]]), distances), "recall@2")
 
 
 def test_f03_minus_1_as_an_unsigned_id_is_refused() -> None:
