@@ -258,10 +258,10 @@ Fault Evaluation::fault_of(Breach breach, const Worker& worker, const Matches& m
 }
 
 // Some of them in the order in which they are evaluated.
-void Evaluation::list_users(Count begin, Count count, std::vector<Count>& listed) const {
-  listed.clear();
-  for (Count place = begin; place < std::min(begin + count, users()); ++place) {
-    listed.push_back(order_.empty() ? place : order_[static_cast<std::size_t>(place)]);
+void Evaluation::list_users(Count begin, Count count, std::vector<Count>& users) const {
+  users.clear();
+  for (Count place = begin; place < std::min(begin + count, this->users()); ++place) {
+    users.push_back(order_.empty() ? place : order_[static_cast<std::size_t>(place)]);
   }
 }
 

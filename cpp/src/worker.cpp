@@ -41,7 +41,7 @@ std::vector<Accumulator> accumulators(const Job& job) {
 }
 
 // The ranks of the truth cost the same however deep they lie, and a list as much as it is long.
-bool is_shallow(const Plan& plan, Count items) {
+static bool is_shallow(const Plan& plan, Count items) {
   return plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
 }
 

@@ -59,12 +59,12 @@ class EmbeddingRow {
 
   [[nodiscard]] bool named() const noexcept { return restriction_ != nullptr; }
   [[nodiscard]] std::span<const std::int64_t> ids() const noexcept { return items_; }
-  [[nodiscard]] bool listed() const noexcept { return false; }
-  [[nodiscard]] bool ascends() const noexcept { return true; }
+  [[nodiscard]] static bool listed() noexcept { return false; }
+  [[nodiscard]] static bool ascends() noexcept { return true; }
   [[nodiscard]] Offset place(std::size_t position) const noexcept {
     return restriction_ != nullptr ? items_[position] : static_cast<Offset>(position);
   }
-  [[nodiscard]] double least(double min_score, bool& none) const noexcept {
+  [[nodiscard]] static double least(double min_score, bool& none) noexcept {
     none = false;
     return min_score;
   }

@@ -75,7 +75,6 @@ Screening::Screening(const Embeddings& source, const Lengths& lengths, Count dep
       similarities_(source, kernels),
       size_(static_cast<std::size_t>(source.items.rows)),
       width_(multiplied_width(source)),
-      tile_items_(kTileItems),
       room_(room(depth_)) {
   if (source.candidates) {
     restriction_ = row_of_int64(*source.candidates, 0);

@@ -97,7 +97,7 @@ class Screening {
   std::span<const std::int64_t> restriction_;  // to some items, if there is one
   std::size_t size_;                           // positions
   std::size_t width_;                          // of the rows as they are multiplied
-  std::size_t tile_items_;                     // positions at a time
+  std::size_t tile_items_ = kTileItems;        // positions at a time
   std::size_t room_;                           // for what may be among a user's best
   double scale_ = 1;                           // what items are multiplied by
   bool packed_ = false;                        // whether items are copied to be multiplied
