@@ -100,7 +100,7 @@ bench:
 	$(BENCH) $(PIP) install --group build --group bench
 	$(BENCH) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/bench/wheel
 	cmake -S . -B build/bench/cpp -DCMAKE_BUILD_TYPE=Release -DMETRIK_BUILD_BENCHMARKS=ON
-	cmake --build build/bench/cpp --target metrik_stages metrik_reading
+	cmake --build build/bench/cpp --target metrik_stages metrik_reading metrik_products
 	$(BENCH) -m benchmarks
 
 # What can go wrong, what is promised of it, and which tests show that.

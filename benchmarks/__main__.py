@@ -9,18 +9,18 @@ from contextlib import ExitStack
 
 from rich.console import Console
 
-from benchmarks import loops, memory, tables
+from benchmarks import factor_tables, loops, memory, tables
 from benchmarks.bandwidth import bandwidth, buffer
 from benchmarks.floors import from_memory
 from benchmarks.imports import imports
-from benchmarks.lines import Line, milliseconds
+from benchmarks.lines import Line, milliseconds, peer_notes
 from benchmarks.machine import description
-from benchmarks.scaling import Series, kinds_of_scores, series, thread_counts
+from benchmarks.scaling import kinds_of_scores, series, series_table, thread_counts
 from benchmarks.score_tables import kinds_table, promises, scores_table
 from benchmarks.stages import TRUTH, VALIDATION, WHOLE, repeats, stages
 from benchmarks.tables import Table
-from benchmarks.versus.field import BUILT, Field, version
-from benchmarks.versus.peers import LIST_PEERS, PEERS
+from benchmarks.versus.field import BUILT, Field
+from benchmarks.versus.peers import LIST_PEERS, SCORE_PEERS
 from benchmarks.workload import Data
 from benchmarks.workloads import LISTS, LISTS_100, MILLION, SCORES
 
@@ -44,12 +44,13 @@ def main() -> None:
         scores_table(scored),
         kinds_table(kinds),
         Table("Parts, and what else is promised", ["figure", "measured", "promised"], figures),
-        *(series_table(what, measurements) for what, measurements in series().items()),
+        *(series_table(what, LISTS_100.name, measurements) for what, measurements in series().items()),
     ]
     for table in found:
         table.show(console)
-    notes = [description(load), *peer_notes([*lines, *scored])]
+    notes = [description(load), *peer_notes((*LIST_PEERS, *SCORE_PEERS), [*lines, *scored])]
     loops.publish(console, notes[0])
+    factor_tables.publish(console, notes[0])
     console.print(*notes, f"{time.perf_counter() - began:.0f} s", sep="\n")
     sections = [table.markdown() for table in found]
     tables.write("\n\n".join(["\n".join(f"- {note}" for note in notes), *sections]))
@@ -141,37 +142,6 @@ def import_figures() -> list[list[str]]:
         ["import numpy", f"{milliseconds(found['numpy'].median)} ms", ""],
         ["import metrik after it", f"{milliseconds(found['metrik'].median)} ms", "below 50 ms"],
     ]
-
-
-def series_table(what: str, measurements: Series) -> Table:
-    """Return a series: the time a unit of work, which stays the same where time is linear."""
-    columns = ["lists_100 with", "metrik", "ns an id", "a thread and id, to the first"]
-    per_id = [1e9 * sample.median / workload.ids for workload, sample in measurements]
-    first = measurements[0][0].threads * per_id[0]
-    rows = [
-        [workload.name, milliseconds(sample.median), f"{each:.2f}", f"{workload.threads * each / first:.2f}"]
-        for (workload, sample), each in zip(measurements, per_id, strict=True)
-    ]
-    return Table(f"Linear in {what}", columns, rows)
-
-
-def peer_notes(lines: list[Line]) -> list[str]:
-    """Return what must be said of each peer."""
-    notes = []
-    for peer in PEERS:
-        facts = [f"{peer.distribution} {version(peer)}"]
-        if peer.convention:
-            facts.append("compared under " + ", ".join(f"{key}={value}" for key, value in peer.convention.items()))
-        entries = [(line, line.entries[call]) for line in lines for call in peer.calls if call in line.entries]
-        line, entry = next((line, entry) for line, entry in entries if entry.call == peer.calls[-1])
-        if not entry.error:
-            facts.append(f"builds {line.workload.name} in {entry.prepared:.1f} s beforehand")
-            facts.append(f"computes {entry.values} of its {len(line.workload.values)} values")
-        facts += [
-            f"{entry.call} failed at {line.workload.name}: {entry.error}" for line, entry in entries if entry.error
-        ]
-        notes.append("; ".join(facts))
-    return notes
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from benchmarks.timing import Sample
-from benchmarks.versus.field import Entry
-from benchmarks.versus.peers import OURS, READING
+from benchmarks.versus.field import Entry, version
+from benchmarks.versus.peers import OURS, PRODUCTS, READING, Peer
 from benchmarks.workload import Workload
 
 
@@ -27,6 +28,11 @@ class Line:
     def reading(self) -> Sample:
         """The time in which the same bytes are read."""
         return self._sure(READING.calls[0])
+
+    @property
+    def products(self) -> Sample:
+        """The time in which the same factors are multiplied."""
+        return self._sure(PRODUCTS.calls[0])
 
     def _sure(self, call: str) -> Sample:
         entry = self.entries[call]
@@ -56,3 +62,22 @@ def milliseconds(seconds: float) -> str:
     """Return the time with three digits, or all before the point."""
     number = 1e3 * seconds
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def peer_notes(peers: Iterable[Peer], lines: list[Line]) -> list[str]:
+    """Return what must be said of each peer that took part."""
+    notes = []
+    for peer in peers:
+        facts = [f"{peer.distribution} {version(peer)}"]
+        if peer.convention:
+            facts.append("compared under " + ", ".join(f"{key}={value}" for key, value in peer.convention.items()))
+        entries = [(line, line.entries[call]) for line in lines for call in peer.calls if call in line.entries]
+        line, entry = next((line, entry) for line, entry in entries if entry.call == peer.calls[-1])
+        if not entry.error:
+            facts.append(f"builds {line.workload.name} in {entry.prepared:.1f} s beforehand")
+            facts.append(f"computes {entry.values} of its {len(line.workload.values)} values")
+        facts += [
+            f"{entry.call} failed at {line.workload.name}: {entry.error}" for line, entry in entries if entry.error
+        ]
+        notes.append("; ".join(facts))
+    return notes

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import metrik
+from benchmarks.answers import arguments, exclude
 from benchmarks.workload import Data, Workload
 from benchmarks.workloads import WORKLOADS
 
@@ -35,10 +36,11 @@ def allowed(workload: Workload) -> int:
 def measure(workload: Workload, data: Data) -> dict[str, int]:
     """Build the truth, evaluate, and look at the memory before and after."""
     empty = resident()
-    truth = metrik.Truth(data.indptr, data.items)
+    truth, predictions = arguments(data)
+    excluded = exclude(data)
     before = resident()
     forget_peak()
-    report = metrik.evaluate(truth, data.predictions, workload.values, **workload.options)
+    report = metrik.evaluate(truth, predictions, workload.values, exclude=excluded, **workload.options)
     peak = status("VmHWM")
     assert isinstance(report, metrik.Report)
     return {"truth": before - empty, "evaluation": peak - before}

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 
 from benchmarks.answers import check, evaluate
+from benchmarks.lines import milliseconds
+from benchmarks.tables import Table
 from benchmarks.timing import Sample, compete, turn
 from benchmarks.workload import Data, Workload
 from benchmarks.workloads import DENSE_CUTS, DENSE_MASKED, DENSE_UNCUT, LONGER_LISTS, MORE_USERS
@@ -31,6 +33,18 @@ def thread_counts() -> list[int]:
     """Return 1, 2, 4 ... and as many threads as there are cores to run on."""
     cores = len(os.sched_getaffinity(0))
     return [count for count in (2**power for power in range(cores.bit_length())) if count < cores] + [cores]
+
+
+def series_table(what: str, of: str, measurements: Series) -> Table:
+    """Return a series: the time a unit of work, which stays the same where time is linear."""
+    columns = [f"{of} with", "metrik", "ns an id", "a thread and id, to the first"]
+    per_id = [1e9 * sample.median / workload.ids for workload, sample in measurements]
+    first = measurements[0][0].threads * per_id[0]
+    rows = [
+        [workload.name, milliseconds(sample.median), f"{each:.2f}", f"{workload.threads * each / first:.2f}"]
+        for (workload, sample), each in zip(measurements, per_id, strict=True)
+    ]
+    return Table(f"Linear in {what}", columns, rows)
 
 
 def timed(workloads: Sequence[Workload]) -> Series:

@@ -10,7 +10,6 @@ import rich.console
 import rich.table
 
 README = Path(__file__).parents[1] / "README.md"
-BEGIN, END = "<!-- what make bench found -->\n", "<!-- end of what make bench found -->"
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,11 @@ class Table:
         return "\n".join([f"{self.title}:", "", *lines])
 
 
-def write(text: str, page: Path = README) -> None:
-    """Put the text between the markers of the README or of another page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, marker, after = rest.partition(END)
+def write(text: str, page: Path = README, of: str = "") -> None:
+    """Put the text between the markers of the README, of a part of it, or of another page."""
+    begin, end = f"<!-- what make bench found{of} -->\n", f"<!-- end of what make bench found{of} -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, marker, after = rest.partition(end)
     if not marker:
-        raise ValueError(f"{page} has no markers for what make bench found")
-    page.write_text(f"{before}{BEGIN}{text}\n{END}{after}", encoding="utf-8")
+        raise ValueError(f"{page} has no markers for what make bench found{of}")
+    page.write_text(f"{before}{begin}{text}\n{end}{after}", encoding="utf-8")

@@ -23,9 +23,10 @@ class Data:
 
     indptr: NDArray[np.int64]
     items: Ids
-    predictions: NDArray[Any]  # ids, best first; or scores
+    predictions: NDArray[Any]  # ids, best first; or scores; or factors
     candidates: Ids | None = None  # the items that the scores are of, where they are not all items
     excluded: Ids | None = None
+    factors: NDArray[np.float32] | None = None  # of the items, where the predictions are those of the users
 
     def rows(self, users: NDArray[np.intp]) -> Data:
         """Return some users, all of whom have the same number of relevant items."""
@@ -37,6 +38,7 @@ class Data:
             self.predictions[users],
             None if self.candidates is None else self.candidates[users],
             None if self.excluded is None else self.excluded[users],
+            self.factors,
         )
 
     def save(self, folder: Path) -> None:

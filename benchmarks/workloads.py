@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from benchmarks.factors import Factors, Neighbors
 from benchmarks.lists import Lists
 from benchmarks.scores import Scores
 from benchmarks.workload import Workload
@@ -113,5 +114,36 @@ SCORES: dict[str, Workload] = {
         CANDIDATES_1000,
     )
 }
-WORKLOADS = LISTS | SCORES
+
+FACTORS_100K = Factors(
+    "factors_100k",
+    "factors of users and items, as models have them: 50 training items a user excluded, cut at 20",
+    users=8_192,
+    length=100_000,
+    relevant=10,
+)
+FACTORS_10M = replace(
+    FACTORS_100K,
+    name="factors_10m",
+    purpose="few users of a huge catalogue: 1.3 GB of factors, and what memory they need beside",
+    users=1_000,
+    length=10_000_000,
+    dimensions=32,
+    sampled=200_000,
+)
+NEIGHBORS_50K = Neighbors(
+    "neighbors_50k",
+    "the 300 nearest of each vector among all, as diversity and novelty are computed of them",
+    users=50_000,
+    length=50_000,
+    relevant=0,
+    dimensions=32,
+)
+EMBEDDED: dict[str, Workload] = {workload.name: workload for workload in (FACTORS_100K, NEIGHBORS_50K, FACTORS_10M)}
+HALVES = (
+    replace(FACTORS_100K, name="all"),
+    replace(FACTORS_100K, name="half the users", users=FACTORS_100K.users // 2),
+    replace(FACTORS_100K, name="half the items", length=FACTORS_100K.length // 2),
+)
+WORKLOADS = LISTS | SCORES | EMBEDDED
 DENSE_CUTS = tuple(replace(DENSE_20K, name=f"cut at {k}", cutoffs=(k,)) for k in (1, 10, 20, 50, 100, 200))

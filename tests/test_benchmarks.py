@@ -14,8 +14,11 @@ import numpy as np
 import pytest
 
 import metrik
-from benchmarks import bandwidth, loops
-from benchmarks.answers import ULPS, WrongAnswerError, best, check, compare, compare_best, evaluate
+from benchmarks import bandwidth, loops, products, selections
+from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
+from benchmarks.factor_tables import factors_table
+from benchmarks.factor_tables import promises as factor_promises
+from benchmarks.factors import Embedded
 from benchmarks.lines import Line
 from benchmarks.lists import BLOCK, Lists
 from benchmarks.scaling import Series
@@ -28,9 +31,23 @@ from benchmarks.score_tables import (
     scores_table,
 )
 from benchmarks.scores import Scores
+from benchmarks.selections import answer, best, compare_best, verify
 from benchmarks.timing import Sample
 from benchmarks.versus.field import Entry, PeerError, Process
-from benchmarks.versus.peers import LIST_PEERS, OURS, PEERS, READING, SCORE_PEERS, Call, Peer, numpy_code, numpy_scores
+from benchmarks.versus.peers import (
+    FACTOR_PEERS,
+    LIST_PEERS,
+    OURS,
+    PEERS,
+    PRODUCTS,
+    READING,
+    SCORE_PEERS,
+    Call,
+    Peer,
+    numpy_code,
+    numpy_factors,
+    numpy_scores,
+)
 from benchmarks.versus.worker import Worker
 from benchmarks.workload import Data, Workload
 from benchmarks.workloads import (
@@ -39,8 +56,11 @@ from benchmarks.workloads import (
     DENSE_CUTS,
     DENSE_MASKED,
     DENSE_UNCUT,
+    EMBEDDED,
+    FACTORS_100K,
     LISTS,
     LISTS_100,
+    NEIGHBORS_50K,
     SCORES,
     WORKLOADS,
 )
@@ -48,6 +68,8 @@ from benchmarks.workloads import (
 ROOT = Path(__file__).parent.parent
 SMALL = replace(LISTS_100, name="small", users=50)
 FEW_SCORES = replace(DENSE_20K, name="few", users=30, length=2_000)
+FEW_FACTORS = replace(FACTORS_100K, name="few factors", users=70, length=2_000, sampled=500)
+FEW_NEIGHBORS = replace(NEIGHBORS_50K, name="few neighbors", users=400, length=400, cutoffs=(20,))
 
 
 def small(workload: Workload) -> Workload:
@@ -74,6 +96,8 @@ def test_the_same_arrays_on_every_machine() -> None:
     assert checksum(SMALL.build()) == checksum(SMALL.build()) == 3_947_170_230
     assert checksum(replace(SMALL, wide=True).build()) == 3_317_869_197
     assert checksum(FEW_SCORES.build()) == checksum(FEW_SCORES.build()) == 3_763_190_758
+    assert checksum(FEW_FACTORS.build()) == checksum(FEW_FACTORS.build()) == 324_899_991
+    assert checksum(FEW_NEIGHBORS.build()) == 261_901_730
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -110,6 +134,31 @@ def test_scores_are_what_they_say(workload: Workload) -> None:
         check(workload, data, evaluate(workload, data))
 
 
+@pytest.mark.parametrize("workload", [FEW_FACTORS, FEW_NEIGHBORS])
+def test_factors_are_what_they_say(workload: Embedded) -> None:
+    data = workload.build()
+    assert data.factors is not None
+    assert data.predictions.dtype == data.factors.dtype == np.float32
+    assert data.predictions.shape == (workload.users, workload.dimensions)
+    assert data.factors.shape == (workload.length, workload.dimensions)
+    assert data.predictions.nbytes + data.factors.nbytes == workload.bytes
+    verify(workload, data)
+
+
+def test_relevant_and_excluded_factors_are_near() -> None:
+    """Of the best 20 of 2,000 some are a user's 60: they are the best of 500. No item is both."""
+    data = FEW_FACTORS.build()
+    assert data.factors is not None
+    assert data.excluded is not None
+    marked = np.concatenate([data.items.reshape(70, 10), data.excluded], axis=1)
+    assert all(np.unique(row).size == row.size == 60 for row in marked)
+    ranks = np.argsort(np.argsort(-data.predictions @ data.factors.T, axis=1), axis=1)
+    for ids in (marked[:, :10], marked[:, 10:]):
+        found = np.count_nonzero(np.take_along_axis(ranks, ids, axis=1) < 20) / ids.size
+        assert 0.05 < found < 0.12
+    assert evaluate(FEW_FACTORS, data)["recall@20"] > 0.05
+
+
 def test_equal_scores_are_drawn_again() -> None:
     """Of 200,000 scores some hundreds are equal; what is excluded scores as high as what is relevant."""
     scores = replace(DENSE_MASKED, users=1, length=200_000).build()
@@ -137,14 +186,41 @@ def test_a_wrong_selection_is_not_timed() -> None:
     data = FEW_SCORES.build()
     expected = best(FEW_SCORES, data)
     ordered = np.argsort(-data.predictions, axis=1)[:, :20]
-    compare_best("someone", ordered.tolist(), expected)
+    compare_best("someone", ordered, expected, FEW_SCORES, data)
     with pytest.raises(WrongAnswerError, match=r"someone: selects \(30, 19\), not \(30, 20\)"):
-        compare_best("someone", ordered[:, :19].tolist(), expected)
+        compare_best("someone", ordered[:, :19], expected, FEW_SCORES, data)
     ordered[7, [3, 4]] = ordered[7, [4, 3]]
     with pytest.raises(
         WrongAnswerError, match=f"someone: at place 3 of user 7 is {ordered[7, 3]}, not {ordered[7, 4]}"
     ):
-        compare_best("someone", ordered.tolist(), expected)
+        compare_best("someone", ordered, expected, FEW_SCORES, data)
+
+
+@pytest.mark.parametrize("workload", [FEW_FACTORS, FEW_NEIGHBORS])
+def test_of_near_products_either_may_come_first(workload: Workload) -> None:
+    """An item of the second half has the factors of one of the first, but for a unit in the last place."""
+    data = workload.build()
+    assert data.factors is not None
+    half = len(data.factors) // 2
+    data.factors[half:] = np.nextafter(data.factors[:half], np.float32(9))
+    expected = best(workload, data)
+    twins = (expected + half) % (2 * half)
+    twins = np.where(twins == np.arange(len(twins))[:, None], expected, twins)  # of itself
+    compare_best("someone", twins, expected, workload, data)
+    found = expected.copy()
+    place = int(np.argmax((found[7, 1:] - found[7, :-1]) % half != 0))  # of two that are not near
+    found[7, [place, place + 1]] = found[7, [place + 1, place]]
+    with pytest.raises(WrongAnswerError, match=f"someone: at place {place} of user 7 is {found[7, place]}, not"):
+        compare_best("someone", found, expected, workload, data)
+
+
+def test_wrong_neighbors_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = FEW_NEIGHBORS.build()
+    verify(FEW_NEIGHBORS, data)
+    np.testing.assert_equal(answer(FEW_NEIGHBORS, data), best(FEW_NEIGHBORS, data))
+    monkeypatch.setattr(selections, "best", lambda workload, data: best(workload, data)[:, ::-1])
+    with pytest.raises(WrongAnswerError, match="metrik: at place 0 of user 0 is"):
+        verify(FEW_NEIGHBORS, data)
 
 
 @pytest.mark.parametrize("call", LIST_PEERS[0].calls)
@@ -177,7 +253,7 @@ def test_numpy_ranks_candidates_by_their_scores() -> None:
 
 
 def test_every_peer_has_its_module_and_a_convention_of_ours() -> None:
-    for peer in (OURS, READING, *PEERS):
+    for peer in (OURS, READING, PRODUCTS, *PEERS):
         assert (ROOT / "benchmarks" / "versus" / "peers" / f"{peer.module}.py").exists()
         assert set(peer.workloads) <= set(WORKLOADS)
         assert (
@@ -211,15 +287,36 @@ def test_a_process_tells_what_it_selects(tmp_path: Path, monkeypatch: pytest.Mon
     data.save(tmp_path)
     worker = Worker("nobody")
     worker.prepare("dense_20k", str(tmp_path))
-    assert worker.answer("") == data.items.tolist()
+    file = worker.answer("")
+    assert isinstance(file, str)
+    assert np.array_equal(np.load(file), data.items)
+
+
+def compiled(name: str, folder: Path) -> Path:
+    source, library = ROOT / "benchmarks" / "cpp" / f"{name}.cpp", folder / f"{name}.so"
+    command = ["c++", "-std=c++20", "-shared", "-fPIC", "-pthread", str(source), "-o", str(library)]
+    subprocess.run(command, check=True)  # noqa: S603 - the command is our own
+    return library
+
+
+def test_products_are_those_of_every_tile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The factors are small whole numbers, so that all sums are exact."""
+    monkeypatch.setattr(products, "LIBRARY", compiled("products", tmp_path))
+    generator = np.random.default_rng(0)
+    users, items = (generator.integers(-9, 10, (count, 5)).astype(np.float32) for count in (30, 47))
+    for shape, threads in itertools.product([(30, 47), (8, 16), (7, 47), (1, 1), (64, 10)], (1, 3)):
+        last_users, last_items = (
+            [min(begin + size, count) - 1 for begin in range(0, count, size)]
+            for size, count in zip(shape, (30, 47), strict=True)
+        )
+        expected = (users @ items.T)[np.ix_(last_users, last_items)].sum()
+        assert products.multiply(users, items, shape, threads) == expected
+    assert products.fastest(users, items, threads=2) in products.SHAPES
 
 
 def test_reading_reads_every_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bit must be seen wherever it is: before the first cache line, in any block, in what is left at the end."""
-    source, library = ROOT / "benchmarks" / "cpp" / "reading.cpp", tmp_path / "reading.so"
-    command = ["c++", "-std=c++20", "-shared", "-fPIC", "-pthread", str(source), "-o", str(library)]
-    subprocess.run(command, check=True)  # noqa: S603 - the command is our own
-    monkeypatch.setattr(bandwidth, "LIBRARY", library)
+    monkeypatch.setattr(bandwidth, "LIBRARY", compiled("reading", tmp_path))
     block = 2**17  # words
     words = np.zeros(3 * block, np.int64)
     for begin, length in itertools.product(range(8), (0, 1, 7, 40, block - 1, 2 * block + 70)):
@@ -248,6 +345,29 @@ def test_tables_of_scores_compare_by_rounds() -> None:
     assert figures[0] == ["dense_20k, torch.topk alone to metrik", "6 x", "at least 5 x"]
     assert figures[5] == ["dense_20k, share of the speed of reading", "50%", "at least 45%"]
     assert figures[-1] == ["dense_uncut to dense_20k", "4.00 x", "at most 3 x"]
+
+
+def test_tables_of_embeddings_compare_by_rounds() -> None:
+    """Rounds of 1 and 3 seconds: the products take half of ours in each, a peer twice as long."""
+    times = {call: Entry(call, Sample((2.0, 6.0))) for peer in FACTOR_PEERS for call in peer.calls}
+    entries = {
+        "metrik": Entry("metrik", Sample((1.0, 3.0))),
+        "products": Entry("products", Sample((0.5, 1.5))),
+        **times,
+    }
+    lines = [Line(workload, entries) for workload in EMBEDDED.values()]
+    row = factors_table(lines).rows[0]
+    assert row[:7] == ["factors_100k", "2000", "1000-3000", "105", "1000", "105", "2.00 x"]
+    assert row[7] == "4000 (2 x)"
+    assert factor_promises(lines)[:3] == [
+        ["factors_100k, metrik to products", "2.00 x", "at most 1.2 x"],
+        ["factors_100k, implicit to metrik", "2 x", "at least 3 x"],
+        ["factors_100k, metrik to FAISS, search alone", "0.50 x", "at most 0.9 x"],
+    ]
+
+
+def test_numpy_multiplies_factors_that_do_not_fill_a_block() -> None:
+    assert numpy_factors.prepare(FEW_FACTORS.build(), FEW_FACTORS)["NumPy, products alone"]() == {}
 
 
 def test_a_peer_that_failed_has_a_word_in_its_cell() -> None:

@@ -13,10 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import metrik
-from benchmarks.answers import PEERS_AGREE, WrongAnswerError, best, check, compare, compare_best, evaluate
+from benchmarks.answers import FACTORS_AGREE, PEERS_AGREE, WrongAnswerError, compare, evaluate
+from benchmarks.selections import best, compare_best, verify
 from benchmarks.timing import Sample, compete
-from benchmarks.versus.peers import OURS, PEERS, READING, Peer
+from benchmarks.versus.peers import OURS, PEERS, PRODUCTS, READING, Peer
 from benchmarks.workload import Data, Workload
 from benchmarks.workloads import WORKLOADS
 
@@ -132,13 +135,13 @@ class Field:
     """All contestants, alive from the first workload to the last."""
 
     def __init__(self, stack: ExitStack) -> None:
-        self._processes = [Process(peer) for peer in (OURS, READING, *PEERS)]
+        self._processes = [Process(peer) for peer in (OURS, READING, PRODUCTS, *PEERS)]
         for process in self._processes:
             stack.callback(process.stop)
 
     def play(self, workload: Workload, data: Data) -> dict[str, Entry]:
         """Have those who take part in a workload build, answer rightly, and then take turns."""
-        check(workload, data, evaluate(workload, data))
+        verify(workload, data)
         folder = BUILT / "data" / workload.name
         data.save(folder)
         entrants = [process for process in self._processes if workload.name in process.peer.workloads]
@@ -170,11 +173,12 @@ def _examined(process: Process, entry: Entry, workload: Workload, data: Data) ->
     """Return the entry, with an error where the answer is wrong."""
     try:
         answer = process.ask("answer", call=entry.call)
-        if isinstance(answer, list):
-            compare_best(entry.call, answer, best(workload, data))
+        if isinstance(answer, str):
+            compare_best(entry.call, np.load(answer), best(workload, data), workload, data)
             return entry
         convention = metrik.conventions["standard"].replace(**process.peer.convention)
-        compare(entry.call, answer, evaluate(workload, data, convention=convention).values, PEERS_AGREE)
+        expected = evaluate(workload, data, convention=convention).values if answer else {}
+        compare(entry.call, answer, expected, PEERS_AGREE if data.factors is None else FACTORS_AGREE)
     except (PeerError, WrongAnswerError) as error:
         return replace(entry, error=str(error))
     return replace(entry, values=len(answer))

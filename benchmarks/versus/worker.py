@@ -14,6 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from benchmarks.timing import seconds, turn
 from benchmarks.workload import Data
 from benchmarks.workloads import WORKLOADS
@@ -28,20 +30,26 @@ class Worker:
     def __init__(self, peer: str) -> None:
         self._peer = import_module(f"benchmarks.versus.peers.{peer}")
         self._calls: dict[str, Call] = {}
+        self._folder = Path()
 
     def prepare(self, workload: str, folder: str) -> float:
         """Build what can be built beforehand; return how long that took."""
-        data = Data.load(Path(folder))
+        self._folder = Path(folder)
+        data = Data.load(self._folder)
 
         def build() -> None:
             self._calls = self._peer.prepare(data, WORKLOADS[workload])
 
         return seconds(build)
 
-    def answer(self, call: str) -> dict[str, float] | list[list[int]]:
-        """Return what a call computes. It is the first, in which a compiler may run."""
+    def answer(self, call: str) -> dict[str, float] | str:
+        """Return what a call computes, of a selection the file that has it. It is the first, in which a compiler may run."""
         found = self._calls[call]()
-        return dict(found) if isinstance(found, Mapping) else found.tolist()
+        if isinstance(found, Mapping):
+            return dict(found)
+        file = self._folder / "answer.npy"
+        np.save(file, np.asarray(found))
+        return str(file)
 
     def turn(self, call: str) -> float:
         """Return the seconds that a call takes."""

@@ -18,6 +18,8 @@ _EVERY = (*_USUAL, "lists_100_wide", "truth_5000", "leave_one_out")
 _CUT_AT_20 = ("dense_20k", "dense_20k_float64", "dense_5k", "dense_1m", "dense_masked")
 _CUT = (*_CUT_AT_20, "dense_20k_100", "candidates_1000")
 _SCORES = (*_CUT, "dense_uncut")
+_PRODUCTS = ("factors_100k", "neighbors_50k")
+_EMBEDDED = (*_PRODUCTS, "factors_10m")
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,11 @@ class Peer:
     convention: Mapping[str, str] = field(default_factory=dict)  # the fields under which ours are its answers
 
 
-OURS = Peer("metrik_itself", ("metrik",), "metrik", (), (*_EVERY, "lists_100_per_user", "million", *_SCORES))
+OURS = Peer(
+    "metrik_itself", ("metrik",), "metrik", (), (*_EVERY, "lists_100_per_user", "million", *_SCORES, *_EMBEDDED)
+)
 READING = Peer("memory_reading", ("reading",), "metrik", (), _SCORES)
+PRODUCTS = Peer("blas_products", ("products",), "scipy", (), _EMBEDDED)
 LIST_PEERS = (
     Peer("numpy_code", ("NumPy, sorted keys", "NumPy, bitmap"), "numpy", ("numpy>=2.4",), _EVERY),
     Peer(
@@ -67,4 +72,17 @@ SCORE_PEERS = (
     Peer("irspack_library", ("irspack's core",), "irspack", ("irspack>=0.5.2",), _CUT_AT_20, {"ap_over": "relevant"}),
     Peer("numpy_scores", ("NumPy",), "numpy", ("numpy>=2.4",), _SCORES),
 )
-PEERS = (*LIST_PEERS, *SCORE_PEERS)
+FACTOR_PEERS = (
+    Peer("faiss_library", ("FAISS, search alone",), "faiss-cpu", ("faiss-cpu>=1.15", "numpy>=2.4"), _PRODUCTS),
+    Peer(
+        "implicit_library",
+        ("implicit",),
+        "implicit",
+        ("implicit>=0.7.3", "numpy>=2.4"),
+        ("factors_100k",),
+        {"precision_over": "min_cutoff_relevant"},
+    ),
+    Peer("torch_factors_library", ("torch.matmul, topk",), "torch", (), _PRODUCTS),  # the benchmark's own has torch
+    Peer("numpy_factors", ("NumPy, products alone",), "numpy", ("numpy>=2.4",), _PRODUCTS),
+)
+PEERS = (*LIST_PEERS, *SCORE_PEERS, *FACTOR_PEERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.answers import evaluate
+from benchmarks.selections import answer
 
 if TYPE_CHECKING:
     from benchmarks.versus.peers import Call
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Return the call; nothing is built beforehand, as the truth is part of what is timed."""
-    return {"metrik": lambda: evaluate(workload, data).values}
+    return {"metrik": lambda: answer(workload, data)}

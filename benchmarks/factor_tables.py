@@ -1,0 +1,113 @@
+"""What is said of embeddings: how near the speed of multiplying, how far from the peers, what memory they need.
+
+``python -m benchmarks.factor_tables`` measures these alone, and writes them into the README.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import ExitStack
+
+import rich.console
+
+from benchmarks import memory, tables
+from benchmarks.factors import Embedded
+from benchmarks.lines import Line, milliseconds, peer_notes
+from benchmarks.machine import description
+from benchmarks.scaling import series_table, timed
+from benchmarks.tables import Table
+from benchmarks.versus.field import BUILT, Field
+from benchmarks.versus.peers import FACTOR_PEERS
+from benchmarks.workloads import EMBEDDED, FACTORS_10M, FACTORS_100K, HALVES
+
+CALLS = [call for peer in FACTOR_PEERS for call in peer.calls]
+FAISS, IMPLICIT = "FAISS, search alone", "implicit"
+TO_PRODUCTS = 1.2  # of factors_100k
+TO_FAISS = 0.9  # of all that it takes part in
+TO_IMPLICIT = 3
+WIDTH = 200  # characters of a terminal that does not break the lines
+
+
+def publish(console: rich.console.Console, note: str) -> None:
+    """Measure, print, and write into the README; the note says where."""
+    lines, figures = measured(console)
+    found = [
+        factors_table(lines),
+        Table("Embeddings, what is promised", ["figure", "measured", "promised"], [*promises(lines), *figures]),
+        series_table("users and items", FACTORS_100K.name, timed(HALVES)),
+    ]
+    for table in found:
+        table.show(console)
+    notes = [note, *peer_notes(FACTOR_PEERS, lines)]
+    console.print(*notes, sep="\n")
+    sections = [table.markdown() for table in found]
+    tables.write("\n\n".join(["\n".join(f"- {note}" for note in notes), *sections]), of=" of embeddings")
+
+
+def measured(console: rich.console.Console) -> tuple[list[Line], list[list[str]]]:
+    """Measure the workloads, of which one is in memory at a time, and the memory that evaluations add."""
+    lines, figures = [], []
+    with ExitStack() as stack:
+        field = Field(stack)
+        for workload in EMBEDDED.values():
+            console.print(f"{workload.name}: {workload.purpose}")
+            lines.append(Line(workload, field.play(workload, workload.build())))
+            if workload in (FACTORS_100K, FACTORS_10M):
+                figures.append(memory_figure(workload))
+            shutil.rmtree(BUILT / "data")
+    return lines, figures
+
+
+def memory_figure(workload: Embedded) -> list[str]:
+    """Return what an evaluation adds to the memory of a process that holds the factors."""
+    found = memory.added(workload, BUILT / "data" / workload.name)["evaluation"] / 1e6
+    each = f"{found / workload.threads:.0f} MB a thread, beside {workload.bytes / 1e6:.0f} MB of factors"
+    return [f"memory that {workload.name} adds, evaluating", f"{found:.0f} MB: {each}", ""]
+
+
+def factors_table(lines: list[Line]) -> Table:
+    """Return the table of workloads: ours, the products alone, the peers."""
+    columns = ["workload", "metrik", "lowest-highest", "GFLOP", "products", "GFLOP/s", "to products", *CALLS]
+    rows = [
+        [
+            line.workload.name,
+            milliseconds(line.ours.median),
+            line.span(),
+            f"{operations(line) / 1e9:.0f}",
+            milliseconds(line.products.median),
+            f"{operations(line) / line.products.median / 1e9:.0f}",
+            f"{line.ours.over(line.products):.2f} x",
+            *(line.peer(call) for call in CALLS),
+        ]
+        for line in lines
+    ]
+    return Table("Embeddings, in milliseconds, and how many times metrik's they are", columns, rows)
+
+
+def operations(line: Line) -> int:
+    """Return the multiplications and additions that a line is about."""
+    assert isinstance(line.workload, Embedded)
+    return line.workload.operations
+
+
+def promises(lines: list[Line]) -> list[list[str]]:
+    """Return what was promised of embeddings beside what was found."""
+    first = next(line for line in lines if line.workload is FACTORS_100K)
+    return [
+        [
+            f"{FACTORS_100K.name}, metrik to products",
+            f"{first.ours.over(first.products):.2f} x",
+            f"at most {TO_PRODUCTS} x",
+        ],
+        [f"{FACTORS_100K.name}, {IMPLICIT} to metrik", f"{first.ratio(IMPLICIT):.3g} x", f"at least {TO_IMPLICIT} x"],
+        *(
+            [f"{line.workload.name}, metrik to {FAISS}", f"{1 / line.ratio(FAISS):.2f} x", f"at most {TO_FAISS} x"]
+            for line in lines
+            if FAISS in line.entries
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    publish(rich.console.Console(width=WIDTH), description(os.getloadavg()[0]))

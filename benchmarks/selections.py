@@ -1,0 +1,76 @@
+"""Who is selected: what a peer that computes no metric must find, and what a search for neighbors must."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import metrik
+from benchmarks.answers import WrongAnswerError, check, evaluate, exclude, sample
+from benchmarks.factors import Neighbors
+from benchmarks.workload import Data, Ids, Workload
+
+NEAR = 1e-5  # relative: in single precision either of two such scores may come first
+
+
+def verify(workload: Workload, data: Data) -> None:
+    """Raise unless ours is the answer of the reference, or for some of those who have neighbors that of a full sort."""
+    if not isinstance(workload, Neighbors):
+        check(workload, data, evaluate(workload, data))
+        return
+    some = sample(workload)
+    few = replace(data, predictions=data.predictions[some])
+    scores = _unit(few.predictions) @ _unit(data.predictions).T
+    scores[np.arange(len(some)), some] = -np.inf
+    expected = np.argsort(-scores, axis=1)[:, : max(workload.cutoffs)]
+    compare_best("metrik", best(workload, data)[some], expected, workload, few)
+
+
+def answer(workload: Workload, data: Data) -> Mapping[str, float] | Ids:
+    """Return what a workload asks for: means, or who is near."""
+    return best(workload, data) if isinstance(workload, Neighbors) else evaluate(workload, data).values
+
+
+def best(workload: Workload, data: Data) -> NDArray[np.int64]:
+    """Return the numbers of each user's highest scores. Of embeddings nothing is excluded, as no peer that only selects does."""
+    depth, threads = max(workload.cutoffs), workload.threads
+    if isinstance(workload, Neighbors):
+        return metrik.neighbors(data.predictions, depth, num_threads=threads).ids
+    if data.factors is not None:
+        return metrik.topk(metrik.Embeddings(data.predictions, data.factors), depth, num_threads=threads).ids
+    return metrik.topk(data.predictions, depth, exclude(data), num_threads=threads).ids
+
+
+def compare_best(who: str, found: Ids, expected: Ids, workload: Workload, data: Data) -> None:
+    """Raise unless the numbers found are those expected, in their order, but for near scores of embeddings."""
+    if found.shape != expected.shape:
+        raise WrongAnswerError(f"{who}: selects {found.shape}, not {expected.shape}")
+    different = np.argwhere(found != expected)
+    if data.factors is not None:
+        users = different[:, 0]
+        either, other = (_scores(workload, data, users, ids[tuple(different.T)]) for ids in (found, expected))
+        different = different[~np.isclose(either, other, rtol=NEAR, atol=0)]
+    for user, place in different[:1]:
+        message = f"{who}: at place {place} of user {user} is {found[user, place]}, not {expected[user, place]}"
+        raise WrongAnswerError(message)
+
+
+def _scores(workload: Workload, data: Data, users: Ids, items: Ids) -> NDArray[np.float64]:
+    """Return the score of each user for one item."""
+    assert data.factors is not None
+    as_scored = _unit if isinstance(workload, Neighbors) else np.float64
+    products: NDArray[np.float64] = np.einsum(
+        "ij,ij->i", as_scored(data.predictions[users]), as_scored(data.factors[items])
+    )
+    return products
+
+
+def _unit(vectors: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the vectors with a length of 1."""
+    wide = vectors.astype(np.float64)
+    lengths: NDArray[np.float64] = np.linalg.norm(wide, axis=1, keepdims=True)
+    return wide / lengths
