@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from benchmarks.versus.peers import Call
     from benchmarks.workload import Data, Workload
 
-BLOCK = 128  # users: more were no faster
+BLOCK = 512  # users: fewer and more were slower
 
 
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
