@@ -26,6 +26,7 @@ FAISS, IMPLICIT = "FAISS, search alone", "implicit"
 TO_PRODUCTS = 1.2  # of factors_100k
 TO_FAISS = 0.9  # of all that it takes part in
 TO_IMPLICIT = 3
+ROUNDS = 5  # a call of some peers takes seconds
 WIDTH = 200  # characters of a terminal that does not break the lines
 
 
@@ -52,7 +53,7 @@ def measured(console: rich.console.Console) -> tuple[list[Line], list[list[str]]
         field = Field(stack)
         for workload in EMBEDDED.values():
             console.print(f"{workload.name}: {workload.purpose}")
-            lines.append(Line(workload, field.play(workload, workload.build())))
+            lines.append(Line(workload, field.play(workload, workload.build(), ROUNDS)))
             if workload in (FACTORS_100K, FACTORS_10M):
                 figures.append(memory_figure(workload))
             shutil.rmtree(BUILT / "data")

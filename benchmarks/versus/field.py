@@ -18,7 +18,7 @@ import numpy as np
 import metrik
 from benchmarks.answers import FACTORS_AGREE, PEERS_AGREE, WrongAnswerError, compare, evaluate
 from benchmarks.selections import best, compare_best, verify
-from benchmarks.timing import Sample, compete
+from benchmarks.timing import ROUNDS, Sample, compete
 from benchmarks.versus.peers import OURS, PEERS, PRODUCTS, READING, Peer
 from benchmarks.workload import Data, Workload
 from benchmarks.workloads import WORKLOADS
@@ -139,7 +139,7 @@ class Field:
         for process in self._processes:
             stack.callback(process.stop)
 
-    def play(self, workload: Workload, data: Data) -> dict[str, Entry]:
+    def play(self, workload: Workload, data: Data, rounds: int = ROUNDS) -> dict[str, Entry]:
         """Have those who take part in a workload build, answer rightly, and then take turns."""
         verify(workload, data)
         folder = BUILT / "data" / workload.name
@@ -152,7 +152,7 @@ class Field:
                 entries[entry.call] = entry
                 if not entry.error:
                     turns[entry.call] = partial(process.ask, "turn", call=entry.call)
-        samples = compete(turns)
+        samples = compete(turns, rounds)
         for process in entrants:
             with suppress(PeerError):  # of one that failed before
                 process.ask("forget")
