@@ -9,7 +9,7 @@ import sys
 import venv
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from benchmarks.answers import FACTORS_AGREE, PEERS_AGREE, WrongAnswerError, com
 from benchmarks.selections import best, compare_best, verify
 from benchmarks.timing import ROUNDS, Sample, compete
 from benchmarks.versus.peers import OURS, PEERS, PRODUCTS, READING, Peer
-from benchmarks.workload import Data, Workload
+from benchmarks.workload import Data, Ids, Workload
 from benchmarks.workloads import WORKLOADS
 
 if TYPE_CHECKING:
@@ -144,11 +144,12 @@ class Field:
         verify(workload, data)
         folder = BUILT / "data" / workload.name
         data.save(folder)
+        selection = cache(partial(best, workload, data))  # computed once, if any peer selects
         entrants = [process for process in self._processes if workload.name in process.peer.workloads]
         entries: dict[str, Entry] = {}
         turns: dict[str, Callable[[], float]] = {}
         for process in entrants:
-            for entry in _admitted(process, workload, data, folder):
+            for entry in _admitted(process, workload, data, folder, selection):
                 entries[entry.call] = entry
                 if not entry.error:
                     turns[entry.call] = partial(process.ask, "turn", call=entry.call)
@@ -159,22 +160,24 @@ class Field:
         return {call: replace(entry, sample=samples.get(call)) for call, entry in entries.items()}
 
 
-def _admitted(process: Process, workload: Workload, data: Data, folder: Path) -> list[Entry]:
+def _admitted(
+    process: Process, workload: Workload, data: Data, folder: Path, selection: Callable[[], Ids]
+) -> list[Entry]:
     """Return an entry for each of a peer's calls, with an error where its answer is not ours."""
     calls = process.peer.calls
     try:
         prepared = process.ask("prepare", workload=workload.name, folder=str(folder))
     except PeerError as error:
         return [Entry(call, error=str(error)) for call in calls]
-    return [_examined(process, Entry(call, prepared=prepared), workload, data) for call in calls]
+    return [_examined(process, Entry(call, prepared=prepared), workload, data, selection) for call in calls]
 
 
-def _examined(process: Process, entry: Entry, workload: Workload, data: Data) -> Entry:
+def _examined(process: Process, entry: Entry, workload: Workload, data: Data, selection: Callable[[], Ids]) -> Entry:
     """Return the entry, with an error where the answer is wrong."""
     try:
         answer = process.ask("answer", call=entry.call)
         if isinstance(answer, str):
-            compare_best(entry.call, np.load(answer), best(workload, data), workload, data)
+            compare_best(entry.call, np.load(answer), selection(), workload, data)
             return entry
         convention = metrik.conventions["standard"].replace(**process.peer.convention)
         expected = evaluate(workload, data, convention=convention).values if answer else {}
