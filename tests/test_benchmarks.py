@@ -214,6 +214,19 @@ def test_of_near_products_either_may_come_first(workload: Workload) -> None:
         compare_best("someone", found, expected, workload, data)
 
 
+def test_wrong_factors_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if embeddings excluded nothing."""
+    data = FEW_FACTORS.build()
+    verify(FEW_FACTORS, data)
+
+    def forgetful(workload: Workload, data: Data, **options: object) -> metrik.Report:
+        return evaluate(workload, data if data.factors is None else replace(data, excluded=None), **options)
+
+    monkeypatch.setattr(selections, "evaluate", forgetful)
+    with pytest.raises(WrongAnswerError, match=r"few factors: precision@20 of user \d+ is not that of"):
+        verify(FEW_FACTORS, data)
+
+
 def test_wrong_neighbors_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     data = FEW_NEIGHBORS.build()
     verify(FEW_NEIGHBORS, data)
