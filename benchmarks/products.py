@@ -21,7 +21,7 @@ from benchmarks.timing import seconds
 
 LIBRARY = Path("build/bench/cpp/libmetrik_products.so")
 SHAPES = tuple(product((128, 256, 512), (256, 512, 1024)))  # users x items of a tile
-TRIED = 4_096  # users with whom the shapes are tried
+TRIED = 4_096, 32_768  # users and items with whom the shapes are tried
 
 Shape = tuple[int, int]
 
@@ -41,10 +41,10 @@ def multiply(users: Vectors, items: Vectors, shape: Shape, threads: int) -> floa
 
 def fastest(users: Vectors, items: Vectors, threads: int) -> Shape:
     """Return the shape of tile with which the fewest seconds are spent, each tried twice."""
-    some = users[:TRIED]
+    some_users, some_items = users[: TRIED[0]], items[: TRIED[1]]
 
     def spent(shape: Shape) -> float:
-        return min(seconds(partial(multiply, some, items, shape, threads)) for _ in range(2))
+        return min(seconds(partial(multiply, some_users, some_items, shape, threads)) for _ in range(2))
 
     return min(SHAPES, key=spent)
 
