@@ -278,7 +278,7 @@ def neighbors(
     --------
     >>> import metrik
     >>> import numpy as np
-    >>> vectors = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [3.0, 0.0]])
+    >>> vectors = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [2.0, 0.0]])
     >>> exact = metrik.neighbors(vectors, k=2, min_score=0.5)
     >>> exact.ids
     array([[ 3,  1],
