@@ -62,7 +62,9 @@ class EmbeddingRow {
   [[nodiscard]] static bool listed() noexcept { return false; }
   [[nodiscard]] static bool ascends() noexcept { return true; }
   [[nodiscard]] Offset place(std::size_t position) const noexcept {
-    return restriction_ != nullptr ? items_[position] : static_cast<Offset>(position);
+    if (restriction_ == nullptr) return static_cast<Offset>(position);
+    // It is read again, and may be another by now: it must be an item's at least.
+    return std::clamp<Offset>(items_[position], 0, source_.items.rows - 1);
   }
   [[nodiscard]] static double least(double min_score, bool& none) noexcept {
     none = false;

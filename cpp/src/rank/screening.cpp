@@ -17,7 +17,7 @@ constexpr Count kBlockUsers = 512;
 constexpr Count kDeepest = 16384;
 
 // A user with more excluded items is not screened: they would take too much memory.
-constexpr std::size_t kMostExcluded = std::size_t{1} << 15U;
+constexpr std::size_t kMostExcluded = std::size_t{1} << 13U;
 
 // What the users of a block, or the items of a tile, may take.
 constexpr Count kPanelBytes = Count{1} << 23U;
@@ -95,7 +95,7 @@ void Screening::settle_scale() {
   const auto row = static_cast<std::ptrdiff_t>(width_ * sizeof(float));
   const bool readable = items.type == ScoreType::float32 && items.row_stride >= row &&
                         items.row_stride % static_cast<std::ptrdiff_t>(sizeof(float)) == 0 &&
-                        items.row_stride / row < kMaxWidth;
+                        items.row_stride <= std::numeric_limits<int>::max();
   const bool in_range = length == 0 || (length > 1 / kFar && length < kFar);
   packed_ = !readable || !in_range || source_.candidates || source_.item_bias ||
             source_.similarity != Similarity::dot;
@@ -103,7 +103,9 @@ void Screening::settle_scale() {
 }
 
 std::int64_t Screening::item_at(std::size_t position) const noexcept {
-  return source_.candidates ? restriction_[position] : static_cast<std::int64_t>(position);
+  if (!source_.candidates) return static_cast<std::int64_t>(position);
+  // It is read again, and may be another by now: it must be an item's at least.
+  return std::clamp<std::int64_t>(restriction_[position], 0, source_.items.rows - 1);
 }
 
 // The user's row of the panel, such that its product with an item's is the factor times the score,
