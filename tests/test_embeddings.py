@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import metrik
 from metrik import _blas, _core, _optional
+from metrik.reference.similarity import similarities
 from strategies import examples
 
 EVERY_TIE = ("lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "expected")
@@ -178,6 +179,29 @@ def test_an_evaluation_is_that_of_the_lists_of_topk(either_way: str) -> None:
     expected = metrik.evaluate(truth, lists, ["ndcg@20", "recall@5"], groups=groups)
     assert found["ndcg@20"] == expected["ndcg@20"], either_way
     assert found.by_group[1]["recall@5"] == expected.by_group[1]["recall@5"]
+
+
+NARROW: dict[str, tuple[str, float, float]] = {  # similarity, length of users, of items
+    "the user far from all": ("euclidean", 1000.0, 1.0),
+    "too long": ("dot", 1e25, 1e25),
+    "too far": ("euclidean", 1e39, 1e39),
+    "too short": ("dot", 1e-25, 1e-20),
+    "near each other": ("cosine", 1.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_scores_that_are_one_when_narrowed_are_tied(name: str) -> None:
+    similarity, long, short = NARROW[name]
+    rng = np.random.default_rng(5)
+    users, items = long * rng.normal(size=(3, 4)), short * (1 + 1e-3 * rng.normal(size=(2000, 4)))
+    convention = metrik.conventions["standard"].replace(score_dtype="float32")
+    model = metrik.Embeddings(users, items, similarity)
+    with np.errstate(over="ignore"):
+        scores = [similarities(model, user).astype(np.float32) for user in range(3)]
+    best = [np.argsort(-row, kind="stable")[:9] for row in scores]
+    report = metrik.evaluate(best, model, ["precision@9"], convention=convention, per_user=True)
+    assert report.per_user["precision@9"].tolist() == [1, 1, 1]
 
 
 def test_blocks_are_evaluated_as_the_whole(either_way: str) -> None:

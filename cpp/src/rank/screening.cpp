@@ -155,9 +155,9 @@ void Screening::start(User& user, Count number, std::span<const std::int64_t> ex
   user.lowest.resize(room_);
   user.highest.resize(room_);
   user.positions.resize(room_);
-  user.screened = exclude.size() <= kMostExcluded;
-  if (!user.screened) exclude = {};
   similarities_.read(number, user.vector);
+  user.screened = exclude.size() <= kMostExcluded && !is_out_of_range(user);
+  if (!user.screened) exclude = {};
   fill_panel(user, row);
   estimate_errors(user);
   user.bound = bounded(least_product(user));
@@ -224,16 +224,29 @@ void Screening::multiply(const Tile& tile) {
 // By how much a product may differ from the factor times the score. A sum of n products, in
 // whatever order, is wrong by at most n roundings of the product of the two lengths; the vectors
 // were rounded before, and bounds are rounded after; what is too small for a number may be lost.
-// All of this is less than half of what is allowed for.
+// All of this is less than half of what is allowed for, so that scores which are the same once they
+// are narrowed are not told apart either.
 void Screening::estimate_errors(User& user) const noexcept {
   const auto terms = static_cast<double>(width_ + 16);
   user.error_by_length = terms * 0x1p-23 * user.length;
-  user.error = terms * 0x1p-120;
+  user.error = terms * 0x1p-120 + (source_.narrowed ? user.factor * 0x1p-148 : 0);
   user.error_by_square = 0;
   if (source_.similarity != Similarity::euclidean) return;
-  // The exact score is rounded too, in double precision, and what it is made of may be longer.
-  user.error_by_square = terms * 0x1p-49 * user.factor;
+  // A distance is rounded in proportion to itself, and may be longer than what was multiplied.
+  const double rounding = terms * 0x1p-49 + (source_.narrowed ? 0x1p-20 : 0);
+  user.error_by_square = rounding * user.factor;
   user.error += user.error_by_square * user.vector.square;
+}
+
+// Whether scores leave the range of single precision, so that they are all one when narrowed.
+bool Screening::is_out_of_range(const User& user) const noexcept {
+  if (!source_.narrowed || source_.similarity == Similarity::cosine) return false;
+  const double own = std::sqrt(user.vector.square);
+  const double length = std::sqrt(lengths_.largest_square);
+  const double largest = source_.similarity == Similarity::euclidean
+                             ? own + length
+                             : own * length + lengths_.largest_bias;
+  return !(largest < 0x1p126);
 }
 
 // What an item that scores min_score has as its product.

@@ -81,6 +81,7 @@ class Screening {
   void pack(const Tile& tile);
   void multiply(const Tile& tile);
   void estimate_errors(User& user) const noexcept;
+  [[nodiscard]] bool is_out_of_range(const User& user) const noexcept;
   [[nodiscard]] double least_product(const User& user) const noexcept;
   void look_at(User& user, const Tile& tile, std::span<float> products);
   [[nodiscard]] float reached(std::span<const float> numbers);
