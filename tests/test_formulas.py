@@ -7,10 +7,11 @@ from itertools import permutations, product
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import metrik
+from strategies import examples
 
 STANDARD = metrik.conventions["standard"]
 RANKINGS = st.lists(st.integers(0, 9), unique=True, max_size=8)
@@ -80,6 +81,7 @@ def test_f09_grades_above_the_highest_are_refused() -> None:
         metrik.evaluate(truth, [[1], [2]], "err@3")
 
 
+@settings(max_examples=examples(30))
 @given(st.sets(st.integers(0, 5), max_size=4), st.lists(st.integers(0, 5), unique=True, max_size=6), st.integers(1, 6))
 def test_list_auc_is_the_mean_auc_over_all_orders_of_the_rest(truth: set[int], ranking: list[int], k: int) -> None:
     rest = [item for item in range(6) if item not in ranking[:k]]

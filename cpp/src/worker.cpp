@@ -17,6 +17,11 @@ std::size_t longest_ladder(const Plan& plan) {
   return cutoffs;
 }
 
+// The ranks of the truth cost the same however deep they lie, and a list as much as it is long.
+bool is_shallow(const Plan& plan, Count items) {
+  return plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
+}
+
 }  // namespace
 
 const Lists* lists_of(const Predictions& predictions) noexcept {
@@ -38,11 +43,6 @@ std::vector<Exactness> exactness_of_values(const Job& job) {
 std::vector<Accumulator> accumulators(const Job& job) {
   const std::vector<Exactness> exactness = exactness_of_values(job);
   return {exactness.begin(), exactness.end()};
-}
-
-// The ranks of the truth cost the same however deep they lie, and a list as much as it is long.
-static bool is_shallow(const Plan& plan, Count items) {
-  return plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
 }
 
 Count screening_depth(const Job& job) {
