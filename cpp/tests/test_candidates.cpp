@@ -83,7 +83,7 @@ void check(const Source& source, const std::vector<float>& scores, const Row& id
     CAPTURE(name_of(isa));
     ScoreRanking ranking = make_score_ranking(source, kernels(isa));
     GivenRanking given(~std::uint64_t{0} >> 1U, true);
-    auto& keys = std::get<KeyRanking<float>>(ranking);
+    auto& keys = std::get<KeyRanking<ScoreRow<float>>>(ranking);
     for (const Row& wanted : {truth, much}) {
       const Places* const places = start(keys, given, 0, wanted, exclude, no_checkpoint);
       REQUIRE(places != nullptr);
@@ -370,7 +370,7 @@ TEST_CASE("F02: the offsets of candidates are 64 bits wide") {
                                    .scores = reinterpret_cast<const std::byte*>(&score),
                                    .size = kBegin + 2};
   ScoreRanking ranking = make_score_ranking(candidates, kernels(isa_of("")));
-  auto& keys = std::get<KeyRanking<float>>(ranking);
+  auto& keys = std::get<KeyRanking<ScoreRow<float>>>(ranking);
   keys.start(1, {}, no_checkpoint);
   const Ranked best = keys.best(5, Ties::lowest_id, no_checkpoint);
   CHECK(std::ranges::equal(best.items, Row{5, 7}));

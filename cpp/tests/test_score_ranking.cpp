@@ -192,7 +192,7 @@ TEST_CASE("rows that are longer than what is held of them") {
     for (const auto& row : rows_of<float>(size)) {
       const ScoreMatrix matrix = matrix_of(row);
       ScoreRanking ranking = make_score_ranking(matrix, kernels(isa_of("")));
-      auto& keys = std::get<KeyRanking<float>>(ranking);
+      auto& keys = std::get<KeyRanking<ScoreRow<float>>>(ranking);
       keys.start(0, {}, no_checkpoint);
       for (const Ties ties : {Ties::lowest_id, Ties::highest_id}) {
         const Row expected = sorted(row, ties, {}, {});
@@ -288,7 +288,7 @@ void check_after_each_other(std::size_t size, std::optional<double> min_score) {
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
     ScoreRanking any_ranking = make_score_ranking(matrix, kernels(isa));
-    auto& ranking = std::get<KeyRanking<Score>>(any_ranking);
+    auto& ranking = std::get<KeyRanking<ScoreRow<Score>>>(any_ranking);
     const auto check_user = [&](std::size_t user, std::size_t exclude, Count depth) {
       CAPTURE(user);
       CAPTURE(exclude);
@@ -340,7 +340,7 @@ TEST_CASE("a cutoff splits a tie where the next item has the same score") {
       const ScoreMatrix matrix = matrix_of(row);
       for (const Count depth : {Count{0}, Count{10}, kNoCutoff}) {  // that is known before
         ScoreRanking ranking = make_score_ranking(matrix, kernels(isa_of("")));
-        auto& keys = std::get<KeyRanking<float>>(ranking);
+        auto& keys = std::get<KeyRanking<ScoreRow<float>>>(ranking);
         keys.start(0, {}, no_checkpoint);
         keys.best(depth, Ties::highest_id, no_checkpoint);
         std::vector<bool> split;
