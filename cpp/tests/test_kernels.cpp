@@ -284,5 +284,77 @@ TEST_CASE("F31: every instruction set takes the maxima of groups, less what is e
   }
 }
 
+// Eight sums: term i goes to sum i % 8, one after another.
+template <class Number, class Term>
+double sum_of_terms(const double* one, const Number* other, std::size_t width, const Term& term) {
+  std::array<double, 8> sums{};
+  for (std::size_t i = 0; i < width; ++i) {
+    sums.at(i % 8) += term(one[i], static_cast<double>(other[i]));
+  }
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+template <class Number>
+const VectorKernels<Number>& vector_kernels(Isa isa) {
+  if constexpr (std::is_same_v<Number, float>) {
+    return kernels(isa).float32_vectors;
+  } else {
+    return kernels(isa).float64_vectors;
+  }
+}
+
+template <class Number>
+void check_vectors(std::size_t width, std::mt19937_64& random) {
+  constexpr std::size_t kCount = 3;
+  const auto number = [&] {
+    return std::ldexp(static_cast<double>(random() >> 11U) * 0x1p-53 - 0.5,
+                      static_cast<int>(random() % 60) - 30);
+  };
+  // Each begins where no register does, ends with its array, and has a number before it that none
+  // must add.
+  std::vector<double> one(width + 1, kNan);
+  std::generate(one.begin() + 1, one.end(), number);
+  std::array<std::vector<Number>, kCount> others;
+  std::array<const Number*, kCount> places{};
+  for (std::size_t i = 0; i < kCount; ++i) {
+    others.at(i).assign(width + 1, std::numeric_limits<Number>::quiet_NaN());
+    std::generate(others.at(i).begin() + 1, others.at(i).end(),
+                  [&] { return static_cast<Number>(number()); });
+    places.at(i) = &others.at(i)[1];
+  }
+  const auto check = [&](const std::array<double, kCount>& found, auto expected) {
+    for (std::size_t i = 0; i < kCount; ++i) {
+      CHECK(std::bit_cast<std::uint64_t>(found.at(i)) ==
+            std::bit_cast<std::uint64_t>(expected(places.at(i))));
+    }
+  };
+  const auto product = [](double a, double b) { return a * b; };
+  const auto difference = [](double a, double b) { return (a - b) * (a - b); };
+  for (const Isa isa : available_isas()) {
+    CAPTURE(name_of(isa));
+    const VectorKernels<Number>& own = vector_kernels<Number>(isa);
+    std::array<double, kCount> found{};
+    own.dots(&one[1], places.data(), kCount, width, found.data());
+    check(found, [&](const Number* other) { return sum_of_terms(&one[1], other, width, product); });
+    own.squared_distances(&one[1], places.data(), kCount, width, found.data());
+    check(found,
+          [&](const Number* other) { return sum_of_terms(&one[1], other, width, difference); });
+    own.squares(places.data(), kCount, width, found.data());
+    check(found, [&](const Number* other) {
+      const std::vector<double> wide(other, other + width);
+      return sum_of_terms(wide.data(), other, width, product);
+    });
+  }
+}
+
+TEST_CASE("F31: every instruction set adds the terms of vectors in the same order") {
+  std::mt19937_64 random(5);
+  for (std::size_t width = 1; width <= 40; ++width) {
+    CAPTURE(width);
+    check_vectors<float>(width, random);
+    check_vectors<double>(width, random);
+  }
+}
+
 }  // namespace
 }  // namespace metrik
