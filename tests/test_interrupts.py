@@ -18,6 +18,7 @@ import pytest
 
 import metrik
 from jobs import lasting, uniform
+from metrik import _blas
 from strategies import Evaluation
 
 DEADLINE_SECONDS = 0.1
@@ -175,6 +176,72 @@ def test_f25_an_interrupt_ends_a_call_within_a_long_row(
         for share in (0.1, 0.4, 0.65, 0.9):
             waits = (seconds_to_interrupt(call, share * taken) for _ in range(4))
             assert any(wait < DEADLINE_SECONDS for wait in waits), f"after {share} of the call"
+
+
+def vectors(rows: int, width: int) -> Any:
+    """Return vectors that are hard to tell apart, and take no memory but for a row."""
+    return np.broadcast_to(np.random.default_rng(7).random(width, np.float32), (rows, width))
+
+
+def drawn_vectors(rows: int, width: int) -> Any:
+    return np.random.default_rng(7).random((rows, width), np.float32)
+
+
+def evaluation_of_embeddings(model: metrik.Embeddings, metric: str, relevant: int = 2) -> Callable[[int], object]:
+    items, users = len(model.items), len(model)
+    truth = metrik.Truth(np.arange(users + 1) * relevant, np.tile(np.arange(items)[-relevant:], users))
+    return lambda threads: metrik.evaluate(truth, model, metric, num_threads=threads)
+
+
+def late_number(rows: int, width: int) -> Any:
+    """Return vectors whose last number is NaN: all are read a second time to say which."""
+    drawn = np.ones((rows, width), np.float16)
+    drawn[-1, -1] = np.nan
+    return drawn
+
+
+EMBEDDINGS: dict[str, Callable[[], Callable[[int], object]]] = {
+    "many users": lambda: evaluation_of_embeddings(
+        metrik.Embeddings(drawn_vectors(3000, 64), drawn_vectors(20_000, 64)), "ndcg@20"
+    ),
+    "wide vectors": lambda: evaluation_of_embeddings(
+        metrik.Embeddings(drawn_vectors(8, 20_000), drawn_vectors(3000, 20_000), "cosine"), "ndcg@20"
+    ),
+    "the widest, all equal": lambda: partial(
+        _topk, metrik.Embeddings(vectors(2, 65_536), vectors(10_000, 65_536), "euclidean"), 2000
+    ),
+    "the widest, without a cutoff": lambda: evaluation_of_embeddings(
+        metrik.Embeddings(vectors(2, 65_536), vectors(6000, 65_536)), "recall", 6000
+    ),
+    "all ranks": lambda: evaluation_of_embeddings(
+        metrik.Embeddings(drawn_vectors(30, 64), drawn_vectors(200_000, 64)), "auc", 1000
+    ),
+    "vectors to be checked": lambda: partial(_topk, metrik.Embeddings(vectors(2, 8), vectors(50_000_000, 8)), 1),
+    "a fault at the end": lambda: partial(_topk, metrik.Embeddings(late_number(2**21, 32), late_number(2, 32)), 1),
+    "neighbours": lambda: lambda threads: metrik.neighbors(drawn_vectors(20_000, 32), 30, num_threads=threads),
+}
+
+
+def _topk(model: metrik.Embeddings, k: int, threads: int) -> object:
+    return metrik.topk(model, k, num_threads=threads)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("multiplied", [True, False], ids=["BLAS", "no BLAS"])
+@pytest.mark.parametrize("name", EMBEDDINGS)
+def test_f25_an_interrupt_ends_a_call_of_embeddings(
+    name: str, multiplied: bool, alarm_handler: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several tries the best, for a machine that is busy with something else."""
+    if not multiplied:
+        monkeypatch.setattr(_blas, "sgemm", lambda: None)
+    alarm_handler(signal.default_int_handler)
+    call = EMBEDDINGS[name]()
+    metrik.neighbors(np.eye(3), 1)  # imports SciPy
+    with no_garbage_collection():
+        for delay, threads in ((0.03, 1), (0.1, 2), (0.4, 1), (0.8, 2)):
+            waits = (seconds_to_interrupt(partial(call, threads), delay) for _ in range(4))
+            assert any(wait < DEADLINE_SECONDS for wait in waits), f"{delay} s after the begin"
 
 
 @pytest.fixture

@@ -17,10 +17,11 @@ inline constexpr std::size_t kChunk = std::size_t{1} << 16U;
 
 // Runs body(begin, end) over [0, size), with a checkpoint after each whole chunk.
 template <class Body>
-void in_chunks(std::size_t size, const Checkpoint& checkpoint, const Body& body) {
+void in_chunks(std::size_t size, const Checkpoint& checkpoint, const Body& body,
+               std::size_t chunk = kChunk) {
   std::size_t begin = 0;
-  for (; size - begin >= kChunk; begin += kChunk) {
-    body(begin, begin + kChunk);
+  for (; size - begin >= chunk; begin += chunk) {
+    body(begin, begin + chunk);
     checkpoint();
   }
   if (begin < size) body(begin, size);

@@ -34,11 +34,8 @@ class EmbeddingRow {
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // So many scores at a time at most: whole chunks of the kernels, made in some milliseconds.
-  [[nodiscard]] std::size_t piece_size() const noexcept {
-    const std::size_t chunks = kPieceTerms / static_cast<std::size_t>(source_.width) / kChunkScores;
-    return std::clamp<std::size_t>(chunks, 1, kChunk / kChunkScores) * kChunkScores;
-  }
+  // So many scores at a time at most.
+  [[nodiscard]] std::size_t piece_size() const noexcept { return similarities_.piece_size(); }
   // Scores at consecutive positions, valid until the next call.
   [[nodiscard]] const double* piece(std::size_t begin, std::size_t size) {
     scores_.resize(std::max(scores_.size(), size));
@@ -72,8 +69,6 @@ class EmbeddingRow {
   }
 
  private:
-  static constexpr std::size_t kPieceTerms = std::size_t{1} << 21U;
-
   const Embeddings& source_;
   Similarities similarities_;
   const Lists* restriction_;  // to some items

@@ -83,10 +83,24 @@ void KeyRanking<Row>::for_each_piece(const Checkpoint& checkpoint, const Body& b
 template <class Row>
 template <class Body>
 void KeyRanking<Row>::for_each_item(const Checkpoint& checkpoint, const Body& body) {
-  for (std::size_t item = 0; item < size_; ++item) {
-    if (item % kChunk == kChunk - 1) checkpoint();
-    body(Entry{row_.at(item), static_cast<std::uint32_t>(item)});
-  }
+  const auto some = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t item = begin; item < end; ++item) {
+      body(Entry{row_.at(item), static_cast<std::uint32_t>(item)});
+    }
+  };
+  in_chunks(size_, checkpoint, some, row_.piece_size());
+}
+
+// The same for the excluded items.
+template <class Row>
+template <class Body>
+void KeyRanking<Row>::for_each_excluded(const Checkpoint& checkpoint, const Body& body) {
+  const auto some = [&](std::size_t begin, std::size_t end) {
+    for (const std::uint32_t item : std::span(excluded_).subspan(begin, end - begin)) {
+      body(Entry{row_.at(item), item});
+    }
+  };
+  in_chunks(excluded_.size(), checkpoint, some, row_.piece_size());
 }
 
 template <class Row>
@@ -159,11 +173,7 @@ Count KeyRanking<Row>::length(const Checkpoint& checkpoint) {
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t, std::size_t size) {
     kernels_.count_beating(keys, size, &least_, 1, 1, &items);
   });
-  in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const std::uint32_t item : std::span(excluded_).subspan(begin, end - begin)) {
-      items -= row_.at(item) >= least_ ? 1 : 0;
-    }
-  });
+  for_each_excluded(checkpoint, [&](const Entry& entry) { items -= entry.key >= least_ ? 1 : 0; });
   return std::max(items, Count{0});  // less only if another thread writes to the scores meanwhile
 }
 
@@ -243,10 +253,10 @@ void KeyRanking<Row>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
       if (!is_excluded(entry.item)) entries_.push_back(entry);
     }
   };
-  constexpr std::size_t kSome = 4096;
-  reached_.resize(std::min(kSome, maxima_.size()));
-  for (std::size_t begin = 0; begin < maxima_.size() && !done; begin += kSome) {
-    const std::size_t size = std::min(kSome, maxima_.size() - begin);
+  const std::size_t some = std::min<std::size_t>(4096, row_.piece_size() / kChunkScores * kGroups);
+  reached_.resize(std::min(some, maxima_.size()));
+  for (std::size_t begin = 0; begin < maxima_.size() && !done; begin += some) {
+    const std::size_t size = std::min(some, maxima_.size() - begin);
     const std::size_t count = kernels_.find_at_least(&maxima_[begin], size, least, reached_.data());
     for (std::size_t i = 0; i < count && !done; ++i) {
       const std::size_t group = begin + reached_[i];
@@ -420,13 +430,14 @@ void KeyRanking<Row>::choose(std::span<const std::int64_t> positions, Ties ties,
   sort(std::span(items_), std::less<>(), checkpoint);
   const auto repeats = std::ranges::unique(items_);
   items_.erase(repeats.begin(), repeats.end());
-  in_chunks(items_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  const auto look_at = [&](std::size_t begin, std::size_t end) {
     for (const std::int64_t position : std::span(items_).subspan(begin, end - begin)) {
       const auto item = static_cast<std::uint32_t>(position);
       const Entry entry{row_.at(item), item};
       if (is_rankable(entry.key, item)) entries_.push_back(entry);
     }
-  });
+  };
+  in_chunks(items_.size(), checkpoint, look_at, row_.piece_size());
   order(entries_.size(), ties, checkpoint);
 }
 
@@ -500,11 +511,8 @@ bool KeyRanking<Row>::count_each(Ties ties, const Checkpoint& checkpoint) {
   }
   // Those that are excluded beat nobody.
   beating_.assign(entries_.size() + 1, 0);
-  in_chunks(excluded_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const std::uint32_t item : std::span(excluded_).subspan(begin, end - begin)) {
-      ++beating_[first_beaten({row_.at(item), item}, before_others)];
-    }
-  });
+  for_each_excluded(checkpoint,
+                    [&](const Entry& entry) { ++beating_[first_beaten(entry, before_others)]; });
   Count above = 0;
   for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] -= above += beating_[i];
   return true;
@@ -557,10 +565,7 @@ void KeyRanking<Row>::count_tied(const Checkpoint& checkpoint) {
       }
     });
   }
-  for (std::size_t i = 0; each && i < excluded_.size(); ++i) {
-    if (i % kChunk == kChunk - 1) checkpoint();
-    count(row_.at(excluded_[i]), -1);
-  }
+  if (each) for_each_excluded(checkpoint, [&](const Entry& entry) { count(entry.key, -1); });
 }
 
 // From the counts to the ranks, and the tie of each entry.

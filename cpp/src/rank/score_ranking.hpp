@@ -82,6 +82,8 @@ class KeyRanking {
   void for_each_piece(const Checkpoint& checkpoint, const Body& body);
   template <class Body>
   void for_each_item(const Checkpoint& checkpoint, const Body& body);
+  template <class Body>
+  void for_each_excluded(const Checkpoint& checkpoint, const Body& body);
   [[nodiscard]] Better better(Ties ties) const noexcept;
   [[nodiscard]] bool is_excluded(std::size_t item) const noexcept {
     return (excluded_bits_[item / 64] >> (item % 64) & 1U) != 0;

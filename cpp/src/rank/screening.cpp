@@ -268,7 +268,8 @@ float Screening::reached(std::span<const float> numbers) {
   });
 }
 
-void Screening::look_at(User& user, const Tile& tile, std::span<float> products) {
+void Screening::look_at(User& user, const Tile& tile, std::span<float> products,
+                        const Checkpoint& checkpoint) {
   for (; user.next_excluded < user.excluded.size(); ++user.next_excluded) {
     const std::size_t position = user.excluded[user.next_excluded];
     if (position >= tile.begin + tile.size) break;
@@ -288,11 +289,11 @@ void Screening::look_at(User& user, const Tile& tile, std::span<float> products)
     user.highest[user.held] = product + static_cast<float>(error);
     user.positions[user.held++] = static_cast<std::uint32_t>(tile.begin) + found_[i];
   }
-  if (user.held + tile_items_ > room_) drop_least(user);
+  if (user.held + tile_items_ > room_) drop_least(user, checkpoint);
 }
 
 // Leaves what may be among the best, for all that is known.
-void Screening::drop_least(User& user) {
+void Screening::drop_least(User& user, const Checkpoint& checkpoint) {
   if (user.held <= depth_) return;
   user.bound = std::max(user.bound, reached(std::span(user.lowest).first(user.held)));
   std::size_t kept = 0;
@@ -304,16 +305,22 @@ void Screening::drop_least(User& user) {
   }
   user.held = kept;
   // Products of about one value tell nothing apart.
-  if (kept > depth_ + (room_ - tile_items_ - depth_) / 2) drop_exactly(user);
+  if (kept > depth_ + (room_ - tile_items_ - depth_) / 2) drop_exactly(user, checkpoint);
 }
 
 // The exact scores of all that may be among the best.
-void Screening::score(User& user) {
+void Screening::score(User& user, const Checkpoint& checkpoint) {
   const std::size_t size = user.held;
   ids_.resize(size);
   scores_.resize(size);
   for (std::size_t i = 0; i < size; ++i) ids_[i] = item_at(user.positions[i]);
-  similarities_.score(user.vector, ids_, scores_);
+  in_chunks(
+      size, checkpoint,
+      [&](std::size_t begin, std::size_t end) {
+        similarities_.score(user.vector, std::span(ids_).subspan(begin, end - begin),
+                            std::span(scores_).subspan(begin, end - begin));
+      },
+      similarities_.piece_size());
   user.best.clear();
   const double least = source_.min_score.value_or(-std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < size; ++i) {
@@ -322,8 +329,8 @@ void Screening::score(User& user) {
 }
 
 // The same by the scores themselves.
-void Screening::drop_exactly(User& user) {
-  score(user);
+void Screening::drop_exactly(User& user, const Checkpoint& checkpoint) {
+  score(user, checkpoint);
   const std::size_t kept = std::min(depth_, user.best.size());
   if (kept > 0) {
     const auto last = user.best.begin() + static_cast<std::ptrdiff_t>(kept - 1);
@@ -361,14 +368,15 @@ void Screening::screen(std::span<const Count> users, const std::optional<Lists>&
     multiply(tile);
     for (std::size_t i = 0; i < count_; ++i) {
       if (!users_[i].screened) continue;
-      look_at(users_[i], tile, std::span(products_).subspan(i * tile_items_, tile.size));
+      look_at(users_[i], tile, std::span(products_).subspan(i * tile_items_, tile.size),
+              checkpoint);
     }
     checkpoint();
   }
   for (User& user : std::span(users_).first(count_)) {
     if (!user.screened) continue;
-    drop_least(user);
-    score(user);
+    drop_least(user, checkpoint);
+    score(user, checkpoint);
     checkpoint();
   }
 }

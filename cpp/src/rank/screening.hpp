@@ -83,11 +83,12 @@ class Screening {
   void estimate_errors(User& user) const noexcept;
   [[nodiscard]] bool is_out_of_range(const User& user) const noexcept;
   [[nodiscard]] double least_product(const User& user) const noexcept;
-  void look_at(User& user, const Tile& tile, std::span<float> products);
+  void look_at(User& user, const Tile& tile, std::span<float> products,
+               const Checkpoint& checkpoint);
   [[nodiscard]] float reached(std::span<const float> numbers);
-  void drop_least(User& user);
-  void score(User& user);
-  void drop_exactly(User& user);
+  void drop_least(User& user, const Checkpoint& checkpoint);
+  void score(User& user, const Checkpoint& checkpoint);
+  void drop_exactly(User& user, const Checkpoint& checkpoint);
 
   const Embeddings& source_;
   const Lengths& lengths_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "checkpoint.hpp"
 #include "rank/half.hpp"
 
 namespace metrik {
@@ -52,6 +53,12 @@ double number_of(const Vectors& vectors, Count row, std::size_t place) noexcept 
 
 Similarities::Similarities(const Embeddings& source, const Kernels& kernels)
     : source_(source), kernels_(kernels), width_(static_cast<std::size_t>(source.width)) {}
+
+std::size_t Similarities::piece_size() const noexcept {
+  constexpr std::size_t kMost = std::size_t{1} << 21U;
+  const std::size_t chunks = kMost / width_ / kChunkScores;
+  return std::clamp<std::size_t>(chunks, 1, kChunk / kChunkScores) * kChunkScores;
+}
 
 void Similarities::scale(Count item, double factor, float* scaled) const {
   with_row(source_.items, item, [&](const auto* numbers) {

@@ -23,6 +23,9 @@ class Similarities {
  public:
   Similarities(const Embeddings& source, const Kernels& kernels);
 
+  // So many scores are made in some milliseconds: whole chunks of the kernels, up to kChunk.
+  [[nodiscard]] std::size_t piece_size() const noexcept;
+
   void read(Count user, UserVector& vector);
   // The squares of the lengths of some rows.
   void square(const Vectors& vectors, Count first, std::span<double> squares);
