@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,6 +20,7 @@
 #include "metrik/evaluate.hpp"
 #include "parallel.hpp"
 #include "request.hpp"
+#include "sparse_items.hpp"
 
 namespace {
 
@@ -49,26 +49,6 @@ namespace metrik {
 namespace {
 
 using namespace tests;
-
-// Virtual memory that costs nothing before it is written to.
-template <class T>
-class SparseItems {
- public:
-  explicit SparseItems(std::size_t size) : size_(size) {
-    memory_ = mmap(nullptr, size * sizeof(T), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    REQUIRE(memory_ != MAP_FAILED);
-  }
-  SparseItems(const SparseItems&) = delete;
-  SparseItems& operator=(const SparseItems&) = delete;
-  ~SparseItems() { munmap(memory_, size_ * sizeof(T)); }
-
-  [[nodiscard]] std::span<T> items() const { return {static_cast<T*>(memory_), size_}; }
-
- private:
-  std::size_t size_;
-  void* memory_;
-};
 
 // Users whose lists stand before and after the places that 32 bits can count, signed and not. A
 // place cut to 32 bits is outside the array, or where another user's list is.

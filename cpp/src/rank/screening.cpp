@@ -22,6 +22,12 @@ constexpr std::size_t kMostExcluded = std::size_t{1} << 13U;
 // What the users of a block, or the items of a tile, may take.
 constexpr Count kPanelBytes = Count{1} << 23U;
 
+// BLAS counts numbers in 32 bits: those of a tile of rows that lie further apart might be more.
+constexpr std::ptrdiff_t kFarthest = std::ptrdiff_t{1} << 22U;
+
+// A shorter vector's square may have lost digits.
+constexpr double kSmallestSquare = 0x1p-500;
+
 constexpr float kLowestProduct = std::numeric_limits<float>::lowest();
 
 // For so many of a user's items that may be among the best: twice as many as are, and a tile.
@@ -92,10 +98,10 @@ void Screening::settle_scale() {
   const Vectors& items = source_.items;
   const double length = std::sqrt(lengths_.largest_square);
   constexpr double kFar = 0x1p60;
-  const auto row = static_cast<std::ptrdiff_t>(width_ * sizeof(float));
-  const bool readable = items.type == ScoreType::float32 && items.row_stride >= row &&
-                        items.row_stride % static_cast<std::ptrdiff_t>(sizeof(float)) == 0 &&
-                        items.row_stride <= std::numeric_limits<int>::max();
+  constexpr auto kSize = static_cast<std::ptrdiff_t>(sizeof(float));
+  const bool readable = items.type == ScoreType::float32 && items.row_stride % kSize == 0 &&
+                        items.row_stride / kSize >= static_cast<std::ptrdiff_t>(width_) &&
+                        items.row_stride / kSize <= kFarthest;
   const bool in_range = length == 0 || (length > 1 / kFar && length < kFar);
   packed_ = !readable || !in_range || source_.candidates || source_.item_bias ||
             source_.similarity != Similarity::dot;
@@ -104,8 +110,24 @@ void Screening::settle_scale() {
 
 std::int64_t Screening::item_at(std::size_t position) const noexcept {
   if (!source_.candidates) return static_cast<std::int64_t>(position);
-  // It is read again, and may be another by now: it must be an item's at least.
+  // The id is read again, and may be another by now: it must be one of an item at least.
   return std::clamp<std::int64_t>(restriction_[position], 0, source_.items.rows - 1);
+}
+
+// Whether the user's products tell of scores: not where these are infinite in single precision,
+// and so equal, or lack digits in double precision.
+bool Screening::is_in_range(const User& user) const noexcept {
+  const double square = user.vector.square;
+  for (const double one : {square, lengths_.largest_square}) {
+    if (one > 0 && one < kSmallestSquare) return false;
+  }
+  if (!source_.narrowed || source_.similarity == Similarity::cosine) return true;
+  const double length = std::sqrt(square);
+  const double other = std::sqrt(lengths_.largest_square);
+  const double highest = source_.similarity == Similarity::euclidean
+                             ? length + other
+                             : length * other + lengths_.largest_bias;
+  return highest < std::numeric_limits<float>::max() / 2;
 }
 
 // The user's row of the panel, such that its product with an item's is the factor times the score,
@@ -156,7 +178,7 @@ void Screening::start(User& user, Count number, std::span<const std::int64_t> ex
   user.highest.resize(room_);
   user.positions.resize(room_);
   similarities_.read(number, user.vector);
-  user.screened = exclude.size() <= kMostExcluded && !is_out_of_range(user);
+  user.screened = exclude.size() <= kMostExcluded && is_in_range(user);
   if (!user.screened) exclude = {};
   fill_panel(user, row);
   estimate_errors(user);
@@ -236,17 +258,6 @@ void Screening::estimate_errors(User& user) const noexcept {
   const double rounding = terms * 0x1p-49 + (source_.narrowed ? 0x1p-20 : 0);
   user.error_by_square = rounding * user.factor;
   user.error += user.error_by_square * user.vector.square;
-}
-
-// Whether scores leave the range of single precision, so that they are all one when narrowed.
-bool Screening::is_out_of_range(const User& user) const noexcept {
-  if (!source_.narrowed || source_.similarity == Similarity::cosine) return false;
-  const double own = std::sqrt(user.vector.square);
-  const double length = std::sqrt(lengths_.largest_square);
-  const double largest = source_.similarity == Similarity::euclidean
-                             ? own + length
-                             : own * length + lengths_.largest_bias;
-  return !(largest < 0x1p126);
 }
 
 // What an item that scores min_score has as its product.

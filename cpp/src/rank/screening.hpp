@@ -73,6 +73,7 @@ class Screening {
   };
 
   [[nodiscard]] std::int64_t item_at(std::size_t position) const noexcept;
+  [[nodiscard]] bool is_in_range(const User& user) const noexcept;
   void settle_scale();
   void start(User& user, Count number, std::span<const std::int64_t> exclude, float* row);
   void fill_panel(User& user, float* row) const;
@@ -81,7 +82,6 @@ class Screening {
   void pack(const Tile& tile);
   void multiply(const Tile& tile);
   void estimate_errors(User& user) const noexcept;
-  [[nodiscard]] bool is_out_of_range(const User& user) const noexcept;
   [[nodiscard]] double least_product(const User& user) const noexcept;
   void look_at(User& user, const Tile& tile, std::span<float> products,
                const Checkpoint& checkpoint);

@@ -1,0 +1,560 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "metrik/error.hpp"
+#include "metrik/evaluate.hpp"
+#include "metrik/topk.hpp"
+#include "rank/half.hpp"
+#include "request.hpp"
+#include "sparse_items.hpp"
+
+namespace metrik {
+namespace {
+
+using namespace tests;
+
+// --- what stands in for BLAS
+
+// The arguments of a call: a row of `a` for each item, of `b` for each user, of `c` a user's.
+struct Multiplication {
+  std::size_t items;
+  std::size_t users;
+  std::size_t width;
+  const float* a;
+  std::size_t a_stride;
+  const float* b;
+  std::size_t b_stride;
+  float* c;
+  std::size_t c_stride;
+
+  // Sets each product to product(row of a, row of b).
+  template <class Product>
+  void each(const Product& product) const {
+    for (std::size_t user = 0; user < users; ++user) {
+      for (std::size_t item = 0; item < items; ++item) {
+        c[user * c_stride + item] = product(a + item * a_stride, b + user * b_stride);
+      }
+    }
+  }
+};
+
+std::atomic<int> calls = 0;
+std::atomic<int> misuses = 0;  // arguments that BLAS would not take, or that are not expected
+std::atomic<int> longest_stride = 0;
+
+using Multiply = void(const Multiplication&);
+
+template <Multiply* multiply>
+void sgemm(char* transpose_a, char* transpose_b, int* m, int* n, int* k, float* alpha, float* a,
+           int* lda, float* b, int* ldb, float* beta, float* c, int* ldc) {
+  ++calls;
+  longest_stride = std::max<int>(longest_stride, *lda);
+  const bool sizes = *m >= 1 && *n >= 1 && *k >= 1;
+  const bool strides = *lda >= *k && *ldb >= *k && *ldc >= *m;
+  const bool plain = *transpose_a == 'T' && *transpose_b == 'N' && *alpha == 1 && *beta == 0;
+  if (!sizes || !strides || !plain) {
+    ++misuses;
+    return;
+  }
+  multiply({.items = static_cast<std::size_t>(*m),
+            .users = static_cast<std::size_t>(*n),
+            .width = static_cast<std::size_t>(*k),
+            .a = a,
+            .a_stride = static_cast<std::size_t>(*lda),
+            .b = b,
+            .b_stride = static_cast<std::size_t>(*ldb),
+            .c = c,
+            .c_stride = static_cast<std::size_t>(*ldc)});
+}
+
+float product_of(const float* one, const float* other, std::size_t width) {
+  float sum = 0;
+  for (std::size_t i = 0; i < width; ++i) sum += one[i] * other[i];
+  return sum;
+}
+
+void plainly(const Multiplication& call) {
+  call.each([&](const float* a, const float* b) { return product_of(a, b, call.width); });
+}
+
+// As far off as a sum of so many rounded terms can be, up or down.
+void as_badly_as_can_be(const Multiplication& call) {
+  call.each([&](const float* a, const float* b) {
+    double product = 0;
+    double a_square = 0;
+    double b_square = 0;
+    std::uint64_t mixed = 0;  // tells up from down
+    for (std::size_t i = 0; i < call.width; ++i) {
+      product += double{a[i]} * b[i];
+      a_square += double{a[i]} * a[i];
+      b_square += double{b[i]} * b[i];
+      mixed = (mixed ^ std::bit_cast<std::uint32_t>(a[i])) * 0x9E3779B97F4A7C15U;
+    }
+    const double most = static_cast<double>(call.width) * 0x1p-24 * std::sqrt(a_square * b_square);
+    return static_cast<float>(mixed >> 63U != 0 ? product + most : product - most);
+  });
+}
+
+void slowly(const Multiplication& call) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  plainly(call);
+}
+
+void not_at_all(const Multiplication&) {}
+
+// What another thread might do while this one multiplies.
+std::span<std::int64_t> spoiled_ids;
+std::span<float> spoiled_numbers;
+
+template <std::int64_t id>
+void while_candidates_change(const Multiplication& call) {
+  plainly(call);
+  auto next = static_cast<std::uint64_t>(id);
+  for (std::int64_t& spoiled : spoiled_ids) spoiled = static_cast<std::int64_t>(next++);
+}
+
+void while_vectors_change(const Multiplication& call) {
+  plainly(call);
+  std::ranges::fill(spoiled_numbers, std::numeric_limits<float>::quiet_NaN());
+}
+
+template <std::uint32_t bits>
+void always(const Multiplication& call) {
+  call.each([](const float*, const float*) { return std::bit_cast<float>(bits); });
+}
+
+// --- vectors
+
+using Numbers =
+    std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint16_t>>;  // halves
+
+template <class Number>
+constexpr ScoreType kType = ScoreType::float32;
+template <>
+constexpr ScoreType kType<double> = ScoreType::float64;
+template <>
+constexpr ScoreType kType<std::uint16_t> = ScoreType::float16;
+
+// Rows that own their numbers. Nothing is behind the last, and between two there are some that are
+// none.
+struct Matrix {
+  Count rows;
+  Count width;
+  Count stride;
+  Numbers numbers;
+
+  [[nodiscard]] Vectors view(std::string argument) const {
+    return std::visit(
+        [&]<class Number>(const std::vector<Number>& all) -> Vectors {
+          return {.argument = std::move(argument),
+                  .numbers = reinterpret_cast<const std::byte*>(all.data()),
+                  .type = kType<Number>,
+                  .rows = rows,
+                  .row_stride = static_cast<std::ptrdiff_t>(stride) *
+                                static_cast<std::ptrdiff_t>(sizeof(Number))};
+        },
+        numbers);
+  }
+};
+
+enum class Kind : std::uint8_t { spread, equal, near, uneven, tiny };
+
+template <class Number>
+Number drawn(Kind kind, std::mt19937_64& random) {
+  const auto fraction = static_cast<double>(random() >> 11U) * 0x1p-53 - 0.5;
+  if constexpr (std::is_same_v<Number, std::uint16_t>) {
+    if (kind == Kind::equal) return 0x3c00;  // 1
+    const std::uint64_t exponent = kind == Kind::spread ? 15 : random() % 25;
+    return static_cast<std::uint16_t>((random() & 0x83ffU) | exponent << 10U);
+  } else {
+    if (kind == Kind::equal) return 1;
+    // The difference is lost in the rounding of a product, but not in the number's own.
+    if (kind == Kind::near) return static_cast<Number>(1 + fraction * 0x1p-20);
+    const bool lost = kind == Kind::tiny && std::is_same_v<Number, double>;
+    return static_cast<Number>(lost ? fraction * 0x1p-530
+                                    : fraction);  // a square, but for a few bits
+  }
+}
+
+template <class Number>
+Matrix drawn_matrix(Count rows, Count width, Kind kind, std::mt19937_64& random) {
+  const Count stride = width + static_cast<Count>(random() % 3);
+  std::vector<Number> numbers(static_cast<std::size_t>(rows > 0 ? (rows - 1) * stride + width : 0));
+  for (Number& number : numbers) number = drawn<Number>(kind, random);
+  if constexpr (!std::is_same_v<Number, std::uint16_t>) {
+    for (Count row = 0; kind == Kind::uneven && row < rows; ++row) {  // from 1e-30 to 1e30
+      const auto factor = std::pow(10.0, static_cast<double>(random() % 61) - 30);
+      const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(row * stride);
+      for (auto at = first; at != first + static_cast<std::ptrdiff_t>(width); ++at) {
+        *at = static_cast<Number>(*at * factor);
+      }
+    }
+  }
+  return {.rows = rows, .width = width, .stride = stride, .numbers = std::move(numbers)};
+}
+
+Matrix drawn_matrix(ScoreType type, Count rows, Count width, Kind kind, std::mt19937_64& random) {
+  switch (type) {
+    case ScoreType::float16:
+      return drawn_matrix<std::uint16_t>(rows, width, kind, random);
+    case ScoreType::float64:
+      return drawn_matrix<double>(rows, width, kind, random);
+    default:
+      return drawn_matrix<float>(rows, width, kind, random);
+  }
+}
+
+struct Model {
+  Matrix users;
+  Matrix items;
+  Similarity similarity = Similarity::dot;
+  std::optional<Matrix> item_bias = {};
+  bool narrowed = false;
+  std::optional<double> min_score = {};
+  std::optional<Owned> candidates = {};
+
+  [[nodiscard]] Embeddings view(Sgemm* product) const {
+    Embeddings embeddings{.users = users.view("users"),
+                          .items = items.view("items"),
+                          .width = items.width,
+                          .similarity = similarity,
+                          .narrowed = narrowed,
+                          .min_score = min_score,
+                          .sgemm = product};
+    if (item_bias) embeddings.item_bias = item_bias->view("item_bias");
+    if (candidates) embeddings.candidates = candidates->view();
+    return embeddings;
+  }
+};
+
+constexpr Count kUsers = 20;
+constexpr Count kItems = 600;  // some tiles
+
+Model drawn_model(ScoreType users, ScoreType items, Count width, Kind kind,
+                  std::mt19937_64& random) {
+  const Kind unlike = random() % 2 == 0 ? Kind::uneven : kind;
+  return {.users = drawn_matrix(users, kUsers, width, unlike, random),
+          .items = drawn_matrix(items, kItems, width, kind, random)};
+}
+
+// --- answers
+
+struct Best {
+  Row places;
+  std::vector<std::uint64_t> scores;  // their bits
+
+  bool operator==(const Best&) const = default;
+};
+
+struct Question {
+  Count k = 10;
+  std::optional<Owned> exclude = {};
+  Ties ties = Ties::lowest_id;
+};
+
+Best best_of(const Embeddings& embeddings, const Question& question = {}, int threads = 1) {
+  const auto size = static_cast<std::size_t>(embeddings.users.rows * question.k);
+  Best best{.places = Row(size, -7), .scores = std::vector<std::uint64_t>(size)};
+  std::vector<double> scores(size);
+  TopKRequest request{.scores = embeddings,
+                      .k = question.k,
+                      .exclude = {},
+                      .ties = question.ties,
+                      .places = best.places,
+                      .found_scores = scores,
+                      .threads = threads,
+                      .isa = isa_of("")};
+  if (question.exclude) request.exclude = question.exclude->view();
+  topk(request);
+  std::ranges::transform(scores, best.scores.begin(), std::bit_cast<std::uint64_t, double>);
+  return best;
+}
+
+// The values of each user, and what was counted on the way.
+struct Values {
+  std::vector<double> per_user;
+  Row counts;
+
+  bool operator==(const Values&) const = default;
+};
+
+Values values_of(const Embeddings& embeddings, const Question& question = {}, int threads = 1) {
+  std::vector<Row> rows;
+  for (Count user = 0; user < embeddings.users.rows; ++user) {
+    rows.push_back({user % 7, 7 + user * 29 % 500, 520 + user, kItems});  // the last is no item
+  }
+  const Owned truth = lists(rows);
+  Rules rules;
+  rules.ties = question.ties;
+  const std::vector<PlannedValue> planned = {value("ndcg", question.k, rules),
+                                             value("reciprocal_rank", question.k, rules)};
+  Values values;
+  values.per_user.resize(rows.size() * planned.size());
+  Request request{.truth = truth.view(),
+                  .grades = {},
+                  .predictions = embeddings,
+                  .exclude = {},
+                  .weights = {},
+                  .groups = {},
+                  .values = planned,
+                  .tally_rules = rules,
+                  .per_user = values.per_user,
+                  .threads = threads,
+                  .isa = isa_of("")};
+  if (question.exclude) request.exclude = question.exclude->view();
+  const Tally tally = evaluate(request).tally;
+  values.counts = {tally.empty_predictions, tally.relevant_excluded, tally.relevant_not_rankable};
+  values.counts.insert(values.counts.end(), tally.tied_at_cutoff.begin(),
+                       tally.tied_at_cutoff.end());
+  return values;
+}
+
+// With products or without, whatever they are like: the same to the last bit.
+void check_screening(const Model& model, const Question& question = {}) {
+  const Embeddings alone = model.view(nullptr);
+  const Best best = best_of(alone, question);
+  const Values values = values_of(alone, question);
+  int threads = 1;
+  for (Sgemm* const product : {&sgemm<plainly>, &sgemm<as_badly_as_can_be>}) {
+    calls = 0;
+    const Embeddings screened = model.view(product);
+    CHECK(best_of(screened, question, ++threads) == best);
+    CHECK(values_of(screened, question, threads) == values);
+    CHECK(calls > 0);
+  }
+  CHECK(misuses == 0);
+}
+
+constexpr std::array kTypes = {ScoreType::float32, ScoreType::float64, ScoreType::float16};
+constexpr std::array kKinds = {Kind::spread, Kind::equal, Kind::near, Kind::uneven, Kind::tiny};
+
+TEST_CASE("products that are as wrong as they may be change nothing of what is found") {
+  std::mt19937_64 random(1);
+  for (const Kind kind : kKinds) {
+    for (const ScoreType type : kTypes) {
+      const Count width = 1 + static_cast<Count>(random() % 20);
+      CAPTURE(static_cast<int>(kind));
+      CAPTURE(static_cast<int>(type));
+      CAPTURE(width);
+      Model model = drawn_model(kTypes.at(random() % 3), type, width, kind, random);
+      for (const Similarity similarity :
+           {Similarity::dot, Similarity::cosine, Similarity::euclidean}) {
+        CAPTURE(static_cast<int>(similarity));
+        model.similarity = similarity;
+        if (kind == Kind::tiny && similarity == Similarity::cosine) continue;  // without direction
+        for (const bool narrowed : {false, true}) {
+          CAPTURE(narrowed);
+          model.narrowed = narrowed;
+          check_screening(model, {.ties = random() % 2 == 0 ? Ties::lowest_id : Ties::highest_id});
+        }
+      }
+      model.similarity = Similarity::dot;
+      model.item_bias = drawn_matrix(ScoreType::float64, kItems, 1, kind, random);
+      check_screening(model);
+    }
+  }
+}
+
+TEST_CASE("of a restriction, what is excluded and a least score, products change nothing") {
+  std::mt19937_64 random(2);
+  Row some;
+  for (std::int64_t item = 0; item < kItems; item += 1 + static_cast<std::int64_t>(random() % 2)) {
+    some.push_back(item);
+  }
+  std::vector<Row> excluded(kUsers);
+  for (Row& row : excluded) {
+    for (int i = 0; i < 100; ++i) row.push_back(static_cast<std::int64_t>(random() % 700));
+  }
+  excluded[3].resize(static_cast<std::size_t>(kItems));  // all there are
+  std::iota(excluded[3].begin(), excluded[3].end(), 0);
+  for (const Kind kind : kKinds) {
+    CAPTURE(static_cast<int>(kind));
+    Model model = drawn_model(ScoreType::float32, ScoreType::float32, 12, kind, random);
+    const Question question{.exclude = lists(excluded)};
+    check_screening(model, question);
+    model.candidates = lists({some});
+    check_screening(model, question);
+    model.min_score = 0.3;
+    check_screening(model, question);
+    model.candidates.reset();
+    check_screening(model, question);
+    model.similarity = Similarity::euclidean;
+    model.min_score = -2;
+    check_screening(model, question);
+  }
+}
+
+TEST_CASE("the best are those of a plain sort, and none are listed where there are none") {
+  std::mt19937_64 random(3);
+  const Model model = drawn_model(ScoreType::float64, ScoreType::float64, 3, Kind::spread, random);
+  const auto number = [](const Matrix& matrix, Count row, Count place) {
+    return std::get<std::vector<double>>(
+        matrix.numbers)[static_cast<std::size_t>(row * matrix.stride + place)];
+  };
+  for (const Count k : {Count{1}, Count{149}, Count{150}, Count{151}, kItems, kItems + 3}) {
+    CAPTURE(k);
+    const Best best = best_of(model.view(&sgemm<plainly>), {.k = k});
+    for (Count user = 0; user < kUsers; ++user) {
+      std::vector<double> scores;
+      for (Count item = 0; item < kItems; ++item) {
+        const auto term = [&](Count place) {
+          return number(model.users, user, place) * number(model.items, item, place);
+        };
+        scores.push_back((term(0) + term(2)) + term(1));
+      }
+      Row expected(static_cast<std::size_t>(kItems));
+      std::iota(expected.begin(), expected.end(), 0);
+      std::ranges::stable_sort(expected, std::greater<>(), [&](std::int64_t item) {
+        return scores[static_cast<std::size_t>(item)];
+      });
+      expected.resize(static_cast<std::size_t>(k), -1);
+      const auto row = std::span(best.places).subspan(static_cast<std::size_t>(user * k));
+      CHECK(std::ranges::equal(row.first(expected.size()), expected));
+    }
+  }
+}
+
+TEST_CASE("without users, without items, or with fewer than are asked for") {
+  std::mt19937_64 random(4);
+  for (const auto& [users, items] :
+       {std::pair{0, 600}, std::pair{20, 0}, std::pair{0, 0}, std::pair{1, 1}, std::pair{20, 7}}) {
+    const Model model{.users = drawn_matrix(ScoreType::float32, users, 5, Kind::spread, random),
+                      .items = drawn_matrix(ScoreType::float32, items, 5, Kind::spread, random)};
+    for (const int threads : {1, 2, 3}) {
+      const Best best = best_of(model.view(&sgemm<plainly>), {}, threads);
+      CHECK(best == best_of(model.view(nullptr)));
+      const auto padded = static_cast<std::ptrdiff_t>(users * std::max(0, 10 - items));
+      CHECK(std::ranges::count(best.places, -1) == padded);
+    }
+  }
+}
+
+TEST_CASE("F2: vectors that lie further apart than BLAS can count are copied for it") {
+  constexpr std::size_t kFar = std::size_t{1} << 31U;  // numbers, from one item to the next
+  constexpr Count kWidth = Count{1} << 16U;
+  const SparseItems<float> items(5 * kFar);
+  for (std::size_t item = 0; item < 5; ++item) {
+    items.items()[item * kFar + 7] = static_cast<float>(item % 4);
+  }
+  const Matrix user{.rows = 1,
+                    .width = kWidth,
+                    .stride = kWidth,
+                    .numbers = std::vector<float>(static_cast<std::size_t>(kWidth), 1)};
+  const Embeddings embeddings{
+      .users = user.view("users"),
+      .items = {.argument = "items",
+                .numbers = reinterpret_cast<const std::byte*>(items.items().data()),
+                .type = ScoreType::float32,
+                .rows = 5,
+                .row_stride = static_cast<std::ptrdiff_t>(kFar * sizeof(float))},
+      .width = kWidth,
+      .sgemm = &sgemm<plainly>};
+  longest_stride = 0;
+  calls = 0;
+  CHECK(best_of(embeddings, {.k = 1}).places == Row{3});
+  CHECK(calls > 0);
+  CHECK(misuses == 0);
+  CHECK(longest_stride < std::numeric_limits<int>::max() / 256);  // a tile can be counted as well
+}
+
+// Whatever it is, the best of each user are items or none.
+void check_places(const Embeddings& embeddings, const Question& question, int threads) {
+  const Best best = best_of(embeddings, question, threads);
+  CHECK(std::ranges::all_of(best.places,
+                            [](std::int64_t place) { return place >= -1 && place < kItems; }));
+  static_cast<void>(values_of(embeddings, question, threads));
+}
+
+constexpr std::array kOrders = {Ties::lowest_id, Ties::highest_id, Ties::input_order};
+
+TEST_CASE("F8: products that are no numbers lead to no place that there is not") {
+  std::mt19937_64 random(5);
+  Model model = drawn_model(ScoreType::float32, ScoreType::float32, 12, Kind::spread, random);
+  Row all(static_cast<std::size_t>(kItems));
+  std::iota(all.begin(), all.end(), 0);
+  for (const Ties ties : kOrders) {
+    for (Sgemm* const product :
+         {&sgemm<not_at_all>, &sgemm<always<0x7fc00000>>, &sgemm<always<0x7f800000>>,
+          &sgemm<always<0xff800000>>, &sgemm<always<0x7f7fffff>>, &sgemm<always<0>>}) {
+      model.candidates.reset();
+      check_places(model.view(product), {.ties = ties}, 2);
+      model.candidates = lists({all});
+      check_places(model.view(product), {.ties = ties}, 2);
+    }
+  }
+}
+
+TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place that there is not") {
+  std::mt19937_64 random(5);
+  for (const Ties ties : kOrders) {
+    for (Sgemm* const product :
+         {&sgemm<while_candidates_change<-1>>, &sgemm<while_candidates_change<kItems>>,
+          &sgemm<while_candidates_change<std::numeric_limits<std::int64_t>::min()>>,
+          &sgemm<while_candidates_change<std::numeric_limits<std::int64_t>::max()>>,
+          &sgemm<while_vectors_change>}) {
+      for (const bool restricted : {false, true}) {
+        Model model = drawn_model(ScoreType::float32, ScoreType::float32, 12, Kind::spread, random);
+        Row all(static_cast<std::size_t>(kItems));
+        std::iota(all.begin(), all.end(), 0);
+        if (restricted) model.candidates = lists({all});
+        spoiled_ids = restricted ? std::span(model.candidates->ids()) : std::span(all);
+        for (Matrix* const matrix : {&model.users, &model.items}) {
+          spoiled_numbers = std::get<std::vector<float>>(matrix->numbers);
+          const Embeddings embeddings = model.view(product);
+          try {  // by one thread, which alone reads what it writes
+            check_places(embeddings, {.ties = ties}, 1);
+          } catch (const InputError&) {  // by the next call, which is given what changed
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("F25: a poll that throws ends the call, however long each product takes") {
+  std::mt19937_64 random(6);
+  Model model = drawn_model(ScoreType::float32, ScoreType::float32, 4, Kind::spread, random);
+  model.items = drawn_matrix(ScoreType::float32, 40 * kItems, 4, Kind::spread, random);
+  Embeddings embeddings = model.view(&sgemm<slowly>);
+  for (const int threads : {1, 2}) {
+    CAPTURE(threads);
+    Row places(static_cast<std::size_t>(kUsers));
+    std::vector<double> scores(places.size());
+    calls = 0;
+    const auto poll = [] {
+      if (calls > 2) throw std::runtime_error("enough");
+    };
+    CHECK_THROWS_WITH_AS(topk({.scores = embeddings,
+                               .k = 1,
+                               .exclude = {},
+                               .places = places,
+                               .found_scores = scores,
+                               .threads = threads,
+                               .poll = poll}),
+                         "enough", std::runtime_error);
+    CHECK(calls < 2 * (40 * kItems / 256));  // of two blocks of users
+  }
+}
+
+}  // namespace
+}  // namespace metrik
