@@ -2,17 +2,20 @@
 // whole test program: they count what is asked for, and fail when a test tells them to.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include "metrik/error.hpp"
 #include "metrik/evaluate.hpp"
+#include "metrik/topk.hpp"
 
 namespace {
 
@@ -59,16 +62,16 @@ namespace {
 
 enum class Outcome : std::uint8_t { done, refused, out_of_memory };
 
-// Evaluates with the n-th allocation failing, for n = 0, 1, ... until there is no n-th.
-template <class Check>
-int fail_at_each_allocation(const Request& request, const Check& check) {
+// Calls with the n-th allocation failing, for n = 0, 1, ... until there is no n-th.
+template <class Call, class Check>
+int fail_at_each_allocation(const Call& call, const Check& check) {
   for (int n = 0;; ++n) {
-    Result result;
+    decltype(call()) result{};
     Outcome outcome = Outcome::done;
     one_failed = false;
     allocations_left = n;
     try {
-      result = evaluate(request);
+      result = call();
     } catch (const std::bad_alloc&) {
       outcome = Outcome::out_of_memory;
     } catch (const InputError&) {
@@ -126,8 +129,9 @@ TEST_CASE("F24: an allocation that fails ends the evaluation, or it does without
     CAPTURE(threads);
     request.threads = threads;
     int failures = 0;
-    const int allocations =
-        fail_at_each_allocation(request, [&](Outcome outcome, const Result& result) {
+    const int allocations = fail_at_each_allocation(
+        [&] { return evaluate(request); },
+        [&](Outcome outcome, const Result& result) {
           if (outcome == Outcome::out_of_memory) {
             ++failures;
             return;
@@ -162,7 +166,64 @@ TEST_CASE("F24: an allocation that fails while a fault is reported") {
     CAPTURE(threads);
     request.threads = threads;
     fail_at_each_allocation(
-        request, [](Outcome outcome, const Result&) { CHECK(outcome != Outcome::done); });
+        [&] { return evaluate(request); },
+        [](Outcome outcome, const Result&) { CHECK(outcome != Outcome::done); });
+  }
+}
+
+void multiply(char*, char*, int* m, int* n, int* k, float*, float* a, int* lda, float* b, int* ldb,
+              float*, float* c, int* ldc) {
+  for (int user = 0; user < *n; ++user) {
+    for (int item = 0; item < *m; ++item) {
+      c[user * *ldc + item] =
+          std::inner_product(a + item * *lda, a + item * *lda + *k, b + user * *ldb, 0.0F);
+    }
+  }
+}
+
+TEST_CASE("F24: an allocation that fails ends a search of the best embeddings, and no other") {
+  constexpr Count kUsers = 20;
+  constexpr Count kItems = 90;
+  std::vector<float> numbers;
+  for (int i = 0; i < 3 * kItems; ++i) numbers.push_back(static_cast<float>(i * 37 % 101));
+  const Vectors vectors{.argument = "items",
+                        .numbers = reinterpret_cast<const std::byte*>(numbers.data()),
+                        .type = ScoreType::float32,
+                        .rows = kItems,
+                        .row_stride = 3 * sizeof(float)};
+  Vectors users = vectors;
+  users.rows = kUsers;
+  std::vector<std::int64_t> places(2 * kUsers);
+  std::vector<double> scores(places.size());
+  TopKRequest request{.scores = Embeddings{.users = users,
+                                           .items = vectors,
+                                           .width = 3,
+                                           .similarity = Similarity::cosine,
+                                           .sgemm = &multiply},
+                      .k = 2,
+                      .exclude = {},
+                      .places = places,
+                      .found_scores = scores};
+  topk(request);
+  const std::vector<std::int64_t> expected = places;
+  for (const int threads : {1, 3}) {
+    CAPTURE(threads);
+    request.threads = threads;
+    int failures = 0;
+    fail_at_each_allocation(
+        [&] {
+          std::ranges::fill(places, -7);
+          topk(request);
+          return true;
+        },
+        [&](Outcome outcome, bool) {
+          if (outcome == Outcome::out_of_memory) {
+            ++failures;
+          } else {
+            CHECK(places == expected);
+          }
+        });
+    CHECK(failures > 10);
   }
 }
 
