@@ -31,16 +31,26 @@ def evaluate_once(_: int = 0) -> float:
     return metrik.precision_at_k([[1], [2]] * 5000, [[1, 2], [3, 2]] * 5000, 2, num_threads=2)
 
 
-def workers(method: str, when: str) -> None:
+def multiply_once(_: int = 0) -> float:
+    """Return 0.5, by two threads and products of BLAS."""
+    users, items = np.ones((600, 1), np.float32), np.arange(-500.0, 500)[:, np.newaxis]
+    return metrik.precision_at_k([[999]] * 600, metrik.Embeddings(users, items), 2, num_threads=2)
+
+
+CALLS = {"lists": evaluate_once, "embeddings": multiply_once}
+
+
+def workers(method: str, when: str, what: str) -> None:
     """Evaluate in child processes, before or after the parent has."""
+    call = CALLS[what]
     if when == "after":
-        assert evaluate_once() == 0.5
+        assert call() == 0.5
     context = multiprocessing.get_context(method)
     with context.Pool(2) as pool:
-        assert pool.map(evaluate_once, range(4)) == [0.5] * 4
+        assert pool.map(call, range(4)) == [0.5] * 4
     with ProcessPoolExecutor(2, context) as executor:
-        assert list(executor.map(evaluate_once, range(4))) == [0.5] * 4
-    assert evaluate_once() == 0.5
+        assert list(executor.map(call, range(4))) == [0.5] * 4
+    assert call() == 0.5
 
 
 def loky_workers() -> None:
@@ -52,13 +62,14 @@ def loky_workers() -> None:
         assert executor.submit(default_threads).result() == 1
 
 
-def fork_during_a_call() -> None:
+def fork_during_a_call(what: str) -> None:
     """Fork while other threads evaluate: the child has none of those threads, and needs none."""
+    evaluate = CALLS[what]
     stop = threading.Event()
 
     def call() -> None:
         while not stop.is_set():
-            evaluate_once()
+            evaluate()
 
     callers = [threading.Thread(target=call) for _ in range(2)]
     for caller in callers:
@@ -66,7 +77,7 @@ def fork_during_a_call() -> None:
     for _ in range(20):
         child = os.fork()
         if child == 0:
-            os._exit(0 if evaluate_once() == 0.5 else 1)
+            os._exit(0 if evaluate() == 0.5 else 1)
         _, status = os.waitpid(child, 0)
         assert status == 0
     stop.set()

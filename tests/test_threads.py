@@ -25,14 +25,15 @@ def _nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_f27_a_child_works_before_and_after_use_in_the_parent(method: str, when: str) -> None:
-    child("workers", method, when)
+@pytest.mark.parametrize(("when", "what"), [("before", "lists"), ("after", "lists"), ("after", "embeddings")])
+def test_f27_a_child_works_before_and_after_use_in_the_parent(method: str, when: str, what: str) -> None:
+    child("workers", method, when, what)
 
 
 @pytest.mark.native  # what watches the process from inside may not survive this
-def test_f27_a_child_works_that_is_forked_during_a_call() -> None:
-    child("fork_during_a_call")
+@pytest.mark.parametrize("what", ["lists", "embeddings"])
+def test_f27_a_child_works_that_is_forked_during_a_call(what: str) -> None:
+    child("fork_during_a_call", what)
 
 
 def test_f27_f28_workers_of_joblib_evaluate_with_the_threads_that_they_are_given() -> None:

@@ -31,6 +31,11 @@ class _Limit:
         self._users = 0
         self._limiter: Any = None  # of threadpoolctl, which has no types
 
+    def product(self) -> Any:  # noqa: ANN401 - a capsule or None
+        """Return BLAS's product of matrices. A fork waits for its import, which would never end in the child."""
+        with self._lock:
+            return sgemm()
+
     def begin(self) -> None:
         with self._lock:
             if self._users == 0:
@@ -97,7 +102,7 @@ def core_of(predictions: Predictions, columns: Columns | None) -> Iterator[Any]:
     if not isinstance(predictions, Embeddings):
         yield predictions.core
         return
-    product = sgemm()
+    product = _limit.product()
     if product is None:
         yield predictions.core_with(columns, None)
         return
