@@ -466,11 +466,14 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
     lists = _core.Lists(restriction, np.arange(users + 1) * (size // 2), None, None, "candidates")
     restricted = _core.Scores(matrix.values, None, lists, "predictions")
     truth = metrik.as_truth([range(user % 100) for user in range(users)])
+    rules = _core.Rules({}, 0.5, [])
+    values = [_core.PlannedValue("ndcg", 5, 0, rules)]
     outcomes = {"result": 0, "refused": 0}
 
     def call() -> None:
         metrik.evaluate(truth, found, EVERY_METRIC, num_threads=2)
         assert metrik.topk(found, k, ties="highest_id", num_threads=2).ids.shape == (users, k)
+        _core.evaluate(truth.core, None, restricted, None, None, None, 1, values, rules, True, 2, "", None)
         places, _ = _core.topk(restricted, k, None, "lowest_id", "last", 2, "", None)
         assert -1 <= places.min() <= places.max() < size
 

@@ -216,24 +216,25 @@ Fault Evaluation::tied_fault(const std::optional<Tie>& tie) {
 
 Fault Evaluation::fault_of(Breach breach, const Worker& worker, const Matches& matches,
                            Count user) const {
-  const auto again = [&](const Lists& lists, Offset position) -> std::string {
-    if (position < 0) return "an item again";  // another thread has changed the list since
-    const auto flat = static_cast<std::size_t>(lists.begin(user) + position);
+  const auto again = [&](const Lists* lists, Offset position) -> std::string {
+    // Another thread has changed the list since, or the candidates beside scores.
+    if (lists == nullptr || position < 0) return "an item again";
+    const auto flat = static_cast<std::size_t>(lists->begin(user) + position);
     return std::visit(
         [&](const auto& ids) { return "item " + std::to_string(ids[flat]) + " again"; },
-        lists.items);
+        lists->items);
   };
   switch (breach) {
     case Breach::duplicate_truth:
       return {.argument = "truth",
               .expected = "each item once a user",
-              .found = again(job_.request.truth, matches.first_truth_duplicate),
+              .found = again(&job_.request.truth, matches.first_truth_duplicate),
               .position = matches.first_truth_duplicate,
               .hint = "duplicate_truth='first', 'max' or 'count' accepts it"};
     case Breach::duplicate_items:
       return {.argument = "predictions",
               .expected = "each item once in a list",
-              .found = again(*lists_of(job_.request.predictions), matches.first_list_duplicate),
+              .found = again(lists_of(job_.request.predictions), matches.first_list_duplicate),
               .position = matches.first_list_duplicate,
               .hint = "duplicate_items='first' or 'count' accepts it"};
     case Breach::tied_score:

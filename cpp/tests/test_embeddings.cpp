@@ -133,6 +133,11 @@ void while_candidates_change(const Multiplication& call) {
   for (std::int64_t& spoiled : spoiled_ids) spoiled = static_cast<std::int64_t>(next++);
 }
 
+void while_candidates_meet(const Multiplication& call) {
+  plainly(call);
+  std::ranges::fill(spoiled_ids, 5);
+}
+
 void while_vectors_change(const Multiplication& call) {
   plainly(call);
   std::ranges::fill(spoiled_numbers, std::numeric_limits<float>::quiet_NaN());
@@ -482,7 +487,14 @@ void check_places(const Embeddings& embeddings, const Question& question, int th
   const Best best = best_of(embeddings, question, threads);
   CHECK(std::ranges::all_of(best.places,
                             [](std::int64_t place) { return place >= -1 && place < kItems; }));
-  static_cast<void>(values_of(embeddings, question, threads));
+}
+
+template <class Call>
+void whatever_comes(const Call& call) {
+  try {
+    call();
+  } catch (const InputError&) {  // what changed is refused
+  }
 }
 
 constexpr std::array kOrders = {Ties::lowest_id, Ties::highest_id, Ties::input_order};
@@ -498,8 +510,10 @@ TEST_CASE("F8: products that are no numbers lead to no place that there is not")
           &sgemm<always<0xff800000>>, &sgemm<always<0x7f7fffff>>, &sgemm<always<0>>}) {
       model.candidates.reset();
       check_places(model.view(product), {.ties = ties}, 2);
+      static_cast<void>(values_of(model.view(product), {.ties = ties}, 2));
       model.candidates = lists({all});
       check_places(model.view(product), {.ties = ties}, 2);
+      static_cast<void>(values_of(model.view(product), {.ties = ties}, 2));
     }
   }
 }
@@ -511,20 +525,27 @@ TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place th
          {&sgemm<while_candidates_change<-1>>, &sgemm<while_candidates_change<kItems>>,
           &sgemm<while_candidates_change<std::numeric_limits<std::int64_t>::min()>>,
           &sgemm<while_candidates_change<std::numeric_limits<std::int64_t>::max()>>,
-          &sgemm<while_vectors_change>}) {
+          &sgemm<while_candidates_meet>, &sgemm<while_vectors_change>}) {
       for (const bool restricted : {false, true}) {
-        Model model = drawn_model(ScoreType::float32, ScoreType::float32, 12, Kind::spread, random);
+        const Model sound =
+            drawn_model(ScoreType::float32, ScoreType::float32, 12, Kind::spread, random);
         Row all(static_cast<std::size_t>(kItems));
         std::iota(all.begin(), all.end(), 0);
-        if (restricted) model.candidates = lists({all});
-        spoiled_ids = restricted ? std::span(model.candidates->ids()) : std::span(all);
-        for (Matrix* const matrix : {&model.users, &model.items}) {
-          spoiled_numbers = std::get<std::vector<float>>(matrix->numbers);
-          const Embeddings embeddings = model.view(product);
-          try {  // by one thread, which alone reads what it writes
-            check_places(embeddings, {.ties = ties}, 1);
-          } catch (const InputError&) {  // by the next call, which is given what changed
-          }
+        for (const bool of_users : {false, true}) {
+          // By one thread, which alone reads what it writes.
+          const auto spoiled = [&](const auto& call) {
+            Model model = sound;
+            if (restricted) model.candidates = lists({all});
+            spoiled_ids =
+                restricted ? std::span(model.candidates->ids()) : std::span<std::int64_t>();
+            Matrix& matrix = of_users ? model.users : model.items;
+            spoiled_numbers = std::get<std::vector<float>>(matrix.numbers);
+            whatever_comes([&] { call(model.view(product)); });
+          };
+          spoiled([&](const Embeddings& given) { check_places(given, {.ties = ties}, 1); });
+          spoiled([&](const Embeddings& given) {
+            static_cast<void>(values_of(given, {.ties = ties}, 1));
+          });
         }
       }
     }
