@@ -6,6 +6,8 @@ Every call ends in a result or in an error of Python; none ends the process, and
 from __future__ import annotations
 
 import copy
+import ctypes
+import datetime as dt
 import itertools
 import math
 from collections.abc import Callable
@@ -15,7 +17,7 @@ import numpy as np
 import pytest
 
 import metrik
-from metrik import _core
+from metrik import _core, _optional
 from strategies import parameter_of
 
 ARRAYS: list[Any] = [
@@ -78,6 +80,11 @@ def sound_candidates() -> _core.Candidates:
     return _core.Candidates(sound_lists(), np.array([0.5, 1.0]), None, "x")
 
 
+def sound_embeddings() -> _core.Embeddings:
+    users, items = np.array([[0.5, 1.0], [2.0, 0.0]]), np.array([[1, 2], [3, 4], [5, 6]], np.float32)
+    return _core.Embeddings(users, items, None, "dot", False, None, None, _optional.sgemm(), "users", "items")
+
+
 def sound_rules() -> _core.Rules:
     return _core.Rules({}, 0.5, [])
 
@@ -97,6 +104,14 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "validate": (_core.Lists.validate, lambda: [sound_lists(), "x", np.array([1.0, 2.0])]),
     "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, sound_lists(), "x"]),
     "Candidates": (_core.Candidates, lambda: [sound_lists(), np.array([3, 7]), 0.5, "x"]),
+    "Embeddings": (
+        _core.Embeddings,
+        lambda: [
+            np.zeros((2, 3), np.float32), np.zeros((5, 3)), np.zeros(5, np.float16), "dot", False, 0.5, sound_lists(),
+            _optional.sgemm(), "x", "x",
+        ],
+    ),
+    "topk of embeddings": (_core.topk, lambda: [sound_embeddings(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
     "topk of candidates": (_core.topk, lambda: [sound_candidates(), 2, sound_lists(), "input_order", "last", 2, "", abs]),
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
     "isas": (_core.isas, list),
@@ -114,7 +129,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
 }  # fmt: skip
 
 
-for kind, sound in (("candidates", sound_candidates), ("scores", sound_scores)):
+for kind, sound in (("candidates", sound_candidates), ("scores", sound_scores), ("embeddings", sound_embeddings)):
     CALLS[f"evaluate {kind}"] = (
         _core.evaluate,
         lambda given=sound: [*CALLS["evaluate"][1]()[:2], given(), *CALLS["evaluate"][1]()[3:]],  # type: ignore[misc]
@@ -233,12 +248,105 @@ def test_every_hostile_array_of_candidates() -> None:
     assert results > 0
 
 
+def test_every_hostile_array_of_embeddings() -> None:
+    """Whatever is taken for vectors or biases can be ranked, by products of matrices or without, or is refused."""
+    rules, results = sound_rules(), 0
+    values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (3, None)]
+    hostile = [array for array in [*ARRAYS, *OTHER_ARRAYS] if array is None or array.size < 2**32]
+    numbers = [math.nan, -math.inf, 0.0, -0.0, 5e-324, 1e-160, 6e-8, 65504.0, 3e38, 1e75, 1e160, 1e308]
+    with np.errstate(over="ignore"):
+        hostile += [np.full((2, 2), number).astype(dtype) for number in numbers for dtype in ("f2", "f4", "f8")]
+    users, items = np.array([[0.5, 1.0], [2.0, -1.0]]), np.tile([[0.5, 1.0], [2.0, -1.0]], (10, 1)).astype(np.float32)
+    pairs = [*((array, items) for array in hostile), *((users, array) for array in hostile), (items[:2], items)]
+    pairs += [(array, array) for array in hostile]
+    for (users, items), bias in itertools.product(pairs, [None, np.ones(20), *hostile]):
+        for similarity, sgemm in itertools.product(["dot", "cosine", "euclidean"], [None, _optional.sgemm()]):
+            if bias is not None and similarity != "dot":
+                continue
+            try:
+                given = _core.Embeddings(users, items, bias, similarity, False, None, None, sgemm, "x", "x")
+            except HARMLESS:
+                continue
+            results += harmless(
+                _core.evaluate, sound_lists(), None, given, None, None, None, 1, values, rules, True, 2, "", None
+            )
+            for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id"]):
+                results += harmless(_core.topk, given, k, None, ties, "last", 2, "", None)
+    assert results > 0
+
+
+@pytest.mark.parametrize(
+    ("position", "wrong", "argument"),
+    [
+        (0, np.ones((2, 2, 2)), "the users"),
+        (0, np.ones(2), "the users"),
+        (0, np.ones((2, 4)), "the items"),  # which are compared with them
+        (0, np.ones((2, 3), np.int64), "the users"),
+        (0, np.ones((2, 3), ">f8"), "the users"),
+        (0, np.ones((3, 2)).T, "the users"),
+        (0, np.ones((2, 6))[:, ::2], "the users"),
+        (0, np.ones((2, 3))[:, ::-1], "the users"),
+        (0, np.frombuffer(bytes(49), np.float64, 6, 1).reshape(2, 3), "the users"),
+        (1, np.ones(3), "the items"),
+        (1, np.ones((5, 3), np.longdouble), "the items"),
+        (1, np.ones((5, 3), np.uint16), "the items"),  # as large as half precision
+        (1, np.asfortranarray(np.ones((5, 3))), "the items"),
+        (1, np.frombuffer(bytes(31), np.float16, 15, 1).reshape(5, 3), "the items"),
+        (1, np.ones((5, 0)), "the items"),
+        (1, np.broadcast_to(np.float32(1), (2**33, 3)), "the items"),
+        (2, np.ones(4), "item_bias"),
+        (2, np.ones((5, 1)), "item_bias"),
+        (2, np.ones(5, np.int32), "item_bias"),
+        (2, np.frombuffer(bytes(41), np.float64, 5, 1), "item_bias"),
+        (3, "dot product", "similarity"),
+        (3, "", "similarity"),
+        (3, "cosine", "item_bias"),
+        (5, math.nan, "the items"),
+    ],
+)
+def test_embeddings_that_are_none(position: int, wrong: object, argument: str) -> None:
+    vectors = (np.ones((2, 3)), np.ones((5, 3)), np.ones(5))
+    given: list[Any] = [*vectors, "dot", False, None, None, None, "the users", "the items"]
+    given[position] = wrong
+    with pytest.raises(metrik.MetrikError, match=argument):
+        _core.Embeddings(*given)
+
+
+def capsule(name: bytes) -> Any:
+    """Return a capsule of the name, with a pointer to nothing that can be called."""
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(ctypes.addressof(ctypes.c_char_p(name)), name, None)
+
+
+NAMES = [b"", b"sgemm", b"void (char *, char *)"]
+
+
+def test_a_capsule_of_another_function_is_not_called() -> None:
+    """The name says what stands behind it: of the functions of BLAS, that of one alone is as it must be."""
+    blas = pytest.importorskip("scipy.linalg.cython_blas").__pyx_capi__
+    others = [blas[name] for name in ("dgemm", "saxpy", "cgemm", "sgemv")]
+    users, items = np.random.default_rng(1).random((2, 40, 5))
+    best = []
+    for sgemm in [None, _optional.sgemm(), dt.datetime_CAPI, *others, *map(capsule, NAMES)]:
+        given = _core.Embeddings(users, items, None, "dot", False, None, None, sgemm, "x", "x")
+        best.append(_core.topk(given, 3, None, "lowest_id", "raise", 1, "", None)[0].tolist())
+    assert best == best[:1] * len(best)
+    none: list[Any] = [len, ctypes.c_void_p(1), 0, b"sgemm"]
+    for sgemm in none:
+        with pytest.raises(TypeError):
+            _core.Embeddings(users, items, None, "dot", False, None, None, sgemm, "x", "x")
+
+
 def test_columns_that_are_none_are_refused_by_the_core_itself() -> None:
     for items, indptr in (([0, 3], [0, 1, 2]), ([1, 0], [0, 2]), ([1, 1], [0, 2]), ([0, -1], [0, 2]), ([], [0] * 4)):
         columns = _core.Lists(np.array(items, np.int64), np.array(indptr), None, None, "x")
         restricted = _core.Scores(np.zeros((2, 3)), None, columns, "x")
-        with pytest.raises(metrik.InputError, match="candidates"):
-            _core.topk(restricted, 2, None, "lowest_id", "raise", 2, "", None)
+        vectors = np.ones((3, 2))
+        compared = _core.Embeddings(vectors[:2], vectors, None, "dot", False, None, columns, None, "x", "x")
+        for scores in (restricted, compared):
+            with pytest.raises(metrik.InputError, match="candidates"):
+                _core.topk(scores, 2, None, "lowest_id", "raise", 2, "", None)
 
 
 @pytest.mark.parametrize(
@@ -312,7 +420,8 @@ def test_rules_that_are_none(fields: dict[str, str]) -> None:
 
 
 def test_what_cannot_be_copied_is_not() -> None:
-    for value in (sound_lists(), sound_scores(), sound_candidates(), sound_rules(), sound_values()[0]):
+    sound = (sound_lists(), sound_scores(), sound_candidates(), sound_embeddings(), sound_rules(), sound_values()[0])
+    for value in sound:
         for copied in (copy.copy, copy.deepcopy):
             with pytest.raises(TypeError):
                 copied(value)
@@ -330,6 +439,7 @@ def test_objects_that_were_never_constructed() -> None:
         _core.Lists,
         _core.Scores,
         _core.Candidates,
+        _core.Embeddings,
         _core.Rules,
         _core.PlannedValue,
         _core.MetricInfo,
@@ -351,6 +461,7 @@ def test_objects_that_were_never_constructed() -> None:
         (2, _core.Lists),
         (2, _core.Scores),
         (2, _core.Candidates),
+        (2, _core.Embeddings),
         (3, _core.Lists),
         (8, _core.Rules),
     ]
@@ -361,8 +472,11 @@ def test_objects_that_were_never_constructed() -> None:
         _core.Scores(np.zeros((2, 3)), None, bare[_core.Lists], "x")
     with pytest.raises(TypeError):
         _core.Candidates(bare[_core.Lists], np.zeros(2), None, "x")
-    wrong = ((bare[_core.Scores], None), (bare[_core.Candidates], None), (sound_scores(), bare[_core.Lists]))
-    for scores, exclude in wrong:
+    one = np.ones((1, 1))
+    with pytest.raises(TypeError):
+        _core.Embeddings(one, one, None, "dot", False, None, bare[_core.Lists], None, "x", "x")
+    wrong = [(bare[kind], None) for kind in (_core.Scores, _core.Candidates, _core.Embeddings)]
+    for scores, exclude in [*wrong, (sound_scores(), bare[_core.Lists])]:
         with pytest.raises(TypeError):
             _core.topk(scores, 2, exclude, "lowest_id", "raise", 2, "", None)
     with pytest.raises(TypeError):
