@@ -13,9 +13,9 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,11 +23,16 @@ import metrik
 from metrik import _core
 from metrik._conventions import CHOICES
 from metrik._inputs.canonical import Columns, Rows
+from metrik._inputs.embeddings import SIMILARITIES
+from metrik._optional import sgemm
 from metrik._progress import untold
 from metrik._topk import Question
 from metrik.reference.ranking import reference_ranker
 from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, laid_out, parameter_of
 from test_reference import assert_same
+
+if TYPE_CHECKING:
+    from metrik._blas import CorePredictions, CoreScored
 
 CORPUS = Path(__file__).with_name("fuzz_corpus.txt")
 Array = np.ndarray[Any, Any]
@@ -36,6 +41,7 @@ ID_DTYPES = ("int32", "int64", "uint32", "uint64")
 EDGES = (-1, -2, 2**31 - 1, 2**31, -(2**31), 2**32 - 1, 2**32, 2**32 + 7, 2**62, 2**63 - 1, 2**63, 2**64 - 1)
 NUMBERS = (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, 1.5, 256.0, 257.0, 2.0**256, 2.0**-256, 1e308, 5e-324)
 NOT_FINITE = (float("nan"), float("inf"), float("-inf"))
+COMPONENTS = (0.1, 1 + 2.0**-23, 1e-3, 1e4, 65504.0, 6e-8, 1e30, -1e30, 1e-30, 1e-45, 1e75, -1e70, 1e-70, 1e-160)
 METRICS = (*metrik.metrics, "no such metric")
 
 
@@ -77,6 +83,13 @@ class Source:
     def integers(self, size: int, dtype: str) -> Array:
         """Return integers cut to the type, as C would."""
         return np.array([self.integer() % 2**64 for _ in range(size)], np.uint64).astype(dtype)
+
+    def component(self) -> float:
+        """Return a number of a vector: nearly always one that leaves it fit to be compared."""
+        byte = self.byte()
+        if byte < 200:
+            return (byte % 17 - 8) / 4
+        return COMPONENTS[byte % len(COMPONENTS)] if byte < 250 else self.number()
 
     def numbers(self, size: int) -> Array:
         return np.array([self.number() for _ in range(size)], np.float64)
@@ -183,8 +196,74 @@ class RawCandidates:
 
 
 @dataclass
+class RawEmbeddings:
+    """The arguments of one `_core.Embeddings`, but for BLAS."""
+
+    users: Array
+    items: Array
+    item_bias: Array | None
+    similarity: str
+    narrowed: bool
+    min_score: float | None
+    candidates: RawLists | None
+
+    @classmethod
+    def read(cls, source: Source, users: int) -> RawEmbeddings:
+        width, items = 1 + source.below(20), source.below(100) * (8 if source.rarely(4) else 1)
+        those = cls._vectors(source, users, width)
+        others = cls._vectors(source, items, width - source.rarely(64) if width > 1 else width)
+        bias = None
+        if source.rarely(4):
+            bias = np.tile(cls._vectors(source, 7, 1)[:, 0], items // 7 + 1)[
+                : items - (source.rarely(16) and items > 0)
+            ]
+        similarity = SIMILARITIES[source.below(3) if bias is None or source.rarely(16) else 0]
+        candidates = None
+        if source.rarely(4):
+            rows = [
+                np.arange(source.below(9), items, 1 + source.below(9)) for _ in range(1 if source.rarely(2) else users)
+            ]
+            ids = np.concatenate([*rows, np.zeros(0)]).astype(np.int64)
+            candidates = RawLists(ids, np.cumsum([0, *map(len, rows)]), None, None)
+            if source.rarely(16):
+                candidates = RawLists.read(source, users)
+        return cls(
+            those, others, bias, similarity,
+            narrowed=source.rarely(4),
+            min_score=source.component() if source.rarely(4) else None,
+            candidates=candidates,
+        )  # fmt: skip
+
+    @staticmethod
+    def _vectors(source: Source, size: int, width: int) -> Array:
+        """Return a few vectors over and over again, each of them longer or shorter by a little, or not."""
+        dtype = ("float32", "float64", "float16")[source.below(3)]
+        rows = 1 + source.below(6)
+        few = np.array([source.component() for _ in range(rows * width)]).reshape(rows, width)
+        drawn = few[np.arange(size) % rows]
+        step = (0.0, 1.0, 2.0**-24, 2.0**-50, 2.0**-8)[source.below(5)]
+        with np.errstate(over="ignore", invalid="ignore"):
+            drawn = (drawn * (1 + step * (np.arange(size) * 7919 % 101)[:, np.newaxis])).astype(dtype)
+        return laid_out(drawn, LAYOUTS[source.below(len(LAYOUTS))]) if source.rarely(16) else drawn
+
+    def repeated(self, times: int) -> RawEmbeddings:
+        candidates = self.candidates
+        if candidates is not None and len(candidates.indptr) != 2:
+            candidates = candidates.repeated(times)
+        return replace(self, users=np.tile(self.users, (times, 1)), candidates=candidates)
+
+    def core(self, product: Any) -> _core.Embeddings:
+        candidates = None if self.candidates is None else self.candidates.core("candidates")
+        vectors = (self.users, self.items, self.item_bias, self.similarity)
+        return _core.Embeddings(*vectors, self.narrowed, self.min_score, candidates, product, "users", "items")
+
+    def given(self) -> metrik.Embeddings:
+        return metrik.Embeddings(self.users, self.items, self.similarity, self.min_score, item_bias=self.item_bias)
+
+
+@dataclass
 class Case:
-    """The arguments of one evaluation, of lists, scores or candidates."""
+    """The arguments of one evaluation, of lists, scores, candidates or embeddings."""
 
     truth: RawLists
     predictions: RawLists
@@ -201,6 +280,7 @@ class Case:
     against_reference: bool
     scores: RawScores | None = None
     candidates: RawCandidates | None = None  # whose items are the lists
+    embeddings: RawEmbeddings | None = None
 
     @classmethod
     def read(cls, data: bytes) -> Case:
@@ -236,6 +316,8 @@ class Case:
             case.scores.read_candidates(source)
         elif case.scores is None and source.rarely(3):
             case.candidates = RawCandidates.read(source, len(predictions.items))
+        elif case.scores is None and source.rarely(2):
+            case.embeddings = RawEmbeddings.read(source, users if not source.rarely(64) else source.below(6))
         return case.repeated(700) if many and users else case
 
     @staticmethod
@@ -256,13 +338,17 @@ class Case:
         self.exclude = None if self.exclude is None else self.exclude.repeated(times)
         self.scores = None if self.scores is None else self.scores.repeated(times)
         self.candidates = None if self.candidates is None else self.candidates.repeated(times)
+        self.embeddings = None if self.embeddings is None else self.embeddings.repeated(times)
         self.grades, self.weights, self.groups = tiled(self.grades), tiled(self.weights), tiled(self.groups)
         self.against_reference = False  # it is slow
         return self
 
-    def core_predictions(self) -> _core.Lists | _core.Scores | _core.Candidates:
+    def core_predictions(self, product: Any) -> CorePredictions:
+        """Return what the core takes; embeddings with a product of matrices, or with None."""
         if self.scores is not None:
             return self.scores.core()
+        if self.embeddings is not None:
+            return self.embeddings.core(product)
         lists = self.predictions.core("predictions")
         if self.candidates is None:
             return lists
@@ -286,14 +372,17 @@ class Case:
 
     def columns(self) -> Columns | None:
         """Return the columns that may be ranked as the front door makes them."""
-        if self.scores is None or self.scores.candidates is None:
+        source = self.scores or self.embeddings
+        if source is None or source.candidates is None:
             return None
-        rows = self.scores.candidates.rows()
+        rows = source.candidates.rows()
         return Columns.from_rows(rows, for_all=len(rows.indptr) == 2)
 
-    def given_predictions(self) -> metrik.Rankings | metrik.Scores | metrik.Candidates:
+    def given_predictions(self) -> metrik.Rankings | metrik.Scores | metrik.Candidates | metrik.Embeddings:
         if self.scores is not None:
             return metrik.Scores(self.scores.values, self.scores.min_score)
+        if self.embeddings is not None:
+            return self.embeddings.given()
         self.predictions.core("predictions").validate("predictions", None)  # lengths are ours, and right
         lists = metrik.Rankings.from_rows(self.predictions.rows())
         if self.candidates is None:
@@ -325,7 +414,8 @@ def check(data: bytes) -> None:
     case = Case.read(data)
     _check_matrix(case.predictions)
     try:
-        truth, predictions = case.truth.core("truth"), case.core_predictions()
+        truth, predictions = case.truth.core("truth"), case.core_predictions(sgemm())
+        alike = case.core_predictions(None)
         exclude = None if case.exclude is None else case.exclude.core("exclude")
         rules = _core.Rules(case.fields, case.min_grade, case.gain_table)
         values = [_core.PlannedValue(*value, rules) for value in case.values]
@@ -333,7 +423,7 @@ def check(data: bytes) -> None:
         return
     outcome(truth.validate, "truth", case.grades)
 
-    def evaluate(threads: int, isa: str) -> Any:
+    def evaluate(threads: int, isa: str, predictions: CorePredictions) -> Any:
         found = outcome(
             _core.evaluate,
             *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
@@ -341,29 +431,31 @@ def check(data: bytes) -> None:
         )
         return (found[0], found[1], found[2].tobytes()) if len(found) == 3 else found
 
-    alone, together = evaluate(1, "scalar"), evaluate(case.threads, "")
-    assert alone == together, "other threads, or the widest instruction set, change the outcome"
+    alone, together = evaluate(1, "scalar", alike), evaluate(case.threads, "", predictions)
+    assert alone == together, "other threads, the widest instruction set, or products of BLAS change the outcome"
     if not isinstance(predictions, _core.Lists):
-        _check_topk(case, predictions, exclude)
+        assert not isinstance(alike, _core.Lists)
+        _check_topk(case, predictions, alike, exclude)
     if len(alone) == 3:
         _check_range(case, np.frombuffer(alone[2]).reshape(len(values), -1))
     if case.against_reference:
         _check_reference(case)
 
 
-def _check_topk(case: Case, scores: _core.Scores | _core.Candidates, exclude: _core.Lists | None) -> None:
-    """The best items are those of the reference, for any number of threads and instruction set."""
+def _check_topk(case: Case, scores: CoreScored, alike: CoreScored, exclude: _core.Lists | None) -> None:
+    """The best items are those of the reference, for any number of threads and instruction set, multiplied or not."""
     ties, nan = case.fields.get("ties", "lowest_id"), case.fields.get("nan", "raise")
     # The largest cutoffs are legal here too, and need much memory.
     k = min(1000, next((cutoff for _, cutoff, _ in case.values if cutoff is not None), 3))
 
-    def best(threads: int, isa: str) -> Any:
+    def best(scores: CoreScored, threads: int, isa: str) -> Any:
         found = outcome(_core.topk, scores, k, exclude, ties, nan, threads, isa, None)
-        return found[0].tolist() if isinstance(found[0], np.ndarray) else found
+        return as_bits(found) if isinstance(found[0], np.ndarray) else found
 
-    alone = best(1, "scalar")
-    assert alone == best(case.threads, ""), "other threads, or the widest instruction set, change the best items"
-    if isinstance(alone, list) and case.against_reference:
+    alone = best(alike, 1, "scalar")
+    assert alone == best(scores, case.threads, ""), "threads, instructions or products of BLAS change the best items"
+    narrowed = case.embeddings is not None and case.embeddings.narrowed  # which the front door does by its own rules
+    if isinstance(alone[0], list) and case.against_reference and not narrowed:
         try:
             given, columns = case.given_predictions(), case.columns()
         except REFUSED:  # what the core takes and no container has
@@ -371,7 +463,13 @@ def _check_topk(case: Case, scores: _core.Scores | _core.Candidates, exclude: _c
         assert not isinstance(given, metrik.Rankings)
         excluded = None if case.exclude is None else metrik.Exclude.from_rows(case.exclude.rows())
         question = Question(given, k, excluded, columns, ties, nan, 1, untold)
-        assert alone == reference_ranker(question)[0].tolist()
+        assert alone == as_bits(reference_ranker(question))
+
+
+def as_bits(best: Any) -> tuple[list[Any], list[Any] | None]:
+    """Return the places of the best items and the bits of their scores, if there are any."""
+    places, scores = best
+    return places.tolist(), None if scores is None else scores.view(np.int64).tolist()
 
 
 def _check_matrix(lists: RawLists) -> None:
