@@ -40,7 +40,10 @@ ROWS = {
     5: Row("every integer type is exact, every other type is refused; nothing is narrowed"),
     6: Row("strides, orders and alignments mean what their elements say"),
     7: Row("objects, masked arrays, matrices and subclasses are refused"),
-    8: Row("NaN among scores is refused, or ranked last if asked; infinities are scores like any other"),
+    8: Row(
+        "NaN among scores is refused, or ranked last if asked; infinities are scores like any other; "
+        "vectors have finite numbers"
+    ),
     9: Row("grades and weights are finite, and gains in range"),
     10: Row("a repeated item in a list is refused, or never counted twice unless asked"),
     11: Row("a repeated item in the truth is refused, or settled by the policy"),

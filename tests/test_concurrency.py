@@ -20,7 +20,7 @@ import pytest
 
 import metrik
 from jobs import METRICS, lasting, uniform
-from metrik import _core
+from metrik import _core, _optional
 from strategies import Evaluation, parameter_of
 
 ROOT = Path(__file__).parent.parent
@@ -180,6 +180,47 @@ def test_f20_another_thread_writes_into_scores(nan: str, dtype: str) -> None:
     assert min(outcomes.values()) > 0
 
 
+@pytest.mark.parametrize(
+    ("similarity", "restriction"),
+    [("dot", "none"), ("dot", "for all"), ("cosine", "for all"), ("euclidean", "for each")],
+)
+def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: str) -> None:
+    """Every answer names items only, whatever was multiplied by what."""
+    users, items, width, k = 40, 700, 9, 20
+    rng = np.random.default_rng(3)
+    those, others = (rng.normal(size=(rows, width)).astype(dtype) for rows, dtype in ((users, "f4"), (items, "f8")))
+    bias = rng.normal(size=items) if similarity == "dot" else None
+    rows = {"none": 0, "for all": 1, "for each": users}[restriction]
+    ids = np.tile(np.arange(0, items, 2), rows)
+    candidates = _core.Lists(ids, np.arange(rows + 1) * (items // 2), None, None, "x") if rows else None
+    sgemm = _optional.sgemm()
+    model = _core.Embeddings(those, others, bias, similarity, False, None, candidates, sgemm, "users", "items")
+    truth = metrik.as_truth([range(user) for user in range(users)]).core
+    excluded = metrik.as_exclude([range(0, user, 2) for user in range(users)])
+    exclude = None if excluded is None else excluded.core
+    rules = _core.Rules({}, 0.5, [])
+    values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (5, None)]
+    outcomes = {"result": 0, "refused": 0}
+
+    def call() -> None:
+        for planned in (values[:1], values):  # screened, and not
+            _core.evaluate(truth, None, model, exclude, None, None, 1, planned, rules, True, 2, "", None)
+        for ties in ("lowest_id", "highest_id"):
+            places, _ = _core.topk(model, k, exclude, ties, "raise", 2, "", None)
+            assert -1 <= places.min() <= places.max() < items
+
+    arrays = [those.reshape(-1), others.reshape(-1), *([ids] if rows else []), *([] if bias is None else [bias])]
+    with meanwhile(Flipper(arrays, call)):
+        for _ in for_a_while(outcomes):
+            try:
+                call()
+            except metrik.InputError:
+                outcomes["refused"] += 1
+            else:
+                outcomes["result"] += 1
+    assert min(outcomes.values()) > 0
+
+
 def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
     """The call holds what it reads. Under AddressSanitizer a use after the end would be seen."""
     job = lasting(0.1)
@@ -229,6 +270,21 @@ def test_f21_the_core_itself_holds_its_scores() -> None:
     waste = np.full(matrix.shape, 3.0)  # over what was freed, if it was
     assert _core.topk(scores, 5, None, "lowest_id", "raise", 2, "", None)[0].tolist() == expected.tolist()
     assert waste[-1, -1] == 3
+
+
+def test_f21_the_core_itself_holds_its_vectors() -> None:
+    rng = np.random.default_rng(3)
+    users, items, bias = rng.random((300, 500)), rng.random((900, 500)), rng.random(900)
+    chosen = np.arange(0, 900, 2)
+    expected = metrik.topk(metrik.Embeddings(users, items, candidates=chosen, item_bias=bias), 5).ids
+    lists = _core.Lists(chosen.copy(), np.array([0, 450]), None, None, "x")
+    sgemm = _optional.sgemm()
+    arrays = (users.copy(), items.copy(), bias.copy())
+    model = _core.Embeddings(*arrays, "dot", False, None, lists, sgemm, "x", "x")
+    del arrays, lists, sgemm
+    waste = [np.full_like(array, 3) for array in (users, items, bias, chosen)]  # over what was freed, if it was
+    assert _core.topk(model, 5, None, "lowest_id", "raise", 2, "", None)[0].tolist() == expected.tolist()
+    assert len(waste) == 4
 
 
 @pytest.mark.parametrize("kind", ["array", "buffer"])

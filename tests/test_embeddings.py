@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -144,7 +144,7 @@ def test_an_evaluation_is_that_of_the_reference(data: st.DataObject, threads: in
             np.testing.assert_allclose(found.per_user[metric], expected.per_user[metric], rtol=4e-16)
 
 
-def test_f01_whole_numbers_score_as_numpy_has_it(either_way: str) -> None:
+def test_whole_numbers_score_as_numpy_has_it(either_way: str) -> None:
     rng = np.random.default_rng(5)
     users, items = rng.integers(-9, 10, size=(30, 12)), rng.integers(-9, 10, size=(900, 12))
     for dtype in (np.float16, np.float32, np.float64):
@@ -263,9 +263,54 @@ def test_embeddings_survive_pickling() -> None:
     assert np.array_equal(metrik.topk(loaded, 3).ids, metrik.topk(model, 3).ids)
 
 
+LAYOUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    "other byte order": lambda array: array.astype(array.dtype.newbyteorder(">")),
+    "columns side by side": np.asfortranarray,
+    "every second row": lambda array: np.repeat(array, 2, axis=0)[::2],
+    "every second number": lambda array: np.repeat(array, 2, axis=-1)[..., ::2],
+    "backwards": lambda array: np.flip(np.flip(array).copy()),
+    "unaligned": lambda array: np.frombuffer(b"x" + array.tobytes(), array.dtype, array.size, 1).reshape(array.shape),
+    "part of a wider one": lambda array: np.pad(array, ((0, 0), (1, 2)))[:, 1:-2] if array.ndim == 2 else array,
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_f06_vectors_are_what_their_elements_say(layout: str, dtype: type[np.floating[Any]]) -> None:
+    rng = np.random.default_rng(6)
+    users, items, bias = (rng.normal(size=shape).astype(dtype) for shape in ((9, 7), (300, 7), 300))
+    expected = metrik.topk(metrik.Embeddings(users, items, item_bias=bias), 5)
+    given = [LAYOUTS[layout](array) for array in (users, items, bias)]
+    for array in given:
+        array.flags.writeable = False
+    found = metrik.topk(metrik.Embeddings(given[0], given[1], item_bias=given[2]), 5)
+    assert np.array_equal(found.ids, expected.ids)
+    assert np.array_equal(found.scores, expected.scores)
+
+
+@pytest.mark.parametrize(
+    ("similarity", "of_users", "of_items"),
+    [("dot", 1e30, 1e30), ("dot", 1e-30, 1e-30), ("dot", 1e-20, 1e-25), ("euclidean", 1e6, 1), ("euclidean", 1, 1e39)],
+)
+def test_f08_scores_that_single_precision_cannot_tell_apart_are_tied(
+    similarity: str, of_users: float, of_items: float
+) -> None:
+    """They round to infinity, to zero, or to one number, though products of the vectors differ."""
+    rng = np.random.default_rng(0)
+    users, items = rng.normal(size=(20, 8)) * of_users, rng.normal(size=(800, 8)) * of_items
+    truth = [sorted(set(row)) for row in rng.integers(0, 800, size=(20, 30)).tolist()]
+    convention = metrik.conventions["standard"].replace(score_dtype="float32")
+    model = metrik.Embeddings(users, items, similarity)
+    core, reference = (
+        evaluate(truth, model, "ndcg@50", convention=convention)["ndcg@50"]
+        for evaluate in (metrik.evaluate, metrik.reference.evaluate)
+    )
+    assert core == reference
+
+
 @pytest.mark.parametrize("similarity", ["dot", "cosine", "euclidean"])
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_f06_a_number_that_is_none_is_found(similarity: str, bad: float, either_way: str) -> None:
+def test_f08_a_number_that_is_none_is_found(similarity: str, bad: float, either_way: str) -> None:
     good, wrong = np.ones((400, 5), np.float32), np.ones((400, 5), np.float32)
     wrong[[271, 300], [3, 1]] = bad
     for users, items, argument in ((wrong, good, "embeddings.users"), (good, wrong, "embeddings.items")):
@@ -320,7 +365,7 @@ def test_a_vector_without_a_direction_has_no_cosine(evaluate: Any) -> None:
         ({"users": np.ones((3, 2)), "exclude_self": True}, metrik.InputError, "exclude_self"),
     ],
 )
-def test_f04_embeddings_are_what_they_must_be(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
+def test_f05_embeddings_are_what_they_must_be(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         metrik.Embeddings(**({"users": np.ones((2, 2)), "items": np.ones((2, 2))} | arguments))
 
