@@ -22,7 +22,9 @@ from metrik.reference.similarity import similarities
 from strategies import examples
 
 EVERY_TIE = ("lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "expected")
-METRICS = ["precision@2", "recall@[1,5]", "ndcg@5", "average_precision@3", "reciprocal_rank", "auc", "r_precision"]
+METRICS = [
+    "precision@2", "recall@[1,5]", "ndcg@5", "average_precision@3", "reciprocal_rank", "auc", "r_precision", "ndcg",
+]  # fmt: skip
 
 
 @pytest.fixture(params=["BLAS", "no BLAS"])
@@ -133,6 +135,8 @@ def test_an_evaluation_is_that_of_the_reference(data: st.DataObject, threads: in
         ties=data.draw(st.sampled_from(EVERY_TIE)), score_dtype=data.draw(st.sampled_from(["native", "float32"]))
     )
     few = data.draw(st.lists(st.sampled_from(METRICS), min_size=1, max_size=3, unique=True))
+    if data.draw(st.booleans()):  # several ways to settle ties, in one pass
+        few = [f"{metric}(ties={data.draw(st.sampled_from(EVERY_TIE))})" for metric in few]
     options: dict[str, Any] = {"exclude": exclude, "convention": convention, "per_user": True}
     expected = metrik.reference.evaluate(truth, model, few, **options)
     for product in (_optional.sgemm, lambda: None):
@@ -142,6 +146,45 @@ def test_an_evaluation_is_that_of_the_reference(data: st.DataObject, threads: in
         assert found.counts == expected.counts
         for metric in expected.metrics:
             np.testing.assert_allclose(found.per_user[metric], expected.per_user[metric], rtol=4e-16)
+
+
+@pytest.mark.filterwarnings("ignore::metrik.EvaluationWarning")
+@pytest.mark.parametrize("kind", ["normal", "whole", "near", "tiny", "huge"])
+def test_the_ranks_of_the_truth_are_those_of_the_scores(kind: str, either_way: str) -> None:
+    rng = np.random.default_rng(6)
+    items = rng.normal(size=(700, 5))
+    if kind == "whole":  # many score the same
+        items = np.round(items)
+    elif kind == "near":  # no product tells which is better
+        items = items[0] + items * 1e-8
+    users = np.round(rng.normal(size=(6, 5)))
+    scale = {"tiny": 1e-22, "huge": 1e19}.get(kind, 1.0)  # of which many a score is 0 or infinite as float32
+    users, items = users * scale, items * scale
+    convention = metrik.conventions["standard"].replace(score_dtype="native" if scale == 1 else "float32")
+    # Beyond 64 items, all scores are made.
+    truth = [rng.permutation(700)[:size].tolist() for size in (0, 1, 2, 64, 65, 300)]
+    exclude = [rng.permutation(700)[:size].tolist() for size in (5, 0, 90, 9, 9, 9)]
+    least = float(items[7] @ users[2])
+    metrics = [f"{name}(ties={ties})" for name in ("auc", "recall@30", "r_precision") for ties in EVERY_TIE]
+    for min_score in (None, least):
+        model = metrik.Embeddings(users, items, min_score=min_score)
+        options: dict[str, Any] = {"exclude": exclude, "convention": convention, "per_user": True}
+        found = metrik.evaluate(truth, model, metrics, **options)
+        expected = metrik.reference.evaluate(truth, model, metrics, **options)
+        assert found.counts == expected.counts, either_way
+        for metric in expected.metrics:
+            np.testing.assert_allclose(found.per_user[metric], expected.per_user[metric], rtol=4e-16)
+
+
+def test_more_may_be_excluded_than_is_screened() -> None:
+    rng = np.random.default_rng(7)
+    model = metrik.Embeddings(rng.normal(size=(2, 3)), rng.normal(size=(40_000, 3)))
+    exclude = [rng.permutation(40_000)[:39_000].tolist(), [1]]
+    assert np.array_equal(metrik.topk(model, 5, exclude).ids, metrik.reference.topk(model, 5, exclude).ids)
+    left = [sorted(set(range(40_000)) - set(row))[:3] for row in exclude]
+    found = metrik.evaluate(left, model, ["auc", "recall@50"], exclude=exclude)
+    expected = metrik.reference.evaluate(left, model, ["auc", "recall@50"], exclude=exclude)
+    assert (found["auc"], found["recall@50"]) == (expected["auc"], expected["recall@50"])
 
 
 def test_whole_numbers_score_as_numpy_has_it(either_way: str) -> None:

@@ -42,6 +42,8 @@ CPP_LAYERS = [
     ["discounts", "parallel", "ladder", "rank/index", "rank/ranked", "rank/radix_sort", "rank/score_row"],
     ["rank/bisection", "rank/marks", "rank/score_order", "rank/similarities"],
     ["rank/embedding_row", "rank/found", "rank/lengths"],
+    ["rank/products"],
+    ["rank/shortlists", "rank/standings"],
     ["rank/given", "rank/score_ranking", "rank/screening", "rank/placing"],
     ["judge"],
     ["metrics/metric", "policy"],
@@ -57,9 +59,9 @@ IMPLEMENTATIONS = {
     "conventions.cpp": 1,
     "error.cpp": 1,
     "capacity.cpp": 1,
-    "metrics.cpp": 14,
-    "topk.cpp": 16,
-    "evaluate.cpp": 18,
+    "metrics.cpp": 16,
+    "topk.cpp": 18,
+    "evaluate.cpp": 20,
 }
 
 PYTHON_LAYERS = [

@@ -272,14 +272,16 @@ Breach Evaluation::walk() {
   const Count ids =
       size_of(request.truth) +
       std::visit([](const auto& predictions) { return size_of(predictions); }, request.predictions);
-  const Count depth = screening_depth(job_);
-  const Count block_users = depth > 0
-                                ? Screening::block_users(std::get<Embeddings>(request.predictions),
-                                                         depth, request.threads)
-                                : users_a_block(users(), ids);
+  const Wanted wanted = wanted_of(job_);
+  const Count block_users = wanted.nothing()
+                                ? users_a_block(users(), ids)
+                                : Screening::block_users(std::get<Embeddings>(request.predictions),
+                                                         wanted, request.threads);
   const Count blocks = (users() + block_users - 1) / block_users;
   const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
   struct Desk {
+    explicit Desk(const Job& job) : worker(job) {}
+
     Worker worker;
     Count group = 0;                // of the users at hand: they come group by group
     std::vector<Count> users = {};  // of the block
@@ -295,7 +297,7 @@ Breach Evaluation::walk() {
   };
   const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
     std::unique_ptr<Desk>& own = desks[static_cast<std::size_t>(index)];
-    if (!own) own = std::make_unique<Desk>(Desk{.worker = Worker(job_)});
+    if (!own) own = std::make_unique<Desk>(job_);
     Desk& desk = *own;
     list_users(block * block_users, block_users, desk.users);
     desk.worker.prepare(desk.users, checkpoint);

@@ -82,18 +82,19 @@ struct Shared {
   const TopKRequest& request;
   std::uint64_t id_bits;
   Lengths lengths;  // if there are embeddings
-  Count depth;      // how deep they are screened, or 0
+  Wanted wanted;    // for which they are screened
 };
 
 Shared shared_of(const TopKRequest& request, std::uint64_t id_bits) {
-  Shared shared{.request = request, .id_bits = id_bits, .lengths = {}, .depth = 0};
+  Shared shared{.request = request, .id_bits = id_bits, .lengths = {}, .wanted = {}};
   const auto* embeddings = std::get_if<Embeddings>(&request.scores);
   if (embeddings == nullptr) return shared;
   shared.lengths = measure(*embeddings, kernels(request.isa),
                            {.threads = request.threads, .poll = request.poll});
   // One deeper, to see what is tied with the last.
-  const Count depth = request.k + (request.ties == Ties::raise ? 1 : 0);
-  if (Screening::pays(*embeddings, depth)) shared.depth = depth;
+  const Wanted wanted{.depth = request.k + (request.ties == Ties::raise ? 1 : 0),
+                      .highest = request.ties == Ties::highest_id};
+  if (Screening::pays(*embeddings, wanted)) shared.wanted = wanted;
   return shared;
 }
 
@@ -106,9 +107,9 @@ class Ranker {
             [&](const auto& source) { return make_score_ranking(source, kernels(request_.isa)); },
             request_.scores)),
         given_(shared.id_bits, true) {
-    if (shared.depth == 0) return;
-    screening_.emplace(std::get<Embeddings>(request_.scores), shared.lengths, shared.depth,
-                       request_.ties == Ties::highest_id, kernels(request_.isa));
+    if (shared.wanted.nothing()) return;
+    screening_.emplace(std::get<Embeddings>(request_.scores), shared.lengths, shared.wanted,
+                       kernels(request_.isa));
   }
 
   // Does for some users at a time what is cheaper so.
@@ -293,10 +294,10 @@ void topk(const TopKRequest& request) {
   const Count users = users_of(request.scores);
   const Count ids = std::visit([](const auto& source) { return size_of(source); }, request.scores);
   const Shared shared = shared_of(request, id_bits);
-  const Count block_users = shared.depth > 0
-                                ? Screening::block_users(std::get<Embeddings>(request.scores),
-                                                         shared.depth, request.threads)
-                                : users_a_block(users, ids);
+  const Count block_users = shared.wanted.nothing()
+                                ? users_a_block(users, ids)
+                                : Screening::block_users(std::get<Embeddings>(request.scores),
+                                                         shared.wanted, request.threads);
   std::vector<std::unique_ptr<Ranker>> rankers(static_cast<std::size_t>(request.threads));
   std::atomic<bool> refused = false;
   const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {

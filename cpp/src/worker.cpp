@@ -22,6 +22,15 @@ bool is_shallow(const Plan& plan, Count items) {
   return plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
 }
 
+// Whether the user's list is to be had for less than the ranks of the truth.
+template <class Ranking>
+bool prefers_list(const Plan& plan, const Ranking& ranking, Ties ties) {
+  const auto items = static_cast<Count>(ranking.row().size());
+  if (!is_strict(ties) || !is_shallow(plan, items)) return false;
+  // One deeper, to see what is tied with the last.
+  return !ranking.knows_standings() || ranking.knows_best(plan.depth + 1, ties);
+}
+
 }  // namespace
 
 const Lists* lists_of(const Predictions& predictions) noexcept {
@@ -45,13 +54,24 @@ std::vector<Accumulator> accumulators(const Job& job) {
   return {exactness.begin(), exactness.end()};
 }
 
-Count screening_depth(const Job& job) {
+// The list if that is short and strict, else the ranks of the truth, and so much of the list as
+// shows which ties the cutoffs split.
+Wanted wanted_of(const Job& job) {
   const auto* source = std::get_if<Embeddings>(&job.request.predictions);
-  const std::vector<Ties>& ties = job.plan.ties;
-  if (source == nullptr || ties.size() != 1 || !is_strict(ties.front())) return 0;
-  if (!is_shallow(job.plan, source->items.rows)) return 0;
-  const Count depth = job.plan.depth + 1;  // to see what is tied with the last
-  return Screening::pays(*source, depth) ? depth : 0;
+  const Plan& plan = job.plan;
+  if (source == nullptr || plan.ties.empty()) return {};
+  const auto is_highest = [](Ties ties) { return ties == Ties::highest_id; };
+  const auto first = std::ranges::find_if(plan.ties, is_strict);
+  const bool listed = first != plan.ties.end() && is_shallow(plan, source->items.rows);
+  Wanted wanted;
+  if (!plan.cutoffs.empty()) wanted.depth = plan.cutoffs.back() + 1;
+  if (listed) wanted.depth = plan.depth + 1;
+  wanted.highest = listed && is_highest(*first);
+  const bool suffices = listed && std::ranges::all_of(plan.ties, [&](Ties ties) {
+                          return is_strict(ties) && is_highest(ties) == wanted.highest;
+                        });
+  if (!suffices) wanted.truth = &job.request.truth;
+  return Screening::pays(*source, wanted) ? wanted : Wanted{};
 }
 
 Worker::Worker(const Job& job)
@@ -69,10 +89,10 @@ Worker::Worker(const Job& job)
         }
       },
       job.request.predictions);
-  const Count depth = screening_depth(job);
-  if (depth == 0) return;
-  screening_.emplace(std::get<Embeddings>(job.request.predictions), job.lengths, depth,
-                     job.plan.ties.front() == Ties::highest_id, job.kernels);
+  const Wanted wanted = wanted_of(job);
+  if (wanted.nothing()) return;
+  screening_.emplace(std::get<Embeddings>(job.request.predictions), job.lengths, wanted,
+                     job.kernels);
 }
 
 void Worker::prepare(std::span<const Count> users, const Checkpoint& checkpoint) {
@@ -119,11 +139,9 @@ const Matches& Worker::match(Count user, Ties ties, const Checkpoint& checkpoint
     const auto wanted = places_ == nullptr ? truth : std::span(places_->wanted);
     const Ranked ranked = std::visit(
         [&](auto& ranking) {
-          const auto items = static_cast<Count>(ranking.row().size());
-          const bool shallow = is_shallow(job_.plan, items);
-          // One deeper, to see what is tied with the last.
-          return shallow && is_strict(ties) ? ranking.best(job_.plan.depth + 1, ties, checkpoint)
-                                            : ranking.ranks_of(wanted, ties, checkpoint);
+          return prefers_list(job_.plan, ranking, ties)
+                     ? ranking.best(job_.plan.depth + 1, ties, checkpoint)
+                     : ranking.ranks_of(wanted, ties, checkpoint);
         },
         *scores_ranking_);
     return places_ == nullptr ? ranking_.match(truth, ranked, exclude, checkpoint)

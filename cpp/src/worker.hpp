@@ -41,8 +41,8 @@ struct Job {
 // The sums of each value, not yet of anybody.
 [[nodiscard]] std::vector<Accumulator> accumulators(const Job& job);
 
-// How deep the users are screened before they are taken in, or 0 if they are not.
-[[nodiscard]] Count screening_depth(const Job& job);
+// What the users are screened for before they are taken in.
+[[nodiscard]] Wanted wanted_of(const Job& job);
 
 class Worker {
  public:

@@ -28,6 +28,7 @@ class EmbeddingRow {
 
   void start(Count user, const Checkpoint&) {
     similarities_.read(user, user_);
+    is_made_ = false;
     if (restriction_ == nullptr) return;
     items_ = row_of_int64(*restriction_, restriction_->rows() == 1 ? 0 : user);
     size_ = items_.size();
@@ -36,16 +37,21 @@ class EmbeddingRow {
 
   // So many scores at a time at most.
   [[nodiscard]] std::size_t piece_size() const noexcept { return similarities_.piece_size(); }
-  // Scores at consecutive positions, valid until the next call.
+  // Scores at consecutive positions, valid until the next call. Those of a short row are made
+  // once, as what is asked of it may take many readings.
   [[nodiscard]] const double* piece(std::size_t begin, std::size_t size) {
-    scores_.resize(std::max(scores_.size(), size));
-    const auto some = std::span(scores_).first(size);
+    const bool is_short = size_ <= piece_size();
+    if (is_short && is_made_) return scores_.data() + begin;
+    is_made_ = is_short;
+    const std::size_t first = is_short ? 0 : begin;
+    scores_.resize(std::max(scores_.size(), is_short ? size_ : size));
+    const auto some = std::span(scores_).first(is_short ? size_ : size);
     if (restriction_ == nullptr) {
-      similarities_.score(user_, static_cast<Count>(begin), some);
+      similarities_.score(user_, static_cast<Count>(first), some);
     } else {
-      similarities_.score(user_, items_.subspan(begin, size), some);
+      similarities_.score(user_, items_.subspan(first, some.size()), some);
     }
-    return scores_.data();
+    return scores_.data() + (begin - first);
   }
   [[nodiscard]] double at(std::size_t position) {
     double score = 0;
@@ -76,6 +82,7 @@ class EmbeddingRow {
   UserVector user_;
   std::span<const std::int64_t> items_;  // by position, if they are restricted
   std::vector<double> scores_;
+  bool is_made_ = false;  // all of a short row
 };
 
 }  // namespace metrik

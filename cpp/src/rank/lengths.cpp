@@ -13,9 +13,8 @@
 namespace metrik {
 namespace {
 
-// The product of two squares in this range is a number that is neither infinite nor 0.
+// The product of two squares up to here is no infinity.
 constexpr double kLargestSquare = 0x1p500;
-constexpr double kSmallestSquare = 0x1p-500;
 constexpr double kLongest = 0x1p250;
 
 // Looks at one matrix.
@@ -117,21 +116,37 @@ void Measuring::refuse() const {
   throw InputError(std::move(fault));
 }
 
-double largest_bias(const Vectors& biases, const Checkpoint& checkpoint) {
-  double largest = 0;
-  Fault fault{.argument = biases.argument, .expected = "finite numbers", .count = 0};
-  in_chunks(static_cast<std::size_t>(biases.rows), checkpoint,
-            [&](std::size_t begin, std::size_t end) {
-              for (std::size_t i = begin; i < end; ++i) {
-                const double bias = number_of(biases, static_cast<Count>(i), 0);
-                largest = std::max(largest, std::abs(bias));
-                if (std::abs(bias) <= kLongest || fault.count++ > 0) continue;
-                fault.found = shown(bias);
-                fault.position = static_cast<Offset>(i);
-              }
-            });
+void check_biases(const Vectors& biases, const Checkpoint& checkpoint) {
+  Fault fault{.argument = biases.argument, .expected = "numbers up to 2^250", .count = 0};
+  const auto look_at = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const double bias = number_of(biases, static_cast<Count>(i), 0);
+      if (std::abs(bias) <= kLongest || fault.count++ > 0) continue;
+      fault.found = shown(bias);
+      fault.position = static_cast<Offset>(i);
+    }
+  };
+  in_chunks(static_cast<std::size_t>(biases.rows), checkpoint, look_at);
   if (fault.count > 0) throw InputError(std::move(fault));
+}
+
+// The largest of number_at(position) in each tile of so many positions.
+template <class NumberAt>
+std::vector<double> largest_of(std::size_t positions, const Checkpoint& checkpoint,
+                               const NumberAt& number_at) {
+  std::vector<double> largest((positions + kTileItems - 1) / kTileItems);
+  for (std::size_t tile = 0; tile < largest.size(); ++tile) {
+    const std::size_t end = std::min((tile + 1) * kTileItems, positions);
+    for (std::size_t i = tile * kTileItems; i < end; ++i) {
+      largest[tile] = std::max(largest[tile], number_at(i));
+    }
+    checkpoint();
+  }
   return largest;
+}
+
+double largest_in(std::span<const double> numbers) {
+  return numbers.empty() ? 0 : *std::ranges::max_element(numbers);
 }
 
 }  // namespace
@@ -140,12 +155,31 @@ Lengths measure(const Embeddings& source, const Kernels& kernels, const Effort& 
   Measuring(source, source.users, kernels, effort).largest_squares();
   Lengths lengths;
   lengths.largest_squares = Measuring(source, source.items, kernels, effort).largest_squares();
-  for (const double square : lengths.largest_squares) {
-    lengths.largest_square = std::max(lengths.largest_square, square);
+  const Checkpoint checkpoint = timed(effort.poll);
+  if (source.item_bias) check_biases(*source.item_bias, checkpoint);
+  const bool restricted = source.candidates && source.candidates->rows() == 1;
+  const auto only = restricted ? row_of_int64(*source.candidates, 0) : std::span<const Offset>();
+  const auto size = restricted ? only.size() : static_cast<std::size_t>(source.items.rows);
+  const auto item_at = [&](std::size_t position) -> Count {
+    // The id is read again, and may be another by now: it must be one of an item at least.
+    return restricted ? std::clamp<Count>(only[position], 0, source.items.rows - 1)
+                      : static_cast<Count>(position);
+  };
+  if (restricted) {
+    Similarities similarities(source, kernels);
+    lengths.largest_squares = largest_of(size, checkpoint, [&](std::size_t position) {
+      double square = 0;
+      similarities.square(source.items, item_at(position), {&square, 1});
+      return square;
+    });
   }
   if (source.item_bias) {
-    lengths.largest_bias = largest_bias(*source.item_bias, timed(effort.poll));
+    lengths.largest_biases = largest_of(size, checkpoint, [&](std::size_t position) {
+      return std::abs(number_of(*source.item_bias, item_at(position), 0));
+    });
   }
+  lengths.largest_square = largest_in(lengths.largest_squares);
+  lengths.largest_bias = largest_in(lengths.largest_biases);
   return lengths;
 }
 

@@ -13,9 +13,13 @@ namespace metrik {
 // So many items are measured, and multiplied, together.
 inline constexpr std::size_t kTileItems = 256;
 
-// Of the items.
+// The product of two squares from here on is a number that is not 0.
+inline constexpr double kSmallestSquare = 0x1p-500;
+
+// Of the items that may be ranked, where these are the same for all users, else of all.
 struct Lengths {
-  std::vector<double> largest_squares;  // of each tile
+  std::vector<double> largest_squares;  // of each tile of them
+  std::vector<double> largest_biases;   // of each, if there are biases
   double largest_square = 0;
   double largest_bias = 0;
 };

@@ -168,7 +168,7 @@ template <class Row>
 Count KeyRanking<Row>::length(const Checkpoint& checkpoint) {
   if (!recommends_) return 0;
   if (!has_least_) return candidates();
-  if (found_) return static_cast<Count>(found_->best.size());
+  if (found_) return found_->length;
   Count items = 0;
   for_each_piece(checkpoint, [&](const Key* keys, std::size_t, std::size_t size) {
     kernels_.count_beating(keys, size, &least_, 1, 1, &items);
@@ -303,17 +303,12 @@ Ranked KeyRanking<Row>::ranked(Count length, const Checkpoint& checkpoint) {
           .scored = static_cast<Count>(size_)};
 }
 
-template <class Row>
-bool KeyRanking<Row>::is_found(std::size_t keep, Ties ties) const noexcept {
-  return found_ && keep <= found_->depth && found_->highest == (ties == Ties::highest_id);
-}
-
 // The best items and some more, in no order.
 template <class Row>
 void KeyRanking<Row>::collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   entries_.clear();
   if (keep == 0) return;
-  if (is_found(keep, ties)) {
+  if (found_ && knows_best(static_cast<Count>(keep), ties)) {
     for (const auto& [score, item] : found_->best) {
       entries_.push_back({static_cast<Key>(score), item});
     }
@@ -406,7 +401,9 @@ void KeyRanking<Row>::find_split_ties(std::span<const Count> cutoffs, std::vecto
   const auto wanted = static_cast<std::size_t>(std::min(length(checkpoint), cutoffs.back() + 1));
   if (sorted_ < wanted) {
     sorted_ = 0;
-    collect(wanted, Ties::input_order, checkpoint);
+    // Of equal scores, whichever is known.
+    const bool highest = found_ && found_->highest;
+    collect(wanted, highest ? Ties::highest_id : Ties::lowest_id, checkpoint);
     order_by_key(checkpoint);
   }
   for (std::size_t i = 0; i < cutoffs.size(); ++i) {
@@ -533,6 +530,42 @@ void KeyRanking<Row>::count_all(Ties ties, const Checkpoint& checkpoint) {
   for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] += above += beating_[i];
 }
 
+// Returns whether it is known how all entries stand.
+template <class Row>
+bool KeyRanking<Row>::recall_standings() {
+  standings_.clear();
+  if (!found_ || !found_->standings) return false;
+  const std::span<const Standing> known = *found_->standings;
+  for (const Entry& entry : entries_) {
+    const auto standing = std::ranges::lower_bound(known, entry.item, {}, &Standing::item);
+    if (standing == known.end() || standing->item != entry.item) return false;
+    standings_.push_back(*standing);
+  }
+  return true;
+}
+
+// The ranks of the entries by how they stand.
+template <class Row>
+void KeyRanking<Row>::recall_ranks(Ties ties) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const auto& [item, above, equal, before] = standings_[i];
+    ranks_[i] = 1 + above + (better(ties).highest ? equal - 1 - before : before);
+  }
+}
+
+// What count_tied counts.
+template <class Row>
+void KeyRanking<Row>::recall_tied() {
+  scores_.clear();
+  score_ties_.clear();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (i > 0 && is_same(scores_.back(), entries_[i].key)) continue;
+    scores_.push_back(entries_[i].key);
+    score_ties_.push_back({.first = 1 + standings_[i].above, .last = standings_[i].equal});
+  }
+  beating_.assign(scores_.size() + 1, 0);
+}
+
 // Counts the items that score as each of the entries does, and those that score more.
 template <class Row>
 void KeyRanking<Row>::count_tied(const Checkpoint& checkpoint) {
@@ -602,7 +635,11 @@ Ranked KeyRanking<Row>::ranks_of(std::span<const std::int64_t> positions, Ties t
   if (is_strict(ties)) {
     rank_entries(ties, checkpoint);
   } else {
-    count_tied(checkpoint);
+    if (recall_standings()) {
+      recall_tied();
+    } else {
+      count_tied(checkpoint);
+    }
     tell_ties();
   }
   return ranked(length(checkpoint), checkpoint);
@@ -614,7 +651,9 @@ void KeyRanking<Row>::rank_entries(Ties ties, const Checkpoint& checkpoint) {
   ranks_.assign(entries_.size(), 1);
   // The kernel does not say where NaN stands.
   const bool each = entries_.size() <= kCountedEach && !has_nan_;
-  if (!each || !count_each(ties, checkpoint)) {
+  if (recall_standings()) {
+    recall_ranks(ties);
+  } else if (!each || !count_each(ties, checkpoint)) {
     ranks_.assign(entries_.size(), 1);
     count_all(ties, checkpoint);
   }

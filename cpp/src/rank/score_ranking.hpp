@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -41,6 +42,13 @@ class KeyRanking {
   // it needless. Beyond the end of the row, positions stand for nothing.
   void start(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
   void know(std::optional<Found> found) noexcept { found_ = found; }
+  [[nodiscard]] bool knows_best(Count depth, Ties ties) const noexcept {
+    return found_ && std::cmp_less_equal(depth, found_->depth) &&
+           found_->highest == (ties == Ties::highest_id);
+  }
+  [[nodiscard]] bool knows_standings() const noexcept {
+    return found_ && found_->standings.has_value();
+  }
   void start(Count user, std::span<const std::int64_t> excluded, const Checkpoint& checkpoint) {
     open(user, checkpoint);
     start(excluded, checkpoint);
@@ -92,7 +100,6 @@ class KeyRanking {
     return !is_excluded(item) && (key >= least_ || (!has_least_ && is_nan(key)));
   }
   void read(const Checkpoint& checkpoint);
-  [[nodiscard]] bool is_found(std::size_t keep, Ties ties) const noexcept;
   void mark_excluded(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
   [[nodiscard]] Count length(const Checkpoint& checkpoint);
   [[nodiscard]] std::span<const Key> fold_maxima(std::size_t groups, const Checkpoint& checkpoint);
@@ -107,6 +114,9 @@ class KeyRanking {
   [[nodiscard]] bool count_each(Ties ties, const Checkpoint& checkpoint);
   void count_all(Ties ties, const Checkpoint& checkpoint);
   void count_tied(const Checkpoint& checkpoint);
+  [[nodiscard]] bool recall_standings();
+  void recall_ranks(Ties ties);
+  void recall_tied();
   void tell_ties();
   void rank_entries(Ties ties, const Checkpoint& checkpoint);
   void collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
@@ -137,14 +147,15 @@ class KeyRanking {
   std::vector<std::int64_t> items_;
   std::vector<Offset> places_;
   std::vector<Count> ranks_;
-  std::vector<Tie> ties_;           // of the entries
-  std::vector<Key> scores_;         // that the entries have, each once
-  std::vector<Tie> score_ties_;     // beside these
-  std::size_t sorted_ = 0;          // so many of the best are the entries, in order
-  std::vector<Count> beating_;      // items, by the first entry that they beat
-  std::vector<Key> bounds_;         // that items are compared with
-  std::vector<Count> counts_;       // beside these: items that beat them
-  std::vector<std::size_t> order_;  // of the entries, by position
+  std::vector<Tie> ties_;            // of the entries
+  std::vector<Key> scores_;          // that the entries have, each once
+  std::vector<Tie> score_ties_;      // beside these
+  std::size_t sorted_ = 0;           // so many of the best are the entries, in order
+  std::vector<Count> beating_;       // items, by the first entry that they beat
+  std::vector<Key> bounds_;          // that items are compared with
+  std::vector<Count> counts_;        // beside these: items that beat them
+  std::vector<std::size_t> order_;   // of the entries, by position
+  std::vector<Standing> standings_;  // of the entries, if they are known
 };
 
 using ScoreRanking = std::variant<KeyRanking<ScoreRow<float>>, KeyRanking<ScoreRow<double>>,

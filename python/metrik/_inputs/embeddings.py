@@ -62,7 +62,7 @@ class Embeddings:
     Scores are float64 and the same bits on every machine: the terms of a pair are added as eight sums, term ``j`` to sum
     ``j mod 8``, and these as ``((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7))``. With SciPy and threadpoolctl (the
     extra ``metrik[embeddings]``) its BLAS multiplies whole tiles in single precision, and only what may be among a user's best,
-    for all that their rounding can hide, is scored so; without them, everything is, which takes several times as
+    or rank beside an item of the truth, for all that their rounding can hide, is scored so; without them, everything is, which takes several times as
     long and finds the same. While BLAS is used, it is limited to one thread a call in the whole process.
 
     Examples
