@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from weakref import WeakSet
 
 from metrik._inputs import Embeddings, Scores
 from metrik._optional import sgemm, thread_limits
@@ -23,39 +24,45 @@ if TYPE_CHECKING:
     CorePredictions: TypeAlias = _core.Lists | CoreScored
 
 
+class _Call:
+    """One that multiplies."""
+
+
 class _Limit:
-    """One thread a call of BLAS, from when the first evaluation begins until the last of those beside it has ended."""
+    """One thread a call of BLAS, from when the first evaluation begins until the last of those beside it has ended.
+
+    An interrupt may come anywhere: what was before is noted first and forgotten last, and a call that is gone is no
+    longer counted, so that the next to end sets right what one that was cut short left.
+    """
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._users = 0
-        self._limiter: Any = None  # of threadpoolctl, which has no types
+        self._lock = RLock()  # a signal's handler may fork while it is held
+        self._calls: WeakSet[_Call] = WeakSet()
+        self._before: list[tuple[Any, int]] | None = None  # threadpoolctl's libraries have no types
 
     def product(self) -> Any:  # noqa: ANN401 - a capsule or None
         """Return BLAS's product of matrices. A fork waits for its import, which would never end in the child."""
         with self._lock:
             return sgemm()
 
-    def begin(self) -> None:
+    def begin(self, call: _Call) -> None:
         with self._lock:
-            if self._users == 0:
-                _disown()
-                self._limiter = _controller().limit(limits=1, user_api="blas")
-            self._users += 1
+            self._calls.add(call)
+            if self._before is None:
+                libraries = [one for one in _controller().lib_controllers if one.user_api == "blas"]
+                self._before = [(one, one.num_threads) for one in libraries]
+                _set_threads([(one, 1) for one in libraries])
 
-    def end(self) -> None:
+    def end(self, call: _Call) -> None:
         with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                self.undo()
+            self._calls.discard(call)
+            if not self._calls:
+                self._undo()
 
-    def undo(self) -> None:
-        if self._limiter is None:
-            return
-        _disown()
-        self._limiter.restore_original_limits()
-        _disown()
-        self._limiter = None
+    def _undo(self) -> None:
+        if self._before is not None:
+            _set_threads(self._before)
+        self._before = None
 
     def before_fork(self) -> None:
         self._lock.acquire()
@@ -65,8 +72,8 @@ class _Limit:
 
     def after_fork_in_child(self) -> None:
         """Give BLAS back: the threads that evaluated are not in the child."""
-        self._users = 0
-        self.undo()
+        self._calls.clear()
+        self._undo()
         self._lock.release()
 
 
@@ -81,12 +88,13 @@ def _controller() -> ThreadpoolController:
     return thread_limits()
 
 
-def _disown() -> None:
-    """Let whichever thread comes next set the limits: from version 3.8 on, threadpoolctl ignores all but the first."""
-    for library in _controller().lib_controllers:
-        disown = getattr(library, "clear_controlling_thread", None)
-        if disown is not None:
-            disown(force=True)
+def _set_threads(libraries: list[tuple[Any, int]]) -> None:
+    for library, threads in libraries:
+        # From version 3.8 on, threadpoolctl ignores all threads but the first to set a number, unless it is made to forget it.
+        forget = getattr(library, "clear_controlling_thread", lambda **_: None)
+        forget(force=True)
+        library.set_num_threads(threads)
+        forget(force=True)
 
 
 @overload
@@ -106,8 +114,9 @@ def core_of(predictions: Predictions, columns: Columns | None) -> Iterator[Any]:
     if product is None:
         yield predictions.core_with(columns, None)
         return
-    _limit.begin()
+    call = _Call()
     try:
+        _limit.begin(call)
         yield predictions.core_with(columns, product)
     finally:
-        _limit.end()
+        _limit.end(call)

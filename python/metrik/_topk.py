@@ -173,9 +173,10 @@ def topk(
 
     Parameters
     ----------
-    scores : Scores, Candidates, two-dimensional array of float or int, or sparse matrix
+    scores : Scores, Candidates, Embeddings, two-dimensional array of float or int, or sparse matrix
         A score for each user (row) and item (column), or for the items that may be ranked: those of
-        `metrik.Candidates`, or the entries that a sparse array or matrix of SciPy stores, each once.
+        `metrik.Candidates`, or the entries that a sparse array or matrix of SciPy stores, each once; or the
+        vectors that scores are made of.
     k : int
         How many, in [1, 2^31). It may be more than there are items.
     exclude : Exclude, Truth, list of sequences, two-dimensional array, or sparse matrix, optional

@@ -37,7 +37,7 @@ def rows_of(value: object, argument: str) -> Rows:
     expected = ", ".join(adapter.name for adapter in ADAPTERS)
     others = {
         "truth": " or metrik.Truth",
-        "predictions": ", a sparse matrix, metrik.Rankings, Scores or Candidates",
+        "predictions": ", a sparse matrix, metrik.Rankings, Scores, Candidates or Embeddings",
         "exclude": ", a sparse matrix or metrik.Exclude",
         "candidates": ", a sparse matrix or one sequence of ids for all users",
     }

@@ -45,7 +45,7 @@ class Embeddings:
         The only items that may be ranked, as `metrik.evaluate` takes them.
     item_bias : array of float, shape (n_items,), optional
         Is added to an item's product with each user, as the models of matrix factorization have it. Only beside
-        ``similarity="dot"``.
+        ``similarity="dot"``, and none beyond 2^250.
     exclude_self : bool
         Whether users are the items themselves, row by row, and none is to be recommended to itself.
 
@@ -102,14 +102,12 @@ class Embeddings:
         item_bias: object = None,
         exclude_self: bool = False,  # noqa: FBT001, FBT002 - as the others may be given by place
     ) -> None:
-        if similarity not in SIMILARITIES:
-            raise input_error("similarity", f"one of {', '.join(SIMILARITIES)}", repr(similarity))
         if not isinstance(exclude_self, (bool, np.bool_)):
             raise type_error("exclude_self", "True or False", repr(exclude_self))
         self._settle(
             vector_array(users, "embeddings.users"),
             vector_array(items, "embeddings.items"),
-            similarity,
+            _checked(similarity),
             None if min_score is None else threshold(min_score),
             as_columns(candidates),
             None if item_bias is None else bias_array(item_bias, "embeddings.item_bias"),
@@ -119,9 +117,22 @@ class Embeddings:
     @classmethod
     def neighbors(cls, vectors: object, similarity: str, min_score: float | None, *, exclude_self: bool) -> Embeddings:
         """View vectors that are users and items; messages call them vectors."""
+        if not isinstance(exclude_self, (bool, np.bool_)):
+            raise type_error("exclude_self", "True or False", repr(exclude_self))
         array = vector_array(vectors, "vectors")
-        plain = cls(array, array, similarity, min_score, exclude_self=exclude_self)
-        return plain._other(plain.min_score, narrow=False, arguments=("vectors", "vectors"))
+        least = None if min_score is None else threshold(min_score)
+        embeddings = cls.__new__(cls)
+        embeddings._settle(  # noqa: SLF001 - its own
+            array,
+            array,
+            _checked(similarity),
+            least,
+            None,
+            None,
+            exclude_self=bool(exclude_self),
+            arguments=("vectors", "vectors"),
+        )
+        return embeddings
 
     def _settle(
         self,
@@ -183,20 +194,17 @@ class Embeddings:
 
     def narrowed(self) -> Embeddings:
         """Return the same, its scores and `min_score` rounded to float32."""
-        return self._other(narrowed_threshold(self.min_score), narrow=True, arguments=self.arguments)
-
-    def _other(self, min_score: float | None, *, narrow: bool, arguments: tuple[str, str]) -> Embeddings:
         other = type(self).__new__(type(self))
         other._settle(  # noqa: SLF001 - its own
             self.users,
             self.items,
             self.similarity,
-            min_score,
+            narrowed_threshold(self.min_score),
             self.candidates,
             self.item_bias,
             exclude_self=self.exclude_self,
-            narrow=narrow,
-            arguments=arguments,
+            narrow=True,
+            arguments=self.arguments,
         )
         return other
 
@@ -217,3 +225,9 @@ class Embeddings:
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.similarity, self.min_score, self.candidates, self.item_bias, self.exclude_self)
         return (Embeddings, (self.users, self.items, *fields))
+
+
+def _checked(similarity: object) -> str:
+    if not isinstance(similarity, str) or similarity not in SIMILARITIES:
+        raise input_error("similarity", f"one of {', '.join(SIMILARITIES)}", repr(similarity))
+    return similarity

@@ -72,5 +72,5 @@ def check_vectors(embeddings: Embeddings) -> None:
     if biases is not None and (odd := np.flatnonzero(~(np.abs(biases.astype(np.float64)) <= 2.0**250))).size:
         place = int(odd[0])
         raise input_error(
-            "embeddings.item_bias", "finite numbers", f"{biases[place]:g}", position=place, count=int(odd.size)
+            "embeddings.item_bias", "numbers up to 2^250", f"{biases[place]:g}", position=place, count=int(odd.size)
         )
