@@ -182,7 +182,7 @@ struct Matrix {
   }
 };
 
-enum class Kind : std::uint8_t { spread, equal, near, uneven, tiny };
+enum class Kind : std::uint8_t { spread, equal, near, uneven, small, tiny };
 
 template <class Number>
 Number drawn(Kind kind, std::mt19937_64& random) {
@@ -195,9 +195,10 @@ Number drawn(Kind kind, std::mt19937_64& random) {
     if (kind == Kind::equal) return 1;
     // The difference is lost in the rounding of a product, but not in the number's own.
     if (kind == Kind::near) return static_cast<Number>(1 + fraction * 0x1p-20);
+    if (kind == Kind::small) return static_cast<Number>(fraction * 0x1p-90);  // as a product, lost
+    // A square, but for a few bits.
     const bool lost = kind == Kind::tiny && std::is_same_v<Number, double>;
-    return static_cast<Number>(lost ? fraction * 0x1p-530
-                                    : fraction);  // a square, but for a few bits
+    return static_cast<Number>(lost ? fraction * 0x1p-530 : fraction);
   }
 }
 
@@ -206,6 +207,7 @@ Matrix drawn_matrix(Count rows, Count width, Kind kind, std::mt19937_64& random)
   const Count stride = width + static_cast<Count>(random() % 3);
   std::vector<Number> numbers(static_cast<std::size_t>(rows > 0 ? (rows - 1) * stride + width : 0));
   for (Number& number : numbers) number = drawn<Number>(kind, random);
+  if (kind == Kind::tiny) std::fill_n(numbers.begin(), std::min(rows, Count{1}) * width, Number{0});
   if constexpr (!std::is_same_v<Number, std::uint16_t>) {
     for (Count row = 0; kind == Kind::uneven && row < rows; ++row) {  // from 1e-30 to 1e30
       const auto factor = std::pow(10.0, static_cast<double>(random() % 61) - 30);
@@ -257,7 +259,8 @@ constexpr Count kItems = 600;  // some tiles
 
 Model drawn_model(ScoreType users, ScoreType items, Count width, Kind kind,
                   std::mt19937_64& random) {
-  const Kind unlike = random() % 2 == 0 ? Kind::uneven : kind;
+  const bool alike = kind > Kind::uneven || random() % 2 == 0;
+  const Kind unlike = alike ? kind : Kind::uneven;
   return {.users = drawn_matrix(users, kUsers, width, unlike, random),
           .items = drawn_matrix(items, kItems, width, kind, random)};
 }
@@ -351,7 +354,8 @@ void check_screening(const Model& model, const Question& question = {}) {
 }
 
 constexpr std::array kTypes = {ScoreType::float32, ScoreType::float64, ScoreType::float16};
-constexpr std::array kKinds = {Kind::spread, Kind::equal, Kind::near, Kind::uneven, Kind::tiny};
+constexpr std::array kKinds = {Kind::spread, Kind::equal, Kind::near,
+                               Kind::uneven, Kind::small, Kind::tiny};
 
 TEST_CASE("products that are as wrong as they may be change nothing of what is found") {
   std::mt19937_64 random(1);
@@ -523,6 +527,7 @@ TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place th
   for (const Ties ties : kOrders) {
     for (Sgemm* const product :
          {&sgemm<while_candidates_change<-1>>, &sgemm<while_candidates_change<kItems>>,
+          &sgemm<while_candidates_change<std::int64_t{1} << 40U>>,
           &sgemm<while_candidates_change<std::numeric_limits<std::int64_t>::min()>>,
           &sgemm<while_candidates_change<std::numeric_limits<std::int64_t>::max()>>,
           &sgemm<while_candidates_meet>, &sgemm<while_vectors_change>}) {
