@@ -171,21 +171,24 @@ TEST_CASE("F24: an allocation that fails while a fault is reported") {
   }
 }
 
+// NOLINTBEGIN(readability-non-const-parameter,misc-const-correctness): as Sgemm has them
 void multiply(char*, char*, int* m, int* n, int* k, float*, float* a, int* lda, float* b, int* ldb,
               float*, float* c, int* ldc) {
-  for (int user = 0; user < *n; ++user) {
-    for (int item = 0; item < *m; ++item) {
-      c[user * *ldc + item] =
-          std::inner_product(a + item * *lda, a + item * *lda + *k, b + user * *ldb, 0.0F);
+  const std::ptrdiff_t width = *k;
+  for (std::ptrdiff_t user = 0; user < *n; ++user) {
+    const float* const one = b + user * *ldb;
+    for (std::ptrdiff_t item = 0; item < *m; ++item) {
+      c[user * *ldc + item] = std::inner_product(one, one + width, a + item * *lda, 0.0F);
     }
   }
 }
+// NOLINTEND(readability-non-const-parameter,misc-const-correctness)
 
 TEST_CASE("F24: an allocation that fails ends a search of the best embeddings, and no other") {
   constexpr Count kUsers = 20;
   constexpr Count kItems = 90;
-  std::vector<float> numbers;
-  for (int i = 0; i < 3 * kItems; ++i) numbers.push_back(static_cast<float>(i * 37 % 101));
+  std::vector<float> numbers(3 * kItems);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i * 37 % 101);
   const Vectors vectors{.argument = "items",
                         .numbers = reinterpret_cast<const std::byte*>(numbers.data()),
                         .type = ScoreType::float32,

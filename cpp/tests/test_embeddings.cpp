@@ -64,6 +64,7 @@ std::atomic<int> longest_stride = 0;
 
 using Multiply = void(const Multiplication&);
 
+// NOLINTBEGIN(readability-non-const-parameter): as Sgemm has them
 template <Multiply* multiply>
 void sgemm(char* transpose_a, char* transpose_b, int* m, int* n, int* k, float* alpha, float* a,
            int* lda, float* b, int* ldb, float* beta, float* c, int* ldc) {
@@ -86,6 +87,7 @@ void sgemm(char* transpose_a, char* transpose_b, int* m, int* n, int* k, float* 
             .c = c,
             .c_stride = static_cast<std::size_t>(*ldc)});
 }
+// NOLINTEND(readability-non-const-parameter)
 
 float product_of(const float* one, const float* other, std::size_t width) {
   float sum = 0;
@@ -308,6 +310,7 @@ struct Values {
 
 Values values_of(const Embeddings& embeddings, const Question& question = {}, int threads = 1) {
   std::vector<Row> rows;
+  rows.reserve(static_cast<std::size_t>(embeddings.users.rows));
   for (Count user = 0; user < embeddings.users.rows; ++user) {
     rows.push_back({user % 7, 7 + user * 29 % 500, 520 + user, kItems});  // the last is no item
   }
@@ -497,7 +500,8 @@ template <class Call>
 void whatever_comes(const Call& call) {
   try {
     call();
-  } catch (const InputError&) {  // what changed is refused
+  } catch (const InputError& error) {  // what changed is refused
+    CHECK(!error.fault().argument.empty());
   }
 }
 

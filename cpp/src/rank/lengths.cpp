@@ -79,7 +79,7 @@ class Measuring {
 // What is wrong with a vector.
 void Measuring::describe(Fault& fault, Count row, double square) const {
   fault.row = row;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(source_.width); ++i) {
+  for (std::size_t i = 0; std::cmp_less(i, source_.width); ++i) {
     const double number = number_of(vectors_, row, i);
     if (std::isfinite(number)) continue;
     fault.position = static_cast<Offset>(i);
