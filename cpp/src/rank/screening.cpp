@@ -19,7 +19,7 @@ Count Screening::block_users(const Embeddings& source, const Wanted& wanted, int
   const Count bytes = (wanted.depth > 0 ? Shortlists::bytes(wanted.depth) : 0) +
                       (wanted.truth != nullptr ? Standings::bytes() : 0);
   const Count most = Products::most_users(source, bytes);
-  const Count shared = source.users.rows / (8 * Count{threads}) + 1;
+  const Count shared = source.users.rows / (4 * Count{threads}) + 1;
   return std::clamp<Count>(shared, std::min<Count>(16, most), most);
 }
 
