@@ -176,6 +176,7 @@ void Products::read(MultipliedUser& user, std::span<const std::int64_t> exclude,
   if (user.left_out) exclude = {};
   place(exclude, user.excluded);
   user.next_excluded = 0;
+  user.look_ahead();
 }
 
 void Products::start(std::span<const Count> users, const std::optional<Lists>& exclude,
@@ -274,10 +275,10 @@ void Products::multiply(std::size_t begin) {
 TileProducts Products::of(std::size_t index) {
   MultipliedUser& user = users_[index];
   const auto products = std::span(products_).subspan(index * tile_items_, tile_.size);
-  for (; user.next_excluded < user.excluded.size(); ++user.next_excluded) {
-    const std::size_t position = user.excluded[user.next_excluded];
-    if (position >= tile_.begin + tile_.size) break;
-    products[position - tile_.begin] = -std::numeric_limits<float>::infinity();
+  while (user.next_excluded_position < tile_.begin + tile_.size) {
+    products[user.next_excluded_position - tile_.begin] = -std::numeric_limits<float>::infinity();
+    ++user.next_excluded;
+    user.look_ahead();
   }
   return {.begin = tile_.begin,
           .products = products,

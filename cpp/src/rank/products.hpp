@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,20 +20,29 @@ namespace metrik {
 
 // One of the users that are multiplied together.
 struct MultipliedUser {
-  Count user = 0;
+  // What every tile looks at stands together, in one line of a cache.
   bool left_out = false;  // takes too much memory, or no product tells anything
-  UserVector vector;
-  double factor = 0;                    // what scores are multiplied by in a product
-  double length = 0;                    // of the vector in the panel
-  double last = 0;                      // what stands behind it there
-  std::vector<std::uint32_t> excluded;  // ascending positions
-  std::size_t next_excluded = 0;
+  std::uint32_t next_excluded_position = 0;
   // By how much a product may be wrong: so much for each of the tile's length, of what stands
   // behind its vectors, of its square, and whatever it is.
   double error_by_length = 0;
   double error_by_last = 0;
   double error_by_square = 0;
   double error = 0;
+  double factor = 0;  // what scores are multiplied by in a product
+  Count user = 0;
+  UserVector vector;
+  double length = 0;                    // of the vector in the panel
+  double last = 0;                      // what stands behind it there
+  std::vector<std::uint32_t> excluded;  // ascending positions
+  std::size_t next_excluded = 0;
+
+  // Where the next excluded item stands, if there is one.
+  void look_ahead() noexcept {
+    next_excluded_position = next_excluded < excluded.size()
+                                 ? excluded[next_excluded]
+                                 : std::numeric_limits<std::uint32_t>::max();
+  }
 };
 
 // A user's products with consecutive items, that of an excluded one minus infinity.

@@ -43,12 +43,12 @@ class Shortlists {
  private:
   // What may be among the best of a user: no less than `lowest`, no more than `highest`.
   struct List {
+    float bound = 0;  // that enough of them reach
     std::size_t held = 0;
+    std::size_t scored = 0;  // items, each as often as it was
     std::vector<float> lowest;
     std::vector<float> highest;
     std::vector<std::uint32_t> positions;
-    float bound = 0;         // that enough of them reach
-    std::size_t scored = 0;  // items, each as often as it was
     std::vector<Item> best;  // in the end
   };
 
