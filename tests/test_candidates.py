@@ -67,7 +67,7 @@ KINDS: dict[str, Callable[..., st.SearchStrategy[Evaluation]]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=examples(800))
+@settings(max_examples=examples(500))
 @given(data=st.data())
 def test_core_equals_reference(kind: str, data: st.DataObject) -> None:
     assert_same(data.draw(KINDS[kind]()))

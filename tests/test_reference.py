@@ -52,7 +52,7 @@ def assert_same(evaluation: Evaluation) -> None:
         assert all(agree(values[name], reference.by_group[label][name]) for name in core.metrics)
 
 
-@settings(max_examples=examples(2000))
+@settings(max_examples=examples(1400))
 @given(evaluations())
 def test_core_equals_reference(evaluation: Evaluation) -> None:
     assert_same(evaluation)

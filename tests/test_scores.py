@@ -79,7 +79,7 @@ def same_numbers(report: metrik.Report, other: metrik.Report) -> bool:
 # --- against the reference
 
 
-@settings(max_examples=examples(1500))
+@settings(max_examples=examples(1000))
 @given(score_evaluations())
 def test_core_equals_reference(evaluation: Evaluation) -> None:
     assert_same(evaluation)

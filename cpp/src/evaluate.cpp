@@ -105,6 +105,7 @@ class Evaluation {
     const std::span<const Offset> groups = job_.request.groups;
     return groups.empty() ? 0 : groups[static_cast<std::size_t>(user)];
   }
+  [[nodiscard]] Count users_at_a_time() const;
   void list_users(Count begin, Count count, std::vector<Count>& users) const;
   Breach walk();
   void add(Worker& worker, Count group);
@@ -173,8 +174,15 @@ void Evaluation::report(Breach gravest) {
   Worker worker(job_);
   Count count = 0;
   Count first = 0;
+  const Count block_users = users_at_a_time();
+  std::vector<Count> block;
   for (Count user = 0; user < users(); ++user) {
     checkpoint();
+    if (user % block_users == 0) {
+      block.resize(static_cast<std::size_t>(std::min(block_users, users() - user)));
+      std::iota(block.begin(), block.end(), user);
+      worker.prepare(block, checkpoint);
+    }
     const Breach taken = worker.take(user, checkpoint);
     const Breach breach = std::min(taken, worker.settle(checkpoint));
     if (breach == Breach::none || breach > gravest) continue;
@@ -266,17 +274,23 @@ void Evaluation::list_users(Count begin, Count count, std::vector<Count>& users)
   }
 }
 
-// Has all users evaluated, and returns the gravest rule that was seen to be broken.
-Breach Evaluation::walk() {
+Count Evaluation::users_at_a_time() const {
   const Request& request = job_.request;
+  const Wanted wanted = wanted_of(job_);
+  if (!wanted.nothing()) {
+    return Screening::block_users(std::get<Embeddings>(request.predictions), wanted,
+                                  request.threads);
+  }
   const Count ids =
       size_of(request.truth) +
       std::visit([](const auto& predictions) { return size_of(predictions); }, request.predictions);
-  const Wanted wanted = wanted_of(job_);
-  const Count block_users = wanted.nothing()
-                                ? users_a_block(users(), ids)
-                                : Screening::block_users(std::get<Embeddings>(request.predictions),
-                                                         wanted, request.threads);
+  return users_a_block(users(), ids);
+}
+
+// Has all users evaluated, and returns the gravest rule that was seen to be broken.
+Breach Evaluation::walk() {
+  const Request& request = job_.request;
+  const Count block_users = users_at_a_time();
   const Count blocks = (users() + block_users - 1) / block_users;
   const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
   struct Desk {

@@ -66,8 +66,7 @@ class EmbeddingRow {
   [[nodiscard]] static bool ascends() noexcept { return true; }
   [[nodiscard]] Offset place(std::size_t position) const noexcept {
     if (restriction_ == nullptr) return static_cast<Offset>(position);
-    // The id is read again, and may be another by now: it must be one of an item at least.
-    return std::clamp<Offset>(items_[position], 0, source_.items.rows - 1);
+    return item_of(items_[position], source_);
   }
   [[nodiscard]] static double least(double min_score, bool& none) noexcept {
     none = false;

@@ -161,9 +161,7 @@ Lengths measure(const Embeddings& source, const Kernels& kernels, const Effort& 
   const auto only = restricted ? row_of_int64(*source.candidates, 0) : std::span<const Offset>();
   const auto size = restricted ? only.size() : static_cast<std::size_t>(source.items.rows);
   const auto item_at = [&](std::size_t position) -> Count {
-    // The id is read again, and may be another by now: it must be one of an item at least.
-    return restricted ? std::clamp<Count>(only[position], 0, source.items.rows - 1)
-                      : static_cast<Count>(position);
+    return restricted ? item_of(only[position], source) : static_cast<Count>(position);
   };
   if (restricted) {
     Similarities similarities(source, kernels);

@@ -86,8 +86,7 @@ void Products::settle_scale() {
 
 std::int64_t Products::item_at(std::size_t position) const noexcept {
   if (!source_.candidates) return static_cast<std::int64_t>(position);
-  // The id is read again, and may be another by now: it must be one of an item at least.
-  return std::clamp<std::int64_t>(restriction_[position], 0, source_.items.rows - 1);
+  return item_of(restriction_[position], source_);
 }
 
 // The user's row of the panel, such that its product with an item's is the factor times the score,

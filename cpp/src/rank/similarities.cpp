@@ -163,9 +163,7 @@ void Similarities::score(const UserVector& user, Count first, std::span<double> 
 
 void Similarities::score(const UserVector& user, std::span<const std::int64_t> items,
                          std::span<double> scores) {
-  // The ids are read again, and may be others by now: each must be one of an item at least.
-  const Count last = source_.items.rows - 1;
-  score_each(user, [&](std::size_t i) { return std::clamp<Count>(items[i], 0, last); }, scores);
+  score_each(user, [&](std::size_t i) { return item_of(items[i], source_); }, scores);
 }
 
 }  // namespace metrik

@@ -2,6 +2,7 @@
 // one order. Whatever else is made of vectors only tells which pairs are worth the trouble.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,6 +55,12 @@ class Similarities {
   std::size_t width_;
   std::vector<float> widened_;  // rows of half precision
 };
+
+// The item of an id that another thread may change meanwhile: one that there is, whatever comes.
+[[nodiscard]] inline Count item_of(const std::int64_t& id, const Embeddings& source) noexcept {
+  const std::int64_t once = *static_cast<const volatile std::int64_t*>(&id);
+  return std::clamp<Count>(once, 0, source.items.rows - 1);
+}
 
 // A number of a vector, as it is.
 [[nodiscard]] double number_of(const Vectors& vectors, Count row, std::size_t place) noexcept;
