@@ -55,7 +55,7 @@ sanitized: $(VENV)/.test
 # Bytes into the extension for so many seconds; FUZZ_SECONDS=36000 for a night. With clang and atheris,
 # which bring libFuzzer and the sanitizers, coverage guides it; without, it is the build from above.
 # The checks of -fsanitize=undefined are named, for atheris lacks what vptr and function need.
-FUZZ_SECONDS ?= 30
+FUZZ_SECONDS ?= 20
 CLANG := $(firstword $(foreach version,21 20 19 18 17 16,$(shell command -v clang++-$(version))))
 FUZZED := build/fuzz/venv/bin/python
 FUZZ_CHECKS := fuzzer-no-link;address;alignment;bool;bounds;builtin;enum;float-cast-overflow;integer-divide-by-zero;nonnull-attribute;null;object-size;pointer-overflow;return;returns-nonnull-attribute;shift;signed-integer-overflow;unreachable;vla-bound
