@@ -50,8 +50,8 @@ struct ScoreKernels {
 };
 
 // Vectors are multiplied and compared in double precision, each pair's terms added as
-// kPartialSums sums, of every so manieth dimension, and these as ((0 + 4) + (2 + 6)) + ((1 + 5) +
-// (3 + 7)): the same on every CPU.
+// kPartialSums sums, term j to sum j mod kPartialSums, and these as ((0 + 4) + (2 + 6)) + ((1 + 5)
+// + (3 + 7)): the same on every CPU.
 inline constexpr std::size_t kPartialSums = 8;
 
 template <class Number>

@@ -13,9 +13,9 @@
 namespace metrik {
 namespace {
 
-// The product of two squares up to here is no infinity.
-constexpr double kLargestSquare = 0x1p500;
+// The product of the squares of two such lengths is no infinity.
 constexpr double kLongest = 0x1p250;
+constexpr double kLargestSquare = kLongest * kLongest;
 
 // Looks at one matrix.
 class Measuring {

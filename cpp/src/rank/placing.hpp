@@ -14,8 +14,8 @@ namespace metrik {
 
 // Reads the user's scores. Returns where in the row the items stand, or null if their ids are the
 // positions.
-template <class Key>
-const Places* start(KeyRanking<Key>& ranking, GivenRanking& given, Count user,
+template <class Row>
+const Places* start(KeyRanking<Row>& ranking, GivenRanking& given, Count user,
                     std::span<const std::int64_t> truth, std::span<const std::int64_t> exclude,
                     const Checkpoint& checkpoint) {
   ranking.open(user, checkpoint);

@@ -130,7 +130,7 @@ void KeyRanking<Row>::start(std::span<const std::int64_t> excluded, const Checkp
   has_nan_ = false;
   is_read_ = false;
   found_.reset();
-  if (Row::kMayBeNan) read(checkpoint);
+  if constexpr (Row::kMayBeNan) read(checkpoint);
 }
 
 template <class Row>

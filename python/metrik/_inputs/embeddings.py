@@ -61,9 +61,11 @@ class Embeddings:
     -----
     Scores are float64 and the same bits on every machine: the terms of a pair are added as eight sums, term ``j`` to sum
     ``j mod 8``, and these as ``((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7))``. With SciPy and threadpoolctl (the
-    extra ``metrik[embeddings]``) its BLAS multiplies whole tiles in single precision, and only what may be among a user's best,
-    or rank beside an item of the truth, for all that their rounding can hide, is scored so; without them, everything is, which takes several times as
-    long and finds the same. While BLAS is used, it is limited to one thread a call in the whole process.
+    extra ``metrik[embeddings]``) its BLAS multiplies whole tiles in single precision, and only what these products cannot
+    tell apart, for all that their rounding can hide, is scored so. Without them, everything is, which takes several times
+    as long and finds the same; so is everything beside candidates of each user, for lists of more than a quarter of the
+    items or of 16,384, and for users of whom products tell nothing, as where most scores are equal. While BLAS is used, it
+    is limited to one thread a call in the whole process.
 
     Examples
     --------
@@ -102,34 +104,30 @@ class Embeddings:
         item_bias: object = None,
         exclude_self: bool = False,  # noqa: FBT001, FBT002 - as the others may be given by place
     ) -> None:
-        if not isinstance(exclude_self, (bool, np.bool_)):
-            raise type_error("exclude_self", "True or False", repr(exclude_self))
         self._settle(
             vector_array(users, "embeddings.users"),
             vector_array(items, "embeddings.items"),
-            _checked(similarity),
+            similarity,
             None if min_score is None else threshold(min_score),
             as_columns(candidates),
             None if item_bias is None else bias_array(item_bias, "embeddings.item_bias"),
-            exclude_self=bool(exclude_self),
+            exclude_self=exclude_self,
         )
 
     @classmethod
     def neighbors(cls, vectors: object, similarity: str, min_score: float | None, *, exclude_self: bool) -> Embeddings:
         """View vectors that are users and items; messages call them vectors."""
-        if not isinstance(exclude_self, (bool, np.bool_)):
-            raise type_error("exclude_self", "True or False", repr(exclude_self))
         array = vector_array(vectors, "vectors")
         least = None if min_score is None else threshold(min_score)
         embeddings = cls.__new__(cls)
         embeddings._settle(  # noqa: SLF001 - its own
             array,
             array,
-            _checked(similarity),
+            similarity,
             least,
             None,
             None,
-            exclude_self=bool(exclude_self),
+            exclude_self=exclude_self,
             arguments=("vectors", "vectors"),
         )
         return embeddings
@@ -138,15 +136,19 @@ class Embeddings:
         self,
         users: NDArray[Any],
         items: NDArray[Any],
-        similarity: str,
+        similarity: object,
         min_score: float | None,
         candidates: Columns | None,
         item_bias: NDArray[Any] | None,
         *,
-        exclude_self: bool,
+        exclude_self: object,
         narrow: bool = False,
         arguments: tuple[str, str] = ("embeddings.users", "embeddings.items"),
     ) -> None:
+        if not isinstance(similarity, str) or similarity not in SIMILARITIES:
+            raise input_error("similarity", f"one of {', '.join(SIMILARITIES)}", repr(similarity))
+        if not isinstance(exclude_self, (bool, np.bool_)):
+            raise type_error("exclude_self", "True or False", repr(exclude_self))
         values = {
             "users": read_only(users),
             "items": read_only(items),
@@ -154,7 +156,7 @@ class Embeddings:
             "min_score": min_score,
             "candidates": candidates,
             "item_bias": None if item_bias is None else read_only(item_bias),
-            "exclude_self": exclude_self,
+            "exclude_self": bool(exclude_self),
             "narrow": narrow,
             "arguments": arguments,
         }
@@ -225,9 +227,3 @@ class Embeddings:
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.similarity, self.min_score, self.candidates, self.item_bias, self.exclude_self)
         return (Embeddings, (self.users, self.items, *fields))
-
-
-def _checked(similarity: object) -> str:
-    if not isinstance(similarity, str) or similarity not in SIMILARITIES:
-        raise input_error("similarity", f"one of {', '.join(SIMILARITIES)}", repr(similarity))
-    return similarity
