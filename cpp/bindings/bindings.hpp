@@ -28,6 +28,9 @@ void bind_build(py::module_& module);
 void bind_conventions(py::module_& module);
 void bind_metrics(py::module_& module);
 void bind_evaluate(py::module_& module);
+void bind_keys(py::module_& module);
+void bind_objects(py::module_& module);
+void bind_arrow(py::module_& module);
 
 }  // namespace metrik::bindings
 

@@ -11,9 +11,12 @@ import typing
 import typing_extensions
 
 __all__: list[str] = [
+    "ArrowColumn",
+    "ArrowTable",
     "Candidates",
     "ConventionField",
     "Embeddings",
+    "Keys",
     "Lists",
     "MAX_CUTOFF",
     "MAX_THREADS",
@@ -25,9 +28,13 @@ __all__: list[str] = [
     "built_with",
     "convention_fields",
     "evaluate",
+    "grouped",
+    "integer_rows",
     "isas",
     "metric_table",
+    "number_texts",
     "padded_lengths",
+    "text_rows",
     "topk",
 ]
 
@@ -172,6 +179,89 @@ class PlannedValue:
         rules: Rules,
     ) -> None: ...
 
+class Keys:
+    """
+    Distinct keys, numbered as they come; see metrik/keys.hpp.
+    """
+    def __init__(self, integers: bool) -> None: ...
+    def __len__(self) -> int: ...
+    def adopt(self, others: Keys, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        The number of each of the other keys; those that are not known get new ones.
+        """
+    def as_integers(self) -> numpy.ndarray:
+        """
+        The integers by number.
+        """
+    def as_packed(self) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.uint8]]:
+        """
+        The strings by number, as number_packed takes them.
+        """
+    def extended(self) -> Keys:
+        """
+        Keys that go on after these, which stay as they are.
+        """
+    def number_integers(self, column: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        The number of each integer; those that are not known get new ones.
+        """
+    def number_packed(
+        self, offsets: numpy.ndarray, bytes: numpy.ndarray, argument: str
+    ) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        The number of each string, of which the i-th is bytes[offsets[i]:offsets[i + 1]].
+        """
+    def places_in_order(self) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        The place of each key among all of them in ascending order.
+        """
+    @property
+    def integers(self) -> bool: ...
+
+class ArrowColumn:
+    """
+    A column of an Arrow table.
+    """
+    def __len__(self) -> int: ...
+    def dictionaries(self) -> list[ArrowColumn]:
+        """
+        The values of each piece.
+        """
+    def lists(self, argument: str) -> tuple[numpy.typing.NDArray[numpy.int64], ArrowColumn]:
+        """
+        Where the list of each row begins, and the column of what all of them hold.
+        """
+    def nulls(self) -> tuple[int, int]:
+        """
+        How many rows are null, and the first; -1 if none is.
+        """
+    def number(self, keys: Keys, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        The number of each string among the keys; those that are not known get new ones.
+        """
+    def numbers(self, argument: str) -> list[numpy.ndarray]:
+        """
+        The numbers of each piece, in place.
+        """
+    @property
+    def is_dictionary(self) -> bool: ...
+    @property
+    def type(self) -> str:
+        """
+        Of what the rows hold; of a dictionary, its numbers.
+        """
+
+class ArrowTable:
+    """
+    What an Arrow stream has.
+    """
+    def __init__(self, capsule: typing_extensions.CapsuleType, argument: str) -> None: ...
+    @property
+    def columns(self) -> list[tuple[str, ArrowColumn]]:
+        """
+        The columns with their names.
+        """
+
 def built_with() -> str:
     """
     The compiler that built this module, its version, and the flags but for those of warnings.
@@ -205,6 +295,18 @@ def evaluate(
     Evaluate all values in one pass. Returns (sums of group x value, counts, per user).
     """
 
+def grouped(
+    numbers: numpy.ndarray, users: typing.SupportsInt | typing.SupportsIndex, ranks: numpy.ndarray | None, argument: str
+) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64] | None]:
+    """
+    Where the rows of each user begin once they stand user by user, and which row then stands where; None if they stand so already.
+    """
+
+def integer_rows(rows: list, valued: bool, argument: str, what: str) -> tuple:
+    """
+    Of rows of integers: (indptr, items, values or None, present or None).
+    """
+
 def isas() -> list[str]:
     """
     The instruction sets that there are kernels for and that this CPU has, the widest last.
@@ -215,9 +317,19 @@ def metric_table() -> list[MetricInfo]:
     All metrics, in the order in which they are listed.
     """
 
+def number_texts(keys: Keys, column: list, as_bytes: bool, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
+    """
+    The number of each string, or bytes, of a list.
+    """
+
 def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.int64] | None:
     """
     The filled length of each row of a matrix padded with -1; None if no row is padded.
+    """
+
+def text_rows(keys: Keys, rows: list, as_bytes: bool, valued: bool, argument: str, what: str) -> tuple:
+    """
+    The same of rows of strings or bytes, whose items become numbers of keys.
     """
 
 def topk(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Self
 
 
@@ -76,3 +77,13 @@ class EvaluationWarning(UserWarning):
 
 input_error = InputError.about
 type_error = InputTypeError.about
+
+
+def caller_level() -> int:
+    """Return the stack level of the caller's own line, for a warning raised by our caller."""
+    level = 1
+    frame = sys._getframe(1)  # noqa: SLF001 - the standard library's own way before Python 3.12
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "metrik":
+        level += 1
+        frame = frame.f_back
+    return level

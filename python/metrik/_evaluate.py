@@ -12,7 +12,7 @@ from metrik._run import Outcome, Problem, run
 from metrik._state import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
     from metrik._conventions import Convention
@@ -70,6 +70,11 @@ def evaluate(
     per_user: bool = False,
     num_threads: int | None = None,
     progress: bool | Tell = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
 ) -> Report | Comparison:
     """Evaluate ranked lists, or scores or vectors that rank, against what the users found relevant.
 
@@ -157,4 +162,5 @@ def evaluate(
         per_user,
         num_threads,
         progress,
+        {"user": user, "item": item, "score": score, "rank": rank, "grade": grade},
     )

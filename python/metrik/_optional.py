@@ -21,6 +21,24 @@ def is_sparse(value: object) -> bool:
     return sparse is not None and bool(sparse.issparse(value))
 
 
+def is_pandas(value: object) -> bool:
+    """Return whether the value is a data frame of pandas."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame)
+
+
+def is_lazy(value: object) -> bool:
+    """Return whether the value is a lazy frame of Polars."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(value, polars.LazyFrame)
+
+
+def holds_arrow(dtype: object) -> bool:
+    """Return whether a column of pandas of that type holds an array of pyarrow."""
+    pandas = sys.modules["pandas"]
+    return isinstance(dtype, pandas.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow"
+
+
 def sgemm() -> Any:  # noqa: ANN401 - a capsule has a type from Python 3.13 on
     """Return BLAS's product of matrices, as SciPy exports it to C; None without SciPy and threadpoolctl."""
     try:

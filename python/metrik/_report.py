@@ -13,7 +13,8 @@ import numpy as np
 from metrik import _optional, _render
 from metrik._errors import MetrikError, StateMismatchError, input_error, type_error
 from metrik._finish import evaluated, finished, standard_deviation
-from metrik._inputs.checks import key_array, read_only
+from metrik._inputs.checks import read_only
+from metrik._inputs.names import Names
 from metrik._metrics import canonical_name, part_places
 from metrik._state import Label, State, Sums, planned
 
@@ -115,13 +116,13 @@ class Report:
     """
 
     def __init__(
-        self, state: State, users: NDArray[Any] | None = None, per_user: NDArray[np.float64] | None = None
+        self, state: State, users: Names | NDArray[Any] | None = None, per_user: NDArray[np.float64] | None = None
     ) -> None:
         for name, value in {"_state": state, "_users": users, "_per_user": per_user}.items():
             object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
     _state: State
-    _users: NDArray[Any] | None
+    _users: Names | NDArray[Any] | None
     _per_user: NDArray[np.float64] | None
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -182,7 +183,9 @@ class Report:
     @property
     def users(self) -> NDArray[Any]:
         """The users' keys."""
-        return np.arange(self._state.counts["users"]) if self._users is None else self._users
+        if self._users is None:
+            return np.arange(self._state.counts["users"])
+        return self._users.array if isinstance(self._users, Names) else self._users
 
     @cached_property
     def by_group(self) -> Mapping[Label, ByMetric[float]]:
@@ -219,9 +222,9 @@ class Report:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Report):
             return NotImplemented
-        return (
-            self._state == other._state and _same(self._users, other._users) and _same(self._per_user, other._per_user)
-        )
+        if self._state != other._state or not _same(self._per_user, other._per_user):
+            return False
+        return (self._users is None and other._users is None) or _same(self.users, other.users)
 
     def __hash__(self) -> int:
         return hash(self._state)
@@ -240,7 +243,7 @@ class Report:
                 for label, values in self.by_group.items()
             ],
             "convention": self.convention.to_dict(),
-            "users": None if self._users is None else [self._users.dtype.str, self._users.tolist()],
+            "users": None if self._users is None else _written_users(self.users),
             "per_user": {name: [_json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
             "state": self._state.to_dict(),
         }
@@ -250,7 +253,7 @@ class Report:
         """Return the report that `to_dict` described. Its values are taken from the state."""
         try:
             state = State.from_dict(data["state"])
-            users = None if data["users"] is None else np.array(data["users"][1], data["users"][0])
+            users = None if data["users"] is None else _read_users(*data["users"], state.counts["users"])
             rows = [data["per_user"][name] for name in state.metrics] if data["per_user"] else None
             table = (
                 None
@@ -261,7 +264,7 @@ class Report:
             )
         except (KeyError, TypeError, IndexError, ValueError) as error:
             raise input_error("report", "what Report.to_dict returned", repr(error)) from error
-        return cls(state, None if users is None else key_array(users, "users", state.counts["users"]), table)
+        return cls(state, users, table)
 
     def to_json(self) -> str:
         """Return everything as JSON; NaN is null."""
@@ -316,7 +319,7 @@ class Report:
         if table == "per_user":
             if self._per_user is None:
                 raise input_error("table", "per-user values, which per_user=True keeps", "none")
-            return {"user": self.users, **self.per_user}
+            return {**_user_columns(self.users), **self.per_user}
         if table == "by_group":
             groups = self.by_group
             return {"group": list(groups)} | {name: [row[name] for row in groups.values()] for name in self.metrics}
@@ -435,9 +438,9 @@ def merge(parts: Sequence[Report | State]) -> Report:
     return Report(state, users, np.concatenate(tables, axis=1) if whole else None)
 
 
-def joined_users(parts: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+def joined_users(parts: Sequence[Names | NDArray[Any] | None]) -> NDArray[Any] | None:
     """Return the keys of the users of all parts; None where they are row numbers in all."""
-    named = [part for part in parts if part is not None]
+    named = [part.array if isinstance(part, Names) else part for part in parts if part is not None]
     if not named:
         return None
     kinds = {part.dtype.kind for part in named}
@@ -452,7 +455,47 @@ def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
         return one is other
     if one.dtype.kind != other.dtype.kind:
         return False
+    if one.dtype.kind in "OV":
+        return one.tolist() == other.tolist()
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def _user_columns(users: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Return the keys of users as columns: several if several columns made them."""
+    if users.dtype.names is None:
+        return {"user": users}
+    return {name: users[name] for name in users.dtype.names}
+
+
+def _written_users(users: NDArray[Any]) -> list[Any]:
+    """Return keys as plain data: how NumPy describes their type, and they; bytes as hexadecimal text."""
+    kind = users.dtype.descr if users.dtype.names else users.dtype.str
+    return [kind, [_written_key(key) for key in users.tolist()]]
+
+
+def _written_key(key: object) -> object:
+    if isinstance(key, tuple):
+        return [_written_key(part) for part in key]
+    return {"bytes": key.hex()} if isinstance(key, bytes) else key
+
+
+def _read_users(kind: Any, keys: list[Any], count: int) -> NDArray[Any]:  # noqa: ANN401 - what JSON had
+    """Return the keys that `_written_users` described."""
+    dtype = np.dtype(kind if isinstance(kind, str) else [(str(name), str(part)) for name, part in kind])
+    parts = [dtype[name].kind for name in dtype.names] if dtype.names else [dtype.kind]
+    if set(parts) - set("iuUO"):
+        raise ValueError(f"users of type {dtype}")
+    users = np.empty(len(keys), dtype)
+    users[:] = [_read_key(key) for key in keys]
+    if len(users) != count:
+        raise ValueError(f"{len(users)} users of {count}")
+    return users
+
+
+def _read_key(key: object) -> object:
+    if isinstance(key, list):
+        return tuple(_read_key(part) for part in key)
+    return bytes.fromhex(key["bytes"]) if isinstance(key, dict) else key
 
 
 def _nested(counts: Mapping[str, int]) -> dict[str, Any]:

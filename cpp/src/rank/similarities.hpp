@@ -11,6 +11,7 @@
 #include "kernels/table.hpp"
 #include "metrik/embeddings.hpp"
 #include "metrik/types.hpp"
+#include "read_once.hpp"
 
 namespace metrik {
 
@@ -58,7 +59,7 @@ class Similarities {
 
 // The item of an id that another thread may change meanwhile: one that there is, whatever comes.
 [[nodiscard]] inline Count item_of(const std::int64_t& id, const Embeddings& source) noexcept {
-  const std::int64_t once = *static_cast<const volatile std::int64_t*>(&id);
+  const std::int64_t once = read_once(id);
   return std::clamp<Count>(once, 0, source.items.rows - 1);
 }
 

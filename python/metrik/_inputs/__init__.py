@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from metrik._errors import input_error
-from metrik._inputs import sparse
+from metrik._errors import input_error, type_error
 from metrik._inputs.candidates import Candidates
 from metrik._inputs.canonical import Columns, Exclude, Lists, Rankings, Rows, Truth
-from metrik._inputs.containers import as_columns, rows_of
+from metrik._inputs.checks import as_numpy
+from metrik._inputs.containers import Asked, as_columns, rows_of
 from metrik._inputs.embeddings import Embeddings
+from metrik._inputs.keyed import Known
 from metrik._inputs.ratings import from_ratings
 from metrik._inputs.scores import Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from metrik._inputs.roles import ColumnNames
 
 __all__ = [
     "Candidates",
     "Columns",
     "Embeddings",
     "Exclude",
+    "Known",
     "Lists",
     "Predictions",
     "Rankings",
@@ -32,31 +39,59 @@ __all__ = [
     "as_rankings",
     "as_scored",
     "as_truth",
+    "exclude_of",
     "from_ratings",
+    "predictions_of",
     "settled",
+    "truth_of",
 ]
 
 Scored: TypeAlias = Scores | Candidates | Embeddings  # what has scores
 Predictions: TypeAlias = Rankings | Scored
 
 
-def as_truth(value: object) -> Truth:
+def as_truth(
+    value: object, *, user: str | Sequence[str] | None = None, item: str | None = None, grade: str | None = None
+) -> Truth:
     """Return the value as `Truth`, converting it if it is another container.
 
     Parameters
     ----------
-    value : Truth, list of sequences, two-dimensional array, or ids and distances
-        A list has one sequence or set of ids a user, a mapping from item to grade, or None for a user
-        who is missing. An array holds ids padded with -1, or is bool (multi-hot). Ids and distances are
-        what an index of neighbours returns, as in `metrik.as_rankings`.
+    value : Truth, mapping, data frame, list of sequences, array, sparse matrix, or ids and distances
+        A mapping has for each user a sequence or set of items, or a mapping from item to grade; a list has
+        such rows without the users' names, and None for a user who is missing. A data frame (pandas, Polars, or
+        any that streams Arrow) has a row for each user and item, or for each user a list of items. An array holds
+        ids padded with -1, or is bool (multi-hot). Of SciPy's sparse matrices, what is stored and not zero is
+        relevant. Ids and distances are what an index of neighbours returns, as in `metrik.as_rankings`.
+    user, item, grade : str, optional
+        What the columns of a data frame are called; of the user also several, whose values together name one.
+        Where it is not said, a column of a usual name is taken if there is one alone: user_id, query_id, uid ...;
+        item_id, doc_id, movieId ...; grade, relevance, rel. Without grades each item is relevant.
+
+    Returns
+    -------
+    Truth
+        With the users in the order in which they come.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If it is not what it must be: what was expected, what came, where first.
 
     Examples
     --------
     >>> import metrik
     >>> metrik.as_truth([[1, 4], [21]])
     <Truth of 2 users, 3 items (int64)>
+    >>> metrik.as_truth({"ann": {"film": 3.0, "song": 1.0}, "bob": ["film"][:0]}).users
+    array(['ann', 'bob'], dtype='<U3')
     """
-    return value if isinstance(value, Truth) else Truth.from_rows(rows_of(value, "truth"))
+    return truth_of(value, {"user": user, "item": item, "grade": grade})
+
+
+def truth_of(value: object, columns: ColumnNames) -> Truth:
+    """Return the value as `Truth`; columns are what `metrik.as_truth` says of them."""
+    return value if isinstance(value, Truth) else Truth.from_rows(rows_of(value, Asked("truth", columns=columns)))
 
 
 def as_rankings(value: object) -> Rankings:
@@ -64,8 +99,8 @@ def as_rankings(value: object) -> Rankings:
 
     Parameters
     ----------
-    value : Rankings, list of sequences, two-dimensional array, or ids and distances
-        A list has one sequence of ids a user, best first, or None for a user who got none. An array
+    value : Rankings, mapping, list of sequences, two-dimensional array, or ids and distances
+        A mapping or list has one sequence of ids a user, best first, or None for a user who got none. An array
         holds ids padded with -1. Ids and distances are what an index of neighbours returns: a tuple of a
         matrix of integers and one of floats, in either order, such as faiss's ``search``, hnswlib's
         ``knn_query``, scikit-learn's ``kneighbors`` and `metrik.topk` make, or usearch's result, which
@@ -82,19 +117,35 @@ def as_rankings(value: object) -> Rankings:
     >>> metrik.as_rankings((ids, distances)).row(1)
     array([21,  3])
     """
-    return value if isinstance(value, Rankings) else Rankings.from_rows(rows_of(value, "predictions"))
+    predictions = predictions_of(value, {})
+    if not isinstance(predictions, Rankings):
+        raise type_error("predictions", "lists of ids, best first", f"{type(predictions).__name__}, which have scores")
+    return predictions
 
 
-def as_predictions(value: object) -> Predictions:
+def as_predictions(
+    value: object,
+    *,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+) -> Predictions:
     """Return the value as `Scores`, `Candidates`, `Embeddings` or `Rankings`, by what it is.
 
     Parameters
     ----------
-    value : Rankings, Scores, Candidates, Embeddings, list, array, ids and distances, or sparse matrix
-        A two-dimensional array of floats is taken as `Scores`. Scores that are integers need
+    value : Rankings, Scores, Candidates, Embeddings, mapping, data frame, list, array, ids and distances, or sparse matrix
+        A mapping has for each user a sequence of items, best first, or a mapping from item to score; a list
+        has such rows without the users' names. A data frame has a row for each user and item with a score or a
+        rank, in any order, or for each user a list of items, best first, or with a list of scores beside it. A
+        two-dimensional array of floats is taken as `Scores`. Scores that are integers need
         `metrik.Scores`: an array of integers holds ids. A csr, csc or coo array or matrix of SciPy is
         taken as `Candidates`: each stored entry is one, a zero too, and entries of one place are not
         added up, but are an item that is repeated. Of the rest, `metrik.as_rankings` says what it means.
+    user, item, score, rank : str, optional
+        What the columns of a data frame are called, as in `metrik.as_truth`: of scores the highest is best, of
+        ranks the lowest. Usual names are score, prediction and rank; of a frame that has both, one must be said.
 
     Examples
     --------
@@ -104,37 +155,50 @@ def as_predictions(value: object) -> Predictions:
     <Scores of 1 users, 3 items (float64)>
     >>> metrik.as_predictions(np.array([[2, 0, 1]]))
     <Rankings of 1 users, 3 items (int64)>
+    >>> metrik.as_predictions({"ann": {"film": 0.5, "song": 0.75}})
+    <Candidates of 1 users, 2 items (str), scores (float64)>
     """
-    if isinstance(value, (Scores, Candidates, Embeddings)):
+    return predictions_of(value, {"user": user, "item": item, "score": score, "rank": rank})
+
+
+def predictions_of(value: object, columns: ColumnNames, known: Known = Known()) -> Predictions:  # noqa: B008 - immutable
+    """Return the value as predictions, their names numbered on from those that are known."""
+    value = as_numpy(value, "predictions")
+    if isinstance(value, (Rankings, Scores, Candidates, Embeddings)):
         return value
-    if sparse.matches(value):
-        return _sparse_candidates(value, "predictions")
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind == "f":
         return Scores(value)
-    return as_rankings(value)
+    rows = rows_of(value, Asked("predictions", known, columns))
+    lists = Rankings.from_rows(rows)
+    return lists if rows.scores is None else Candidates.named(lists, rows.scores, "predictions")
 
 
 def as_scored(value: object) -> Scored:
     """Return the value as what has scores; messages call it scores."""
+    value = as_numpy(value, "scores")
     if isinstance(value, (Scores, Candidates, Embeddings)):
         return value
-    return _sparse_candidates(value, "scores") if sparse.matches(value) else Scores.named(value, "scores")
+    if isinstance(value, (np.ndarray, list, tuple)):
+        return Scores.named(value, "scores")
+    predictions = predictions_of(value, {})
+    if isinstance(predictions, Rankings):
+        raise type_error("scores", "items with scores", "lists of items")
+    return predictions
 
 
-def _sparse_candidates(value: object, argument: str) -> Candidates:
-    rows, values = sparse.entries(value, argument)
-    return Candidates.named(Rankings.from_rows(rows), values, argument)
-
-
-def as_exclude(value: object) -> Exclude | None:
+def as_exclude(
+    value: object, *, user: str | Sequence[str] | None = None, item: str | None = None
+) -> Exclude | None:
     """Return the value as `Exclude`, converting it if it is another container.
 
     Parameters
     ----------
-    value : Exclude, Truth, Rankings, list of sequences, two-dimensional array, sparse matrix, or None
-        A list has one sequence or set of ids a user. An array holds ids padded with -1, or is bool. Of a
-        csr, csc or coo array or matrix of SciPy, each stored entry is excluded, a zero too. None stays
-        None.
+    value : Exclude, Truth, Rankings, mapping, data frame, list of sequences, two-dimensional array, sparse matrix, or None
+        A mapping or list has one sequence or set of ids a user. A data frame has a row for each user and item.
+        An array holds ids padded with -1, or is bool. Of a csr, csc or coo array or matrix of SciPy, each stored
+        entry is excluded, a zero too. None stays None.
+    user, item : str, optional
+        What the columns of a data frame are called, as in `metrik.as_truth`.
 
     Examples
     --------
@@ -142,13 +206,17 @@ def as_exclude(value: object) -> Exclude | None:
     >>> metrik.as_exclude([{4, 7}, []])
     <Exclude of 2 users, 2 items (int64)>
     """
+    return exclude_of(value, {"user": user, "item": item})
+
+
+def exclude_of(value: object, columns: ColumnNames, known: Known = Known()) -> Exclude | None:  # noqa: B008 - immutable
+    """Return the value as `Exclude`, its names numbered on from those that are known."""
     if value is None or isinstance(value, Exclude):
         return value
     if isinstance(value, Lists):  # training data often is a Truth already
-        return Exclude.from_rows(Rows(value.indptr, value.items, lengths=value.lengths))
-    if sparse.matches(value):
-        return Exclude.from_rows(sparse.entries(value, "exclude").rows)
-    return Exclude.from_rows(rows_of(value, "exclude"))
+        return Exclude.from_rows(value.rows()._replace(grades=None, present=None))
+    rows = rows_of(value, Asked("exclude", known, columns))
+    return Exclude.from_rows(rows._replace(present=None))
 
 
 def settled(

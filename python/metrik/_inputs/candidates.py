@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from metrik._inputs.canonical import Rows
     from metrik._inputs.checks import Ids, Offsets
+    from metrik._inputs.names import Names
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -98,12 +100,27 @@ class Candidates:
         """Which users have a list; None if all have."""
         return self.lists.present
 
+    def rows(self) -> Rows:
+        """Return the same as an adapter makes it."""
+        return self.lists.rows()._replace(scores=self.scores)
+
+    @property
+    def names(self) -> Names | None:
+        """Names of the users, if they are known by name."""
+        return self.lists.names
+
+    @property
+    def catalogue(self) -> Names | None:
+        """What the items are numbers of, if they are not ids themselves."""
+        return self.lists.catalogue
+
     def __len__(self) -> int:
         """Return the number of users."""
         return len(self.lists)
 
     def __repr__(self) -> str:
-        items = f"{len(self.items)} items ({self.items.dtype})"
+        kind = self.items.dtype if self.catalogue is None else self.catalogue.kinds[0]
+        items = f"{len(self.items)} items ({kind})"
         return f"<Candidates of {len(self)} users, {items}, scores ({self.scores.dtype})>"
 
     def has(self, user: int) -> bool:
@@ -111,4 +128,4 @@ class Candidates:
         return self.lists.has(user)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Candidates, (self.indptr, self.items, self.scores, self.min_score, self.present))
+        return (Candidates.named, (self.lists, self.scores, "predictions", self.min_score))

@@ -26,15 +26,62 @@ from metrik._inputs.checks import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from metrik._inputs.names import Names
+
 
 class Rows(NamedTuple):
-    """What an adapter makes of a container: the arguments of `Truth`, `Rankings` and `Exclude`."""
+    """What an adapter makes of a container: the arguments of `Truth`, `Rankings`, `Candidates` and `Exclude`."""
 
     indptr: Offsets
     items: Ids
     grades: NDArray[np.float64] | None = None
     present: NDArray[np.bool_] | None = None
     lengths: Offsets | None = None  # of the rows of a padded matrix
+    scores: NDArray[Any] | None = None
+    users: Names | None = None  # of the rows; None: they are those of other rows with the same numbers
+    catalogue: Names | None = None  # what the items are numbers of; None: they are ids themselves
+
+
+def taken(rows: Rows, sources: NDArray[np.int64]) -> Rows:
+    """Return other rows: each is the row here of that number, or nobody's where it is -1."""
+    size, absent = len(rows.indptr) - 1, sources < 0
+    own = min(size, len(sources))
+    if np.array_equal(sources[:own], np.arange(own)) and absent[own:].all():
+        return _resized(rows, len(sources))
+    lengths, starts, present = *np.zeros((2, len(sources)), np.int64), ~absent
+    if size:
+        known = np.where(absent, 0, sources)
+        own = np.diff(rows.indptr) if rows.lengths is None else rows.lengths
+        lengths, starts = np.where(absent, 0, own[known]), rows.indptr[:-1][known]
+        present &= True if rows.present is None else rows.present[known]
+    indptr: Offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    places = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+    return rows._replace(
+        indptr=indptr,
+        items=rows.items[places],
+        grades=None if rows.grades is None else rows.grades[places],
+        scores=None if rows.scores is None else rows.scores[places],
+        present=None if present.all() else present,
+        lengths=None,
+    )
+
+
+def _resized(rows: Rows, size: int) -> Rows:
+    """Return the first rows, or all of them and after them nobody's; the items stay where they are."""
+    own = len(rows.indptr) - 1
+    if size == own:
+        return rows
+    if size < own:
+        end = rows.indptr[size]
+        items, grades, scores = (None if part is None else part[:end] for part in (rows.items, rows.grades, rows.scores))
+        assert items is not None  # noqa: S101 - for the type checker
+        rows = rows._replace(items=items, grades=grades, scores=scores)
+    indptr = np.concatenate([rows.indptr[: size + 1], np.full(max(0, size - own), rows.indptr[-1])])
+    present = np.arange(size) < own
+    if rows.present is not None:
+        present[:own] &= rows.present[:size]
+    lengths = None if rows.lengths is None else np.resize(rows.lengths, size) * (np.arange(size) < own)
+    return rows._replace(indptr=indptr, present=None if present.all() else present, lengths=lengths)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -45,6 +92,8 @@ class Lists:
     items: Ids
     present: NDArray[np.bool_] | None
     lengths: Offsets | None
+    names: Names | None  # of the users, if they are known by name
+    catalogue: Names | None  # what the items are numbers of, if they are not ids themselves
     core: _core.Lists = field(repr=False)
 
     _argument = "lists"  # what messages call it
@@ -56,6 +105,8 @@ class Lists:
             array = getattr(rows, name)
             object.__setattr__(self, name, None if array is None else read_only(array.copy()))
         object.__setattr__(self, "items", read_only(rows.items))
+        object.__setattr__(self, "names", rows.users)
+        object.__setattr__(self, "catalogue", rows.catalogue)
         object.__setattr__(self, "core", core)
 
     def _settle_copy(self, rows: Rows) -> None:
@@ -70,11 +121,14 @@ class Lists:
         return len(self.indptr) - 1
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)} users, {len(self.items)} items ({self.items.dtype})>"
+        items = self.items.dtype if self.catalogue is None else self.catalogue.kinds[0]
+        return f"<{type(self).__name__} of {len(self)} users, {len(self.items)} items ({items})>"
 
     def rows(self) -> Rows:
         """Return the same as an adapter makes it."""
-        return Rows(self.indptr, self.items, None, self.present, self.lengths)
+        return Rows(
+            self.indptr, self.items, None, self.present, self.lengths, users=self.names, catalogue=self.catalogue
+        )
 
     def row(self, user: int) -> Ids:
         """Return one user's items."""
@@ -122,7 +176,7 @@ class Truth(Lists):
     """
 
     grades: NDArray[np.float64] | None
-    users: NDArray[Any] | None
+    labels: NDArray[Any] | None  # of the users, where their rows come in an order of the caller's
     unknown_actual: int | None  # ratings that were left out as they are not known; None: it is not of ratings
 
     _argument = "truth"
@@ -151,11 +205,20 @@ class Truth(Lists):
         self._settle_copy(rows)
         object.__setattr__(self, "unknown_actual", unknown_actual)
         keys = None if users is None else key_array(users, "truth.users", len(self))
-        for name, array in (("grades", rows.grades), ("users", keys)):
+        for name, array in (("grades", rows.grades), ("labels", keys)):
             object.__setattr__(self, name, None if array is None else read_only(array.copy()))
 
+    @property
+    def users(self) -> NDArray[Any] | None:
+        """What the users are called; None where they are numbers of rows."""
+        return self.labels if self.names is None else self.names.array
+
+    def rows(self) -> Rows:
+        """Return the same as an adapter makes it."""
+        return super().rows()._replace(grades=self.grades)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Truth.from_rows, (self.rows()._replace(grades=self.grades), self.users, self.unknown_actual))
+        return (Truth.from_rows, (self.rows(), self.labels, self.unknown_actual))
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -248,7 +311,7 @@ class Exclude(Lists):
         return Exclude.from_rows(_cut(Rows(self.indptr, self.items), begin, end))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Exclude, (self.indptr, self.items))
+        return (Exclude.from_rows, (self.rows(),))
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

@@ -17,8 +17,20 @@ Offsets: TypeAlias = NDArray[np.int64]
 _ID_DTYPES = tuple(np.dtype(name) for name in ("int32", "int64", "uint32", "uint64"))
 
 
+def as_numpy(value: object, argument: str) -> object:
+    """Return an array of another library as one of NumPy, in place, by DLPack; anything else as it is."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
+        return value
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        expected = "an array in the CPU's memory, of a type that NumPy has"
+        raise type_error(argument, expected, f"{type(value).__name__} ({error})") from None
+
+
 def plain_array(value: object, argument: str) -> NDArray[Any]:
     """Return a base-class array of the value. Lists are taken; masked arrays and matrices are not."""
+    value = as_numpy(value, argument)
     if isinstance(value, np.ndarray):
         # A memory map is an array like any other; the other subclasses mean something by their type.
         if type(value) not in {np.ndarray, np.memmap}:

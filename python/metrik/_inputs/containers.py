@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from metrik._errors import type_error
-from metrik._inputs import arrays, found, sequences, sparse
+from metrik._inputs import arrays, found, frames, mappings, sequences, sparse
 from metrik._inputs.canonical import Columns, Lists, Rows
-from metrik._inputs.checks import id_array
+from metrik._inputs.checks import as_numpy, id_array
+from metrik._inputs.keyed import Known
+from metrik._inputs.roles import ColumnNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class Asked(NamedTuple):
+    """What an adapter is to know beside the container."""
+
+    argument: str
+    known: Known = Known()
+    columns: ColumnNames = ColumnNames()
 
 
 class Adapter(NamedTuple):
@@ -20,28 +30,40 @@ class Adapter(NamedTuple):
 
     name: str  # as a message lists it
     matches: Callable[[object], bool]
-    rows: Callable[[object, str], Rows]  # the container and the argument's name
+    rows: Callable[[Any, Asked], Rows]
 
 
 ADAPTERS = (
-    Adapter("a list of sequences", sequences.matches, sequences.rows),
-    Adapter("a two-dimensional array", arrays.matches, arrays.rows),
-    Adapter("ids and distances as an index of neighbours returns them", found.matches, found.rows),
+    Adapter(
+        "a list of sequences", sequences.matches, lambda value, asked: sequences.rows(value, asked.argument, asked.known)
+    ),
+    Adapter("a sparse matrix", sparse.matches, lambda value, asked: sparse.rows(value, asked.argument)),
+    Adapter("a mapping", mappings.matches, lambda value, asked: mappings.rows(value, asked.argument, asked.known)),
+    Adapter("a two-dimensional array", arrays.matches, lambda value, asked: arrays.rows(value, asked.argument)),
+    Adapter(
+        "a data frame", frames.matches, lambda value, asked: frames.rows(value, asked.argument, asked.known, asked.columns)
+    ),
+    Adapter(
+        "ids and distances as an index of neighbours returns them",
+        found.matches,
+        lambda value, asked: found.rows(value, asked.argument),
+    ),
 )
 
 
-def rows_of(value: object, argument: str) -> Rows:
+def rows_of(value: object, asked: Asked) -> Rows:
+    value = as_numpy(value, asked.argument)
     for adapter in ADAPTERS:
         if adapter.matches(value):
-            return adapter.rows(value, argument)
+            return adapter.rows(value, asked)
     expected = ", ".join(adapter.name for adapter in ADAPTERS)
     others = {
         "truth": " or metrik.Truth",
-        "predictions": ", a sparse matrix, metrik.Rankings, Scores, Candidates or Embeddings",
-        "exclude": ", a sparse matrix or metrik.Exclude",
-        "candidates": ", a sparse matrix or one sequence of ids for all users",
+        "predictions": ", metrik.Rankings, Scores, Candidates or Embeddings",
+        "exclude": " or metrik.Exclude",
+        "candidates": " or one sequence of ids for all users",
     }
-    raise type_error(argument, f"{expected}{others[argument]}", type(value).__name__)
+    raise type_error(asked.argument, f"{expected}{others[asked.argument]}", type(value).__name__)
 
 
 def as_columns(value: object) -> Columns | None:
@@ -52,9 +74,10 @@ def as_columns(value: object) -> Columns | None:
         return Columns.from_rows(value.rows(), for_all=False)
     if sparse.matches(value):
         return Columns.from_rows(sparse.entries(value, "candidates").rows, for_all=False)
+    value = as_numpy(value, "candidates")
     if isinstance(value, np.ndarray) and value.ndim == 1:
         items = id_array(value, "candidates")
         return Columns.from_rows(Rows(np.array([0, len(items)]), items), for_all=True)
     if sequences.is_flat(value) and not found.matches(value):  # a pair of arrays is a tuple too
         return Columns.from_rows(sequences.rows([value], "candidates"), for_all=True)
-    return Columns.from_rows(rows_of(value, "candidates"), for_all=False)
+    return Columns.from_rows(rows_of(value, Asked("candidates")), for_all=False)

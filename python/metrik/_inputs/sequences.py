@@ -1,18 +1,23 @@
-"""A list with one sequence of ids a user; None for a user who has none."""
+"""A list with one sequence, set or mapping a user; None for a user who has none."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain
-from numbers import Integral, Real
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from metrik._errors import input_error, type_error
+from metrik import _core
+from metrik._errors import type_error
 from metrik._inputs.canonical import Rows
-from metrik._inputs.checks import exact_float, id_array
+from metrik._inputs.checks import as_numpy, id_array
+from metrik._inputs.keyed import Known, started
+
+VALUED = {"truth": "grades", "predictions": "scores"}  # what a mapping from items has, by argument
+
+_WALKED = {list, tuple, set, frozenset, dict, type(None)}  # by the core as they are
 
 
 def matches(value: object) -> bool:
@@ -23,94 +28,113 @@ def matches(value: object) -> bool:
 def is_flat(value: object) -> bool:
     """Return whether the value is one sequence or set of ids, and not a list with one a user."""
     if isinstance(value, list):
-        return len(value) > 0 and not (value[0] is None or isinstance(value[0], Iterable))
+        return len(value) > 0 and not (value[0] is None or is_row(value[0]))
     return isinstance(value, (Sequence, AbstractSet)) and not isinstance(value, (str, bytes))
 
 
-def rows(value: object, argument: str) -> Rows:
-    """Return the rows. In the truth a row may also be a set, or a mapping from item to grade."""
+def is_row(value: object) -> bool:
+    """Return whether the value has items, and is not an item itself."""
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+
+
+def rows(value: object, argument: str, known: Known = Known()) -> Rows:  # noqa: B008 - immutable
+    """Return the rows. In the truth a row may also be a set, or a mapping from item to grade; in predictions to score."""
     assert isinstance(value, list)  # noqa: S101 - what `matches` said, for the type checker
-    graded = argument == "truth" and any(isinstance(row, Mapping) for row in value)
-    lists = [() if row is None else _row(row, argument, user) for user, row in enumerate(value)]
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in lists], dtype=np.int64)])
-    present = np.array([row is not None for row in value], dtype=np.bool_)
+    types = set(map(type, value))
+    if not types <= _WALKED:
+        if arrays := _arrays(value, argument):
+            return arrays
+        value = [row if type(row) in _WALKED else _plain(row, argument, user) for user, row in enumerate(value)]
+        types = set(map(type, value))
+    valued = dict in types and argument in VALUED
+    if dict in types and not valued:
+        value = [tuple(row) if isinstance(row, dict) else row for row in value]
+    if argument == "predictions" and types & {set, frozenset}:
+        _refuse_sets(value, argument)
+    return _walked(value, argument, known, valued=valued)
+
+
+def _walked(lists: list[Any], argument: str, known: Known, *, valued: bool) -> Rows:
+    what = VALUED.get(argument, "values")
+    kind = _kind(lists)
+    if kind == "other":
+        lists, kind = [_as_text(row) for row in lists], "str"
+    catalogue = None
+    if kind == "int":
+        indptr, items, values, present = _core.integer_rows(lists, valued, argument, what)
+    else:
+        catalogue = started([kind], (), known.items)
+        indptr, items, values, present = _core.text_rows(
+            catalogue.parts[0], lists, kind == "bytes", valued, argument, what
+        )
+    graded = argument == "truth"
     return Rows(
         indptr,
-        _items(lists, argument),
-        grades=_grades(value, argument) if graded else None,
+        items,
+        grades=values if graded else None,
+        present=present,
+        scores=None if graded else values,
+        catalogue=catalogue,
+    )
+
+
+def _kind(lists: list[Any]) -> str:
+    """Return of what kind the first item is; "other" if only ``str`` can tell."""
+    first = next((item for row in lists if row for item in row), 0)
+    if isinstance(first, (str, bytes)):
+        return "str" if isinstance(first, str) else "bytes"
+    # What is no id at all is left for the core to refuse, which says where it is.
+    return "int" if first is None or isinstance(first, (Number, np.generic, Iterable)) else "other"
+
+
+def _as_text(row: Any) -> Any:  # noqa: ANN401 - a row of any kind
+    if row is None:
+        return None
+    for position, item in enumerate(row):
+        if item is None or isinstance(item, (Number, np.generic, bytes)):
+            expected = "ids of one kind"
+            raise type_error("items", expected, f"{type(item).__name__} {item!r} among others", position=position)
+    return {str(item): value for item, value in row.items()} if isinstance(row, dict) else [str(item) for item in row]
+
+
+def _plain(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequence that the core walks
+    """Return the row as a list, tuple or dict."""
+    row = as_numpy(row, argument)
+    if isinstance(row, np.ndarray):
+        return id_array(row, argument, row=user).tolist() if row.size else ()  # np.array([]) is of floats
+    if isinstance(row, Mapping):
+        return dict(row)
+    if isinstance(row, AbstractSet):
+        return frozenset(row)
+    if isinstance(row, Sequence) and not isinstance(row, (str, bytes)):
+        return list(row)
+    raise type_error(argument, "a sequence of ids", type(row).__name__, row=user)
+
+
+def _arrays(value: list[Any], argument: str) -> Rows | None:
+    """Return the rows if all that are not empty are arrays of one type: they are joined, and not walked."""
+    lists = [as_numpy(row, argument) for row in value]
+    filled = [row for row in lists if isinstance(row, np.ndarray) and row.size]
+    if not filled or any(
+        not isinstance(row, np.ndarray) and not (row is None or (isinstance(row, (list, tuple)) and not row))
+        for row in lists
+    ):
+        return None
+    checked = [
+        id_array(row, argument, row=user) if isinstance(row, np.ndarray) and row.size else np.empty(0, np.int64)
+        for user, row in enumerate(lists)
+    ]
+    if len({row.dtype for row in checked if row.size}) > 1:
+        return None
+    present = np.array([row is not None for row in value], dtype=np.bool_)
+    return Rows(
+        np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in checked], dtype=np.int64)]),
+        np.concatenate([row for row in checked if row.size]),
         present=None if present.all() else present,
     )
 
 
-def _row(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequence or an array
-    if isinstance(row, list):  # as nearly all are; to ask for an abstract class takes long
-        return row
-    if isinstance(row, np.ndarray):
-        if row.size == 0:  # np.array([]) is of floats, and has none
-            return ()
-        return id_array(row, argument, row=user)
-    if isinstance(row, (Mapping, AbstractSet)):
-        if argument == "predictions":  # neither says what comes first
-            raise type_error(argument, "a sequence of ids, best first", type(row).__name__, row=user)
-        return tuple(row)
-    if isinstance(row, Sequence) and not isinstance(row, (str, bytes)):
-        return row
-    raise type_error(argument, "a sequence of ids", type(row).__name__, row=user)
-
-
-def _items(lists: list[Any], argument: str) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
-    """Return all ids in one array. Python's own integers are checked one by one: 1.0 and True are no ids."""
-    if lists and all(isinstance(row, np.ndarray) for row in lists if len(row)):
-        filled = [row for row in lists if len(row)]
-        if len({row.dtype for row in filled}) == 1:
-            return np.concatenate(filled)
-    types = set(map(type, chain.from_iterable(lists)))
-    if not all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in types):
-        _refuse_first(lists, argument)
-    size = sum(map(len, lists))
-    try:
-        return np.fromiter(chain.from_iterable(lists), np.int64, size)
-    except OverflowError:
-        raise _out_of_range(lists, argument) from None
-
-
-def _refuse_first(lists: list[Any], argument: str) -> None:
-    for user, row in enumerate(lists):
-        for position, item in enumerate(row):
-            if isinstance(item, bool) or not isinstance(item, Integral):
-                found = f"{type(item).__name__} {item!r}"
-                raise type_error(argument, "integer ids", found, row=user, position=position)
-
-
-def _out_of_range(lists: list[Any], argument: str) -> Exception:
-    places = [
-        (user, position, item)
-        for user, row in enumerate(lists)
-        for position, item in enumerate(row)
-        if not 0 <= item < 2**63
-    ]
-    user, position, item = places[0]
-    return input_error(argument, "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(places))
-
-
-def _grades(value: list[Any], argument: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    grades: list[float] = []
+def _refuse_sets(value: list[Any], argument: str) -> None:
     for user, row in enumerate(value):
-        if row is None:
-            continue
-        if not isinstance(row, Mapping):
-            raise type_error(argument, "a mapping from item to grade in every row", type(row).__name__, row=user)
-        for position, grade in enumerate(row.values()):
-            if isinstance(grade, bool) or not isinstance(grade, Real):
-                raise type_error(
-                    argument,
-                    "grades that are numbers",
-                    f"{type(grade).__name__} {grade!r}",
-                    row=user,
-                    position=position,
-                )
-            if (exact := exact_float(grade)) is None:
-                what = "grades that float64 holds exactly"
-                raise input_error(argument, what, repr(grade), row=user, position=position)
-            grades.append(exact)
-    return np.array(grades, np.float64)
+        if isinstance(row, (set, frozenset)):  # it does not say what comes first
+            raise type_error(argument, "a sequence of ids, best first", type(row).__name__, row=user)

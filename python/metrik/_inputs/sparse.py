@@ -5,12 +5,13 @@ Nothing is asked of SciPy that would add up entries of one place, or change the 
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from metrik import _optional
-from metrik._errors import input_error, type_error
+from metrik._errors import EvaluationWarning, caller_level, input_error, type_error
 from metrik._inputs.canonical import Rows
 from metrik._inputs.checks import id_array, offset_array
 
@@ -30,6 +31,19 @@ class Entries(NamedTuple):
 def matches(value: object) -> bool:
     """Return whether the value is a sparse array or matrix."""
     return _optional.is_sparse(value)
+
+
+def rows(value: object, argument: str) -> Rows:
+    """Return the rows: the values are scores of predictions; in the truth, what is stored as zero is not relevant."""
+    stored, values = entries(value, argument)
+    if argument == "predictions":
+        return stored._replace(scores=values)
+    if argument != "truth" or bool((values == 1).all()):
+        return stored
+    if not np.isin(values, (0, 1)).all():
+        message = "the values of a sparse truth are taken as 0 or not; metrik.Truth(indptr, indices, grades) has grades"
+        warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+    return stored._replace(grades=(values != 0).astype(np.float64))
 
 
 def entries(value: object, argument: str) -> Entries:

@@ -16,7 +16,7 @@ from metrik.reference.metrics import METRICS as metrics  # noqa: N811 - the regi
 from metrik.reference.ranking import reference_ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
     from metrik._conventions import Convention
@@ -54,6 +54,11 @@ def evaluate(
     per_user: bool = False,
     num_threads: int | None = None,
     progress: bool | Tell = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
 ) -> Report | Comparison:
     """Evaluate as `metrik.evaluate` does, user by user in Python; `num_threads` is checked and ignored.
 
@@ -76,6 +81,7 @@ def evaluate(
         per_user,
         num_threads,
         progress,
+        {"user": user, "item": item, "score": score, "rank": rank, "grade": grade},
     )
 
 

@@ -1,0 +1,410 @@
+// Tables of any library by the Arrow C data interface: three structs of C, and no library.
+// https://arrow.apache.org/docs/format/CDataInterface.html
+#include <pybind11/stl.h>
+#include <pybind11/typing.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "owned_keys.hpp"
+
+extern "C" {
+struct ArrowSchema {
+  const char* format;
+  const char* name;
+  const char* metadata;
+  std::int64_t flags;
+  std::int64_t n_children;
+  ArrowSchema** children;
+  ArrowSchema* dictionary;
+  void (*release)(ArrowSchema*);
+  void* private_data;
+};
+
+struct ArrowArray {
+  std::int64_t length;
+  std::int64_t null_count;
+  std::int64_t offset;
+  std::int64_t n_buffers;
+  std::int64_t n_children;
+  const void** buffers;
+  ArrowArray** children;
+  ArrowArray* dictionary;
+  void (*release)(ArrowArray*);
+  void* private_data;
+};
+
+struct ArrowArrayStream {
+  int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
+  int (*get_next)(ArrowArrayStream*, ArrowArray*);
+  const char* (*get_last_error)(ArrowArrayStream*);
+  void (*release)(ArrowArrayStream*);
+  void* private_data;
+};
+}
+
+namespace metrik::bindings {
+namespace {
+
+// Holds one of the structs, and gives back what it holds.
+template <class Struct>
+struct Released {
+  Struct value{};
+
+  Released() = default;
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+  ~Released() {
+    if (value.release != nullptr) value.release(&value);
+  }
+};
+
+[[noreturn]] void refuse(const std::string& argument, std::string expected, std::string found,
+                         Count position = -1, Count count = 1) {
+  throw TypeFault({.argument = argument,
+                   .expected = std::move(expected),
+                   .found = std::move(found),
+                   .count = count,
+                   .position = position});
+}
+
+struct NamedType {
+  std::string_view format;
+  std::string_view name;
+};
+
+// What a format is called; those that are numbers, as NumPy calls them.
+constexpr NamedType kTypes[] = {
+    {"c", "int8"},    {"C", "uint8"},   {"s", "int16"},  {"S", "uint16"},  {"i", "int32"},
+    {"I", "uint32"},  {"l", "int64"},   {"L", "uint64"}, {"e", "float16"}, {"f", "float32"},
+    {"g", "float64"}, {"u", "string"},  {"U", "string"}, {"vu", "string"}, {"z", "bytes"},
+    {"Z", "bytes"},   {"vz", "bytes"},  {"+l", "list"},  {"+L", "list"},   {"b", "bool"},
+    {"n", "null"},    {"+s", "struct"}, {"tdD", "date"}, {"tdm", "date"}};
+
+std::string type_of(std::string_view format) {
+  for (const auto& [known, name] : kTypes) {
+    if (known == format) return std::string(name);
+  }
+  if (format.starts_with("w:")) return "bytes";
+  if (format.starts_with("+w:")) return "list";
+  if (format.starts_with("ts")) return "timestamp";
+  if (format.starts_with("d:")) return "decimal";
+  return "Arrow's " + std::string(format);
+}
+
+// The width of what has one, after the colon.
+std::int64_t width_of(std::string_view format, const std::string& argument) {
+  std::int64_t width = 0;
+  for (const char digit : format.substr(format.find(':') + 1)) {
+    if (digit < '0' || digit > '9' || width > std::numeric_limits<std::int32_t>::max())
+      refuse(argument, "a width", "'" + std::string(format) + "'");
+    width = 10 * width + (digit - '0');
+  }
+  return width;
+}
+
+using Schema = std::shared_ptr<const Released<ArrowSchema>>;
+using Batch = std::shared_ptr<const Released<ArrowArray>>;
+
+// Some rows of a column, as they lie in one batch.
+struct Piece {
+  Batch batch;  // keeps all of it
+  const ArrowArray* array = nullptr;
+  std::int64_t offset = 0;  // of the first row in the buffers
+  std::int64_t length = 0;
+
+  template <class T>
+  [[nodiscard]] const T* buffer(std::int64_t number) const {
+    return number < array->n_buffers ? static_cast<const T*>(array->buffers[number]) : nullptr;
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(length); }
+};
+
+// A column of a table, in pieces.
+class ArrowColumn {
+ public:
+  ArrowColumn(Schema owner, const ArrowSchema* schema, std::vector<Piece> pieces)
+      : owner_(std::move(owner)), schema_(schema), pieces_(std::move(pieces)) {}
+
+  [[nodiscard]] std::string type() const { return type_of(schema_->format); }
+  [[nodiscard]] bool is_dictionary() const { return schema_->dictionary != nullptr; }
+  [[nodiscard]] Count length() const {
+    Count rows = 0;
+    for (const Piece& piece : pieces_) rows += piece.length;
+    return rows;
+  }
+  // How many rows are null, and which is the first.
+  [[nodiscard]] std::pair<Count, Count> nulls() const;
+  [[nodiscard]] std::vector<py::array> numbers(const std::string& argument) const;
+  [[nodiscard]] Numbers number(OwnedKeys& keys, const std::string& argument) const;
+  [[nodiscard]] std::vector<ArrowColumn> dictionaries() const;
+  [[nodiscard]] std::pair<py::array_t<Offset>, ArrowColumn> lists(
+      const std::string& argument) const;
+
+ private:
+  void number_piece(const Piece& piece, Keys& keys, std::span<KeyNumber> numbers,
+                    const std::string& argument) const;
+
+  Schema owner_;
+  const ArrowSchema* schema_;
+  std::vector<Piece> pieces_;
+};
+
+std::pair<Count, Count> ArrowColumn::nulls() const {
+  Count count = 0;
+  Count first = -1;
+  Count before = 0;
+  const bool all = type() == "null";
+  for (const Piece& piece : pieces_) {
+    const auto* const valid = piece.buffer<std::uint8_t>(0);
+    const bool some = piece.array->null_count != 0 && valid != nullptr;
+    for (std::int64_t row = 0; (all || some) && row < piece.length; ++row) {
+      const std::int64_t bit = piece.offset + row;
+      if (!all && ((valid[bit / 8] >> static_cast<unsigned>(bit % 8)) & 1U) != 0) continue;
+      if (count++ == 0) first = before + row;
+    }
+    before += piece.length;
+  }
+  return {count, first};
+}
+
+// The arrays look at the buffers, and keep them.
+std::vector<py::array> ArrowColumn::numbers(const std::string& argument) const {
+  const std::string_view format = schema_->format;
+  if (format.size() != 1 || std::string_view("cCsSiIlLefg").find(format) == std::string_view::npos)
+    refuse(argument, "numbers", type());
+  const py::dtype dtype(type());
+  std::vector<py::array> arrays;
+  for (const Piece& piece : pieces_) {
+    const auto* const first = piece.buffer<char>(1);
+    if (piece.length == 0 || first == nullptr) {
+      arrays.emplace_back(dtype, std::vector<py::ssize_t>{0});
+      continue;
+    }
+    const py::capsule keep(new Batch(piece.batch),
+                           [](void* batch) { delete static_cast<Batch*>(batch); });
+    py::array array(dtype, {piece.length}, {dtype.itemsize()},
+                    first + piece.offset * dtype.itemsize(), keep);
+    array.attr("flags").attr("writeable") = false;
+    arrays.push_back(std::move(array));
+  }
+  return arrays;
+}
+
+template <class Place>
+PackedStrings<Place> packed_of(const Piece& piece) {
+  const auto* const places = piece.buffer<Place>(1);
+  if (places == nullptr) return {};
+  const std::span<const Place> offsets(places + piece.offset, piece.size() + 1);
+  const auto* const bytes = piece.buffer<char>(2);
+  const auto end = static_cast<std::size_t>(std::max<Place>(0, offsets.back()));
+  return {.offsets = offsets, .bytes = {bytes, bytes == nullptr ? 0 : end}};
+}
+
+StringViews views_of(const Piece& piece) {
+  const auto* const views = piece.buffer<StringViews::View>(1);
+  StringViews strings{.views = {views + piece.offset, piece.size()}, .buffers = {}};
+  const std::int64_t buffers = piece.array->n_buffers - 3;  // and last, the size of each
+  const auto* const sizes = piece.buffer<std::int64_t>(piece.array->n_buffers - 1);
+  for (std::int64_t i = 0; i < buffers; ++i) {
+    strings.buffers.emplace_back(piece.buffer<char>(2 + i), static_cast<std::size_t>(sizes[i]));
+  }
+  return strings;
+}
+
+void ArrowColumn::number_piece(const Piece& piece, Keys& keys, std::span<KeyNumber> numbers,
+                               const std::string& argument) const {
+  const std::string_view format = schema_->format;
+  const Effort effort = attentive();
+  if (piece.length == 0) return;
+  if (piece.array->n_buffers < 2 || piece.array->buffers[1] == nullptr)
+    refuse(argument, "strings with buffers", "a column without");
+  if (format == "u" || format == "z") {
+    number_keys(keys, packed_of<std::int32_t>(piece), numbers, effort);
+  } else if (format == "U" || format == "Z") {
+    number_keys(keys, packed_of<std::int64_t>(piece), numbers, effort);
+  } else if (format == "vu" || format == "vz") {
+    number_keys(keys, views_of(piece), numbers, effort);
+  } else {
+    const auto width = static_cast<std::size_t>(width_of(format, argument));
+    const auto* const first =
+        piece.buffer<char>(1) + piece.offset * static_cast<std::int64_t>(width);
+    const FixedStrings strings{
+        .bytes = {first, piece.size() * width}, .width = width, .count = piece.size()};
+    number_keys(keys, strings, numbers, effort);
+  }
+}
+
+Numbers ArrowColumn::number(OwnedKeys& keys, const std::string& argument) const {
+  if (type() != "string" && type() != "bytes") refuse(argument, "strings or bytes", type());
+  Numbers numbers(length());
+  std::span<KeyNumber> left = writable(numbers);
+  for (const Piece& piece : pieces_) {
+    number_piece(piece, keys.to_extend(), left.first(piece.size()), argument);
+    left = left.subspan(piece.size());
+  }
+  return numbers;
+}
+
+// Of each piece, the values that its rows are numbers of.
+std::vector<ArrowColumn> ArrowColumn::dictionaries() const {
+  std::vector<ArrowColumn> columns;
+  for (const Piece& piece : pieces_) {
+    if (piece.array->dictionary == nullptr) refuse("dictionary", "one", "none");
+    const ArrowArray* const values = piece.array->dictionary;
+    columns.emplace_back(owner_, schema_->dictionary,
+                         std::vector<Piece>{{piece.batch, values, values->offset, values->length}});
+  }
+  return columns;
+}
+
+// Where the list of each row begins in the column of what all lists hold.
+std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string& argument) const {
+  if (type() != "list" || schema_->n_children != 1) refuse(argument, "lists", type());
+  const std::string_view format = schema_->format;
+  py::array_t<Offset> indptr(length() + 1);
+  Offset* next = indptr.mutable_data();
+  *next++ = 0;
+  Offset total = 0;
+  std::vector<Piece> pieces;
+  for (const Piece& piece : pieces_) {
+    const auto place = [&](std::int64_t row) -> Offset {
+      const std::int64_t i = piece.offset + row;
+      if (format == "+l") return piece.buffer<std::int32_t>(1)[i];
+      if (format == "+L") return piece.buffer<std::int64_t>(1)[i];
+      return i * width_of(format, argument);
+    };
+    if (piece.length == 0) continue;
+    const ArrowArray* const values = piece.array->children[0];
+    const Offset begin = place(0);
+    Offset last = begin;
+    for (std::int64_t row = 1; row <= piece.length; ++row) {
+      const Offset end = place(row);
+      if (begin < 0 || end < last || end > values->length)
+        refuse(argument, "offsets that do not decrease", std::to_string(end), row);
+      last = end;
+      *next++ = total + (end - begin);
+    }
+    total += last - begin;
+    pieces.push_back({piece.batch, values, values->offset + begin, last - begin});
+  }
+  return {indptr, ArrowColumn(owner_, schema_->children[0], std::move(pieces))};
+}
+
+// Reads a stream to its end.
+class ArrowTable {
+ public:
+  ArrowTable(const py::capsule& capsule, const std::string& argument) {
+    if (capsule.name() == nullptr || std::string_view(capsule.name()) != "arrow_array_stream")
+      refuse(argument, "a capsule of an Arrow stream", "another");
+    auto* const stream = capsule.get_pointer<ArrowArrayStream>();
+    if (stream->release == nullptr) refuse(argument, "an Arrow stream", "one that was read before");
+    auto schema = std::make_shared<Released<ArrowSchema>>();
+    {
+      const py::gil_scoped_release release;  // whoever makes the batches may need it
+      check(stream->get_schema(stream, &schema->value), *stream, argument);
+    }
+    schema_ = std::move(schema);
+    while (read(*stream, argument)) poll_signals();
+  }
+
+  [[nodiscard]] std::vector<std::pair<std::string, ArrowColumn>> columns() const {
+    const ArrowSchema& schema = schema_->value;
+    const bool is_struct = std::string_view(schema.format) == "+s";
+    std::vector<std::pair<std::string, ArrowColumn>> named;
+    for (std::int64_t i = 0; i < (is_struct ? schema.n_children : 1); ++i) {
+      const ArrowSchema* const own = is_struct ? schema.children[i] : &schema;
+      named.emplace_back(own->name == nullptr ? "" : own->name,
+                         ArrowColumn(schema_, own, pieces(is_struct, i)));
+    }
+    return named;
+  }
+
+ private:
+  void check(int failed, ArrowArrayStream& stream, const std::string& argument) const {
+    if (failed == 0) return;
+    const char* const message = stream.get_last_error(&stream);
+    throw InputError({.argument = argument,
+                      .expected = "an Arrow stream that can be read",
+                      .found = message == nullptr ? "an error" : message});
+  }
+
+  bool read(ArrowArrayStream& stream, const std::string& argument) {
+    auto batch = std::make_shared<Released<ArrowArray>>();
+    {
+      const py::gil_scoped_release release;
+      check(stream.get_next(&stream, &batch->value), stream, argument);
+    }
+    if (batch->value.release == nullptr) return false;
+    const ArrowSchema& schema = schema_->value;
+    const bool is_struct = std::string_view(schema.format) == "+s";
+    if (is_struct && batch->value.n_children != schema.n_children)
+      refuse(argument, "as many columns as the schema has", "others");
+    batches_.push_back(std::move(batch));
+    return true;
+  }
+
+  [[nodiscard]] std::vector<Piece> pieces(bool is_struct, std::int64_t column) const {
+    std::vector<Piece> found;
+    for (const Batch& batch : batches_) {
+      const ArrowArray& root = batch->value;
+      if (is_struct) {  // a column begins where the rows of the batch do
+        const ArrowArray* const own = root.children[column];
+        found.push_back({batch, own, own->offset + root.offset, root.length});
+      } else {
+        found.push_back({batch, &root, root.offset, root.length});
+      }
+    }
+    return found;
+  }
+
+  Schema schema_;
+  std::vector<Batch> batches_;
+};
+
+}  // namespace
+}  // namespace metrik::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<metrik::bindings::ArrowColumn>
+    : ConstructedCaster<metrik::bindings::ArrowColumn> {};
+template <>
+struct type_caster<metrik::bindings::ArrowTable>
+    : ConstructedCaster<metrik::bindings::ArrowTable> {};
+
+}  // namespace pybind11::detail
+
+namespace metrik::bindings {
+
+void bind_arrow(py::module_& module) {
+  py::class_<ArrowColumn>(module, "ArrowColumn", "A column of an Arrow table.")
+      .def("__len__", &ArrowColumn::length)
+      .def_property_readonly("type", &ArrowColumn::type,
+                             "Of what the rows hold; of a dictionary, its numbers.")
+      .def_property_readonly("is_dictionary", &ArrowColumn::is_dictionary)
+      .def("nulls", &ArrowColumn::nulls, "How many rows are null, and the first; -1 if none is.")
+      .def("numbers", &ArrowColumn::numbers, py::arg("argument"),
+           "The numbers of each piece, in place.")
+      .def("number", &ArrowColumn::number, py::arg("keys"), py::arg("argument"),
+           "The number of each string among the keys; those that are not known get new ones.")
+      .def("dictionaries", &ArrowColumn::dictionaries, "The values of each piece.")
+      .def("lists", &ArrowColumn::lists, py::arg("argument"),
+           "Where the list of each row begins, and the column of what all of them hold.");
+  py::class_<ArrowTable>(module, "ArrowTable", "What an Arrow stream has.")
+      .def(py::init<const py::capsule&, const std::string&>(), py::arg("capsule"),
+           py::arg("argument"))
+      .def_property_readonly("columns", &ArrowTable::columns, "The columns with their names.");
+}
+
+}  // namespace metrik::bindings

@@ -1,0 +1,300 @@
+// Lists, sets and dicts of Python objects, walked without a call of Python code for each.
+#include <pybind11/stl.h>
+#include <pybind11/typing.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "owned_keys.hpp"
+
+namespace metrik::bindings {
+namespace {
+
+constexpr Count kAtATime = 1 << 16;  // objects, before signals are handled
+
+std::string described(py::handle object) {
+  return std::string(py::str(py::type::of(object).attr("__name__"))) + " " +
+         std::string(py::repr(object));
+}
+
+// Whether an object of another type than int is an integer: NumPy's are. Most objects of a
+// container are of one type, which is asked for once.
+class IntegralTypes {
+ public:
+  [[nodiscard]] bool has(py::handle object) {
+    if (PyLong_CheckExact(object.ptr())) return true;
+    if (!py::type::of(object).is(last_)) {
+      const py::object integral = py::module_::import("numbers").attr("Integral");
+      last_ = py::type::of(object);
+      is_integral_ = !PyBool_Check(object.ptr()) && py::isinstance(object, integral);
+    }
+    return is_integral_;
+  }
+
+ private:
+  py::object last_;  // held, so that no other type comes to lie in its place
+  bool is_integral_ = false;
+};
+
+// The bytes of a string, in UTF-8, or of bytes. They live as long as `keep`, or as the object.
+std::optional<std::string_view> text_of(py::handle object, bool as_bytes, py::object& keep) {
+  if (as_bytes) {
+    if (!PyBytes_Check(object.ptr())) return std::nullopt;
+    return std::string_view(PyBytes_AS_STRING(object.ptr()),
+                            static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr())));
+  }
+  if (!PyUnicode_Check(object.ptr())) return std::nullopt;
+  Py_ssize_t size = 0;
+  if (PyUnicode_IS_COMPACT_ASCII(object.ptr())) {
+    return std::string_view(static_cast<const char*>(PyUnicode_DATA(object.ptr())),
+                            static_cast<std::size_t>(PyUnicode_GET_LENGTH(object.ptr())));
+  }
+  keep = py::reinterpret_steal<py::object>(
+      PyUnicode_AsEncodedString(object.ptr(), "utf-8", "surrogatepass"));
+  char* bytes = nullptr;
+  if (!keep || PyBytes_AsStringAndSize(keep.ptr(), &bytes, &size) != 0)
+    throw py::error_already_set();
+  return std::string_view(bytes, static_cast<std::size_t>(size));
+}
+
+// Where an object stands, for messages.
+struct Position {
+  Count row;
+  Count position;
+};
+
+[[noreturn]] void refuse(const std::string& argument, std::string expected, py::handle object,
+                         Position at) {
+  throw TypeFault({.argument = argument,
+                   .expected = std::move(expected),
+                   .found = described(object),
+                   .row = at.row,
+                   .position = at.position});
+}
+
+// Takes the items of all rows, which are integers.
+class IntegerItems {
+ public:
+  explicit IntegerItems(std::string argument) : argument_(std::move(argument)) {}
+
+  void take(py::handle item, Position at) {
+    if (!types_.has(item)) refuse(argument_, "integer ids", item, at);
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(item.ptr(), &overflow);
+    if (value == -1 && overflow == 0 && PyErr_Occurred() != nullptr)
+      throw py::error_already_set();
+    if (overflow != 0 || value < 0) note(item, at);
+    items_.push_back(value);
+  }
+  // Throws InputError if an id was out of range: only then is it known how many are.
+  py::array_t<std::int64_t> finish() {
+    if (fault_.count > 0) throw InputError(std::move(fault_));
+    return py::array_t<std::int64_t>(static_cast<py::ssize_t>(items_.size()), items_.data());
+  }
+
+ private:
+  void note(py::handle item, Position at) {
+    if (fault_.count++ > 0) return;
+    fault_.argument = argument_;
+    fault_.expected = "item ids in [0, 2^63)";
+    fault_.found = py::str(item);
+    fault_.row = at.row;
+    fault_.position = at.position;
+    if (fault_.found == "-1") fault_.hint = "-1 is padding only in a 2-D array, at the end of a row";
+  }
+
+  std::string argument_;
+  IntegralTypes types_;
+  std::vector<std::int64_t> items_;
+  Fault fault_{.count = 0};
+};
+
+// Takes the items of all rows, which are strings, or bytes.
+class TextItems {
+ public:
+  TextItems(Keys& keys, bool as_bytes, std::string argument)
+      : keys_(keys), as_bytes_(as_bytes), argument_(std::move(argument)) {}
+
+  void take(py::handle item, Position at) {
+    py::object keep;
+    const auto text = text_of(item, as_bytes_, keep);
+    if (!text) refuse(argument_, as_bytes_ ? "ids that are bytes" : "ids that are strings", item, at);
+    numbers_.push_back(keys_.number_of(*text));
+  }
+  Numbers finish() { return as_array(numbers_); }
+
+ private:
+  Keys& keys_;
+  bool as_bytes_;
+  std::string argument_;
+  std::vector<KeyNumber> numbers_;
+};
+
+// The numbers that a mapping has beside its items: grades or scores, as float64.
+class Values {
+ public:
+  Values(std::string argument, std::string what)
+      : argument_(std::move(argument)), what_(std::move(what)) {}
+
+  void take(py::handle value, Position at) { values_.push_back(exact(value, at)); }
+  py::array_t<double> finish() {
+    return py::array_t<double>(static_cast<py::ssize_t>(values_.size()), values_.data());
+  }
+
+ private:
+  [[nodiscard]] double exact(py::handle value, Position at) const {
+    if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
+    if (PyBool_Check(value.ptr()) || !py::isinstance(value, real_))
+      refuse(argument_, what_ + " that are numbers", value, at);
+    if (PyLong_CheckExact(value.ptr())) {
+      int overflow = 0;
+      const long long integer = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+      constexpr long long kExact = 1LL << 53U;
+      if (overflow == 0 && -kExact <= integer && integer <= kExact)
+        return static_cast<double>(integer);
+    }
+    const py::object number = exact_float_(value);
+    if (!number.is_none()) return number.cast<double>();
+    throw InputError({.argument = argument_,
+                      .expected = what_ + " that float64 holds exactly",
+                      .found = std::string(py::repr(value)),
+                      .row = at.row,
+                      .position = at.position});
+  }
+
+  std::string argument_;
+  std::string what_;
+  py::object real_ = py::module_::import("numbers").attr("Real");
+  py::object exact_float_ = py::module_::import("metrik._inputs.checks").attr("exact_float");
+  std::vector<double> values_;
+};
+
+// Calls take(item, value or null, position) for what a row has.
+template <class Take>
+Count walk_row(py::handle row, const Take& take) {
+  Count position = 0;
+  if (PyDict_CheckExact(row.ptr())) {
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    Py_ssize_t place = 0;
+    while (PyDict_Next(row.ptr(), &place, &key, &value) != 0) {
+      const auto held_key = py::reinterpret_borrow<py::object>(key);
+      const auto held_value = py::reinterpret_borrow<py::object>(value);
+      take(held_key, held_value, position++);
+    }
+    return position;
+  }
+  if (PyList_CheckExact(row.ptr()) || PyTuple_CheckExact(row.ptr())) {
+    const bool is_list = PyList_CheckExact(row.ptr());
+    for (; position < PySequence_Fast_GET_SIZE(row.ptr()); ++position) {  // it may change meanwhile
+      PyObject* const item =
+          is_list ? PyList_GET_ITEM(row.ptr(), position) : PyTuple_GET_ITEM(row.ptr(), position);
+      take(py::reinterpret_borrow<py::object>(item), py::handle(), position);
+    }
+    return position;
+  }
+  for (const py::handle item : row) take(item, py::handle(), position++);
+  return position;
+}
+
+// The rows of users: lists, tuples, sets, dicts, or None for a user who has none.
+template <class Items>
+py::tuple walk(const py::list& rows, Items& items, bool valued, const std::string& argument,
+               const std::string& what) {
+  std::vector<Offset> indptr{0};
+  std::vector<std::uint8_t> present;
+  bool all_present = true;
+  Values values(argument, what);
+  Count total = 0;
+  for (Count row = 0; row < std::ssize(rows); ++row) {
+    const auto held = py::reinterpret_borrow<py::object>(rows[static_cast<std::size_t>(row)]);
+    if (!held.is_none()) {
+      const bool is_dict = PyDict_CheckExact(held.ptr());
+      if (is_dict != valued) {
+        throw TypeFault(
+            {.argument = argument,
+             .expected = valued ? "a mapping from item to " + what.substr(0, what.size() - 1) +
+                                      " in every row"
+                                : "a sequence of ids",
+             .found = py::str(py::type::of(held).attr("__name__")),
+             .row = row});
+      }
+      total += walk_row(held, [&](py::handle item, py::handle value, Count position) {
+        items.take(item, {.row = row, .position = position});
+        if (valued) values.take(value, {.row = row, .position = position});
+        if (position % kAtATime == kAtATime - 1) poll_signals();
+      });
+    }
+    indptr.push_back(total);
+    present.push_back(held.is_none() ? 0 : 1);
+    all_present = all_present && !held.is_none();
+    if (row % (kAtATime / 64) == 0) poll_signals();
+  }
+  py::object flags = py::none();
+  if (!all_present) {
+    flags = py::array_t<std::uint8_t>(static_cast<py::ssize_t>(present.size()), present.data())
+                .attr("view")("bool");
+  }
+  py::object numbers = py::none();
+  if (valued) numbers = values.finish();
+  const py::array_t<Offset> offsets(static_cast<py::ssize_t>(indptr.size()), indptr.data());
+  return py::make_tuple(offsets, items.finish(), numbers, flags);
+}
+
+py::tuple integer_rows(const py::list& rows, bool valued, const std::string& argument,
+                       const std::string& what) {
+  IntegerItems items(argument);
+  return walk(rows, items, valued, argument, what);
+}
+
+py::tuple text_rows(OwnedKeys& keys, const py::list& rows, bool as_bytes, bool valued,
+                    const std::string& argument, const std::string& what) {
+  TextItems items(keys.to_extend(), as_bytes, argument);
+  return walk(rows, items, valued, argument, what);
+}
+
+Numbers number_texts(OwnedKeys& keys, const py::list& column, bool as_bytes,
+                     const std::string& argument) {
+  Numbers numbers(std::ssize(column));
+  const auto out = writable(numbers);
+  Keys& known = keys.to_extend();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (i >= column.size()) {
+      throw InputError(
+          {.argument = argument, .expected = "a list that stays", .found = "a shorter one"});
+    }
+    const auto held = py::reinterpret_borrow<py::object>(column[i]);
+    py::object keep;
+    const auto text = text_of(held, as_bytes, keep);
+    if (!text) {
+      throw TypeFault({.argument = argument,
+                       .expected = as_bytes ? "bytes" : "strings",
+                       .found = described(held),
+                       .position = static_cast<Count>(i)});
+    }
+    out[i] = known.number_of(*text);
+    if (i % std::size_t{kAtATime} == 0) poll_signals();
+  }
+  return numbers;
+}
+
+}  // namespace
+
+void bind_objects(py::module_& module) {
+  module.def("integer_rows", &integer_rows, py::arg("rows"), py::arg("valued"), py::arg("argument"),
+             py::arg("what"),
+             "Of rows of integers: (indptr, items, values or None, present or None).");
+  module.def("text_rows", &text_rows, py::arg("keys"), py::arg("rows"), py::arg("as_bytes"),
+             py::arg("valued"), py::arg("argument"), py::arg("what"),
+             "The same of rows of strings or bytes, whose items become numbers of keys.");
+  module.def("number_texts", &number_texts, py::arg("keys"), py::arg("column"),
+             py::arg("as_bytes"), py::arg("argument"),
+             "The number of each string, or bytes, of a list.");
+}
+
+}  // namespace metrik::bindings

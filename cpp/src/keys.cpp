@@ -1,0 +1,412 @@
+#include "metrik/keys.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <type_traits>
+#include <utility>
+
+#include "checkpoint.hpp"
+#include "metrik/error.hpp"
+#include "parallel.hpp"
+#include "read_once.hpp"
+
+namespace metrik {
+namespace {
+
+__extension__ using UInt128 = unsigned __int128;
+
+std::uint64_t mixed(std::uint64_t one, std::uint64_t other) {
+  const UInt128 product = static_cast<UInt128>(one) * other;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+}
+
+// Nothing that is multiplied is known outside this process: else keys could be made that meet.
+struct Secrets {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+std::uint64_t random_bits(std::random_device& device) {
+  return (std::uint64_t{device()} << 32U) | device();
+}
+
+const Secrets& secrets() {
+  static const Secrets drawn = [] {
+    std::random_device device;
+    const std::uint64_t first = random_bits(device) | 1U;
+    return Secrets{.first = first, .second = random_bits(device) | 1U};
+  }();
+  return drawn;
+}
+
+template <class T>
+std::uint64_t loaded(const char* bytes) {
+  T value = 0;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+std::uint64_t hash_of(std::uint64_t key) {
+  return mixed(key ^ secrets().first, secrets().second);
+}
+
+std::uint64_t hash_of(std::string_view key) {
+  const auto [first, second] = secrets();
+  std::uint64_t hash = second ^ key.size();
+  const char* bytes = key.data();
+  std::size_t left = key.size();
+  for (; left > 16; left -= 16, bytes += 16) {
+    hash = mixed(loaded<std::uint64_t>(bytes) ^ first, loaded<std::uint64_t>(bytes + 8) ^ hash);
+  }
+  std::uint64_t head = 0;  // of what is left, the first and the last bytes, which may overlap
+  std::uint64_t tail = 0;
+  if (left >= 8) {
+    head = loaded<std::uint64_t>(bytes);
+    tail = loaded<std::uint64_t>(bytes + left - 8);
+  } else if (left >= 4) {
+    head = loaded<std::uint32_t>(bytes);
+    tail = loaded<std::uint32_t>(bytes + left - 4);
+  } else if (left > 0) {
+    head = (loaded<std::uint8_t>(bytes) << 16U) | (loaded<std::uint8_t>(bytes + left / 2) << 8U) |
+           loaded<std::uint8_t>(bytes + left - 1);
+  }
+  return mixed(mixed(head ^ first, tail ^ hash) ^ first, second);
+}
+
+std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
+
+[[noreturn]] void throw_too_many() {
+  throw CapacityError({.argument = "keys",
+                       .expected = "fewer than 2^32 - 1 different ones",
+                       .found = "more"});
+}
+
+void check_kind(const Keys& keys, bool integers) {
+  if (keys.integers() == integers) return;
+  throw InputError({.argument = "keys",
+                    .expected = keys.integers() ? "integers" : "strings",
+                    .found = integers ? "integers" : "strings"});
+}
+
+}  // namespace
+
+void StringStore::push_back(Key key) {
+  if (ends_.size() == ends_.capacity()) ends_.reserve(2 * ends_.size() + 64);  // may throw: first
+  bytes_.insert(bytes_.end(), key.begin(), key.end());
+  ends_.push_back(bytes_.size());
+}
+
+template <class Store>
+std::size_t NumberTable<Store>::slot_of(Key key, std::uint64_t hash) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t place = static_cast<std::size_t>(hash) & mask;
+  for (;; place = (place + 1) & mask) {
+    const Slot& slot = slots_[place];
+    if (slot.number == kNoKey || (slot.tag == tag_of(hash) && store_[slot.number] == key))
+      return place;
+  }
+}
+
+template <class Store>
+void NumberTable<Store>::grow() {
+  slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), Slot{});
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t number = 0; number < store_.size(); ++number) {
+    const std::uint64_t hash = hash_of(store_[number]);
+    std::size_t place = static_cast<std::size_t>(hash) & mask;
+    while (slots_[place].number != kNoKey) place = (place + 1) & mask;
+    slots_[place] = {.tag = tag_of(hash), .number = static_cast<KeyNumber>(number)};
+  }
+}
+
+template <class Store>
+KeyNumber NumberTable<Store>::find(Key key) const {
+  return slots_.empty() ? kNoKey : slots_[slot_of(key, hash_of(key))].number;
+}
+
+template <class Store>
+KeyNumber NumberTable<Store>::find_or_add(Key key) {
+  if (2 * (store_.size() + 1) > slots_.size()) grow();
+  const std::uint64_t hash = hash_of(key);
+  Slot& slot = slots_[slot_of(key, hash)];
+  if (slot.number == kNoKey) {
+    const auto number = static_cast<KeyNumber>(store_.size());
+    store_.push_back(key);  // first, as it may throw
+    slot = {.tag = tag_of(hash), .number = number};
+  }
+  return slot.number;
+}
+
+Keys::Keys(std::shared_ptr<const Keys> base)
+    : integers_(base->integers_),
+      negative_(base->negative_),
+      wide_(base->wide_),
+      base_(std::move(base)) {}
+
+Count Keys::size() const noexcept {
+  const auto own = static_cast<Count>(integers_ ? integer_table_.size() : string_table_.size());
+  return own + (base_ ? base_->size() : 0);
+}
+
+namespace {
+
+// In the keys of the base, or else, counted on from them, in the table.
+template <class Key, class Table>
+KeyNumber added(const std::shared_ptr<const Keys>& base, Table& table, Key key) {
+  if (!base) {
+    if (table.size() >= kNoKey - 1) throw_too_many();
+    return table.find_or_add(key);
+  }
+  const KeyNumber known = base->find(key);
+  if (known != kNoKey) return known;
+  const auto before = static_cast<std::uint64_t>(base->size());
+  if (before + table.size() >= kNoKey - 1) throw_too_many();
+  return static_cast<KeyNumber>(before + table.find_or_add(key));
+}
+
+template <class Key, class Table>
+KeyNumber found(const std::shared_ptr<const Keys>& base, const Table& table, Key key) {
+  if (!base) return table.find(key);
+  const KeyNumber known = base->find(key);
+  if (known != kNoKey) return known;
+  const KeyNumber own = table.find(key);
+  return own == kNoKey ? kNoKey : static_cast<KeyNumber>(base->size()) + own;
+}
+
+}  // namespace
+
+KeyNumber Keys::number_of(std::string_view key) {
+  check_kind(*this, false);
+  return added(base_, string_table_, key);
+}
+
+KeyNumber Keys::number_of(std::uint64_t key) {
+  check_kind(*this, true);
+  return added(base_, integer_table_, key);
+}
+
+KeyNumber Keys::find(std::string_view key) const { return found(base_, string_table_, key); }
+
+KeyNumber Keys::find(std::uint64_t key) const { return found(base_, integer_table_, key); }
+
+std::string_view Keys::string(KeyNumber number) const {
+  const auto before = static_cast<KeyNumber>(base_ ? base_->size() : 0);
+  return number < before ? base_->string(number) : string_table_.store()[number - before];
+}
+
+std::uint64_t Keys::integer(KeyNumber number) const {
+  const auto before = static_cast<KeyNumber>(base_ ? base_->size() : 0);
+  return number < before ? base_->integer(number) : integer_table_.store()[number - before];
+}
+
+void Keys::expect(bool negative, bool wide, const std::string& argument) {
+  if ((negative_ || negative) && (wide_ || wide)) {
+    throw InputError({.argument = argument,
+                      .expected = "integers of int64 or of uint64",
+                      .found = "negative ones and others of 2^63 or more"});
+  }
+  negative_ = negative_ || negative;
+  wide_ = wide_ || wide;
+}
+
+namespace {
+
+struct Range {
+  std::uint64_t low;  // as they are ordered in their own type
+  std::uint64_t high;
+};
+
+template <class T>
+Range range_of(std::span<const T> column, const Checkpoint& checkpoint) {
+  T low = std::numeric_limits<T>::max();
+  T high = std::numeric_limits<T>::min();
+  in_chunks(column.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const T value = read_once(column[i]);
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  });
+  return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)};
+}
+
+// Integers that lie close to each other are looked up by their distance from the least of them.
+template <class T>
+void number_integers(Keys& keys, std::span<const T> column, std::span<KeyNumber> numbers,
+                     const std::string& argument, const Checkpoint& checkpoint) {
+  if (column.empty()) return;
+  const auto [low, high] = range_of(column, checkpoint);
+  if constexpr (std::is_signed_v<T>) {
+    keys.expect(static_cast<std::int64_t>(low) < 0, false, argument);
+  } else {
+    keys.expect(false, high >> 63U != 0, argument);
+  }
+  const std::uint64_t span = high - low;
+  std::vector<KeyNumber> near;
+  if (span < 4 * column.size() + kChunk) {
+    grow(near, static_cast<std::size_t>(span) + 1, kNoKey, checkpoint);
+  }
+  std::uint64_t last = 0;
+  KeyNumber last_number = kNoKey;
+  in_chunks(column.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto key = static_cast<std::uint64_t>(read_once(column[i]));
+      const std::uint64_t distance = key - low;
+      if (distance < near.size()) {
+        KeyNumber& number = near[static_cast<std::size_t>(distance)];
+        if (number == kNoKey) number = keys.number_of(key);
+        numbers[i] = number;
+        continue;
+      }
+      if (last_number == kNoKey || key != last) {  // those of a user often stand together
+        last = key;
+        last_number = keys.number_of(key);
+      }
+      numbers[i] = last_number;
+    }
+  });
+}
+
+}  // namespace
+
+void number_keys(Keys& keys, const ItemArray& column, std::span<KeyNumber> numbers,
+                 const std::string& argument, const Effort& effort) {
+  const Checkpoint checkpoint = timed(effort.poll);
+  check_kind(keys, true);
+  std::visit([&](auto values) { number_integers(keys, values, numbers, argument, checkpoint); },
+             column);
+}
+
+template <class Place>
+std::string_view PackedStrings<Place>::operator[](std::size_t i) const {
+  const auto begin = static_cast<std::size_t>(read_once(offsets[i]));
+  const auto end = static_cast<std::size_t>(read_once(offsets[i + 1]));
+  if (begin > end || end > bytes.size()) {
+    throw InputError({.argument = "strings",
+                      .expected = "offsets from 0 to " + std::to_string(bytes.size()) +
+                                  " that do not decrease",
+                      .found = std::to_string(begin) + " and " + std::to_string(end),
+                      .position = static_cast<Offset>(i)});
+  }
+  return bytes.substr(begin, end - begin);
+}
+
+std::string_view StringViews::operator[](std::size_t i) const {
+  const View& view = views[i];
+  const auto length = static_cast<std::size_t>(view.length);
+  constexpr std::size_t kInline = 12;
+  if (length <= kInline)
+    return {reinterpret_cast<const char*>(&view) + sizeof(view.length), length};
+  const auto buffer = static_cast<std::size_t>(view.buffer);
+  const auto offset = static_cast<std::size_t>(view.offset);
+  if (view.length < 0 || buffer >= buffers.size() || offset > buffers[buffer].size() ||
+      length > buffers[buffer].size() - offset) {
+    throw InputError({.argument = "strings",
+                      .expected = "views into their buffers",
+                      .found = "one outside of them",
+                      .position = static_cast<Offset>(i)});
+  }
+  return buffers[buffer].substr(offset, length);
+}
+
+template <class Strings>
+void number_keys(Keys& keys, const Strings& column, std::span<KeyNumber> numbers,
+                 const Effort& effort) {
+  std::string_view last;
+  KeyNumber last_number = kNoKey;
+  in_chunks(column.size(), timed(effort.poll), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string_view key = column[i];
+      if (last_number == kNoKey || key != last) {  // those of a user often stand together
+        last = key;
+        last_number = keys.number_of(key);
+      }
+      numbers[i] = last_number;
+    }
+  });
+}
+
+template struct PackedStrings<std::int32_t>;
+template struct PackedStrings<std::int64_t>;
+template void number_keys(Keys&, const PackedStrings<std::int32_t>&, std::span<KeyNumber>,
+                          const Effort&);
+template void number_keys(Keys&, const PackedStrings<std::int64_t>&, std::span<KeyNumber>,
+                          const Effort&);
+template void number_keys(Keys&, const StringViews&, std::span<KeyNumber>, const Effort&);
+template void number_keys(Keys&, const FixedStrings&, std::span<KeyNumber>, const Effort&);
+
+std::vector<KeyNumber> adopt(Keys& keys, const Keys& others, const std::string& argument,
+                             const Effort& effort) {
+  check_kind(keys, others.integers());
+  keys.expect(others.has_negative(), others.has_wide(), argument);
+  std::vector<KeyNumber> numbers(static_cast<std::size_t>(others.size()));
+  in_chunks(numbers.size(), timed(effort.poll), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto other = static_cast<KeyNumber>(i);
+      numbers[i] = others.integers() ? keys.number_of(others.integer(other))
+                                     : keys.number_of(others.string(other));
+    }
+  });
+  return numbers;
+}
+
+namespace {
+
+// A key whose order is mostly that of the strings: eight of their bytes, after those that all share.
+struct Sortable {
+  std::uint64_t head;
+  KeyNumber number;
+};
+
+std::size_t shared_length(const Keys& keys, const Checkpoint& checkpoint) {
+  const auto count = static_cast<std::size_t>(keys.size());
+  if (count == 0) return 0;
+  const std::string_view first = keys.string(0);
+  std::size_t length = first.size();
+  in_chunks(count, checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::string_view other = keys.string(static_cast<KeyNumber>(i));
+      const auto shared = first.substr(0, length);
+      length = static_cast<std::size_t>(std::ranges::mismatch(shared, other).in1 - shared.begin());
+    }
+  });
+  return length;
+}
+
+std::uint64_t head_of(std::string_view string) {
+  std::uint64_t head = 0;
+  std::memcpy(&head, string.data(), std::min(string.size(), sizeof(head)));
+  if constexpr (std::endian::native == std::endian::little) head = __builtin_bswap64(head);
+  return head;
+}
+
+}  // namespace
+
+std::vector<KeyNumber> places_in_order(const Keys& keys, const Effort& effort) {
+  const Checkpoint checkpoint = timed(effort.poll);
+  std::vector<Sortable> order(static_cast<std::size_t>(keys.size()));
+  const std::size_t shared = keys.integers() ? 0 : shared_length(keys, checkpoint);
+  const std::uint64_t sign = keys.has_wide() ? 0 : std::uint64_t{1} << 63U;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto number = static_cast<KeyNumber>(i);
+    order[i] = {.head = keys.integers() ? keys.integer(number) ^ sign
+                                        : head_of(keys.string(number).substr(shared)),
+                .number = number};
+  }
+  const auto before = [&](const Sortable& one, const Sortable& other) {
+    if (one.head != other.head || keys.integers()) return one.head < other.head;
+    return keys.string(one.number) < keys.string(other.number);
+  };
+  sort(std::span(order), before, checkpoint);
+  std::vector<KeyNumber> places(order.size());
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    places[order[place].number] = static_cast<KeyNumber>(place);
+  }
+  return places;
+}
+
+}  // namespace metrik

@@ -1,0 +1,182 @@
+"""Truth, predictions and exclude of one evaluation: rows of the same users, ids of the same items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metrik._errors import type_error
+from metrik._inputs.candidates import Candidates
+from metrik._inputs.canonical import Exclude, Lists, Rankings, Rows, Truth, taken
+from metrik._inputs.names import Names, names_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from metrik._inputs import Predictions
+    from metrik._inputs.names import Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """What is evaluated together. Users of the truth come first, in its order; others follow."""
+
+    truth: Truth
+    predictions: Predictions
+    exclude: Exclude | None
+    given: int  # how many users the truth was given with
+    items: Names | None = None  # if ids are not the caller's own
+    places: Numbers | None = None  # which of the names each id is, by name
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the predictions have all that may be ranked, and not some best of it by user and item."""
+        return not isinstance(self.predictions, Candidates) or self.predictions.names is None
+
+    def item(self, number: int) -> str:
+        """Return what a message calls the item of an id."""
+        if self.items is None:
+            return str(number)
+        return self.items.shown(number if self.places is None else int(np.argmax(self.places == number)))
+
+    @property
+    def users(self) -> Names | NDArray[Any] | None:
+        """What a report calls the users."""
+        return self.truth.labels if self.truth.names is None else self.truth.names
+
+
+def aligned(truth: Truth, predictions: Predictions, exclude: Exclude | None) -> Aligned:
+    """Match users by name, if they have names, and items by name, if they have."""
+    given = len(truth)
+    own = predictions.names if isinstance(predictions, (Rankings, Candidates)) else None
+    others = [("predictions", own), ("exclude", None if exclude is None else exclude.names)]
+    users = _users(truth, dict(others))
+    if users is not None:
+        if own is not None:
+            users, rows = _joined(users, own, "predictions")
+            predictions = _rebuilt(predictions, taken(_rows(predictions), _sources(rows, len(users))))
+        truth = widened(truth, users)
+        if exclude is not None and exclude.names is not None:
+            _, rows = _joined(users, exclude.names, "exclude")
+            every = _sources(rows, max(len(users), int(rows.max(initial=-1)) + 1))
+            exclude = Exclude.from_rows(taken(exclude.rows(), every[: len(users)])._replace(users=None))
+    return _items_aligned(Aligned(truth, predictions, exclude, given))
+
+
+def widened(truth: Truth, users: Names) -> Truth:
+    """Return the truth of these users, the first of whom are its own; the others are missing from it."""
+    if len(users) == len(truth):
+        return truth
+    sources = np.concatenate([np.arange(len(truth)), np.full(len(users) - len(truth), -1)])
+    rows = taken(truth.rows(), sources)._replace(users=users)
+    return Truth.from_rows(rows, unknown_actual=truth.unknown_actual)
+
+
+def everyone(truth: Truth, systems: dict[str, Predictions]) -> Truth:
+    """Return the truth with a row for each user of any system, so that all are evaluated on the same users."""
+    users = truth.names
+    for predictions in systems.values():
+        names = predictions.names if isinstance(predictions, (Rankings, Candidates)) else None
+        if users is not None and names is not None:
+            users, _ = _joined(users, names, "predictions")
+    return truth if users is None else widened(truth, users)
+
+
+def _users(truth: Truth, others: dict[str, Names | None]) -> Names | None:
+    """Return the names of the users of the truth, if users are matched by name."""
+    if truth.names is not None:
+        if others["predictions"] is None:
+            hint = "rows without keys are matched with metrik.Truth(..., users=...) or a list"
+            raise type_error("predictions", "keys of users, as the truth has them", "rows by number", hint=hint)
+        return truth.names
+    keyed = [argument for argument, names in others.items() if names is not None]
+    if not keyed:
+        return None
+    if truth.labels is not None:
+        return names_of(truth.labels, "truth.users")
+    hint = "metrik.Truth(..., users=...) has some"
+    raise type_error("truth", f"keys of users, as {keyed[0]} have them", "rows by number", hint=hint)
+
+
+def _joined(users: Names, others: Names, argument: str) -> tuple[Names, Numbers]:
+    """Return the names of both, those of the first first, and the numbers of the second."""
+    if others.goes_on_from(users):
+        return others, np.arange(len(others), dtype=np.uint32)
+    if not len(others):
+        return users, np.zeros(0, np.uint32)
+    union = Names.of_kinds(others.kinds, others.labels) if not len(users) else users.extended()
+    return union, union.adopt(others, argument)
+
+
+def _sources(numbers: Numbers, size: int) -> NDArray[np.int64]:
+    """Return which row each user has, of rows whose users have these numbers; -1 for none."""
+    sources = np.full(size, -1, np.int64)
+    sources[numbers] = np.arange(len(numbers))
+    return sources
+
+
+def _rows(predictions: Predictions) -> Rows:
+    assert isinstance(predictions, (Rankings, Candidates))  # noqa: S101 - the others have no names
+    return predictions.rows()
+
+
+def _rebuilt(predictions: Predictions, rows: Rows) -> Predictions:
+    lists = Rankings.from_rows(rows)
+    if not isinstance(predictions, Candidates):
+        return lists
+    return Candidates.named(lists, rows.scores, "predictions", predictions.min_score)
+
+
+def _items_aligned(case: Aligned) -> Aligned:
+    """Return the same with ids that mean the same item everywhere, and ascend as its names do if there are scores."""
+    truth, predictions, exclude = case.truth, case.predictions, case.exclude
+    lists: dict[str, Lists | Candidates] = {"truth": truth}
+    if isinstance(predictions, (Rankings, Candidates)):
+        lists["predictions"] = predictions
+    if exclude is not None:
+        lists["exclude"] = exclude
+    named = [one.catalogue for one in lists.values() if one.catalogue is not None]
+    if not named:
+        return case
+    _check_all_named(case, lists)
+    union: Names = named[0]
+    numbers: dict[str, Numbers] = {}
+    for argument, one in lists.items():
+        if one.catalogue is not None:
+            union, numbers[argument] = _joined(union, one.catalogue, f"items of {argument}")
+    places = None
+    if isinstance(predictions, Candidates):  # whose ties go by the order of ids
+        places = union.places_in_order()
+        numbers = {argument: places[own] for argument, own in numbers.items()}
+
+    def renamed(argument: str) -> Rows:
+        rows, own = lists[argument].rows(), numbers.get(argument)
+        same = own is None or np.array_equal(own, np.arange(len(own)))
+        return rows._replace(items=rows.items if own is None or same else own[rows.items], catalogue=None)
+
+    return Aligned(
+        Truth.from_rows(renamed("truth"), truth.labels, truth.unknown_actual),
+        _rebuilt(predictions, renamed("predictions")),
+        None if exclude is None else Exclude.from_rows(renamed("exclude")),
+        case.given,
+        union,
+        places,
+    )
+
+
+def _check_all_named(case: Aligned, lists: dict[str, Lists | Candidates]) -> None:
+    """Raise InputTypeError if some items have names and others are integers: none would be the same."""
+    kinds = {
+        argument: "int" if one.catalogue is None else one.catalogue.kinds[0]
+        for argument, one in lists.items()
+        if len(one.items)
+    }
+    if "predictions" not in lists:
+        kinds["predictions"] = "numbers of columns or rows"
+    first = kinds.get("truth", next(iter(kinds.values()), ""))
+    for argument, kind in kinds.items():
+        if kind != first:
+            hint = "of different kinds none is the same; convert one side, such as by .astype(str)"
+            raise type_error(argument, f"items that are {first}, as in the truth", kind, hint=hint)

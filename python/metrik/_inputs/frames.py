@@ -1,0 +1,145 @@
+"""Data frames: pandas, Polars, and whatever else streams Arrow's columns (pyarrow, DuckDB)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from metrik import _core, _optional
+from metrik._errors import input_error, type_error
+from metrik._inputs import columns, keyed, roles
+from metrik._inputs.canonical import Rows
+from metrik._inputs.checks import number_array
+from metrik._inputs.columns import CodedColumn, Column, NumberColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from metrik._inputs.checks import Offsets
+    from metrik._inputs.keyed import Known
+    from metrik._inputs.roles import ColumnNames
+
+
+class Table(NamedTuple):
+    """The columns that were asked for, by name."""
+
+    columns: dict[str, Column]
+    lists: dict[str, Offsets]  # of a column of lists, where that of each row begins
+
+
+def matches(value: object) -> bool:
+    """Return whether the value has columns."""
+    return _optional.is_pandas(value) or _optional.is_lazy(value) or hasattr(value, "__arrow_c_stream__")
+
+
+def rows(value: object, argument: str, known: Known, given: ColumnNames) -> Rows:
+    """Return the rows: of entries with one user and item each, or of users with a list of items each."""
+    names = names_of(value)
+    users = roles.user_columns(names, given.get("user"), argument)
+    item = roles.item_column(names, given.get("item"), argument)
+    values = _value_columns(names, argument, given)
+    found = table(value, [*users, item, *values.values()], argument)
+    keys = [found.columns[user] for user in users]
+    columns_of = {role: found.columns[name] for role, name in values.items()}
+    if item not in found.lists:
+        if argument == "predictions" and not values:
+            expected = "a column of scores or of ranks, for the order of rows says nothing"
+            raise input_error(argument, expected, f"the columns {', '.join(names)}", hint="score= or rank= names it")
+        return keyed.of_entries(keys, users, found.columns[item], argument, known, **columns_of)
+    return keyed.of_lists(keys, users, _lists(found, item, values, argument, known), argument, known)
+
+
+def _value_columns(names: Sequence[str], argument: str, given: ColumnNames) -> dict[str, str]:
+    """Return which columns have grades, or scores or ranks."""
+    possible = {"truth": {"grades": "grade"}, "predictions": {"scores": "score", "ranks": "rank"}}.get(argument, {})
+    named = {what: role for what, role in possible.items() if given.get(role) is not None}
+    found = {
+        what: name
+        for what, role in (named or possible).items()
+        if (name := roles.value_column(names, role, given.get(role), argument)) is not None
+    }
+    if len(found) > 1:
+        hint = "score= or rank= names the one that orders them"
+        raise input_error(argument, "one column that orders the items", " and ".join(found.values()), hint=hint)
+    return found
+
+
+def _lists(found: Table, item: str, values: dict[str, str], argument: str, known: Known) -> Rows:
+    """Return a row of items for each row of the frame. Lists of predictions without scores are best first."""
+    indptr = found.lists[item]
+    ids, catalogue = keyed.item_ids(found.columns[item], f"{argument}.{item}", known.items)
+    own = Rows(indptr, ids, catalogue=catalogue)
+    for what, name in values.items():
+        if name not in found.lists or not np.array_equal(found.lists[name], indptr):
+            raise input_error(f"{argument}.{name}", f"lists as long as those of {item}", "others")
+        if what == "ranks":
+            raise input_error(f"{argument}.{name}", "scores beside lists of items, or none", "ranks")
+        numbers = found.columns[name].numbers(f"{argument}.{name}")
+        own = own._replace(**{what: number_array(numbers, argument) if what == "grades" else numbers})
+    return own
+
+
+def names_of(value: Any) -> list[str]:  # noqa: ANN401 - a frame of any library
+    """Return what the columns are called."""
+    if _optional.is_pandas(value):
+        return [name for name in (*value.columns, *value.index.names) if isinstance(name, str)]
+    if _optional.is_lazy(value):
+        return list(value.collect_schema().names())
+    for attribute in ("column_names", "columns"):  # of pyarrow, of Polars and DuckDB
+        names = getattr(value, attribute, None)
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            return names
+    return list(getattr(getattr(value, "schema", None), "names", []))
+
+
+def table(value: Any, names: Sequence[str], argument: str) -> Table:  # noqa: ANN401 - a frame of any library
+    """Return these columns."""
+    if _optional.is_pandas(value):
+        return Table({name: _of_pandas(_pandas_column(value, name), f"{argument}.{name}") for name in names}, {})
+    if _optional.is_lazy(value):
+        value = value.select(names).collect()
+    return of_arrow(value.__arrow_c_stream__(), names, argument)
+
+
+def of_arrow(stream: object, names: Sequence[str], argument: str) -> Table:
+    """Return these columns of a capsule of an Arrow stream."""
+    found = Table({}, {})
+    for name, column in _core.ArrowTable(stream, argument).columns:  # type: ignore[arg-type]
+        if name not in names:
+            continue
+        place = f"{argument}.{name}"
+        if column.type == "list":
+            if column.nulls()[0]:
+                raise type_error(place, "a list in every row", "null", position=column.nulls()[1])
+            indptr, column = column.lists(place)  # noqa: PLW2901 - what the lists hold
+            found.lists[name] = indptr
+        found.columns[name] = columns.of_arrow(column, place)
+    return found
+
+
+def _pandas_column(frame: Any, name: str) -> Any:  # noqa: ANN401 - a Series or an Index
+    return frame[name] if name in frame.columns else frame.index.get_level_values(name)
+
+
+def _of_pandas(series: Any, argument: str) -> Column:  # noqa: ANN401 - a Series or an Index
+    kind = series.dtype
+    if isinstance(kind, np.dtype):
+        return columns.of_array(series.to_numpy(), argument)
+    if (holes := series.isna()).any():
+        found, first = f"{kind} with {int(holes.sum())} missing", int(np.argmax(holes))
+        raise type_error(argument, "a value in every row", found, position=first)
+    if hasattr(series, "cat") or hasattr(series, "codes"):
+        return _of_categories(series, argument)
+    if hasattr(series.array, "__arrow_array__") and _optional.holds_arrow(kind):
+        held = series.array.__arrow_array__()
+        return columns.of_arrow(_core.ArrowTable(held.__arrow_c_stream__(), argument).columns[0][1], argument)
+    if kind.kind in "iuf":  # of numbers with a mask, of which nothing is masked
+        return NumberColumn(series.to_numpy(dtype=kind.numpy_dtype, copy=False))
+    return columns.of_objects(series.tolist(), argument)
+
+
+def _of_categories(series: Any, argument: str) -> Column:  # noqa: ANN401 - a Series or an Index
+    held = series.cat if hasattr(series, "cat") else series
+    codes = np.asarray(held.codes)
+    return CodedColumn(codes, _of_pandas(held.categories, argument))
