@@ -826,10 +826,17 @@ def test_f07_other_sparse_forms_are_refused(form: str, argument: str) -> None:
     assert error.argument == argument
 
 
-def test_f07_sparse_truth_and_values_that_are_no_scores() -> None:
-    sparse = scipy.sparse.csr_array(DENSE)
-    error = error_of(lambda: metrik.evaluate(sparse, DENSE, "mrr"), metrik.InputTypeError)
-    assert error.argument == "truth"
+def test_a_sparse_truth_is_what_is_stored_and_not_zero() -> None:
+    relevant = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]])
+    sparse = scipy.sparse.csr_array(relevant)
+    sparse.data[0] = 0
+    expected = metrik.evaluate([{1: 0, 2: 1}, {0: 1}, {}], DENSE, ["mrr", "judged@2"])
+    assert metrik.evaluate(sparse, DENSE, ["mrr", "judged@2"]) == expected
+    with pytest.warns(metrik.EvaluationWarning, match="0 or not"):
+        assert metrik.evaluate(5 * sparse, DENSE, ["mrr", "judged@2"]) == expected
+
+
+def test_f07_values_of_sparse_matrices_that_are_no_scores() -> None:
     for dtype in (np.bool_, np.complex128):
         wrong = scipy.sparse.csr_array(DENSE.astype(dtype))
         error = error_of(lambda wrong=wrong: metrik.topk(wrong, 1), metrik.InputTypeError)

@@ -316,7 +316,7 @@ def test_f07_matrix_is_refused_and_memory_maps_are_not(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize(
     ("row", "argument"),
-    [("ab", "truth"), (b"ab", "predictions"), (3, "truth"), ({1, 2}, "predictions"), ({1: 2.0}, "predictions")],
+    [("ab", "truth"), (b"ab", "predictions"), (3, "truth"), ({1, 2}, "predictions"), (4, "predictions")],
 )
 def test_f07_rows_that_are_none(row: Any, argument: str) -> None:
     error = error_of(lambda: evaluate(**{argument: [[1], row]}), metrik.InputTypeError)

@@ -62,9 +62,9 @@ IMPLEMENTATIONS = {
     "conventions.cpp": 1,
     "error.cpp": 1,
     "capacity.cpp": 1,
-    "metrics.cpp": 16,
-    "topk.cpp": 18,
-    "evaluate.cpp": 20,
+    "metrics.cpp": 18,
+    "topk.cpp": 20,
+    "evaluate.cpp": 22,
 }
 
 PYTHON_LAYERS = [
@@ -78,7 +78,7 @@ PYTHON_LAYERS = [
     ["_inputs.canonical", "_inputs.scores", "_inputs.candidates"],
     ["_inputs.keyed"],
     ["_inputs.arrays", "_inputs.sequences", "_inputs.sparse", "_inputs.ratings", "_inputs.mappings", "_inputs.frames"],
-    ["_inputs.containers"],
+    ["_inputs.containers", "_inputs.batches"],
     ["_inputs.embeddings"],
     ["_inputs.alignment", "_inputs.of_users"],
     ["_inputs"],
@@ -87,6 +87,7 @@ PYTHON_LAYERS = [
     ["_finish"],
     ["_report"],
     ["_choose"],
+    ["_stream"],
     ["_run"],
     ["_evaluate", "reference"],
     ["_functions"],

@@ -89,11 +89,12 @@ class IntegerItems {
     if (value == -1 && overflow == 0 && PyErr_Occurred() != nullptr)
       throw py::error_already_set();
     if (overflow != 0 || value < 0) note(item, at);
+    overflows_ = overflows_ || overflow != 0;
     items_.push_back(value);
   }
-  // Throws InputError if an id was out of range: only then is it known how many are.
+  // Throws InputError if there are ids that int64 does not hold; others are validated with all else.
   py::array_t<std::int64_t> finish() {
-    if (fault_.count > 0) throw InputError(std::move(fault_));
+    if (overflows_) throw InputError(std::move(fault_));
     return py::array_t<std::int64_t>(static_cast<py::ssize_t>(items_.size()), items_.data());
   }
 
@@ -105,11 +106,11 @@ class IntegerItems {
     fault_.found = py::str(item);
     fault_.row = at.row;
     fault_.position = at.position;
-    if (fault_.found == "-1") fault_.hint = "-1 is padding only in a 2-D array, at the end of a row";
   }
 
   std::string argument_;
   IntegralTypes types_;
+  bool overflows_ = false;
   std::vector<std::int64_t> items_;
   Fault fault_{.count = 0};
 };
@@ -215,7 +216,7 @@ py::tuple walk(const py::list& rows, Items& items, bool valued, const std::strin
     const auto held = py::reinterpret_borrow<py::object>(rows[static_cast<std::size_t>(row)]);
     if (!held.is_none()) {
       const bool is_dict = PyDict_CheckExact(held.ptr());
-      if (is_dict != valued) {
+      if (is_dict != valued && !(valued && py::len(held) == 0)) {
         throw TypeFault(
             {.argument = argument,
              .expected = valued ? "a mapping from item to " + what.substr(0, what.size() - 1) +
@@ -226,7 +227,7 @@ py::tuple walk(const py::list& rows, Items& items, bool valued, const std::strin
       }
       total += walk_row(held, [&](py::handle item, py::handle value, Count position) {
         items.take(item, {.row = row, .position = position});
-        if (valued) values.take(value, {.row = row, .position = position});
+        if (value) values.take(value, {.row = row, .position = position});
         if (position % kAtATime == kAtATime - 1) poll_signals();
       });
     }

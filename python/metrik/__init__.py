@@ -23,6 +23,7 @@ from metrik._evaluate import evaluate
 from metrik._functions import *  # noqa: F403 - one function a metric
 from metrik._functions import __all__ as _functions
 from metrik._inputs import (
+    Batches,
     Candidates,
     Embeddings,
     Exclude,
@@ -55,6 +56,7 @@ def __getattr__(name: str) -> str:
 
 
 __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry
+    "Batches",
     "Candidates",
     "CapacityError",
     "Choice",

@@ -20,6 +20,7 @@ from metrik._conventions import STRICT_TIES, Convention, as_convention
 from metrik._errors import EvaluationWarning, MetrikError, caller_level, input_error, type_error
 from metrik._finish import finished
 from metrik._inputs import (
+    Batches,
     Candidates,
     Columns,
     Exclude,
@@ -42,6 +43,7 @@ from metrik._metrics import Value, computed, part_places, plan
 from metrik._optional import is_sparse
 from metrik._progress import Progress, untold
 from metrik._report import Comparison, Report, joined_users
+from metrik._stream import streamed
 from metrik._state import Label, State, Sums, planned
 from metrik._threads import settled_threads
 
@@ -120,7 +122,7 @@ def run(
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
     known = truth if truth is None else truth_of(truth, columns)
-    call = _Call(
+    call = Call(
         engine,
         values,
         convention,
@@ -148,6 +150,12 @@ def run(
         of_systems = is_of_systems(predictions)
         if of_systems or (of_systems is None and known.names is None):
             return _compare(call, known, predictions)
+    if isinstance(predictions, Batches):
+        with call.progress.of(None):
+            report = streamed(call, known, predictions)
+        _warn_of_ties(report, None)
+        _warn(report, whole=False)
+        return report
     case = call.case(known, call.predictions(predictions, known))
     with call.progress.of(len(case.truth)):
         report = call.whole(case)
@@ -162,7 +170,7 @@ def _known(truth: Truth | None) -> Known:
     return Known() if truth is None else Known(truth.names, truth.catalogue)
 
 
-def _compare(call: _Call, truth: Truth, given: Mapping[Any, object]) -> Comparison:
+def _compare(call: Call, truth: Truth, given: Mapping[Any, object]) -> Comparison:
     if not given:
         raise input_error("predictions", "at least one system", "an empty mapping")
     systems: dict[str, Predictions] = {}
@@ -223,7 +231,7 @@ def _is_item(case: Aligned, error: MetrikError, number: int) -> bool:
 
 
 @dataclass(frozen=True)
-class _Call:
+class Call:
     """The arguments that hold for all users, or for all users one after another."""
 
     engine: Engine
@@ -239,8 +247,11 @@ class _Call:
     columns: ColumnNames
 
     def predictions(self, given: object, truth: Truth | None) -> Predictions:
-        """Return the predictions, their scores in the type in which the convention compares them."""
-        predictions = predictions_of(given, self.columns, _known(truth))
+        """Return what was given as predictions, its names numbered on from those of the truth."""
+        return self.settled(predictions_of(given, self.columns, _known(truth)))
+
+    def settled(self, predictions: Predictions) -> Predictions:
+        """Return the predictions with their scores in the type in which the convention compares them."""
         if self.convention.score_dtype == "native" or isinstance(predictions, Rankings):
             return predictions
         return predictions.narrowed()
@@ -341,7 +352,7 @@ class _Call:
         )
         return [(name, values) for name, values in given if values is not None]
 
-    def _slice(self, begin: int, end: int) -> _Call:
+    def _slice(self, begin: int, end: int) -> Call:
         for name, given in self._of_users():
             if len(given) < end:
                 raise input_error(name, f"one entry for each of {end} users or more", str(len(given)))
@@ -392,6 +403,9 @@ def _state(problem: Problem, outcome: Outcome, names: list[str], labels: list[La
     )
 
 
+_BY_CHANCE = 32  # fewer items by number than these may well be others
+
+
 def _warn_of_items(report: Report, case: Aligned, system: str = "") -> None:
     """Say so if no item of the truth is among the predictions at all: most likely their ids are not the same ones."""
     lists = case.predictions.lists if isinstance(case.predictions, Candidates) else case.predictions
@@ -399,7 +413,8 @@ def _warn_of_items(report: Report, case: Aligned, system: str = "") -> None:
         value > 0 for name, value in report.values.items() if not name.startswith(("num_rel", "num_rec"))
     ):
         return
-    if not len(lists.items) or not len(case.truth.items) or np.isin(case.truth.items, lists.items).any():
+    fewest = 1 if case.truth.names is not None or case.items is not None else _BY_CHANCE
+    if min(len(lists.items), len(case.truth.items)) < fewest or np.isin(case.truth.items, lists.items).any():
         return
     message = (
         f"{system}none of the items of the truth, such as {case.item(int(case.truth.items[0]))}, is in any list of the "

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from metrik._errors import input_error, type_error
+from metrik._inputs import frames, mappings, sparse
+from metrik._inputs.batches import Batches, Reader, of_rows
 from metrik._inputs.candidates import Candidates
 from metrik._inputs.canonical import Columns, Exclude, Lists, Rankings, Rows, Truth
 from metrik._inputs.checks import as_numpy
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from metrik._inputs.roles import ColumnNames
 
 __all__ = [
+    "Batches",
     "Candidates",
     "Columns",
     "Embeddings",
@@ -83,7 +86,7 @@ def as_truth(
     >>> import metrik
     >>> metrik.as_truth([[1, 4], [21]])
     <Truth of 2 users, 3 items (int64)>
-    >>> metrik.as_truth({"ann": {"film": 3.0, "song": 1.0}, "bob": ["film"][:0]}).users
+    >>> metrik.as_truth({"ann": {"film": 3.0, "song": 1.0}, "bob": {}}).users
     array(['ann', 'bob'], dtype='<U3')
     """
     return truth_of(value, {"user": user, "item": item, "grade": grade})
@@ -117,10 +120,12 @@ def as_rankings(value: object) -> Rankings:
     >>> metrik.as_rankings((ids, distances)).row(1)
     array([21,  3])
     """
-    predictions = predictions_of(value, {})
-    if not isinstance(predictions, Rankings):
-        raise type_error("predictions", "lists of ids, best first", f"{type(predictions).__name__}, which have scores")
-    return predictions
+    if isinstance(value, Rankings):
+        return value
+    rows = rows_of(value, Asked("predictions"))
+    if rows.scores is not None:
+        raise type_error("predictions", "lists of ids, best first", "ids with scores")
+    return Rankings.from_rows(rows)
 
 
 def as_predictions(
@@ -168,9 +173,9 @@ def predictions_of(value: object, columns: ColumnNames, known: Known = Known()) 
         return value
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind == "f":
         return Scores(value)
-    rows = rows_of(value, Asked("predictions", known, columns))
-    lists = Rankings.from_rows(rows)
-    return lists if rows.scores is None else Candidates.named(lists, rows.scores, "predictions")
+    if isinstance(value, Batches):
+        return Reader(value, columns, known).whole()
+    return of_rows(rows_of(value, Asked("predictions", known, columns)))
 
 
 def as_scored(value: object) -> Scored:
@@ -178,12 +183,12 @@ def as_scored(value: object) -> Scored:
     value = as_numpy(value, "scores")
     if isinstance(value, (Scores, Candidates, Embeddings)):
         return value
-    if isinstance(value, (np.ndarray, list, tuple)):
+    if not (sparse.matches(value) or mappings.matches(value) or frames.matches(value)):
         return Scores.named(value, "scores")
-    predictions = predictions_of(value, {})
-    if isinstance(predictions, Rankings):
+    scored = of_rows(rows_of(value, Asked("scores")), "scores")
+    if isinstance(scored, Rankings):
         raise type_error("scores", "items with scores", "lists of items")
-    return predictions
+    return scored
 
 
 def as_exclude(

@@ -51,18 +51,51 @@ def aligned(truth: Truth, predictions: Predictions, exclude: Exclude | None) -> 
     """Match users by name, if they have names, and items by name, if they have."""
     given = len(truth)
     own = predictions.names if isinstance(predictions, (Rankings, Candidates)) else None
-    others = [("predictions", own), ("exclude", None if exclude is None else exclude.names)]
-    users = _users(truth, dict(others))
-    if users is not None:
+    if truth.names is not None and own is None:
+        hint = "rows without keys are matched with metrik.Truth(..., users=...) or a list"
+        raise type_error("predictions", "keys of users, as the truth has them", "rows by number", hint=hint)
+    if own is not None or (exclude is not None and exclude.names is not None):
+        truth = named(truth)
+        assert truth.names is not None  # noqa: S101 - for the type checker
+        users = truth.names
         if own is not None:
             users, rows = _joined(users, own, "predictions")
             predictions = _rebuilt(predictions, taken(_rows(predictions), _sources(rows, len(users))))
         truth = widened(truth, users)
-        if exclude is not None and exclude.names is not None:
-            _, rows = _joined(users, exclude.names, "exclude")
-            every = _sources(rows, max(len(users), int(rows.max(initial=-1)) + 1))
-            exclude = Exclude.from_rows(taken(exclude.rows(), every[: len(users)])._replace(users=None))
+        if exclude is not None:
+            _, sources = numbered(users, exclude, "exclude")
+            exclude = Exclude.from_rows(taken(exclude.rows(), sources[: len(users)])._replace(users=None))
+    elif truth.names is not None and exclude is not None:
+        raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
     return _items_aligned(Aligned(truth, predictions, exclude, given))
+
+
+def named(truth: Truth) -> Truth:
+    """Return the truth with names of its users, which may be their labels."""
+    if truth.names is not None:
+        return truth
+    if truth.labels is None:
+        hint = "metrik.Truth(..., users=...) has some"
+        raise type_error("truth", "keys of users, as what it is matched with", "rows by number", hint=hint)
+    rows = truth.rows()._replace(users=names_of(truth.labels, "truth.users"))
+    return Truth.from_rows(rows, unknown_actual=truth.unknown_actual)
+
+
+def of_catalogue(exclude: Exclude, catalogue: Names | None) -> Exclude:
+    """Return the same, its items among names that go on from the catalogue, if both have names."""
+    if catalogue is None or exclude.catalogue is None or exclude.catalogue.goes_on_from(catalogue):
+        return exclude
+    union, numbers = _joined(catalogue, exclude.catalogue, "items of exclude")
+    rows = exclude.rows()
+    return Exclude.from_rows(rows._replace(items=numbers[rows.items], catalogue=union))
+
+
+def numbered(users: Names, lists: Lists, argument: str) -> tuple[Names, NDArray[np.int64]]:
+    """Return the users with those of the lists after them, and which row of the lists each has; -1 for none."""
+    if lists.names is None:
+        raise type_error(argument, "keys of users, as the truth has them", "rows by number")
+    union, rows = _joined(users, lists.names, argument)
+    return union, _sources(rows, len(union))
 
 
 def widened(truth: Truth, users: Names) -> Truth:
@@ -84,26 +117,11 @@ def everyone(truth: Truth, systems: dict[str, Predictions]) -> Truth:
     return truth if users is None else widened(truth, users)
 
 
-def _users(truth: Truth, others: dict[str, Names | None]) -> Names | None:
-    """Return the names of the users of the truth, if users are matched by name."""
-    if truth.names is not None:
-        if others["predictions"] is None:
-            hint = "rows without keys are matched with metrik.Truth(..., users=...) or a list"
-            raise type_error("predictions", "keys of users, as the truth has them", "rows by number", hint=hint)
-        return truth.names
-    keyed = [argument for argument, names in others.items() if names is not None]
-    if not keyed:
-        return None
-    if truth.labels is not None:
-        return names_of(truth.labels, "truth.users")
-    hint = "metrik.Truth(..., users=...) has some"
-    raise type_error("truth", f"keys of users, as {keyed[0]} have them", "rows by number", hint=hint)
-
-
 def _joined(users: Names, others: Names, argument: str) -> tuple[Names, Numbers]:
     """Return the names of both, those of the first first, and the numbers of the second."""
-    if others.goes_on_from(users):
-        return others, np.arange(len(others), dtype=np.uint32)
+    for first, second in ((users, others), (others, users)):
+        if second.goes_on_from(first):
+            return second, np.arange(len(others), dtype=np.uint32)
     if not len(others):
         return users, np.zeros(0, np.uint32)
     union = Names.of_kinds(others.kinds, others.labels) if not len(users) else users.extended()

@@ -61,6 +61,7 @@ def rows_of(value: object, asked: Asked) -> Rows:
         "truth": " or metrik.Truth",
         "predictions": ", metrik.Rankings, Scores, Candidates or Embeddings",
         "exclude": " or metrik.Exclude",
+        "scores": ", metrik.Scores, Candidates or Embeddings",
         "candidates": " or one sequence of ids for all users",
     }
     raise type_error(asked.argument, f"{expected}{others[asked.argument]}", type(value).__name__)
@@ -79,5 +80,11 @@ def as_columns(value: object) -> Columns | None:
         items = id_array(value, "candidates")
         return Columns.from_rows(Rows(np.array([0, len(items)]), items), for_all=True)
     if sequences.is_flat(value) and not found.matches(value):  # a pair of arrays is a tuple too
-        return Columns.from_rows(sequences.rows([value], "candidates"), for_all=True)
-    return Columns.from_rows(rows_of(value, Asked("candidates")), for_all=False)
+        return Columns.from_rows(_of_numbers(sequences.rows([value], "candidates")), for_all=True)
+    return Columns.from_rows(_of_numbers(rows_of(value, Asked("candidates"))), for_all=False)
+
+
+def _of_numbers(rows: Rows) -> Rows:
+    if rows.users is not None or rows.catalogue is not None:
+        raise type_error("candidates", "numbers of columns, for all users or row by row", "names of users or items")
+    return rows

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from metrik._inputs.roles import ColumnNames
 
 
+_VALUES = {
+    "truth": {"grades": "grade"},
+    "predictions": {"scores": "score", "ranks": "rank"},
+    "scores": {"scores": "score"},
+}  # what a frame has beside users and items, and what the column is called
+
+
 class Table(NamedTuple):
     """The columns that were asked for, by name."""
 
@@ -33,26 +40,61 @@ def matches(value: object) -> bool:
     return _optional.is_pandas(value) or _optional.is_lazy(value) or hasattr(value, "__arrow_c_stream__")
 
 
+class EntryColumns(NamedTuple):
+    """The columns of rows that have one user and one item each."""
+
+    users: list[Column]
+    labels: list[str]
+    items: Column
+    grades: Column | None = None
+    scores: Column | None = None
+    ranks: Column | None = None
+
+
+class _Chosen(NamedTuple):
+    users: list[str]
+    item: str
+    values: dict[str, str]  # the columns of grades, scores or ranks
+    found: Table
+
+
 def rows(value: object, argument: str, known: Known, given: ColumnNames) -> Rows:
     """Return the rows: of entries with one user and item each, or of users with a list of items each."""
+    chosen = _chosen(value, argument, given)
+    if chosen.item not in chosen.found.lists:
+        return keyed.of_entries(_entry_columns(chosen, argument), argument, known)
+    users = [chosen.found.columns[user] for user in chosen.users]
+    return keyed.of_lists(users, chosen.users, _lists(chosen, argument, known), argument, known)
+
+
+def entry_columns(value: object, argument: str, given: ColumnNames) -> EntryColumns:
+    """Return the columns of a frame whose rows have one user and one item each."""
+    chosen = _chosen(value, argument, given)
+    if chosen.item in chosen.found.lists:
+        raise type_error(f"{argument}.{chosen.item}", "an item in each row", "lists")
+    return _entry_columns(chosen, argument)
+
+
+def _chosen(value: object, argument: str, given: ColumnNames) -> _Chosen:
     names = names_of(value)
     users = roles.user_columns(names, given.get("user"), argument)
     item = roles.item_column(names, given.get("item"), argument)
     values = _value_columns(names, argument, given)
-    found = table(value, [*users, item, *values.values()], argument)
-    keys = [found.columns[user] for user in users]
-    columns_of = {role: found.columns[name] for role, name in values.items()}
-    if item not in found.lists:
-        if argument == "predictions" and not values:
-            expected = "a column of scores or of ranks, for the order of rows says nothing"
-            raise input_error(argument, expected, f"the columns {', '.join(names)}", hint="score= or rank= names it")
-        return keyed.of_entries(keys, users, found.columns[item], argument, known, **columns_of)
-    return keyed.of_lists(keys, users, _lists(found, item, values, argument, known), argument, known)
+    return _Chosen(users, item, values, table(value, [*users, item, *values.values()], argument))
+
+
+def _entry_columns(chosen: _Chosen, argument: str) -> EntryColumns:
+    columns_of = {what: chosen.found.columns[name] for what, name in chosen.values.items()}
+    if argument in {"predictions", "scores"} and not columns_of:
+        expected = "a column of scores or of ranks, for the order of rows says nothing"
+        raise input_error(argument, expected, "none", hint="score= or rank= names it")
+    users = [chosen.found.columns[user] for user in chosen.users]
+    return EntryColumns(users, chosen.users, chosen.found.columns[chosen.item], **columns_of)
 
 
 def _value_columns(names: Sequence[str], argument: str, given: ColumnNames) -> dict[str, str]:
     """Return which columns have grades, or scores or ranks."""
-    possible = {"truth": {"grades": "grade"}, "predictions": {"scores": "score", "ranks": "rank"}}.get(argument, {})
+    possible = _VALUES.get(argument, {})
     named = {what: role for what, role in possible.items() if given.get(role) is not None}
     found = {
         what: name
@@ -65,8 +107,9 @@ def _value_columns(names: Sequence[str], argument: str, given: ColumnNames) -> d
     return found
 
 
-def _lists(found: Table, item: str, values: dict[str, str], argument: str, known: Known) -> Rows:
+def _lists(chosen: _Chosen, argument: str, known: Known) -> Rows:
     """Return a row of items for each row of the frame. Lists of predictions without scores are best first."""
+    _, item, values, found = chosen
     indptr = found.lists[item]
     ids, catalogue = keyed.item_ids(found.columns[item], f"{argument}.{item}", known.items)
     own = Rows(indptr, ids, catalogue=catalogue)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from metrik._inputs.checks import Ids, Offsets
     from metrik._inputs.columns import Column
+    from metrik._inputs.frames import EntryColumns
 
 
 class Known(NamedTuple):
@@ -29,21 +30,12 @@ class Known(NamedTuple):
     items: Names | None = None
 
 
-def of_entries(
-    users: Sequence[Column],
-    labels: Sequence[str],
-    items: Column,
-    argument: str,
-    known: Known,
-    *,
-    grades: Column | None = None,
-    scores: Column | None = None,
-    ranks: Column | None = None,
-) -> Rows:
+def of_entries(columns: EntryColumns, argument: str, known: Known) -> Rows:
     """Return the rows of entries of one user and one item each, in any order; those of a user stay in theirs."""
+    users, labels, items, grades, scores, ranks = columns
     _check_lengths(argument, *users, items, *(column for column in (grades, scores, ranks) if column is not None))
     names, numbers = _numbered(users, labels, argument, known.users)
-    places = None if ranks is None else _rank_array(ranks, f"{argument}.rank")
+    places = None if ranks is None else rank_array(ranks, f"{argument}.rank")
     try:
         indptr, order = _core.grouped(numbers, len(names), places, argument)
     except MetrikError as error:
@@ -72,12 +64,14 @@ def of_lists(users: Sequence[Column], labels: Sequence[str], rows: Rows, argumen
     return taken(rows, sources)._replace(users=names)
 
 
-def item_ids(items: Column, argument: str, known: Names | None) -> tuple[Ids, Names | None]:
+def item_ids(
+    items: Column, argument: str, known: Names | None, *, extend: bool = True
+) -> tuple[Ids, Names | None]:
     """Return integers as they are; of strings or bytes, their numbers and what these mean."""
     check_names(items, argument)
     if items.kind == "int":
         return id_array(items.numbers(argument), argument), None
-    catalogue = started([items.kind], (), known)
+    catalogue = started([items.kind], (), known) if extend or known is None else known
     return catalogue.number([items], argument), catalogue
 
 
@@ -89,13 +83,20 @@ def started(kinds: Sequence[str], labels: Sequence[str], known: Names | None) ->
 def _numbered(
     users: Sequence[Column], labels: Sequence[str], argument: str, known: Names | None
 ) -> tuple[Names, NDArray[np.uint32]]:
-    for column, label in zip(users, labels, strict=True):
-        check_names(column, f"{argument}.{label}")
+    checked_users(users, labels, argument)
     names = started([column.kind for column in users], labels, known)
     return names, names.number(users, argument)
 
 
-def _rank_array(ranks: Column, argument: str) -> NDArray[Any]:
+def checked_users(users: Sequence[Column], labels: Sequence[str], argument: str) -> Sequence[Column]:
+    """Return the columns if they can be names."""
+    for column, label in zip(users, labels, strict=True):
+        check_names(column, f"{argument}.{label}")
+    return users
+
+
+def rank_array(ranks: Column, argument: str) -> NDArray[Any]:
+    """Return ranks as int64 or float64."""
     array = ranks.numbers(argument)
     if array.dtype.kind in "iu":
         return id_array(array, argument).astype(np.int64, copy=False)

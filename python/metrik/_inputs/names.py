@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -38,6 +38,7 @@ class Names:
     parts: tuple[_core.Keys, ...]
     pairs: tuple[_core.Keys, ...]  # one less than parts
     base: Names | None = None
+    _places: dict[int, Numbers] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_kinds(cls, kinds: Sequence[str], labels: Sequence[str] = ()) -> Names:
@@ -115,7 +116,10 @@ class Names:
 
     def places_in_order(self) -> Numbers:
         """Return the place of each name among all of them in ascending order; there is one part."""
-        return self.parts[0].places_in_order()
+        if len(self) not in self._places:  # names may have come since
+            self._places.clear()
+            self._places[len(self)] = self.parts[0].places_in_order()
+        return self._places[len(self)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = [_content(part) for part in self.parts]

@@ -15,7 +15,7 @@ from metrik._inputs.canonical import Rows
 from metrik._inputs.checks import as_numpy, id_array
 from metrik._inputs.keyed import Known, started
 
-VALUED = {"truth": "grades", "predictions": "scores"}  # what a mapping from items has, by argument
+VALUED = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # what a mapping from items has, by argument
 
 _WALKED = {list, tuple, set, frozenset, dict, type(None)}  # by the core as they are
 

@@ -36,7 +36,7 @@ def matches(value: object) -> bool:
 def rows(value: object, argument: str) -> Rows:
     """Return the rows: the values are scores of predictions; in the truth, what is stored as zero is not relevant."""
     stored, values = entries(value, argument)
-    if argument == "predictions":
+    if argument in {"predictions", "scores"}:
         return stored._replace(scores=values)
     if argument != "truth" or bool((values == 1).all()):
         return stored

@@ -1,0 +1,231 @@
+"""Predictions that come in pieces, as from a file that is larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from metrik import _core
+from metrik._errors import input_error, type_error
+from metrik._inputs import frames, keyed
+from metrik._inputs.candidates import Candidates
+from metrik._inputs.canonical import Rankings, Rows
+from metrik._inputs.names import Names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from metrik._inputs.checks import Ids, Offsets
+    from metrik._inputs.keyed import Known
+    from metrik._inputs.names import Numbers
+    from metrik._inputs.roles import ColumnNames
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Batches:
+    """Predictions as data frames one after another, such as the batches of a file.
+
+    `metrik.evaluate` holds few of them at a time if the rows of each user stand together, across the borders of
+    frames too; else it reads all.
+
+    Parameters
+    ----------
+    source : callable without arguments
+        Returns the data frames, of any library, from the first to the last; each time it is called.
+    user, item, score, rank : str, optional
+        What the columns are called, as in `metrik.as_predictions`.
+
+    Examples
+    --------
+    >>> import metrik
+    >>> import polars as pl
+    >>> halves = [{"user": ["ann", "ann", "bob"], "item": [4, 2, 3], "rank": [1, 2, 1]},
+    ...           {"user": ["bob", "eve"], "item": [21, 7], "rank": [2, 1]}]
+    >>> batches = metrik.Batches(lambda: map(pl.DataFrame, halves))
+    >>> metrik.evaluate({"ann": [2], "bob": [21], "eve": [1]}, batches, "recall@2")["recall@2"]
+    0.6666666666666666
+    """
+
+    source: Callable[[], Iterable[Any]]
+    columns: ColumnNames
+
+    def __init__(
+        self,
+        source: Callable[[], Iterable[Any]],
+        *,
+        user: str | Sequence[str] | None = None,
+        item: str | None = None,
+        score: str | None = None,
+        rank: str | None = None,
+    ) -> None:
+        if not callable(source):
+            raise type_error("source", "a callable that returns data frames", type(source).__name__)
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "columns", {"user": user, "item": item, "score": score, "rank": rank})
+
+
+class Entries(NamedTuple):
+    """Rows of one user and one item each."""
+
+    users: Numbers
+    items: Ids
+    scores: NDArray[Any] | None
+    ranks: NDArray[Any] | None
+
+    def __getitem__(self, rows: Any) -> Any:  # noqa: ANN401 - of a tuple it would be a member
+        """Return some of the rows."""
+        return Entries(*(None if column is None else column[rows] for column in tuple(self)))
+
+    @staticmethod
+    def joined(parts: Sequence[Entries]) -> Entries:
+        """Return the rows of all parts."""
+        columns = zip(*map(tuple, parts), strict=True)
+        return Entries(*(None if column[0] is None else np.concatenate(column) for column in columns))
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+
+class Reader:
+    """Reads batches, and numbers the users and items of all of them alike."""
+
+    def __init__(self, batches: Batches, columns: ColumnNames, known: Known) -> None:
+        given = {name: value for name, value in batches.columns.items() if value is not None}
+        self._source = batches.source
+        self._columns: ColumnNames = {**columns, **given}  # type: ignore[typeddict-item]
+        self._known = known
+        self.users: Names | None = None
+        self.items: Names | None = None
+
+    def __iter__(self) -> Iterator[Entries]:
+        """Read from the first batch to the last."""
+        self.users = self.items = None
+        first: tuple[bool, ...] | None = None
+        for frame in self._source():
+            entries = self._entries(frame)
+            form = (self.items is None, entries.scores is None, entries.ranks is None)
+            if first is None:
+                first = form
+            elif form != first and len(entries):
+                raise input_error("predictions", "batches of the same columns", "one that has others")
+            yield entries
+
+    def _entries(self, frame: Any) -> Entries:  # noqa: ANN401 - a frame of any library
+        found = frames.entry_columns(frame, "predictions", self._columns)
+        users = keyed.checked_users(found.users, found.labels, "predictions")
+        if self.users is None:
+            self.users = keyed.started([column.kind for column in users], found.labels, self._known.users)
+        numbers = self.users.number(users, "predictions")
+        if self.items is not None and found.items.kind == "int":
+            self.items.check_kinds(["int"], "predictions")
+        base = self.items if self.items is not None else self._known.items
+        ids, names = keyed.item_ids(found.items, "predictions.item", base, extend=self.items is None)
+        self.items = names
+        return Entries(
+            numbers,
+            ids,
+            None if found.scores is None else found.scores.numbers("predictions.score"),
+            None if found.ranks is None else keyed.rank_array(found.ranks, "predictions.rank"),
+        )
+
+    def whole(self) -> Rankings | Candidates:
+        """Return the rows of all batches, in any order."""
+        parts = list(self)
+        if not parts:
+            return Rankings.from_rows(
+                Rows(np.zeros(1, np.int64), np.zeros(0, np.int64), users=Names.of_kinds(["str"], ["user"]))
+            )
+        assert self.users is not None  # noqa: S101 - there was a batch
+        entries = Entries.joined(parts)
+        indptr, order = _core.grouped(entries.users, len(self.users), entries.ranks, "predictions")
+        if order is not None:
+            entries = entries[order]
+        present = np.diff(indptr) > 0
+        rows = Rows(
+            indptr,
+            entries.items,
+            present=None if present.all() else present,
+            scores=entries.scores,
+            users=self.users,
+            catalogue=self.items,
+        )
+        return of_rows(rows)
+
+
+def of_rows(rows: Rows, argument: str = "predictions") -> Rankings | Candidates:
+    """Return lists, or candidates where there are scores."""
+    lists = Rankings.from_rows(rows)
+    return lists if rows.scores is None else Candidates.named(lists, rows.scores, argument)
+
+
+class Unsorted(Exception):  # noqa: N818 - a finding, not an error
+    """The rows of a user do not stand together."""
+
+
+class Block(NamedTuple):
+    """Consecutive users with all of their rows."""
+
+    users: Numbers
+    rows: Rows  # one each
+
+
+def blocks(reader: Reader) -> Iterator[Block]:
+    """Cut the batches between users. What a border cuts through makes a block of its own.
+
+    Raise Unsorted if the rows of a user do not stand together.
+    """
+    finished = np.zeros(0, np.bool_)
+    carried: list[Entries] = []
+    for entries in reader:
+        if not len(entries):
+            continue
+        starts = np.concatenate([[0], np.flatnonzero(entries.users[1:] != entries.users[:-1]) + 1])
+        ready: list[Block] = []
+        if carried and carried[0].users[0] == entries.users[0]:
+            carried.append(entries[: starts[1] if len(starts) > 1 else None])
+            if len(starts) == 1:
+                continue
+            entries, starts = entries[starts[1] :], starts[1:] - starts[1]
+        if carried:
+            ready.append(_block(Entries.joined(carried), np.zeros(1, np.int64)))
+        carried = [_copied(entries[starts[-1] :])]
+        if starts[-1]:
+            ready.append(_block(entries[: starts[-1]], starts[:-1]))
+        for block in ready:
+            finished = _mark(finished, block.users)
+            yield block
+    if carried:
+        block = _block(Entries.joined(carried), np.zeros(1, np.int64))
+        _mark(finished, block.users)
+        yield block
+
+
+def _copied(entries: Entries) -> Entries:
+    """Return the rows by themselves, so that the batch they were in need not be kept."""
+    return Entries(*(None if column is None else column.copy() for column in tuple(entries)))
+
+
+def _block(entries: Entries, starts: Offsets) -> Block:
+    indptr = np.concatenate([starts, [len(entries)]]).astype(np.int64)
+    users = entries.users[starts]
+    if entries.ranks is not None:
+        local = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
+        _, order = _core.grouped(local, len(users), entries.ranks, "predictions")
+        entries = entries if order is None else entries[order]
+    return Block(users, Rows(indptr, entries.items, scores=entries.scores))
+
+
+def _mark(finished: NDArray[np.bool_], users: Numbers) -> NDArray[np.bool_]:
+    """Note that the users are finished; raise Unsorted if one was before."""
+    most = int(users.max())
+    if most >= len(finished):
+        finished = np.concatenate([finished, np.zeros(most + 1 + len(finished), np.bool_)])
+    if finished[users].any() or len(np.unique(users)) < len(users):
+        raise Unsorted
+    finished[users] = True
+    return finished

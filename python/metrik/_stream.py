@@ -1,0 +1,106 @@
+"""Predictions in batches: users are evaluated as they are complete, and nobody's rows are kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metrik._inputs import Exclude, Known, Predictions, Truth
+from metrik._inputs.alignment import Aligned, aligned, named, numbered, of_catalogue
+from metrik._inputs.batches import Batches, Block, Reader, Unsorted, blocks, of_rows
+from metrik._inputs.canonical import Rows, taken
+from metrik._report import Report
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from metrik._inputs.names import Names
+    from metrik._run import Call
+    from metrik._state import State
+
+
+def streamed(call: Call, truth: Truth, batches: Batches) -> Report:
+    """Evaluate block after block; the report is the same as of all rows at once."""
+    truth = named(truth)
+    assert truth.names is not None  # noqa: S101 - for the type checker
+    known, excluded = Known(truth.names, truth.catalogue), None
+    if call.exclude is not None:
+        exclude = of_catalogue(call.exclude, truth.catalogue)
+        users, excluded = numbered(truth.names, exclude, "exclude")
+        call, known = replace(call, exclude=exclude), Known(users, exclude.catalogue or truth.catalogue)
+    reader = Reader(batches, call.columns, known)
+    stream = _Stream(call, truth, excluded)
+    try:
+        for users, rows in blocks(reader):
+            stream.add(Block(users, rows._replace(catalogue=reader.items)))
+    except Unsorted:
+        every = Reader(batches, call.columns, Known(truth.names, known.items))  # without users of exclude alone
+        return call.whole(call.case(truth, call.settled(every.whole())))
+    stream.add_rest(scored=stream.scored)
+    return stream.report(reader.users or truth.names)
+
+
+class _Stream:
+    """What was found so far."""
+
+    def __init__(self, call: Call, truth: Truth, excluded: NDArray[np.int64] | None) -> None:
+        self._call = call
+        self._truth = truth
+        self._excluded = excluded  # which row of exclude each user has
+        self._state: State | None = None
+        self._numbers: list[NDArray[np.uint32]] = []
+        self._tables: list[NDArray[np.float64]] = []
+        self.scored = False
+
+    def add(self, block: Block) -> None:
+        """Evaluate some users."""
+        predictions = self._call.settled(of_rows(block.rows))
+        self.scored = block.rows.scores is not None
+        call = self._call
+        if call.weights is not None or call.groups is not None:
+            every = Aligned(self._truth, predictions, None, len(self._truth))
+            call = replace(
+                call,
+                weights=None if call.weights is None else call.weights.of_users(block.users, every, call.convention),
+                groups=None if call.groups is None else call.groups.of_users(block.users, every, call.convention),
+            )
+        report = call.whole(self._case(block, predictions))
+        self._state = report.state if self._state is None else self._state.plus(report.state)
+        self._numbers.append(block.users)
+        self._tables += [] if report.table is None else [report.table]
+
+    def _case(self, block: Block, predictions: Predictions) -> Aligned:
+        """Return the rows of these users, who need no names any more."""
+        own = block.users.astype(np.int64)
+        own[own >= len(self._truth)] = -1
+        truth = Truth.from_rows(taken(self._truth.rows(), own)._replace(users=None))
+        exclude = self._call.exclude
+        if exclude is not None and self._excluded is not None:
+            rows = np.full(len(block.users), -1, np.int64)
+            known = block.users < len(self._excluded)
+            rows[known] = self._excluded[block.users[known]]
+            exclude = Exclude.from_rows(taken(exclude.rows(), rows)._replace(users=None, present=None))
+        return aligned(truth, predictions, exclude)
+
+    def add_rest(self, *, scored: bool) -> None:
+        """Evaluate the users of the truth who were in no batch."""
+        seen = np.zeros(len(self._truth), np.bool_)
+        for numbers in self._numbers:
+            seen[numbers[numbers < len(seen)]] = True
+        users = np.flatnonzero(~seen).astype(np.uint32)
+        if len(users) or self._state is None:
+            indptr = np.zeros(len(users) + 1, np.int64)
+            scores = np.zeros(0) if scored else None
+            nothing = Rows(indptr, np.zeros(0, np.int64), present=np.zeros(len(users), np.bool_), scores=scores)
+            self.add(Block(users, nothing))
+
+    def report(self, names: Names) -> Report:
+        """Return the report of all users: those of the truth first, in its order, then the others as they came."""
+        assert self._state is not None  # noqa: S101 - the rest is a block
+        numbers = np.concatenate(self._numbers)
+        order = np.argsort(np.where(numbers < len(self._truth), numbers, len(self._truth)), kind="stable")
+        users = names if np.array_equal(numbers[order], np.arange(len(names))) else names.array[numbers[order]]
+        table = np.concatenate(self._tables, axis=1)[:, order] if self._tables else None
+        return Report(self._state, users, table)
