@@ -87,6 +87,7 @@ PYTHON_LAYERS = [
     ["_finish"],
     ["_report"],
     ["_choose"],
+    ["_call", "_warnings"],
     ["_stream"],
     ["_run"],
     ["_evaluate", "reference"],

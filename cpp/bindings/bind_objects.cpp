@@ -204,6 +204,11 @@ Count walk_row(py::handle row, const Take& take) {
 }
 
 // The rows of users: lists, tuples, sets, dicts, or None for a user who has none.
+using PyRows = py::typing::List<py::object>;
+template <class Items>
+using PyWalked = py::typing::Tuple<py::array_t<Offset>, Items, std::optional<py::array_t<double>>,
+                                   std::optional<py::array_t<bool>>>;
+
 template <class Items>
 py::tuple walk(const py::list& rows, Items& items, bool valued, const std::string& argument,
                const std::string& what) {
@@ -247,19 +252,19 @@ py::tuple walk(const py::list& rows, Items& items, bool valued, const std::strin
   return py::make_tuple(offsets, items.finish(), numbers, flags);
 }
 
-py::tuple integer_rows(const py::list& rows, bool valued, const std::string& argument,
+PyWalked<py::array_t<std::int64_t>> integer_rows(const PyRows& rows, bool valued, const std::string& argument,
                        const std::string& what) {
   IntegerItems items(argument);
   return walk(rows, items, valued, argument, what);
 }
 
-py::tuple text_rows(OwnedKeys& keys, const py::list& rows, bool as_bytes, bool valued,
+PyWalked<Numbers> text_rows(OwnedKeys& keys, const PyRows& rows, bool as_bytes, bool valued,
                     const std::string& argument, const std::string& what) {
   TextItems items(keys.to_extend(), as_bytes, argument);
   return walk(rows, items, valued, argument, what);
 }
 
-Numbers number_texts(OwnedKeys& keys, const py::list& column, bool as_bytes,
+Numbers number_texts(OwnedKeys& keys, const PyRows& column, bool as_bytes,
                      const std::string& argument) {
   Numbers numbers(std::ssize(column));
   const auto out = writable(numbers);

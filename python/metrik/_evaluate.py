@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 from metrik import _core
 from metrik._blas import core_of
+from metrik._call import Outcome, Problem
 from metrik._isa import wanted_isa
 from metrik._metrics import core_rules
-from metrik._run import Outcome, Problem, run
+from metrik._run import run
 from metrik._state import Sums
 
 if TYPE_CHECKING:

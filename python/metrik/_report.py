@@ -253,7 +253,11 @@ class Report:
         """Return the report that `to_dict` described. Its values are taken from the state."""
         try:
             state = State.from_dict(data["state"])
-            users = None if data["users"] is None else _read_users(*data["users"], state.counts["users"])
+            users = (
+                None
+                if data["users"] is None
+                else _read_users(data["users"][0], data["users"][1], state.counts["users"])
+            )
             rows = [data["per_user"][name] for name in state.metrics] if data["per_user"] else None
             table = (
                 None
@@ -456,7 +460,7 @@ def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     if one.dtype.kind != other.dtype.kind:
         return False
     if one.dtype.kind in "OV":
-        return one.tolist() == other.tolist()
+        return bool(one.tolist() == other.tolist())
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 

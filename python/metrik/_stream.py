@@ -16,8 +16,8 @@ from metrik._report import Report
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from metrik._call import Call
     from metrik._inputs.names import Names
-    from metrik._run import Call
     from metrik._state import State
 
 
@@ -33,8 +33,8 @@ def streamed(call: Call, truth: Truth, batches: Batches) -> Report:
     reader = Reader(batches, call.columns, known)
     stream = _Stream(call, truth, excluded)
     try:
-        for users, rows in blocks(reader):
-            stream.add(Block(users, rows._replace(catalogue=reader.items)))
+        for block in blocks(reader):
+            stream.add(block._replace(rows=block.rows._replace(catalogue=reader.items)))
     except Unsorted:
         every = Reader(batches, call.columns, Known(truth.names, known.items))  # without users of exclude alone
         return call.whole(call.case(truth, call.settled(every.whole())))

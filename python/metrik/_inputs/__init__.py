@@ -10,7 +10,7 @@ from metrik._errors import input_error, type_error
 from metrik._inputs import frames, mappings, sparse
 from metrik._inputs.batches import Batches, Reader, of_rows
 from metrik._inputs.candidates import Candidates
-from metrik._inputs.canonical import Columns, Exclude, Lists, Rankings, Rows, Truth
+from metrik._inputs.canonical import Columns, Exclude, Lists, Rankings, Truth
 from metrik._inputs.checks import as_numpy
 from metrik._inputs.containers import Asked, as_columns, rows_of
 from metrik._inputs.embeddings import Embeddings
@@ -191,9 +191,7 @@ def as_scored(value: object) -> Scored:
     return scored
 
 
-def as_exclude(
-    value: object, *, user: str | Sequence[str] | None = None, item: str | None = None
-) -> Exclude | None:
+def as_exclude(value: object, *, user: str | Sequence[str] | None = None, item: str | None = None) -> Exclude | None:
     """Return the value as `Exclude`, converting it if it is another container.
 
     Parameters

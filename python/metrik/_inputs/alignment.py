@@ -158,7 +158,7 @@ def _items_aligned(case: Aligned) -> Aligned:
     named = [one.catalogue for one in lists.values() if one.catalogue is not None]
     if not named:
         return case
-    _check_all_named(case, lists)
+    _check_all_named(lists)
     union: Names = named[0]
     numbers: dict[str, Numbers] = {}
     for argument, one in lists.items():
@@ -184,7 +184,7 @@ def _items_aligned(case: Aligned) -> Aligned:
     )
 
 
-def _check_all_named(case: Aligned, lists: dict[str, Lists | Candidates]) -> None:
+def _check_all_named(lists: dict[str, Lists | Candidates]) -> None:
     """Raise InputTypeError if some items have names and others are integers: none would be the same."""
     kinds = {
         argument: "int" if one.catalogue is None else one.catalogue.kinds[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +15,7 @@ from metrik._inputs.canonical import Rankings, Rows
 from metrik._inputs.names import Names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -69,7 +68,8 @@ class Batches:
         object.__setattr__(self, "columns", {"user": user, "item": item, "score": score, "rank": rank})
 
 
-class Entries(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Entries:
     """Rows of one user and one item each."""
 
     users: Numbers
@@ -77,18 +77,29 @@ class Entries(NamedTuple):
     scores: NDArray[Any] | None
     ranks: NDArray[Any] | None
 
-    def __getitem__(self, rows: Any) -> Any:  # noqa: ANN401 - of a tuple it would be a member
+    def __len__(self) -> int:
+        return len(self.users)
+
+    def at(self, rows: slice | NDArray[np.int64]) -> Entries:
         """Return some of the rows."""
-        return Entries(*(None if column is None else column[rows] for column in tuple(self)))
+        return Entries(
+            self.users[rows],
+            self.items[rows],
+            None if self.scores is None else self.scores[rows],
+            None if self.ranks is None else self.ranks[rows],
+        )
 
     @staticmethod
     def joined(parts: Sequence[Entries]) -> Entries:
-        """Return the rows of all parts."""
-        columns = zip(*map(tuple, parts), strict=True)
-        return Entries(*(None if column[0] is None else np.concatenate(column) for column in columns))
-
-    def __len__(self) -> int:
-        return len(self.users)
+        """Return the rows of all parts, in arrays of their own."""
+        scores = [part.scores for part in parts if part.scores is not None]
+        ranks = [part.ranks for part in parts if part.ranks is not None]
+        return Entries(
+            np.concatenate([part.users for part in parts]),
+            np.concatenate([part.items for part in parts]),
+            np.concatenate(scores) if scores else None,
+            np.concatenate(ranks) if ranks else None,
+        )
 
 
 class Reader:
@@ -144,7 +155,7 @@ class Reader:
         entries = Entries.joined(parts)
         indptr, order = _core.grouped(entries.users, len(self.users), entries.ranks, "predictions")
         if order is not None:
-            entries = entries[order]
+            entries = entries.at(order)
         present = np.diff(indptr) > 0
         rows = Rows(
             indptr,
@@ -181,21 +192,22 @@ def blocks(reader: Reader) -> Iterator[Block]:
     """
     finished = np.zeros(0, np.bool_)
     carried: list[Entries] = []
-    for entries in reader:
-        if not len(entries):
+    for batch in reader:
+        if not len(batch):
             continue
-        starts = np.concatenate([[0], np.flatnonzero(entries.users[1:] != entries.users[:-1]) + 1])
+        starts = np.concatenate([[0], np.flatnonzero(batch.users[1:] != batch.users[:-1]) + 1])
         ready: list[Block] = []
-        if carried and carried[0].users[0] == entries.users[0]:
-            carried.append(entries[: starts[1] if len(starts) > 1 else None])
+        if carried and carried[0].users[0] == batch.users[0]:
+            carried.append(batch.at(slice(None, starts[1] if len(starts) > 1 else None)))
             if len(starts) == 1:
                 continue
-            entries, starts = entries[starts[1] :], starts[1:] - starts[1]
+            starts = starts[1:]
         if carried:
             ready.append(_block(Entries.joined(carried), np.zeros(1, np.int64)))
-        carried = [_copied(entries[starts[-1] :])]
-        if starts[-1]:
-            ready.append(_block(entries[: starts[-1]], starts[:-1]))
+        begin, end = starts[0], starts[-1]
+        carried = [Entries.joined([batch.at(slice(end, None))])]  # a copy, so that the batch need not be kept
+        if begin < end:
+            ready.append(_block(batch.at(slice(begin, end)), starts[:-1] - begin))
         for block in ready:
             finished = _mark(finished, block.users)
             yield block
@@ -205,18 +217,13 @@ def blocks(reader: Reader) -> Iterator[Block]:
         yield block
 
 
-def _copied(entries: Entries) -> Entries:
-    """Return the rows by themselves, so that the batch they were in need not be kept."""
-    return Entries(*(None if column is None else column.copy() for column in tuple(entries)))
-
-
 def _block(entries: Entries, starts: Offsets) -> Block:
     indptr = np.concatenate([starts, [len(entries)]]).astype(np.int64)
     users = entries.users[starts]
     if entries.ranks is not None:
         local = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
         _, order = _core.grouped(local, len(users), entries.ranks, "predictions")
-        entries = entries if order is None else entries[order]
+        entries = entries if order is None else entries.at(order)
     return Block(users, Rows(indptr, entries.items, scores=entries.scores))
 
 

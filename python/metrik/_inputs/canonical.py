@@ -45,10 +45,10 @@ class Rows(NamedTuple):
 def taken(rows: Rows, sources: NDArray[np.int64]) -> Rows:
     """Return other rows: each is the row here of that number, or nobody's where it is -1."""
     size, absent = len(rows.indptr) - 1, sources < 0
-    own = min(size, len(sources))
-    if np.array_equal(sources[:own], np.arange(own)) and absent[own:].all():
+    first = min(size, len(sources))
+    if np.array_equal(sources[:first], np.arange(first)) and absent[first:].all():
         return _resized(rows, len(sources))
-    lengths, starts, present = *np.zeros((2, len(sources)), np.int64), ~absent
+    lengths, starts, present = np.zeros(len(sources), np.int64), np.zeros(len(sources), np.int64), ~absent
     if size:
         known = np.where(absent, 0, sources)
         own = np.diff(rows.indptr) if rows.lengths is None else rows.lengths
@@ -72,10 +72,12 @@ def _resized(rows: Rows, size: int) -> Rows:
     if size == own:
         return rows
     if size < own:
-        end = rows.indptr[size]
-        items, grades, scores = (None if part is None else part[:end] for part in (rows.items, rows.grades, rows.scores))
-        assert items is not None  # noqa: S101 - for the type checker
-        rows = rows._replace(items=items, grades=grades, scores=scores)
+        end = int(rows.indptr[size])
+        rows = rows._replace(
+            items=rows.items[:end],
+            grades=None if rows.grades is None else rows.grades[:end],
+            scores=None if rows.scores is None else rows.scores[:end],
+        )
     indptr = np.concatenate([rows.indptr[: size + 1], np.full(max(0, size - own), rows.indptr[-1])])
     present = np.arange(size) < own
     if rows.present is not None:

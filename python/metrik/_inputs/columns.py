@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +14,8 @@ from metrik._errors import input_error, type_error
 from metrik._inputs.checks import id_array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from metrik._inputs.names import Numbers
@@ -120,7 +121,8 @@ class CodedColumn:
 
     def numbers(self, argument: str) -> NDArray[Any]:
         """Return the value of each row."""
-        return self.values.numbers(argument)[self._checked(argument)]
+        values: NDArray[Any] = self.values.numbers(argument)[self._checked(argument)]
+        return values
 
     def number(self, keys: _core.Keys, argument: str) -> Numbers:
         """Return the number of each row's value. Values of no row get none: a filter may have left them."""

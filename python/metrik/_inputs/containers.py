@@ -35,13 +35,17 @@ class Adapter(NamedTuple):
 
 ADAPTERS = (
     Adapter(
-        "a list of sequences", sequences.matches, lambda value, asked: sequences.rows(value, asked.argument, asked.known)
+        "a list of sequences",
+        sequences.matches,
+        lambda value, asked: sequences.rows(value, asked.argument, asked.known),
     ),
     Adapter("a sparse matrix", sparse.matches, lambda value, asked: sparse.rows(value, asked.argument)),
     Adapter("a mapping", mappings.matches, lambda value, asked: mappings.rows(value, asked.argument, asked.known)),
     Adapter("a two-dimensional array", arrays.matches, lambda value, asked: arrays.rows(value, asked.argument)),
     Adapter(
-        "a data frame", frames.matches, lambda value, asked: frames.rows(value, asked.argument, asked.known, asked.columns)
+        "a data frame",
+        frames.matches,
+        lambda value, asked: frames.rows(value, asked.argument, asked.known, asked.columns),
     ),
     Adapter(
         "ids and distances as an index of neighbours returns them",

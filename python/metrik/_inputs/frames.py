@@ -119,7 +119,10 @@ def _lists(chosen: _Chosen, argument: str, known: Known) -> Rows:
         if what == "ranks":
             raise input_error(f"{argument}.{name}", "scores beside lists of items, or none", "ranks")
         numbers = found.columns[name].numbers(f"{argument}.{name}")
-        own = own._replace(**{what: number_array(numbers, argument) if what == "grades" else numbers})
+        if what == "grades":
+            own = own._replace(grades=number_array(numbers, f"{argument}.{name}"))
+        else:
+            own = own._replace(scores=numbers)
     return own
 
 

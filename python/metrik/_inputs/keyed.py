@@ -64,9 +64,7 @@ def of_lists(users: Sequence[Column], labels: Sequence[str], rows: Rows, argumen
     return taken(rows, sources)._replace(users=names)
 
 
-def item_ids(
-    items: Column, argument: str, known: Names | None, *, extend: bool = True
-) -> tuple[Ids, Names | None]:
+def item_ids(items: Column, argument: str, known: Names | None, *, extend: bool = True) -> tuple[Ids, Names | None]:
     """Return integers as they are; of strings or bytes, their numbers and what these mean."""
     check_names(items, argument)
     if items.kind == "int":

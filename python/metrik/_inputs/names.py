@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from metrik import _core
 from metrik._errors import input_error, type_error
-from metrik._inputs.checks import read_only
+from metrik._inputs.checks import id_array, read_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,21 +130,15 @@ class Names:
 def names_of(array: NDArray[Any], argument: str) -> Names:
     """Return the labels of rows as names: integers or strings, none of them twice."""
     names = Names.of_kinds(["int" if array.dtype.kind in "iu" else "str"])
-    column = array if array.dtype.kind in "iu" else array.tolist()
     key = names.parts[0]
-    numbers = (
-        key.number_integers(np.ascontiguousarray(column).astype(_widest(array.dtype), copy=False), argument)
-        if array.dtype.kind in "iu"
-        else _core.number_texts(key, column, as_bytes=False, argument=argument)
-    )
+    if array.dtype.kind in "iu":
+        numbers = key.number_integers(id_array(array, argument), argument)
+    else:
+        numbers = _core.number_texts(key, array.tolist(), as_bytes=False, argument=argument)
     if len(names) < len(array):
         twice = int(np.argmax(numbers != np.arange(len(array))))
         raise input_error(argument, "keys that differ", f"{array[twice].item()!r} twice", position=twice)
     return names
-
-
-def _widest(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
 
 
 def _listed(kinds: Sequence[str]) -> str:
@@ -155,7 +150,7 @@ def _array(keys: _core.Keys, kind: str) -> NDArray[Any]:
         return keys.as_integers()
     offsets, data = keys.as_packed()
     whole, ends = data.tobytes(), offsets.tolist()
-    cut = [whole[begin:end] for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+    cut = [whole[begin:end] for begin, end in pairwise(ends)]
     if kind == "bytes":
         return _objects(cut)
     return _texts([one.decode("utf-8", "surrogatepass") for one in cut])
@@ -192,7 +187,7 @@ def _loaded(
         if keys.integers:
             keys.number_integers(content, "users")
         else:
-            keys.number_packed(*content, "users")
+            keys.number_packed(content[0], content[1], "users")
     for keys, integers in zip(names.pairs, pairs, strict=True):
         keys.number_integers(integers, "users")
     return names

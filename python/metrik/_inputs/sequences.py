@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from metrik._errors import type_error
 from metrik._inputs.canonical import Rows
 from metrik._inputs.checks import as_numpy, id_array
 from metrik._inputs.keyed import Known, started
+
+if TYPE_CHECKING:
+    from metrik._inputs.checks import Ids
 
 VALUED = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # what a mapping from items has, by argument
 
@@ -60,6 +63,7 @@ def _walked(lists: list[Any], argument: str, known: Known, *, valued: bool) -> R
     if kind == "other":
         lists, kind = [_as_text(row) for row in lists], "str"
     catalogue = None
+    items: Ids
     if kind == "int":
         indptr, items, values, present = _core.integer_rows(lists, valued, argument, what)
     else:

@@ -16,8 +16,8 @@ from metrik.reference.ties import EXPECTATIONS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from metrik._call import Problem
     from metrik._metrics import Value
-    from metrik._run import Problem
     from metrik.reference.judge import Rules
 
 _MAX_GAIN = 2.0**256

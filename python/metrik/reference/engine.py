@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrik._call import Outcome
 from metrik._errors import input_error
 from metrik._inputs import Candidates, Rankings
-from metrik._run import Outcome
 from metrik._state import Sums
 from metrik.reference.checks import check, check_user_faults
 from metrik.reference.judge import Rules, User, is_relevant, item_grades, judge, settled_rules
@@ -23,8 +23,8 @@ from metrik.reference.ties import expected
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from metrik._call import Problem
     from metrik._metrics import Value
-    from metrik._run import Problem
 
 _SCALE = 4096  # a product of three doubles is a multiple of 2^-3222
 _DIGITS = Context(prec=50)
