@@ -8,12 +8,15 @@ What must hold is `check`; an ordinary test replays the committed cases through 
 from __future__ import annotations
 
 import argparse
+import io
 import random
+import re
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -396,6 +399,81 @@ class Case:
         return text if info is None or info.parameter is None else f"{text}({info.parameter.name}={parameter!r})"
 
 
+# What a text of TREC is made of: more lines that are right than others.
+TREC_PIECES = (
+    *(b"q1 Q0 d1 1 0.5 t\n", b"q1 Q0 d2 2 -1e-3 t\r\n", b"q2 0 d1 1\n", b"q2\t0  d2 0\n", b"q\xc3\xa9 0 d -1\n"),
+    *(b" ", b"\t", b"\n", b"\r\n", b"\r", b"\v", b"\f", b"\0", b"#", b"\xef\xbb\xbf", b"\xc3\xa9", b"\xed\xa0\x80"),
+    *(b"q1", b"Q0", b"0", b"1", b"-", b"+", b".", b"e", b"nan", b"inf", b"nan(1)", b"1e400", b"1e-400", b"5e-324"),
+    *(b"9007199254740992", b"9007199254740993", b"99999999999999999999", b"0x1p3", b"_", b"d" * 4097),
+)
+GRADE = re.compile(rb"-?\d+")
+SCORE = re.compile(rb"-?(inf|infinity|nan(\(\w*\))?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE)
+
+
+def trec_text(data: bytes) -> bytes:
+    """Return a text of pieces, one a byte; a byte that stands for none is itself."""
+    return b"".join(TREC_PIECES[byte] if byte < len(TREC_PIECES) else bytes([byte]) for byte in data)
+
+
+def parsed_trec(text: bytes, part: int) -> Any:
+    """Return what the core reads in parts of so many bytes: rows, or the line that is at fault."""
+    stream = io.BytesIO(text)
+    found = _core.read_trec(None, lambda: stream.read(part))
+    if isinstance(found, _core.LineFault):
+        return found.line, found.expected, found.found, found.text
+    queries, documents = (
+        [data.tobytes()[begin:end] for begin, end in pairwise(offsets.tolist())]
+        for offsets, data in (found[:2], found[2:4])
+    )
+    return list(zip(queries, documents, map(repr, found[4].tolist()), strict=True))
+
+
+def plain_trec(text: bytes) -> list[tuple[bytes, bytes, str]] | int:
+    """Return the rows, or the number of the line that is at fault: the definition of what the core does."""
+    rows, size = [], 0
+    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        fields = line.split()
+        if line.startswith(b"#") or not fields:
+            continue
+        size = size or len(fields)
+        if not is_text(line) or len(fields) != size or size not in {4, 6}:
+            return number
+        value = grade_of(fields[3]) if size == 4 else score_of(fields[4])
+        if value is None or max(map(len, (fields[0], fields[2]))) > 4096:
+            return number
+        rows.append((fields[0], fields[2], repr(value)))
+    return rows
+
+
+def is_text(line: bytes) -> bool:
+    try:
+        return "\0" not in line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+
+
+def grade_of(field: bytes) -> float | None:
+    return float(field) if GRADE.fullmatch(field) and abs(int(field)) <= 2**53 else None
+
+
+def score_of(field: bytes) -> float | None:
+    if not SCORE.fullmatch(field):
+        return None
+    score = float(field.partition(b"(")[0])
+    digits = field.lower().partition(b"e")[0].strip(b"-0.")
+    too_large = abs(score) == float("inf") and b"i" not in field.lower()
+    too_small = score == 0 and digits
+    return None if too_large or too_small else score
+
+
+def _check_trec(text: bytes) -> None:
+    """Wherever it is cut, a file is the same rows, or has the same fault."""
+    whole = parsed_trec(text, len(text) + 1)
+    assert parsed_trec(text, 1) == parsed_trec(text, 7) == whole
+    plain = plain_trec(text)
+    assert plain == (whole[0] if isinstance(plain, int) else whole), text
+
+
 REFUSED = (metrik.MetrikError, TypeError)
 
 
@@ -411,6 +489,7 @@ def outcome(call: Callable[..., Any], *arguments: Any) -> Any:
 
 def check(data: bytes) -> None:
     """What must hold, whatever the bytes."""
+    _check_trec(trec_text(data))
     case = Case.read(data)
     _check_matrix(case.predictions)
     try:

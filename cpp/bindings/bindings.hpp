@@ -9,6 +9,7 @@
 #include "metrik/error.hpp"
 #include "metrik/evaluate.hpp"
 #include "metrik/metrics.hpp"
+#include "metrik/trec.hpp"
 
 namespace metrik::bindings {
 
@@ -28,6 +29,7 @@ void bind_build(py::module_& module);
 void bind_conventions(py::module_& module);
 void bind_metrics(py::module_& module);
 void bind_evaluate(py::module_& module);
+void bind_files(py::module_& module);
 void bind_keys(py::module_& module);
 void bind_objects(py::module_& module);
 void bind_arrow(py::module_& module);
@@ -55,6 +57,8 @@ struct ConstructedCaster : type_caster_base<T> {
 
 template <>
 struct type_caster<metrik::ConventionField> : ConstructedCaster<metrik::ConventionField> {};
+template <>
+struct type_caster<metrik::LineFault> : ConstructedCaster<metrik::LineFault> {};
 template <>
 struct type_caster<metrik::MetricInfo> : ConstructedCaster<metrik::MetricInfo> {};
 template <>

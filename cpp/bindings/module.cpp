@@ -8,6 +8,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bind_conventions(module);
   bind_metrics(module);
   bind_evaluate(module);
+  bind_files(module);
   bind_keys(module);
   bind_objects(module);
   bind_arrow(module);

@@ -17,6 +17,7 @@ __all__: list[str] = [
     "ConventionField",
     "Embeddings",
     "Keys",
+    "LineFault",
     "Lists",
     "MAX_CUTOFF",
     "MAX_THREADS",
@@ -34,6 +35,7 @@ __all__: list[str] = [
     "metric_table",
     "number_texts",
     "padded_lengths",
+    "read_trec",
     "text_rows",
     "topk",
 ]
@@ -179,6 +181,19 @@ class PlannedValue:
         rules: Rules,
     ) -> None: ...
 
+class LineFault:
+    """
+    What is wrong with a line of a file.
+    """
+    @property
+    def expected(self) -> str: ...
+    @property
+    def found(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def text(self) -> bytes: ...
+
 class Keys:
     """
     Distinct keys, numbered as they come; see metrik/keys.hpp.
@@ -302,14 +317,7 @@ def grouped(
     Where the rows of each user begin once they stand user by user, and which row then stands where; None if they stand so already.
     """
 
-def integer_rows(
-    rows: list[typing.Any], valued: bool, argument: str, what: str
-) -> tuple[
-    numpy.typing.NDArray[numpy.int64],
-    numpy.typing.NDArray[numpy.int64],
-    numpy.typing.NDArray[numpy.float64] | None,
-    numpy.typing.NDArray[numpy.bool] | None,
-]:
+def integer_rows(rows: list, valued: bool, argument: str, what: str) -> tuple:
     """
     Of rows of integers: (indptr, items, values or None, present or None).
     """
@@ -324,9 +332,7 @@ def metric_table() -> list[MetricInfo]:
     All metrics, in the order in which they are listed.
     """
 
-def number_texts(
-    keys: Keys, column: list[typing.Any], as_bytes: bool, argument: str
-) -> numpy.typing.NDArray[numpy.uint32]:
+def number_texts(keys: Keys, column: list, as_bytes: bool, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
     """
     The number of each string, or bytes, of a list.
     """
@@ -336,14 +342,23 @@ def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray
     The filled length of each row of a matrix padded with -1; None if no row is padded.
     """
 
-def text_rows(
-    keys: Keys, rows: list[typing.Any], as_bytes: bool, valued: bool, argument: str, what: str
-) -> tuple[
-    numpy.typing.NDArray[numpy.int64],
-    numpy.typing.NDArray[numpy.uint32],
-    numpy.typing.NDArray[numpy.float64] | None,
-    numpy.typing.NDArray[numpy.bool] | None,
-]:
+def read_trec(
+    format: str | None, read: collections.abc.Callable[[], bytes]
+) -> (
+    LineFault
+    | tuple[
+        numpy.typing.NDArray[numpy.int64],
+        numpy.typing.NDArray[numpy.uint8],
+        numpy.typing.NDArray[numpy.int64],
+        numpy.typing.NDArray[numpy.uint8],
+        numpy.typing.NDArray[numpy.float64],
+    ]
+):
+    """
+    The columns of a file of TREC, "qrels" or "run" or either, whose bytes `read` returns part by part: offsets and bytes of queries and of documents, and numbers; or what is wrong with it.
+    """
+
+def text_rows(keys: Keys, rows: list, as_bytes: bool, valued: bool, argument: str, what: str) -> tuple:
     """
     The same of rows of strings or bytes, whose items become numbers of keys.
     """

@@ -1,0 +1,175 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "metrik/trec.hpp"
+
+namespace metrik {
+namespace {
+
+using Row = std::tuple<std::string, std::string, double>;
+
+// The file in parts of so many bytes.
+TrecColumns parsed(std::string_view text, std::optional<TrecFormat> format = std::nullopt,
+                   std::size_t part = std::string_view::npos) {
+  std::string given;  // a part that nobody holds any more would show
+  return parse_trec(format, [&]() -> std::string_view {
+    given = text.substr(0, part);
+    given.shrink_to_fit();
+    text.remove_prefix(given.size());
+    return given;
+  });
+}
+
+std::string string_of(const StringColumn& column, std::size_t i) {
+  const auto begin = static_cast<std::size_t>(column.offsets[i]);
+  const auto end = static_cast<std::size_t>(column.offsets[i + 1]);
+  return {column.bytes.begin() + static_cast<std::ptrdiff_t>(begin),
+          column.bytes.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+std::vector<Row> rows_of(const TrecColumns& columns) {
+  REQUIRE(columns.queries.offsets.size() == columns.numbers.size() + 1);
+  REQUIRE(columns.documents.offsets.size() == columns.numbers.size() + 1);
+  std::vector<Row> rows;
+  rows.reserve(columns.numbers.size());
+  for (std::size_t i = 0; i < columns.numbers.size(); ++i) {
+    rows.emplace_back(string_of(columns.queries, i), string_of(columns.documents, i),
+                      columns.numbers[i]);
+  }
+  return rows;
+}
+
+LineFault fault_of(std::string_view text, std::optional<TrecFormat> format = std::nullopt,
+                   std::size_t part = std::string_view::npos) {
+  try {
+    static_cast<void>(parsed(text, format, part));
+  } catch (const LineError& error) {
+    CHECK(std::string_view(error.what()).starts_with("expected "));
+    return error.fault();
+  }
+  FAIL_CHECK("nothing was thrown");
+  return {};
+}
+
+void check_fault(std::string_view text, Count line, std::string_view expected,
+                 std::string_view found) {
+  for (const std::size_t part : {std::size_t{1}, std::size_t{7}, std::string_view::npos}) {
+    const LineFault fault = fault_of(text, std::nullopt, part);
+    CHECK(fault.line == line);
+    CHECK(fault.expected == expected);
+    CHECK(fault.found == found);
+  }
+}
+
+constexpr std::string_view kRunText =
+    "# a comment\n"
+    "q1 Q0 d1 1 0.5 tag\n"
+    "\r\n"
+    "  q1\tQ0  d\xC3\xA9 \t7 -1e-3 t\r\n"
+    " \n"
+    "q2 Q0 # 1 inf tag";
+constexpr std::string_view kFourFields = "4 fields (query iteration document grade)";
+constexpr std::string_view kSixFields = "6 fields (query Q0 document rank score tag)";
+
+}  // namespace
+
+TEST_CASE("a run, cut anywhere") {
+  const std::vector<Row> expected = {{"q1", "d1", 0.5},
+                                     {"q1", "d\xC3\xA9", -1e-3},
+                                     {"q2", "#", std::numeric_limits<double>::infinity()}};
+  for (std::size_t part = 1; part <= kRunText.size(); ++part) {
+    CHECK(rows_of(parsed(kRunText, std::nullopt, part)) == expected);
+  }
+}
+
+TEST_CASE("qrels have grades, which may be negative") {
+  const std::vector<Row> expected = {{"1", "d1", 2}, {"01", "d2", -2}, {"1", "d3", 0x1p53}};
+  CHECK(rows_of(parsed("1 0 d1 2\n01 0 d2 -2\n1 0 d3 9007199254740992\n")) == expected);
+}
+
+TEST_CASE("a file without lines is a file") {
+  for (const std::string_view text : {"", "\n", "\r\n \n", "# nothing", "\xEF\xBB\xBF"}) {
+    CHECK(rows_of(parsed(text)).empty());
+  }
+}
+
+TEST_CASE("a byte order mark is no part of the first name") {
+  CHECK(rows_of(parsed("\xEF\xBB\xBFq 0 d 1\n")) == std::vector<Row>{{"q", "d", 1}});
+  CHECK(rows_of(parsed("\xEF\xBB\xBF# comment\nq 0 d 1\n")) == std::vector<Row>{{"q", "d", 1}});
+}
+
+TEST_CASE("scores as they are written") {
+  const auto scores =
+      parsed("q Q0 a 1 nan t\nq Q0 b 1 -inf t\nq Q0 c 1 4.9e-324 t\nq Q0 d 1 0.1 t\n").numbers;
+  CHECK(std::isnan(scores[0]));
+  CHECK(scores[1] == -std::numeric_limits<double>::infinity());
+  CHECK(scores[2] == std::numeric_limits<double>::denorm_min());
+  CHECK(scores[3] == 0.1);
+}
+
+TEST_CASE("F32: a line of other fields is named") {
+  const std::string either = std::string(kFourFields) + " or " + std::string(kSixFields);
+  check_fault("# one\nq Q0 d 1 0.5\n", 2, either, "5");
+  check_fault("q 0 d 1\nq Q0 d 1 0.5 t\n", 2, kFourFields, "6");
+  check_fault("q Q0 d 1 0.5 t\n\nq Q0 d 1 0.5 t more and more\n", 3, kSixFields, "9");
+  CHECK(fault_of("q Q0 d 1 0.5 t\n", TrecFormat::qrels).expected == kFourFields);
+  CHECK(fault_of("q 0 d 1\n", TrecFormat::run).expected == kSixFields);
+  CHECK(fault_of("one\ntwo\n").text == "one");
+}
+
+TEST_CASE("F32: numbers must be numbers, to their last character") {
+  constexpr std::string_view kGrade = "an integer of at most 2^53 as grade, field 4";
+  for (const std::string grade :
+       {"1.5", "x", "1x", "9007199254740993", "-9007199254740993", "99999999999999999999", "+1"}) {
+    check_fault("q 0 d " + grade + "\n", 1, kGrade, "'" + grade + "'");
+  }
+  constexpr std::string_view kScore = "a number that float64 holds as score, field 5";
+  for (const std::string score : {"x", "0.5x", "1e400", "1e-400", "0x10", "1,5"}) {
+    check_fault("q Q0 d 1 " + score + " t\n", 1, kScore, "'" + score + "'");
+  }
+  check_fault("q 0 d \xC3\xA9\x01\n", 1, kGrade, R"('\xc3\xa9\x01')");
+  check_fault("q 0 d " + std::string(40, '9') + "\n", 1, kGrade,
+              "'" + std::string(32, '9') + "...'");
+}
+
+TEST_CASE("F32: what is no text is refused") {
+  check_fault(std::string("q 0 d\0 1\n", 9), 1, "text", "a zero byte");
+  for (const std::string_view bytes :
+       {"\xFF", "\x80", "\xC3", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xE2\x82", "\xED\xA0\x80",
+        "\xF0\x80\x80\x80", "\xF0\x9F\x98", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xC3\xC3"}) {
+    CAPTURE(bytes);
+    check_fault("q 0 d" + std::string(bytes) + " 1\n", 1, "UTF-8", "other bytes");
+  }
+  for (const std::string_view bytes :
+       {"\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF",
+        "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    CHECK(rows_of(parsed("q 0 " + std::string(bytes) + " 1\n")) ==
+          std::vector<Row>{{"q", std::string(bytes), 1}});
+  }
+}
+
+TEST_CASE("F32: lines and names have limits") {
+  const std::string blanks(kMaxTrecLine - 7, ' ');
+  for (const std::size_t part : {std::size_t{1000}, std::string_view::npos}) {
+    CHECK(rows_of(parsed("q 0 d 1" + blanks + "\n", std::nullopt, part)).size() == 1);
+    const LineFault fault = fault_of("\nq 0 d 1 " + blanks + "\nq 0 d 2\n", std::nullopt, part);
+    CHECK(fault.line == 2);
+    CHECK(fault.expected == "at most 1048576 bytes a line");
+    CHECK(fault.text.size() == 320);
+    CHECK(fault_of(std::string(3 << 20U, 'x'), std::nullopt, part).line == 1);
+  }
+  const std::string name(kMaxTrecName, 'd');
+  CHECK(rows_of(parsed(std::string(name).append(" 0 ").append(name).append(" 1\n"))).size() == 1);
+  CHECK(fault_of(name + "d 0 d 1\n").expected == "a name of at most 4096 bytes as field 1");
+  CHECK(fault_of("q 0 d" + name + " 1\n").expected == "a name of at most 4096 bytes as field 3");
+}
+
+}  // namespace metrik
