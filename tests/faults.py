@@ -94,6 +94,10 @@ ROWS = {
         "a CPU without the fastest instructions: the same bits by those that it has",
         "each set that this CPU has is forced; CPUs that lack them are emulated, for the C++ tests alone",
     ),
+    32: Row(
+        "files that are broken or crafted are refused, a text by its line; nothing in them is run",
+        "columnar files are read by pyarrow, whose crashes would be ours; files of states are not read yet",
+    ),
 }
 
 

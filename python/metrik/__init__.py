@@ -20,6 +20,7 @@ from metrik._errors import (
     StateMismatchError,
 )
 from metrik._evaluate import evaluate
+from metrik._files import read
 from metrik._functions import *  # noqa: F403 - one function a metric
 from metrik._functions import __all__ as _functions
 from metrik._inputs import (
@@ -86,6 +87,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the r
     "merge",
     "metrics",
     "neighbors",
+    "read",
     "reference",
     "show_versions",
     "topk",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,29 @@ def arrow_table(columns: Mapping[str, Any]) -> pa.Table:
     import pyarrow as pa  # noqa: PLC0415 - an optional library
 
     return pa.table(dict(columns))
+
+
+def csr_array(data: Any, indices: Any, indptr: Any, shape: Any) -> Any:  # noqa: ANN401 - SciPy has no types
+    """Return a matrix of SciPy of these parts, as they are."""
+    try:
+        from scipy.sparse import csr_array as made  # noqa: PLC0415 - an optional library
+    except ImportError as error:
+        raise ImportError("a matrix of SciPy needs SciPy: pip install 'metrik[embeddings]'") from error
+    return made((data, indices, indptr), tuple(shape))
+
+
+def arrow(what: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return pyarrow, which `what` needs."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an optional library
+    except ImportError as error:
+        raise ImportError(f"{what} needs pyarrow: pip install 'metrik[arrow]'") from error
+    return pa
+
+
+def arrow_module(name: str, what: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return a module of pyarrow, which `what` needs."""
+    return importlib.import_module(f"{arrow(what).__name__}.{name}")
 
 
 def progress_bar() -> rich.progress.Progress:

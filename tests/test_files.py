@@ -1,0 +1,485 @@
+"""Files of every format: what is in them comes out, and what is wrong with them is said, whatever bytes they are."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse
+
+import metrik
+from metrik._files import Role, source
+from strategies import examples
+
+QRELS = b"q1 0 d1 1\nq1 0 d7 2\nq2 0 d1 0\n"
+RUN = b"q1 Q0 d7 1 0.5 t\nq1 Q0 d2 2 0.25 t\nq2 Q0 d1 1 -1e3 t\n"
+CSV = b'user,item,score\nu1,7,0.5\n\n"u,2",8,1\nu1,9,-2.5\n'
+JSON_ROWS = b'{"user": 1, "item": "a", "score": 0.5, "by": "x"}\n\n{"user": 2, "item": "b", "score": 1, "by": 3}\n'
+JSON_USERS = b'{"user": 1, "items": ["a", "b"], "scores": [0.5, 1]}\n{"user": 2, "items": [], "scores": []}\n'
+TABLE = pa.table({"user_id": ["u1", "u1", "u2", "u3"], "item_id": [1, 2, 3, 4], "score": [0.5, 0.25, 1.0, 2.0]})
+
+
+def parquet(table: pa.Table, **options: Any) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(table, stream, **options)
+    return stream.getvalue()
+
+
+def ipc(table: pa.Table, new: Callable[..., Any], compression: str | None = None) -> bytes:
+    stream = io.BytesIO()
+    with new(stream, table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_table(table, max_chunksize=2)
+    return stream.getvalue()
+
+
+def npz(save: Callable[..., None] = np.savez, **arrays: Any) -> bytes:
+    stream = io.BytesIO()
+    save(stream, **arrays)
+    return stream.getvalue()
+
+
+def saved_matrix(matrix: Any) -> bytes:
+    stream = io.BytesIO()
+    scipy.sparse.save_npz(stream, matrix)
+    return stream.getvalue()
+
+
+CSR: dict[str, Any] = {"indptr": [0, 2, 3], "items": [1, 2, 3], "scores": [0.5, 0.25, 1.0], "users": ["u1", "u2"]}
+PREDICTIONS = {
+    "a.run": RUN,
+    "a": RUN,
+    "a.run.gz": gzip.compress(RUN),
+    "a.csv": CSV,
+    "a.tsv": CSV.replace(b",", b"\t").replace(b"u\t2", b"u,2"),
+    "a.CSV.gz": gzip.compress(CSV),
+    "rows.jsonl": JSON_ROWS,
+    "users.ndjson": JSON_USERS,
+    "users.jsonl.gz": gzip.compress(JSON_USERS),
+    "a.parquet": parquet(TABLE),
+    "a.arrow": ipc(TABLE, pa.ipc.new_file),
+    "a.feather": ipc(TABLE, pa.ipc.new_file, "zstd"),
+    "a.ipc": ipc(TABLE, pa.ipc.new_stream),
+    "a.npz": npz(**CSR),
+    "small.npz": npz(np.savez_compressed, **CSR),
+    "matrix.npz": saved_matrix(scipy.sparse.csr_array([[0.0, 0.5], [0.25, 0.0]])),
+}
+
+
+def written(folder: Path, name: str, data: bytes) -> Path:
+    path = folder / name
+    path.unlink(missing_ok=True)  # a file that is written anew waits for the disk
+    path.write_bytes(data)
+    return path
+
+
+def users_of(truth: metrik.Truth) -> list[Any]:
+    assert truth.users is not None
+    users: list[Any] = truth.users.tolist()
+    return users
+
+
+def text(*lines: str) -> bytes:
+    return "".join(line + "\n" for line in lines).encode()
+
+
+class TestTrec:
+    def test_qrels_and_runs_are_what_dicts_of_the_same_are(self, tmp_path: Path) -> None:
+        truth = metrik.read(written(tmp_path, "t.qrels", QRELS), "truth")
+        predictions = metrik.read(written(tmp_path, "p.run", RUN), "predictions")
+        exclude = metrik.read(written(tmp_path, "x", b"q1 Q0 d7 1 0.5 t\n"), "exclude")
+        judged = {"q1": {"d1": 1.0, "d7": 2.0}, "q2": {"d1": 0.0}}
+        ranked = {"q1": {"d7": 0.5, "d2": 0.25}, "q2": {"d1": -1000.0}}
+        metrics = ["ndcg@10", "num_relevant", "num_recommended", "judged@2"]
+        assert metrik.evaluate(truth, predictions, metrics) == metrik.evaluate(judged, ranked, metrics)
+        with pytest.warns(metrik.EvaluationWarning, match="are in exclude"):
+            without = metrik.evaluate(truth, predictions, metrics, exclude=exclude)
+        with pytest.warns(metrik.EvaluationWarning, match="are in exclude"):
+            assert without == metrik.evaluate(judged, ranked, metrics, exclude={"q1": ["d7"]})
+        assert users_of(truth) == ["q1", "q2"]
+
+    def test_the_score_ranks_and_not_the_rank(self, tmp_path: Path) -> None:
+        path = written(tmp_path, "a.run", text("q Q0 a 1 0.1 t", "q Q0 b 2 0.9 t"))
+        assert metrik.hit_rate_at_k({"q": ["b"]}, metrik.read(path, "predictions"), 1) == 1
+
+    def test_either_is_excluded(self, tmp_path: Path) -> None:
+        for name, data in {"qrels": QRELS, "run": RUN}.items():
+            exclude = metrik.read(written(tmp_path, name, data), "exclude")
+            assert isinstance(exclude, metrik.Exclude)
+            assert len(exclude.items) == 3
+
+    def test_the_role_says_which_of_the_two_it_must_be(self, tmp_path: Path) -> None:
+        with pytest.raises(metrik.InputError, match=r"truth: expected 4 fields \(query iteration"):
+            metrik.read(written(tmp_path, "a", RUN), "truth")
+        with pytest.raises(metrik.InputError, match=r"predictions: expected 6 fields \(query Q0"):
+            metrik.read(written(tmp_path, "a", QRELS), "predictions")
+
+    def test_as_pytrec_eval(self, tmp_path: Path) -> None:
+        pytrec_eval = pytest.importorskip("pytrec_eval")
+        generator = np.random.default_rng(7)
+        judged: dict[str, dict[str, int]] = {}
+        ranked: dict[str, dict[str, float]] = {}
+        for query in range(60):
+            documents = [f"d{i}" for i in generator.permutation(50)]
+            judged[f"q{query}"] = {document: int(generator.integers(0, 4)) for document in documents[:20]}
+            ranked[f"q{query}"] = {document: float(generator.integers(0, 30)) / 8 for document in documents[10:40]}
+        del ranked["q3"]
+        qrels = [f"{q} 0 {d} {grade}" for q, row in judged.items() for d, grade in row.items()]
+        run = [f"{q} Q0 {d} 0 {score} t" for q, row in ranked.items() for d, score in row.items()]
+        generator.shuffle(run)
+        names = {"ndcg_cut_10": "ndcg@10", "map": "map", "recip_rank": "mrr", "P_5": "precision@5", "Rprec": "rprec"}
+        expected = pytrec_eval.RelevanceEvaluator(judged, set(names)).evaluate(ranked)
+        report = metrik.evaluate(
+            metrik.read(written(tmp_path, "t", text(*qrels)), "truth"),
+            metrik.read(written(tmp_path, "p", text(*run)), "predictions"),
+            list(names.values()),
+            convention="pytrec_eval",
+            per_user=True,
+        )
+        for measure, name in names.items():
+            own = dict(zip(report.users.tolist(), report.per_user[name].tolist(), strict=True))
+            assert np.isnan(own.pop("q3"))
+            assert own == pytest.approx({query: row[measure] for query, row in expected.items()}, abs=1e-12)
+
+
+ROWS = [("b", 3, 0.5), ("a", 1, 2.0), ("b", 1, 1.0), ("c", 2, 0.75), ("a", 12345678901, 0.25)]
+FRAME = pa.table(
+    {name: list(column) for name, column in zip(("user", "item", "score"), zip(*ROWS, strict=True), strict=True)}
+)
+
+
+def _separated(delimiter: str) -> bytes:
+    return text(delimiter.join(FRAME.column_names), *(delimiter.join(map(str, row)) for row in ROWS))
+
+
+def _per_user() -> dict[str, dict[int, float]]:
+    users: dict[str, dict[int, float]] = {}
+    for user, item, score in ROWS:
+        users.setdefault(user, {})[item] = score
+    return users
+
+
+def _json_users() -> bytes:
+    lists = ({"user": user, "items": list(row), "scores": list(row.values())} for user, row in _per_user().items())
+    return text(*map(json.dumps, lists))
+
+
+def _arrays() -> bytes:
+    rows = _per_user()
+    return npz(
+        users=list(rows),
+        indptr=np.cumsum([0, *map(len, rows.values())]),
+        items=[item for row in rows.values() for item in row],
+        scores=[score for row in rows.values() for score in row.values()],
+        grades=[score for row in rows.values() for score in row.values()],
+    )
+
+
+FORMATS = {
+    "a.csv": _separated(","),
+    "a.csv.gz": gzip.compress(_separated(",")),
+    "a.tsv": _separated("\t"),
+    "rows.jsonl": text(*map(json.dumps, FRAME.to_pylist())),
+    "users.ndjson": _json_users(),
+    "a.parquet": parquet(FRAME),
+    "dictionary.parquet": parquet(FRAME.set_column(0, "user", FRAME["user"].dictionary_encode())),
+    "a.arrow": ipc(FRAME, pa.ipc.new_file),
+    "a.feather": ipc(FRAME, pa.ipc.new_file, "lz4"),
+    "stream.arrow": ipc(FRAME, pa.ipc.new_stream),
+    "a.npz": _arrays(),
+}
+METRICS = ["ndcg@2", "recall@2", "num_relevant", "num_recommended"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("large", [False, True])
+def test_every_format_is_what_a_dict_of_the_same_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
+) -> None:
+    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    path = written(tmp_path, name, FORMATS[name])
+    rows = _per_user()
+    grade = {} if "npz" in name else {"grade": "scores" if "users" in name else "score"}
+    predictions = metrik.read(path, "predictions")
+    given = {"b": [1], "a": [1, 7], "z": [1]}
+    assert metrik.evaluate(given, predictions, METRICS) == metrik.evaluate(given, rows, METRICS)
+    truth, ranked = metrik.read(path, "truth", **grade), {"a": [7, 1], "b": [1, 3], "z": [7]}
+    assert metrik.evaluate(truth, ranked, METRICS) == metrik.evaluate(rows, ranked, METRICS)
+    exclude = metrik.read(path, "exclude")
+    with pytest.warns(metrik.EvaluationWarning, match="are in exclude"):
+        without = metrik.evaluate(given, ranked, METRICS, exclude=exclude)
+    with pytest.warns(metrik.EvaluationWarning, match="are in exclude"):
+        assert without == metrik.evaluate(
+            given, ranked, METRICS, exclude={user: list(row) for user, row in rows.items()}
+        )
+
+
+class TestIds:
+    @pytest.mark.parametrize(
+        ("ids", "kept"),
+        [
+            (["7", "12", "0", "-3", "9223372036854775807"], [7, 12, 0, -3, 2**63 - 1]),
+            (["7", "07"], ["7", "07"]),
+            (["7", "+7"], ["7", "+7"]),
+            (["0", "-0"], ["0", "-0"]),
+            (["7", " 7"], ["7", " 7"]),
+            (["7", "7.0"], ["7", "7.0"]),
+            (["7", "0x7"], ["7", "0x7"]),
+            (["7", "9223372036854775808"], ["7", "9223372036854775808"]),
+            (["NA", "null", "nan", "true", "2020-01-01"], ["NA", "null", "nan", "true", "2020-01-01"]),
+            (["\N{LATIN SMALL LETTER E WITH ACUTE}", "e\N{COMBINING ACUTE ACCENT}"], ["\xe9", "e\u0301"]),
+        ],
+    )
+    @pytest.mark.parametrize("large", [False, True])
+    def test_are_integers_only_if_all_are_written_so(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: list[str], kept: list[Any], large: bool
+    ) -> None:
+        monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+        path = written(tmp_path, "a.csv", text("user,item,score", *(f"{one},1,0.5" for one in ids)))
+        truth = metrik.read(path, "truth")
+        assert users_of(truth) == kept
+        predictions = metrik.read(path, "predictions")
+        assert metrik.evaluate({user: [1] for user in kept}, predictions, "hit_rate")["hit_rate"] == 1
+
+    def test_of_json_are_what_json_says(self, tmp_path: Path) -> None:
+        path = written(tmp_path, "a.jsonl", text('{"user": "7", "item": "2020-01-01"}', '{"user": "07", "item": "1"}'))
+        assert users_of(metrik.read(path, "truth")) == ["7", "07"]
+        path = written(tmp_path, "a.jsonl", text('{"user": 7, "item": 1}'))
+        assert users_of(metrik.read(path, "truth")) == [7]
+
+    def test_of_trec_are_strings(self, tmp_path: Path) -> None:
+        truth = metrik.read(written(tmp_path, "a", text("7 0 8 1", "07 0 8 1")), "truth")
+        assert users_of(truth) == ["7", "07"]
+
+
+class TestColumns:
+    def test_are_named_by_the_caller(self, tmp_path: Path) -> None:
+        path = written(tmp_path, "a.csv", text("day,who,what,note,how", "1,x,a,z,3", "2,x,b,z,1"))
+        truth = metrik.read(path, "truth", user=["who", "day"], item="what", grade="how")
+        assert [tuple(user) for user in users_of(truth)] == [("x", 1), ("x", 2)]
+        assert truth.row(0).tolist() == [0]
+        assert metrik.evaluate(truth, {("x", 1): ["a"]}, "dcg")["dcg"] == 1.5
+        ranked = metrik.read(path, "predictions", user="who", item="what", rank="how")
+        assert metrik.hit_rate_at_k({"x": ["b"]}, ranked, 1) == 1
+        scored = metrik.read(path, "predictions", user="who", item="what", score="how")
+        assert metrik.hit_rate_at_k({"x": ["a"]}, scored, 1) == 1
+
+    @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.ipc"])
+    def test_that_are_not_there_are_named(self, tmp_path: Path, name: str) -> None:
+        table = pa.table({"someone": ["x"], "item": [1]})
+        data = {
+            "a.csv": b"someone,item\nx,1\n",
+            "a.jsonl": b'{"someone": "x", "item": 1}\n',
+            "a.parquet": parquet(table),
+            "a.ipc": ipc(table, pa.ipc.new_stream),
+        }
+        path = written(tmp_path, name, data[name])
+        with pytest.raises(metrik.InputError, match="the columns someone, item.*user= names it.*" + name):
+            metrik.read(path, "truth")
+        with pytest.raises(metrik.InputError, match="truth: expected a column 'other'.*" + name):
+            metrik.read(path, "truth", user="someone", item="other")
+
+    @pytest.mark.parametrize("name", ["a.run", "a.npz"])
+    def test_cannot_be_named_where_they_have_no_names(self, tmp_path: Path, name: str) -> None:
+        path = written(tmp_path, name, PREDICTIONS[name])
+        with pytest.raises(metrik.InputError, match="item: expected None beside a file whose columns have no names"):
+            metrik.read(path, "predictions", item="item")
+
+    def test_of_another_role_are_refused(self, tmp_path: Path) -> None:
+        path = written(tmp_path, "a.csv", CSV)
+        with pytest.raises(metrik.InputError, match="grade: expected None beside the role predictions"):
+            metrik.read(path, "predictions", grade="score")
+
+
+FAULTS = {
+    # name, bytes, line, what is said of it
+    "short.run": (text("q Q0 d 1 0.5 t", "q Q0 d 1 0.5"), 2, r"6 fields \(query Q0.*found 5"),
+    "grade": (text("q 0 d 1", "", "# more", "q 0 e high"), 4, "an integer .* as grade, field 4, found 'high'"),
+    "zero.run": (b"q Q0 d\0 1 0.5 t\n", 1, "text, found a zero byte"),
+    "latin.run": (b"q Q0 d 1 0.5 t\nq Q0 \xe9 1 0.5 t\n", 2, "UTF-8"),
+    "long.run": (b"q Q0 d 1 0.5 t\n" + b"x" * (1 << 21), 2, "at most 1048576 bytes a line"),
+    "long.csv": (b"user,item\n1,2\n" + b"x" * (1 << 21), 3, "at most 1048576 bytes a line"),
+    "long.jsonl": (b'{"user": 1, "item": 2}\n"' + b"x" * (1 << 25), 2, "at most 16777216 bytes a line"),
+    "fields.csv": (text("user,item,score", "1,2,0.5", "", "1,3"), 4, r"3 columns \(user, item, score\), found 2"),
+    "number.csv": (text("user,item,score", '"1', '",2,0.5', "1,3,high"), 4, "a number in the column score, found 'high'"),
+    "no number.tsv": (text("user\titem\tscore", "1\t2\t"), 2, "a number in the column score, found ''"),
+    "NA.csv": (text("user,item,score", "1,2,NA"), 2, "a number in the column score, found 'NA'"),
+    "no id.csv.gz": (text("user,item,score", "1,2,0.5", ",3,1"), 3, "an id in the column user, found nothing"),
+    "latin.csv": (b"user,item\n1,2\n\xe9,3\n", 3, "UTF-8"),
+    "quote.csv": (text("user,item", "1,2", '"3,4', "5,6"), 3, "2 columns"),
+    "cut.jsonl": (text('{"user": 1, "item": 2}', "", '{"user": 1, "it'), 3, "an object of JSON, found something else"),
+    "list.jsonl": (text('{"user": 1, "item": 2}', "[1, 2]"), 2, "an object of JSON, found list"),
+    "id.jsonl": (text('{"user": 1, "item": 2}', '{"user": "1", "item": 3}'), 2, "an integer in the field user, found '1'"),
+    "half.jsonl": (text('{"user": 1, "item": 2}', '{"user": 1.5, "item": 3}'), 2, "an integer in the field user, found 1.5"),
+    "bool.jsonl": (text('{"user": 1, "item": 2}', '{"user": true, "item": 3}'), 2, "an integer in the field user, found True"),
+    "wide.jsonl": (text('{"user": 1, "item": 2}', '{"user": 1, "item": 9223372036854775808}'), 2, "an integer"),
+    "none.jsonl.gz": (text('{"user": 1, "item": 2}', '{"user": 1}'), 2, "a field item, found none"),
+    "null.jsonl": (text('{"user": 1, "item": 2}', '{"user": 1, "item": null}'), 2, "an integer in the field item, found None"),
+    "inner.jsonl": (text('{"user": 1, "items": [2]}', '{"user": 2, "items": [null]}'), 2, "in the field items, found None"),
+    "latin.jsonl": (b'{"user": "a", "item": 2}\n{"user": "\xe9", "item": 2}\n', 2, "UTF-8"),
+    "deep.jsonl": (b'{"user": 1, "item": 2}\n' + b'{"a": ' * 200_000, 2, "an object of JSON"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("large", [False, True])
+def test_f32_a_fault_in_a_text_is_named_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
+) -> None:
+    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    data, line, said = FAULTS[name]
+    path = written(tmp_path, name, gzip.compress(data) if name.endswith(".gz") else data)
+    role: Role = "truth" if name == "grade" else "predictions"
+    with pytest.raises(metrik.InputError) as caught:
+        looked_at(metrik.read(path, role))
+    message = str(caught.value)
+    expected = re.escape(f" at line {line} of {path}: ")
+    assert re.fullmatch(rf"{role}: expected .*{said}.*{expected}'.*'", message), message
+    shown = data.split(b"\n")[line - 1].decode("utf-8", "backslashreplace")
+    assert message.endswith(repr(shown if len(shown) <= 80 else shown[:80] + "..."))
+    assert caught.value.argument == role
+
+
+def looked_at(read: Any) -> Any:
+    """Return what was read; of what comes part by part, have all parts come."""
+    return read
+
+
+def outcome(path: Path) -> str:
+    """Return whether it is read, or refused with its name."""
+    try:
+        looked_at(metrik.read(path, "predictions"))
+    except (metrik.InputError, metrik.InputTypeError) as error:
+        return "refused" if str(path) in str(error) else "refused without its name"
+    return "read"
+
+
+@pytest.mark.parametrize("name", PREDICTIONS)
+def test_f32_cut_anywhere_it_is_whole_lines_or_refused(tmp_path: Path, name: str) -> None:
+    data = PREDICTIONS[name]
+    assert outcome(written(tmp_path, name, data)) == "read"
+    cut = [outcome(written(tmp_path, name, data[:size])) for size in range(len(data))]
+    read = [size for size, found in enumerate(cut) if found == "read"]
+    parts = read if name == "a.ipc" else []  # a stream may end after any part
+    lines = name in {"a.run", "a", "a.csv", "a.tsv", "rows.jsonl", "users.ndjson"}
+    assert lines or read == parts
+    assert len(parts) <= 4
+    assert "refused without its name" not in cut
+
+
+@pytest.mark.parametrize("name", PREDICTIONS)
+def test_f32_any_bytes_are_read_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    generator = random.Random(name)  # noqa: S311 - no secret
+    found = []
+    for _ in range(examples(150)):
+        data = bytearray(PREDICTIONS[name])
+        for _ in range(generator.choice([1, 1, 2, 8])):
+            data[generator.randrange(len(data))] = generator.randrange(256)
+        monkeypatch.setattr(source, "_LARGE", generator.choice([0, 1 << 28]))
+        found.append(outcome(written(tmp_path, name, bytes(data))))
+    assert set(found) <= {"read", "refused"}
+    assert "refused" in found
+
+
+class TestArchives:
+    @pytest.mark.parametrize(
+        ("data", "said"),
+        [
+            (npz(indptr=[0, 1], items=np.array([object()])), "objects under the name items.npy"),
+            (npz(indptr=[0, 1], items=[[1]]), "one dimension of items, found 2"),
+            (npz(items=[1]), "an array indptr, found those named items"),
+            (npz(), "an array indptr, found those named nothing"),
+            (npz(indptr=[0, 1], items=[1.5]), "integer ids"),
+            (npz(indptr=[0, 1], items=[1], users=["a", "b"]), "one length, found 2 and 1"),
+            (npz(indptr=[0, 1, 2], items=[1, 2], users=["a", "a"]), "each user once, found 'a' again"),
+            (npz(indptr=[0, 1], items=[1], scores=[1.0, 2.0]), "one score an item"),
+            (saved_matrix(scipy.sparse.csc_array([[1.0]])), "a matrix in CSR form, found another"),
+            (b"PK\3\4", "an archive of NumPy arrays"),
+            (b"", "an archive of NumPy arrays"),
+        ],
+    )
+    def test_f32_are_refused_with_what_is_wrong(self, tmp_path: Path, data: bytes, said: str) -> None:
+        path = written(tmp_path, "a.npz", data)
+        with pytest.raises((metrik.InputError, metrik.InputTypeError), match=re.escape(said)) as caught:
+            metrik.read(path, "predictions")
+        assert str(path) in str(caught.value)
+
+    def test_f32_what_does_not_fit_the_memory_is_not_decompressed(self, tmp_path: Path) -> None:
+        data = bytearray(npz(np.savez_compressed, indptr=[0, 1], items=[1]))
+        for signature, place in ((b"PK\1\2", 24), (b"PK\3\4", 22)):  # what its entries say of their sizes
+            at = data.find(signature)
+            data[at + place : at + place + 4] = (0xFFFF_FFFE).to_bytes(4, "little")
+        path = written(tmp_path, "a.npz", bytes(data))
+        with pytest.raises(metrik.InputError, match="an archive of NumPy arrays"):
+            metrik.read(path, "predictions")
+
+    def test_a_matrix_has_rows_for_users(self, tmp_path: Path) -> None:
+        matrix = scipy.sparse.csr_array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]])
+        path = written(tmp_path, "a.npz", saved_matrix(matrix))
+        for read in (metrik.read(path, "truth"), metrik.read(path, "exclude")):
+            assert read.items.tolist() == [1, 2, 0]
+            assert read.indptr.tolist() == [0, 2, 3]
+        ranked = written(tmp_path, "b.npz", saved_matrix((matrix * [0.25, 0.5, 2.0]).tocsr()))
+        assert metrik.hit_rate_at_k([[2], [0]], metrik.read(ranked, "predictions"), 1) == 1
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "a.parquet", "a.arrow", "a.npz", "a.run", "a"])
+def test_what_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder" / name).mkdir(parents=True)
+    for path, said in ((tmp_path / name, "No such file"), (tmp_path / "folder" / name, "directory|regular file")):
+        with pytest.raises(metrik.InputError, match=said) as caught:
+            metrik.read(str(path), "truth")
+        assert str(path) in str(caught.value)
+
+
+def test_the_arguments_themselves(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.run", RUN)
+    with pytest.raises(metrik.InputError, match="role: expected one of truth, predictions, exclude, found 'run'"):
+        metrik.read(path, "run")  # type: ignore[call-overload]
+    with pytest.raises(metrik.InputTypeError, match="path: expected a path, found BytesIO"):
+        metrik.read(io.BytesIO(RUN), "predictions")  # type: ignore[call-overload]
+
+
+def test_without_pyarrow_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for name in ("a.csv", "rows.jsonl", "a.parquet", "a.ipc"):
+        with pytest.raises(ImportError, match=r"needs pyarrow: pip install 'metrik\[arrow\]'"):
+            metrik.read(written(tmp_path, name, PREDICTIONS[name]), "predictions")
+    for name in ("a.run", "a.npz"):
+        metrik.read(written(tmp_path, name, PREDICTIONS[name]), "predictions")
+
+
+def test_a_part_is_read_while_another_is_made_use_of() -> None:
+    begun: list[int] = []
+
+    def parts() -> Iterator[int]:
+        for part in (1, 2, 3):
+            begun.append(part)
+            yield part
+
+    ahead = source.read_ahead(parts())
+    assert next(ahead) == 1
+    ahead.close()  # waits for the one that is read
+    assert begun == [1, 2]
+    assert list(source.read_ahead(parts())) == [1, 2, 3]
+
+
+def test_what_is_raised_while_a_part_is_read_comes_to_who_asks_for_it() -> None:
+    def parts() -> Iterator[int]:
+        yield 1
+        raise metrik.InputError("broken")
+
+    ahead = source.read_ahead(parts())
+    assert next(ahead) == 1
+    with pytest.raises(metrik.InputError, match="broken"):
+        next(ahead)
