@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import pickle
@@ -206,6 +208,99 @@ def test_comparison_of_systems() -> None:
         metrik.evaluate(TRUTH, {}, "P@1")
     with pytest.raises(metrik.InputTypeError, match="system"):
         metrik.evaluate(TRUTH, {3: LISTS}, "P@1")
+
+
+@pytest.fixture
+def comparison() -> metrik.Comparison:
+    return metrik.evaluate(
+        TRUTH, {"one": LISTS, "other": [[1, 4], None, []]}, ["P@2", "mrr"], groups=["x", "y", "y"], per_user=True
+    )
+
+
+def test_a_comparison_equals_its_round_trip(comparison: metrik.Comparison) -> None:
+    assert metrik.Comparison.from_json(comparison.to_json()) == comparison
+    assert list(json.loads(comparison.to_json())) == ["one", "other"]
+    for text in ("{", "[]", "{}", '{"one": {}}'):
+        with pytest.raises(metrik.InputError):
+            metrik.Comparison.from_json(text)
+
+
+@pytest.mark.parametrize("table", ["values", "per_user", "by_group"])
+def test_a_comparison_as_frames(comparison: metrik.Comparison, table: Any) -> None:
+    """They are those of the reports, one below the other."""
+    pandas, polars, arrow = (getattr(comparison, f"to_{kind}")(table) for kind in ("pandas", "polars", "arrow"))
+    expected = {name: np.array(column).tolist() for name, column in comparison.columns(table).items()}
+    assert list(pandas.columns) == polars.columns == arrow.column_names == list(expected)
+    for name, column in expected.items():
+        own = [] if name == "system" else [cell for report in comparison.values() for cell in report.columns(table)[name]]
+        size = len(column) // 2
+        np.testing.assert_array_equal(column, own or ["one"] * size + ["other"] * size)
+        for frame in (pandas, polars, arrow):
+            np.testing.assert_array_equal(np.array(frame[name]).tolist(), column)
+
+
+@pytest.mark.parametrize("table", ["values", "per_user", "by_group"])
+def test_as_csv(report: metrik.Report, comparison: metrik.Comparison, table: Any) -> None:
+    """Numbers are in full: what is read again is equal."""
+    for result in (report, comparison):
+        header, *rows = csv.reader(io.StringIO(result.to_csv(table)))
+        columns = {name: np.array(column).tolist() for name, column in result.columns(table).items()}
+        assert header == list(columns)
+        for name, *cells in zip(header, *rows, strict=True):
+            read = [type(known)(cell) for known, cell in zip(columns[name], cells, strict=True)]
+            np.testing.assert_array_equal(read, columns[name])
+
+
+def named(*systems: str) -> metrik.Comparison:
+    return metrik.evaluate([[1]], {system: [[1]] for system in systems}, "P@1")
+
+
+def test_f34_latex_commands_and_comments_in_names_are_text() -> None:
+    line = named(r"a_b & 5% #1 $x$ {y} \end ~^").to_latex().splitlines()[2]
+    name = r"a\_b \& 5\% \#1 \$x\$ \{y\} \textbackslash{}end \textasciitilde{}\textasciicircum{}"
+    assert line == rf"metric & {name} & evaluated & skipped \\"
+
+
+def test_f34_markdown_cells_cannot_end_early() -> None:
+    lines = named("a|b", "c\\|d", "e\nf").to_markdown().splitlines()
+    assert lines[0] == r"| metric | a\|b | c\\\|d | e\\nf | evaluated | skipped |"
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+        ("+cmd", "'+cmd"),
+        ("-2+3", "'-2+3"),
+        ("@sum", "'@sum"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", '"\'\r=1"'),
+        ("\n=1", '"\'\n=1"'),
+        ('=1,"2"', '"\'=1,""2"""'),
+        ("a=1", "a=1"),
+        ("a,b", '"a,b"'),
+        ('say "a"', '"say ""a"""'),
+        ("two\nlines", '"two\nlines"'),
+        ("-2.5e-3", "-2.5e-3"),
+        ("+1", "+1"),
+    ],
+)
+def test_f34_csv_is_quoted_and_no_formula(name: str, written: str) -> None:
+    assert named(name).to_csv().partition("\n")[2].startswith(f"{written},precision@1,1.0,")
+    users = metrik.evaluate(metrik.Truth([0, 1], [1], users=[name]), [[1]], "P@1", per_user=True)
+    assert users.to_csv("per_user") == f"user,precision@1\n{written},1.0\n"
+
+
+def test_f34_control_characters_do_not_reach_a_terminal() -> None:
+    """Nor do those that turn the direction of what follows, or stand for what is no character."""
+    name = "a\x1b[2Jb\x9b\x07\x00\r\n\u202ec\udcff\u2028é中"
+    shown = r"a\x1b[2Jb\x9b\x07\x00\r\n\u202ec\udcff\u2028é中"
+    comparison = named(name)
+    assert repr(comparison).splitlines()[0].split()[1] == shown
+    for text in (repr(comparison), comparison.to_markdown(), comparison.to_latex()):
+        assert all(sign.isprintable() or sign == "\n" for sign in text)
+    assert shown.replace("\\", "\\\\") in comparison.to_markdown()
 
 
 def test_merge_refuses_other_plans(report: metrik.Report) -> None:

@@ -310,7 +310,8 @@ class Report:
             oddities.append(spread if least < most else f"{least} candidates a user")
         return f"convention {self.convention.name}; {', '.join(oddities) or '0 users'}"
 
-    def _columns(self, table: Table) -> dict[str, Any]:
+    def columns(self, table: Table = "values") -> dict[str, Any]:
+        """Return what the frames are made of, without one: names and columns; see `to_pandas`."""
         if table == "values":
             evaluated = self.counts["evaluated"]
             return {
@@ -329,6 +330,14 @@ class Report:
             return {"group": list(groups)} | {name: [row[name] for row in groups.values()] for name in self.metrics}
         raise input_error("table", "'values', 'per_user' or 'by_group'", repr(table))
 
+    def to_csv(self, table: Table = "values") -> str:
+        """Return CSV with numbers in full; see `to_pandas`.
+
+        Text that a spreadsheet would run as a formula, as it begins with ``=``, ``+``, ``-`` or ``@`` and is no
+        number, has an apostrophe before it. The other exports leave it as it is.
+        """
+        return _render.csv(_plain(self.columns(table)))
+
     def to_pandas(self, table: Table = "values") -> pd.DataFrame:
         """Return a pandas data frame.
 
@@ -337,15 +346,15 @@ class Report:
         table : {"values", "per_user", "by_group"}
             A row a metric, a row a user, or a row a group.
         """
-        return _optional.pandas_frame(self._columns(table))
+        return _optional.pandas_frame(self.columns(table))
 
     def to_polars(self, table: Table = "values") -> pl.DataFrame:
         """Return a Polars data frame; see `to_pandas`."""
-        return _optional.polars_frame(self._columns(table))
+        return _optional.polars_frame(self.columns(table))
 
     def to_arrow(self, table: Table = "values") -> pa.Table:
         """Return an Arrow table; see `to_pandas`."""
-        return _optional.arrow_table(self._columns(table))
+        return _optional.arrow_table(self.columns(table))
 
 
 class Comparison(Mapping[str, Report]):
@@ -391,6 +400,51 @@ class Comparison(Mapping[str, Report]):
     def to_latex(self) -> str:
         """Return the values as a LaTeX table, a column a system."""
         return _render.latex(*self._cells())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reports as plain data, by system. ``Comparison.from_dict`` takes it back."""
+        return {system: report.to_dict() for system, report in self.items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
+        """Return the comparison that `to_dict` described."""
+        if not isinstance(data, Mapping):
+            raise input_error("comparison", "what Comparison.to_dict returned", type(data).__name__)
+        return cls({system: Report.from_dict(report) for system, report in data.items()})
+
+    def to_json(self) -> str:
+        """Return everything as JSON; NaN is null."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Comparison:
+        """Return the comparison that `to_json` wrote."""
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise input_error("comparison", "what Comparison.to_json wrote", str(error)) from error
+
+    def columns(self, table: Table = "values") -> dict[str, Any]:
+        """Return the columns of all systems one below the other, after one that names the system."""
+        parts = [report.columns(table) for report in self.values()]
+        systems = np.repeat(list(self), [len(next(iter(part.values()))) for part in parts])
+        return {"system": systems} | {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def to_csv(self, table: Table = "values") -> str:
+        """Return CSV with numbers in full, a column ``system`` first; see `Report.to_csv`."""
+        return _render.csv(_plain(self.columns(table)))
+
+    def to_pandas(self, table: Table = "values") -> pd.DataFrame:
+        """Return a pandas data frame, a column ``system`` first; see `Report.to_pandas`."""
+        return _optional.pandas_frame(self.columns(table))
+
+    def to_polars(self, table: Table = "values") -> pl.DataFrame:
+        """Return a Polars data frame, a column ``system`` first; see `Report.to_pandas`."""
+        return _optional.polars_frame(self.columns(table))
+
+    def to_arrow(self, table: Table = "values") -> pa.Table:
+        """Return an Arrow table, a column ``system`` first; see `Report.to_pandas`."""
+        return _optional.arrow_table(self.columns(table))
 
     def __repr__(self) -> str:
         first = next(iter(self._reports.values()))
@@ -521,6 +575,10 @@ def _json_counts(counts: Mapping[str, Any]) -> dict[str, Any]:
         name: {key: _json_number(number) for key, number in count.items()} if isinstance(count, Mapping) else count
         for name, count in counts.items()
     }
+
+
+def _plain(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {name: column.tolist() if isinstance(column, np.ndarray) else column for name, column in columns.items()}
 
 
 def _json_number(value: float) -> float | None:
