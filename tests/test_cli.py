@@ -1,20 +1,136 @@
 from __future__ import annotations
 
+import argparse
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
+import pytrec_eval
 
 import metrik
-from metrik._cli import main
+from metrik import _optional
+from metrik._cli import command_parser, evaluate, main, output, trec
+from metrik._cli.doctor import _CHECKS
+from metrik._cli.result import as_json
+from metrik._cli.systems import names
+
+Capture = pytest.CaptureFixture[str]
 
 
-def test_metrics_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["metrics"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+class Done(NamedTuple):
+    """What a command printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capsys: Capture) -> Callable[..., Done]:
+    def called(*arguments: object) -> Done:
+        try:
+            code: Any = main([str(argument) for argument in arguments])
+        except SystemExit as ended:  # argparse's way
+            code = ended.code
+        return Done(code, *capsys.readouterr())
+
+    return called
+
+
+Run = Callable[..., Done]
+
+
+QUERIES = [f"q{number}" for number in range(1, 26)]
+DOCUMENTS = range(100, 160)
+
+
+def write_qrels(path: Path, draw: np.random.Generator, queries: Sequence[str]) -> Path:
+    lines = [
+        f"{query} 0 d{document} {draw.choice([0, 1, 1, 2])}"
+        for query in queries
+        for document in draw.choice(DOCUMENTS, 12, replace=False)
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def write_run(path: Path, draw: np.random.Generator, queries: Sequence[str]) -> Path:
+    lines = [
+        f"{query} Q0 d{document} {rank} {draw.integers(30) / 4} tag"
+        for query in queries
+        for rank, document in enumerate(draw.choice(DOCUMENTS, draw.integers(1, 40), replace=False))
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def qrels(tmp_path: Path) -> Path:
+    return write_qrels(tmp_path / "qrels.txt", np.random.default_rng(1), QUERIES)
+
+
+@pytest.fixture
+def bm25(tmp_path: Path) -> Path:
+    """Return a run that lacks two of the queries, and has one that nobody judged."""
+    return write_run(tmp_path / "bm25.run", np.random.default_rng(2), [*QUERIES[2:], "q99"])
+
+
+@pytest.fixture
+def dense(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "dense.run", np.random.default_rng(3), QUERIES)
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    parser = command_parser()
+    return dict(next(action.choices for action in parser._actions if isinstance(action.choices, dict)))
+
+
+def test_the_commands() -> None:
+    assert list(commands()) == ["evaluate", "merge", "topk", "metrics", "conventions", "demo", "doctor"]
+
+
+def test_the_help_lists_the_commands(run: Run) -> None:
+    done = run("--help")
+    assert done == run()
+    assert all(re.search(rf"^    {name}\b", done.out, re.MULTILINE) for name in commands())
+
+
+@pytest.mark.parametrize("name", commands())
+def test_each_help_has_an_example_that_parses(name: str, run: Run) -> None:
+    done = run(name, "--help")
+    assert done.code == 0
+    words = shlex.split(done.out.partition("\nexample: ")[2].partition(">")[0])
+    assert words[:2] == ["metrik", name]
+    arguments = command_parser().parse_args(words[1:])
+    assert arguments.command == name
+
+
+def test_options_are_not_abbreviated(run: Run) -> None:
+    assert run("conventions", "--dif", "standard", "capped").code == 2
+
+
+def test_metrics_lists_all(run: Run) -> None:
+    lines = run("metrics").out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(metrik.metrics)
 
 
-def test_metrics_describes_one_by_any_of_its_names(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["metrics", "MAP", "fbeta"]) == 0
-    text = capsys.readouterr().out
+def test_metrics_describes_one_by_any_of_its_names(run: Run) -> None:
+    text = run("metrics", "MAP", "fbeta").out
     for name in ("average_precision", "fbeta"):
         for part in (metrik.metrics[name].formula, metrik.metrics[name].source):
             assert part in text
@@ -22,32 +138,642 @@ def test_metrics_describes_one_by_any_of_its_names(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("name", metrik.metrics)
-def test_metrics_describes_each(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_metrics_describes_each(name: str, run: Run) -> None:
     info = metrik.metrics[name]
-    assert main(["metrics", name]) == 0
-    text = capsys.readouterr().out
+    text = run("metrics", name).out
     assert info.summary in text
     assert ("which must be given" in text) == (info.parameter is not None and info.parameter.standard is None)
 
 
-def test_conventions_lists_all_with_their_differences(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["conventions"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_conventions_lists_all_with_their_differences(run: Run) -> None:
+    lines = run("conventions").out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(metrik.conventions)
     assert lines[2].split(maxsplit=1) == ["capped", "recall_over='min_cutoff_relevant'"]
 
 
-def test_conventions_says_in_what_two_differ(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["conventions", "--diff", "capped", "standard"]) == 0
-    header, line = capsys.readouterr().out.splitlines()
+def test_conventions_says_what_one_settles(run: Run) -> None:
+    header, *lines = run("conventions", "tensorflow").out.splitlines()
+    assert header.split()[:2] == ["field", "tensorflow"]
+    settled = {line.split()[0]: line.split()[1] for line in lines}
+    assert settled["empty_truth"] == "compute"
+    assert settled["precision.average"] == "micro"
+
+
+def test_conventions_says_in_what_two_differ(run: Run) -> None:
+    header, line = run("conventions", "--diff", "capped", "standard").out.splitlines()
     assert header.split() == ["field", "capped", "standard"]
     assert line.split() == ["recall_over", "min_cutoff_relevant", "relevant"]
 
 
-@pytest.mark.parametrize("arguments", [["metrics", "presicion"], ["conventions", "--diff", "standard", "nobodys"]])
-def test_a_wrong_name_is_one_line_and_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 2
-    found = capsys.readouterr()
-    assert found.out == ""
-    assert found.err.count("\n") == 1
-    assert "presicion" in found.err or "nobodys" in found.err
+@pytest.mark.parametrize(
+    "arguments",
+    [["metrics", "presicion"], ["conventions", "nobodys"], ["conventions", "--diff", "standard", "nobodys"]],
+)
+def test_a_wrong_name_is_one_line_and_exit_code_2(arguments: list[str], run: Run) -> None:
+    done = run(*arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith("metrik: error: ")
+    assert "presicion" in done.err or "nobodys" in done.err
+
+
+def expected(qrels: Path, *runs: Path, metrics: Sequence[str] = evaluate.METRICS, **options: Any) -> Any:
+    """Return what the library says of the files."""
+    truth = metrik.read(qrels, role="truth")
+    systems = {path.stem: metrik.read(path, role="predictions") for path in runs}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        return metrik.evaluate(truth, systems if len(runs) > 1 else systems[runs[0].stem], metrics, **options)
+
+
+def test_evaluate_prints_what_the_library_says(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
+    one, both = expected(qrels, bm25), expected(qrels, bm25, dense)
+    assert run("evaluate", qrels, bm25).out == f"{one!r}\n"
+    assert run("evaluate", qrels, bm25, dense).out == f"{both!r}\n"
+    for form in ("markdown", "latex"):
+        assert run("evaluate", qrels, bm25, dense, "--format", form).out == getattr(both, f"to_{form}")() + "\n"
+
+
+def test_numbers_for_machines_are_in_full(run: Run, tmp_path: Path, qrels: Path, bm25: Path, dense: Path) -> None:
+    file = tmp_path / "users.csv"
+    one, both = expected(qrels, bm25), expected(qrels, bm25, dense)
+    assert run("evaluate", qrels, bm25, "--format", "csv").out == one.to_csv()
+    assert run("evaluate", qrels, bm25, dense, "--format", "csv").out == both.to_csv()
+    read = metrik.Report.from_json(run("evaluate", qrels, bm25, "--format", "json", "--by-user", file).out)
+    assert read.state == one.state
+    assert not read.per_user  # which is in a file of its own
+    systems = metrik.Comparison.from_json(run("evaluate", qrels, bm25, dense, "--format", "json").out)
+    assert {name: report.state for name, report in systems.items()} == {name: both[name].state for name in both}
+
+
+def test_metrics_and_convention(run: Run, qrels: Path, bm25: Path) -> None:
+    metrics = ["P@[1,5]", "fbeta@10(beta=2)"]
+    done = run("evaluate", qrels, bm25, "-m", metrics[0], "--metric", metrics[1], "--convention", "ranx")
+    assert done.out == f"{expected(qrels, bm25, metrics=metrics, convention='ranx')!r}\n"
+
+
+def test_excluded_items(run: Run, tmp_path: Path, qrels: Path, bm25: Path) -> None:
+    train = write_qrels(tmp_path / "train.txt", np.random.default_rng(4), QUERIES)
+    done = run("evaluate", qrels, bm25, "--exclude", train, "--threads", 2)
+    assert done.out == f"{expected(qrels, bm25, exclude=metrik.read(train, role='exclude'))!r}\n"
+    assert "relevant items are in exclude" in done.err
+
+
+def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    asked: list[Any] = []
+
+    def read(path: Path, **columns: Any) -> Any:
+        asked.append((path.name, columns))
+        return [[1]]
+
+    monkeypatch.setattr(metrik, "read", read, raising=False)
+    given = ["--user", "u", "--user", "day", "--item", "i", "--score", "s", "--grade", "g", "--exclude", "x"]
+    assert run("evaluate", "t", "p", *given).code == 0
+    assert asked == [
+        ("t", {"role": "truth", "user": ["u", "day"], "item": "i", "grade": "g"}),
+        ("x", {"role": "exclude", "user": ["u", "day"], "item": "i"}),
+        ("p", {"role": "predictions", "user": ["u", "day"], "item": "i", "score": "s", "rank": None}),
+    ]
+    asked.clear()
+    assert run("evaluate", "t", "p", "--user", "u", "--rank", "r").code == 0
+    assert asked[1][1] == {"role": "predictions", "user": "u", "item": None, "score": None, "rank": "r"}
+    assert run("evaluate", "t", "p", "--score", "s", "--rank", "r").code == 2
+
+
+@pytest.mark.parametrize(
+    ("paths", "called"),
+    [
+        (["runs/bm25.run", "dense.run.gz"], ["bm25", "dense"]),
+        (["v1.2.run", "v1.3.run"], ["v1.2", "v1.3"]),
+        (["a/run.txt", "b/run.txt", "b/other.txt"], ["a/run", "b/run", "other"]),
+        (["a/x/run.txt", "b/x/run.txt"], ["a/x/run", "b/x/run"]),
+        (["a/run.csv", "a/run.txt", "b/run.txt"], ["run.csv", "a/run.txt", "b/run"]),
+        ([".hidden", "noending"], [".hidden", "noending"]),
+    ],
+)
+def test_names_of_systems(paths: list[str], called: list[str]) -> None:
+    assert names([Path(path) for path in paths]) == dict(zip(called, map(Path, paths), strict=True))
+
+
+def test_a_file_given_twice_is_an_error(run: Run, qrels: Path, bm25: Path) -> None:
+    done = run("evaluate", qrels, bm25, bm25)
+    assert done.code == 2
+    assert "expected each file once" in done.err
+
+
+TREC = [
+    *("num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank", "P.1,5,30", "recall.5,100"),
+    *("ndcg", "ndcg_cut.5,10", "map_cut.10", "success.1,10", "set_P", "set_recall", "set_map", "set_F"),
+]
+
+
+def parsed(lines: str) -> dict[str, dict[str, str]]:
+    """Return what each line says, by query and measure."""
+    found: dict[str, dict[str, str]] = {}
+    for line in lines.splitlines():
+        measure, query, value = line.split("\t")
+        assert len(measure) >= 22
+        found.setdefault(query, {})[measure.strip()] = value
+    return found
+
+
+def test_trec_lines_are_those_of_trec_eval(run: Run, qrels: Path, bm25: Path) -> None:
+    """In names, in digits, and in their order, which is not the order asked."""
+    asked = [part for measure in TREC[::-1] for part in ("-m", measure)]
+    given = ["--convention", "pytrec_eval", "--format", "trec", "-q"]
+    done = run("evaluate", qrels, bm25, *given, "-m", "num_q", "-m", "gm_map", *asked)
+    found = parsed(done.out)
+    judged: dict[str, dict[str, int]] = {}
+    for line in qrels.read_text(encoding="utf-8").splitlines():
+        query, _, document, grade = line.split()
+        judged.setdefault(query, {})[document] = int(grade)
+    ranked: dict[str, dict[str, float]] = {}
+    for line in bm25.read_text(encoding="utf-8").splitlines():
+        query, _, document, _, score, _ = line.split()
+        ranked.setdefault(query, {})[document] = float(score)
+    theirs = pytrec_eval.RelevanceEvaluator(judged, {*TREC, "gm_map"}).evaluate(ranked)
+    order = [query for query in found if query != "all"]
+    assert order == sorted(theirs)
+    for query in order:
+        values = {measure: value for measure, value in theirs[query].items() if measure != "gm_map"}
+        counts = {"num_ret", "num_rel", "num_rel_ret"}
+        assert found[query] == {
+            name: f"{value:.0f}" if name in counts else f"{value:6.4f}" for name, value in values.items()
+        }
+    assert list(found["q3"]) == [
+        *("num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank", "P_1", "P_5", "P_30"),
+        *("recall_5", "recall_100", "ndcg", "ndcg_cut_5", "ndcg_cut_10", "map_cut_10", "success_1", "success_10"),
+        *("set_P", "set_recall", "set_map", "set_F"),
+    ]
+    whole = found["all"]
+    assert whole.pop("num_q") == str(len(theirs))
+    for name, value in whole.items():
+        own = pytrec_eval.compute_aggregated_measure(name, [values[name] for values in theirs.values()])
+        assert value == (f"{own:.0f}" if name in counts else f"{own:6.4f}")
+    assert done.out.endswith(f"set_F                 \tall\t{whole['set_F']}\n")
+
+
+def test_trec_prints_trec_evals_own_measures_by_its_convention(run: Run, qrels: Path, bm25: Path) -> None:
+    found = parsed(run("evaluate", qrels, bm25, "--format", "trec").out)
+    assert list(found) == ["all"]
+    cutoffs = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+    official = ("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank")
+    assert list(found["all"]) == [*official, *(f"P_{cutoff}" for cutoff in cutoffs)]
+    report = expected(qrels, bm25, metrics="map", convention="trec_eval")
+    assert found["all"]["map"] == f"{report['map']:.4f}"
+    assert found["all"]["num_q"] == "23"
+
+
+def test_what_trec_eval_does_not_have_keeps_its_name(run: Run, qrels: Path, bm25: Path) -> None:
+    metrics = ["dcg@5", "ndcg@5(gain=exp2)", "ndcg@5", "ndcg@5(average=micro)"]
+    asked = [part for metric in metrics for part in ("-m", metric)]
+    found = parsed(run("evaluate", qrels, bm25, "--format", "trec", *asked).out)
+    assert list(found["all"]) == ["ndcg_cut_5", "dcg@5", "ndcg@5(gain=exp2)", "ndcg@5(average=micro)"]
+    assert trec.metric("err@10") == "err@10"
+
+
+def test_trec_lines_of_several_systems_follow_their_names(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
+    lines = run("evaluate", qrels, bm25, dense, "--format", "trec", "-m", "map").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["runid", "map"] * 2
+    assert [line.split()[2] for line in lines[::2]] == ["bm25", "dense"]
+
+
+def test_users_values_go_with_trec_alone(run: Run, qrels: Path, bm25: Path) -> None:
+    done = run("evaluate", qrels, bm25, "-q")
+    assert done.code == 2
+    assert "--by-user" in done.err
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv", ".json", ".jsonl", ".ndjson", ".CSV"])
+def test_values_of_each_user_as_a_file(
+    ending: str, run: Run, tmp_path: Path, qrels: Path, bm25: Path, dense: Path
+) -> None:
+    file = tmp_path / f"users{ending}"
+    readers: dict[str, Callable[[], pd.DataFrame]] = {
+        ".parquet": lambda: pyarrow.parquet.read_table(file).to_pandas(),
+        ".csv": lambda: pyarrow.csv.read_csv(file).to_pandas(),
+        ".json": lambda: pd.DataFrame(json.loads(file.read_text(encoding="utf-8"))),
+    }
+    lines = lambda: pd.DataFrame(list(map(json.loads, file.read_text(encoding="utf-8").splitlines())))  # noqa: E731
+    for runs in ([bm25], [bm25, dense]):
+        known = expected(qrels, *runs, per_user=True, metrics=["ndcg@10", "map(missing_list=skip)"])
+        assert (
+            run("evaluate", qrels, *runs, "-m", "ndcg@10", "-m", "map(missing_list=skip)", "--by-user", file).code == 0
+        )
+        read = readers.get(ending.lower(), lines)()
+        columns = ["system", "user"] if len(runs) > 1 else ["user"]
+        assert list(read.columns) == [*columns, "ndcg@10", "average_precision(missing_list=skip)"]
+        assert read.iloc[:, -1].isna().any()
+        pd.testing.assert_frame_equal(read, known.to_pandas("per_user"), check_dtype=False, rtol=0, atol=0)
+
+
+def test_users_of_several_columns(run: Run, tmp_path: Path) -> None:
+    qrels, ranked, file = tmp_path / "truth.csv", tmp_path / "a.csv", tmp_path / "users.jsonl"
+    qrels.write_text("shop,day,item\ns,2,tea\ns,1,tea\n", encoding="utf-8")
+    ranked.write_text("day,shop,item,score\n1,s,tea,1\n2,s,milk,1\n2,s,tea,0.5\n", encoding="utf-8")
+    given = ["-m", "mrr", "--user", "shop", "--user", "day", "--format", "trec", "-q", "--by-user", file]
+    assert run("evaluate", qrels, ranked, *given).out.splitlines()[:2] == [
+        *("recip_rank            \ts/1\t1.0000", "recip_rank            \ts/2\t0.5000")
+    ]
+    assert list(map(json.loads, file.read_text(encoding="utf-8").splitlines())) == [
+        {"shop": "s", "day": 2, "reciprocal_rank": 0.5},
+        {"shop": "s", "day": 1, "reciprocal_rank": 1.0},
+    ]
+
+
+def test_names_that_are_bytes_are_text_in_json() -> None:
+    assert as_json({"user": b"a\xff"}) == '{"user": "a\\\\xff"}'
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_read(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done = run("evaluate", "none", "none2", "--by-user", "users.xls")
+    assert done.code == 2
+    assert "expected a file that ends in .parquet, .csv" in done.err
+    done = run("evaluate", "none", "none2", "none3", "--state", tmp_path / "a.state")
+    assert "--state: expected one file of predictions, found 2" in done.err
+    done = run("evaluate", "none", "none2", "-m", "ndgc")
+    assert "did you mean 'ndcg'" in done.err
+    done = run("evaluate", "none", "none2", "--min", "ndgc=1")
+    assert "did you mean 'ndcg'" in done.err
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    done = run("evaluate", "none", "none2", "--by-user", "users.parquet")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "pip install 'metrik[arrow]'" in done.err
+
+
+def test_states_merge_to_the_whole(run: Run, tmp_path: Path, dense: Path) -> None:
+    qrels = write_qrels(tmp_path / "whole.txt", np.random.default_rng(1), QUERIES)
+    states = []
+    for begin in range(0, len(QUERIES), 9):
+        part = tuple(f"{query} " for query in QUERIES[begin : begin + 9])
+        files = []
+        for whole in (qrels, dense):
+            lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
+            files.append(tmp_path / f"part.{whole.name}")
+            files[-1].write_text("".join(line for line in lines if line.startswith(part)), encoding="utf-8")
+        states.append(tmp_path / f"{begin}.state")
+        assert run("evaluate", *files, "--state", states[-1]).code == 0
+    known, merged = tmp_path / "whole.state", tmp_path / "merged.state"
+    done = run("evaluate", qrels, dense, "--state", known)
+    assert run("merge", *states, "--state", merged).out == done.out
+    assert metrik.State.from_bytes(merged.read_bytes()) == metrik.State.from_bytes(known.read_bytes())
+    assert run("merge", *states, "--min", "ndcg@10=0.99").code == 1
+
+
+def test_states_that_cannot_be_merged(run: Run, tmp_path: Path, qrels: Path, dense: Path) -> None:
+    one, other, cut = tmp_path / "one.state", tmp_path / "other.state", tmp_path / "cut.state"
+    run("evaluate", qrels, dense, "--state", one)
+    run("evaluate", qrels, dense, "--state", other, "--convention", "ranx")
+    cut.write_bytes(one.read_bytes()[:-5])
+    (tmp_path / "link").symlink_to(one)
+    cases: list[tuple[list[object], str]] = [
+        ([one, other], "ap_over"),
+        ([one, one], "each file once"),
+        ([one, tmp_path / "link"], "each file once"),
+        ([one, cut], f"in {cut}"),
+        ([one, "--min", "map=0.1"], "--min: expected one of ndcg@10"),
+        ([tmp_path / "none.state"], "none.state: No such file"),
+    ]
+    for arguments, said in cases:
+        done = run("merge", *arguments)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert said in done.err
+
+
+SCORES = """\
+user,item,score
+ann,tea,0.5
+bob,tea,1
+ann,milk,0.75
+ann,rice,0.5
+bob,rice,-2
+"""
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    file = tmp_path / "scores.csv"
+    file.write_text(SCORES, encoding="utf-8")
+    return file
+
+
+def test_the_best_of_each_user(run: Run, scores: Path) -> None:
+    """Of one score, the name that comes first is the better item."""
+    assert run("topk", scores, "-k", 2).out == (
+        "ann Q0 milk 1 0.75 metrik\nann Q0 rice 2 0.5 metrik\nbob Q0 tea 1 1.0 metrik\nbob Q0 rice 2 -2.0 metrik\n"
+    )
+    assert (
+        run("topk", scores, "-k", 1, "--format", "csv").out == "user,item,rank,score\nann,milk,1,0.75\nbob,tea,1,1.0\n"
+    )
+    lines = run("topk", scores, "-k", 5, "--format", "json").out.splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"user": "ann", "items": ["milk", "rice", "tea"], "scores": [0.75, 0.5, 0.5]},
+        {"user": "bob", "items": ["tea", "rice"], "scores": [1.0, -2.0]},
+    ]
+
+
+@pytest.mark.parametrize(("form", "ending"), [("trec", ".run"), ("csv", ".csv"), ("json", ".jsonl")])
+def test_what_topk_writes_is_read_again(
+    form: str, ending: str, run: Run, tmp_path: Path, qrels: Path, bm25: Path
+) -> None:
+    best = tmp_path / f"best{ending}"
+    assert run("topk", bm25, "-k", 10, "--format", form, "-o", best) == Done(0, "", "")
+    metrics = ["-m", "ndcg@10", "-m", "map@10", "-m", "num_ret@10", *(["--score", "score"] if form == "csv" else [])]
+    runs = ((bm25, metrics[:6]), (best, metrics))
+    whole, cut = (run("evaluate", qrels, file, *asked, "--format", "csv") for file, asked in runs)
+    assert cut.out == whole.out
+    assert cut.code == 0
+
+
+def test_topk_leaves_out_what_is_excluded(run: Run, tmp_path: Path, scores: Path) -> None:
+    """Users and items are matched by name, whatever the order of the files."""
+    train = tmp_path / "train.csv"
+    train.write_text("user,item\nzoe,tea\nbob,tea\nann,milk\nann,beer\n", encoding="utf-8")
+    done = run("topk", scores, "-k", 1, "--exclude", train, "--format", "csv")
+    assert done.out == "user,item,rank,score\nann,rice,1,0.5\nbob,rice,1,-2.0\n"
+
+
+def test_topk_of_integer_ids(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "scores.csv"
+    file.write_text("user,item,score\n7,30,1\n7,4,1\n8,30,2\n", encoding="utf-8")
+    lines = run("topk", file, "-k", 2, "--format", "json").out.splitlines()
+    assert [json.loads(line)["items"] for line in lines] == [[4, 30], [30]]
+
+
+def test_names_that_trec_cannot_hold(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "scores.csv"
+    file.write_text("user,item,score\nann,green tea,1\n", encoding="utf-8")
+    done = run("topk", file, "-k", 1)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "names without blanks" in done.err
+    assert run("topk", file, "-k", 1, "--format", "csv").out.endswith("ann,green tea,1,1.0\n")
+
+
+def test_topk_needs_scores_and_a_number(run: Run, tmp_path: Path, scores: Path) -> None:
+    ranks = tmp_path / "ranks.csv"
+    ranks.write_text("user,item,rank\nann,tea,1\n", encoding="utf-8")
+    done = run("topk", ranks, "-k", 1)
+    assert (done.code, done.err) == (
+        2,
+        "metrik: error: scores: expected a score for each user and item, found Rankings\n",
+    )
+    assert run("topk", scores).code == 2
+    assert "k: expected a cutoff" in run("topk", scores, "-k", 0).err
+
+
+def test_a_value_below_what_it_must_reach(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
+    both = expected(qrels, bm25, dense)
+    low, high = sorted(["bm25", "dense"], key=lambda name: both[name]["ndcg@10"])
+    bound = both[high]["ndcg@10"]
+    done = run("evaluate", qrels, bm25, dense, "--min", f"nDCG@10={bound!r}", "--min", "recall@10=0")
+    assert done.code == 1
+    lines = [line for line in done.err.splitlines() if "warning" not in line]
+    assert lines == [f"metrik: below --min: ndcg@10 of {low} is {both[low]['ndcg@10']!r}, asked for {bound!r}"]
+    assert done.out.startswith("metric")
+    assert run("evaluate", qrels, tmp := {"bm25": bm25, "dense": dense}[high], "--min", f"ndcg@10={bound!r}").code == 0
+    assert run("evaluate", qrels, tmp, "--min", f"ndcg@10={bound + 1e-15!r}").code == 1
+
+
+def test_what_must_be_reached_is_computed_unasked(run: Run, qrels: Path, bm25: Path) -> None:
+    done = run("evaluate", qrels, bm25, "-m", "P@5", "--min", "fbeta@[5,10](beta=2)=2")
+    assert done.code == 1
+    assert [line.split()[0] for line in done.out.splitlines()[1:-1]] == [
+        *("precision@5", "fbeta@5(beta=2)", "fbeta@10(beta=2)")
+    ]
+    assert [line.split()[3] for line in done.err.splitlines() if "--min" in line] == [
+        "fbeta@5(beta=2)",
+        "fbeta@10(beta=2)",
+    ]
+
+
+def test_nan_is_below_everything(run: Run, tmp_path: Path, bm25: Path) -> None:
+    qrels = tmp_path / "irrelevant.txt"
+    qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
+    done = run("evaluate", qrels, bm25, "-m", "mrr", "--min", "mrr=-inf")
+    assert done.code == 1
+    assert "reciprocal_rank is nan, asked for -inf" in done.err
+
+
+@pytest.mark.parametrize("given", ["ndcg@10", "ndcg@10=", "=0.3", "ndcg@10=high", "ndcg@10=nan", "fbeta(beta=2)"])
+def test_bounds_that_are_none(given: str, run: Run) -> None:
+    done = run("evaluate", "none", "none2", "--min", given)
+    assert done.code == 2
+    assert "expected METRIC=VALUE such as ndcg@10=0.3" in done.err
+
+
+def test_warnings_are_lines(run: Run, tmp_path: Path, bm25: Path, dense: Path) -> None:
+    qrels = tmp_path / "irrelevant.txt"
+    qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
+    done = run("evaluate", qrels, bm25, "-m", "mrr")
+    assert done.err == "metrik: warning: no user was evaluated for reciprocal_rank: NaN\n"
+    done = run("evaluate", qrels, bm25, dense, "-m", "mrr")
+    assert done.err == "metrik: warning: no user was evaluated for reciprocal_rank: NaN\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (MemoryError(), 2, "metrik: error: there is not enough memory\n"),
+        (PermissionError(13, "Permission denied", "qrels"), 2, "metrik: error: qrels: Permission denied\n"),
+        (OSError("disk\nfull"), 2, "metrik: error: disk\\nfull\n"),
+        (ImportError("it needs pyarrow"), 2, "metrik: error: it needs pyarrow\n"),
+        (metrik.InputError("line 3: \x1b[2J"), 2, "metrik: error: line 3: \\x1b[2J\n"),
+    ],
+)
+def test_how_it_ends(error: BaseException, code: int, said: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(metrik, "read", fail, raising=False)
+    assert run("evaluate", "a", "b") == Done(code, "", said)
+
+
+def test_a_bug_is_not_dressed_up_as_bad_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(metrik, "read", fail, raising=False)
+    with pytest.raises(ZeroDivisionError):
+        run("evaluate", "a", "b")
+
+
+def test_a_file_that_is_not_there(run: Run, qrels: Path, tmp_path: Path) -> None:
+    done = run("evaluate", qrels, tmp_path / "none.run")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "none.run" in done.err
+
+
+def shell(command: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a line of shell in which ``metrik`` is this Python's."""
+    line = f'set -o pipefail; metrik() {{ {shlex.quote(sys.executable)} -m metrik "$@"; }}; {command}'
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, **options)  # noqa: S603, S607 - our own
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    "command", ["metrics | (exec 0<&-; sleep 1)", "--help | true", "conventions --help | true", "metrics >&-"]
+)
+def test_a_closed_pipe_is_silent(command: str) -> None:
+    done = shell(f"metrik {command}")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.native
+def test_a_full_disk_is_an_error() -> None:
+    done = shell("metrik metrics > /dev/full")
+    assert (done.returncode, done.stderr) == (2, "metrik: error: [Errno 28] No space left on device\n")
+
+
+@pytest.mark.native
+def test_names_that_an_encoding_lacks_are_printed_all_the_same() -> None:
+    code = "from metrik._cli.output import say; import metrik._cli as c; c.listings.metrics = {}; c.main(['metrics']); say('é中')"
+    done = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", code], capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "latin-1"}
+    )
+    assert done.stdout.endswith(b"\xe9\\u4e2d")
+
+
+def test_f34_names_in_a_terminal_are_no_commands(
+    run: Run, tmp_path: Path, qrels: Path, dense: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not in a table, not in formats that leave names as they are, not in what is said of an error."""
+    odd = write_run(tmp_path / "\x1b[2J.run", np.random.default_rng(2), QUERIES)
+    for form in ("table", "trec", "markdown", "latex"):
+        assert "\x1b" not in run("evaluate", qrels, odd, dense, "--format", form).out
+    arguments = ("evaluate", qrels, odd, dense, "--format", "csv")
+    assert "\n\x1b[2J,ndcg@10," in run(*arguments).out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert "\n\\x1b[2J,ndcg@10," in run(*arguments).out
+    assert "\x1b" not in run(*arguments).err
+    done = run("evaluate", qrels, tmp_path / "\x1b]0;none.run")
+    assert done.code == 2
+    assert "\x1b" not in done.err
+
+
+def test_f34_csv_of_users_is_no_formula(run: Run, tmp_path: Path) -> None:
+    qrels, ranked, file = tmp_path / "qrels.txt", tmp_path / "a.run", tmp_path / "users.csv"
+    qrels.write_text("=1+1 0 d100 1\n", encoding="utf-8")
+    ranked.write_text("=1+1 Q0 d100 1 0.5 tag\n", encoding="utf-8")
+    assert run("evaluate", qrels, ranked, "-m", "mrr", "--by-user", file).code == 0
+    assert file.read_text(encoding="utf-8") == "user,reciprocal_rank\n'=1+1,1.0\n"
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.state"
+    output.write(file, b"old")
+    with monkeypatch.context() as patch:
+
+        def fail(_: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="No space"):
+            output.write(file, b"new")
+    assert file.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [file]
+    output.write(file, b"new")
+    assert file.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_written_file_has_reached_the_disk_before_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = []
+    fsync, replace = os.fsync, Path.replace
+
+    def synchronized(file: int) -> None:
+        done.append("fsync")
+        fsync(file)
+
+    def replaced(own: Path, other: Path) -> None:
+        done.append("replace")
+        replace(own, other)
+
+    monkeypatch.setattr(os, "fsync", synchronized)
+    monkeypatch.setattr(Path, "replace", replaced)
+    output.write(tmp_path / "a.state", b"data")
+    assert done == ["fsync", "replace", "fsync"]
+
+
+def test_a_link_stays_one_and_a_pipe_too(tmp_path: Path) -> None:
+    file, link, pipe = tmp_path / "file", tmp_path / "link", tmp_path / "pipe"
+    file.write_bytes(b"old")
+    link.symlink_to(file)
+    output.write(link, b"new")
+    assert link.is_symlink()
+    assert file.read_bytes() == b"new"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    output.write(pipe, b"through")
+    assert os.read(reader, 10) == b"through"
+    os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_a_bar_is_drawn_on_a_terminal_where_it_can_be(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+
+    def evaluated(*_: object, progress: bool, **__: object) -> Any:
+        asked.append(progress)
+        return report
+
+    report = metrik.evaluate([[1]], [[1]], "P@1")
+    monkeypatch.setattr(metrik, "read", lambda *_, **__: None, raising=False)
+    monkeypatch.setattr(metrik, "evaluate", evaluated)
+    run("evaluate", "a", "b", "-m", "P@1")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    run("evaluate", "a", "b", "-m", "P@1")
+    run("evaluate", "a", "b", "-m", "P@1", "--no-progress")
+    monkeypatch.setitem(sys.modules, "rich", None)
+    assert not _optional.has("rich")
+    run("evaluate", "a", "b", "-m", "P@1")
+    assert asked == [False, True, False, False]
+
+
+def test_the_doctor_finds_nothing(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setenv("METRIK_ISA", "scalar")
+    metrik.show_versions()
+    facts = capsys.readouterr().out.splitlines()
+    done = run("doctor")
+    lines = done.out.splitlines()
+    assert (done.code, done.err) == (0, "")
+    assert [line.partition(";")[0] for line in lines[: len(facts)]] == facts
+    assert any(line.startswith("rich") and line.endswith("; for progress bars") for line in lines)
+    assert [line.split(": ")[0] for line in lines[len(facts) + 1 :]] == [f"well    {name}" for name in _CHECKS]
+    assert os.environ["METRIK_ISA"] == "scalar"
+
+
+def test_the_doctor_finds_a_wrong_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METRIK_NUM_THREADS", "two")
+    done = run("doctor")
+    assert done.code == 2
+    failed = [line for line in done.out.splitlines() if line.startswith("failed")]
+    assert len(failed) == 1
+    assert "METRIK_NUM_THREADS" in failed[0]
+
+
+def test_the_doctor_finds_bits_that_differ(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluate, calls = metrik.evaluate, []
+
+    def drifting(truth: Any, scores: Any, *arguments: Any, **options: Any) -> Any:
+        calls.append(1)
+        return evaluate(truth, scores * (-1) ** len(calls), *arguments, **options)
+
+    monkeypatch.setattr(metrik, "evaluate", drifting)
+    done = run("doctor")
+    assert done.code == 2
+    assert re.search(r"^failed  every number of threads .*: 2 threads and 1 threads differ$", done.out, re.MULTILINE)
+
+
+@pytest.mark.native
+def test_ctrl_c_ends_it_with_130() -> None:
+    code = "import metrik, os, signal, time; metrik.read = lambda *a, **k: (os.kill(os.getpid(), signal.SIGINT), time.sleep(9)); "
+    code += "import sys; from metrik._cli import main; sys.exit(main(['evaluate', 'a', 'b']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603 - our own code
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGINT, "", "")
+
+
+def test_csv_on_the_terminal_reads_back(run: Run, qrels: Path, bm25: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(run("evaluate", qrels, bm25, "--format", "csv").out)))
+    assert {row["metric"]: float(row["value"]) for row in rows} == dict(expected(qrels, bm25).values)

@@ -232,7 +232,9 @@ def test_a_comparison_as_frames(comparison: metrik.Comparison, table: Any) -> No
     expected = {name: np.array(column).tolist() for name, column in comparison.columns(table).items()}
     assert list(pandas.columns) == polars.columns == arrow.column_names == list(expected)
     for name, column in expected.items():
-        own = [] if name == "system" else [cell for report in comparison.values() for cell in report.columns(table)[name]]
+        own = (
+            [] if name == "system" else [cell for report in comparison.values() for cell in report.columns(table)[name]]
+        )
         size = len(column) // 2
         np.testing.assert_array_equal(column, own or ["one"] * size + ["other"] * size)
         for frame in (pandas, polars, arrow):

@@ -8,9 +8,14 @@ from metrik import _core
 from metrik._errors import input_error
 
 
+def isas() -> list[str]:
+    """Return the instruction sets that this CPU has, the widest last."""
+    return _core.isas()
+
+
 def wanted_isa() -> str:
     """Return what METRIK_ISA names; nothing if it is not set."""
     name = os.environ.get("METRIK_ISA", "")
-    if name and name not in _core.isas():
-        raise input_error("METRIK_ISA", f"an instruction set that this CPU has: {', '.join(_core.isas())}", repr(name))
+    if name and name not in isas():
+        raise input_error("METRIK_ISA", f"an instruction set that this CPU has: {', '.join(isas())}", repr(name))
     return name

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +16,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import rich.progress
     from threadpoolctl import ThreadpoolController
+
+
+def has(library: str) -> bool:
+    """Return whether a library is installed, without an import of it."""
+    return find_spec(library) is not None
+
+
+def require(library: str, purpose: str, extra: str) -> None:
+    """Raise unless a library is installed: what needs it, and which extra brings it."""
+    if not has(library):
+        raise ImportError(f"{purpose} needs {library}: pip install 'metrik[{extra}]'")
 
 
 def is_sparse(value: object) -> bool:
@@ -101,12 +114,19 @@ def arrow_module(name: str, what: str) -> Any:  # noqa: ANN401 - pyarrow has no 
     return importlib.import_module(f"{arrow(what).__name__}.{name}")
 
 
+def parquet(table: pa.Table) -> bytes:
+    """Return the table as a Parquet file."""
+    from pyarrow import parquet as files  # noqa: PLC0415 - an optional library
+
+    buffer = io.BytesIO()
+    files.write_table(table, buffer)
+    return buffer.getvalue()
+
+
 def progress_bar() -> rich.progress.Progress:
     """Return a bar on stderr that leaves what others write alone."""
-    try:
-        from rich import console, progress  # noqa: PLC0415 - an optional library
-    except ImportError as error:
-        raise ImportError("progress=True needs rich: pip install 'metrik[progress]'") from error
+    require("rich", "progress=True", "progress")
+    from rich import console, progress  # noqa: PLC0415 - an optional library
 
     return progress.Progress(
         progress.TextColumn("{task.description}"),

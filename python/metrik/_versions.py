@@ -14,9 +14,18 @@ from metrik._isa import wanted_isa
 from metrik._threads import deciding_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-OPTIONAL = ("pandas", "polars", "pyarrow", "rich", "scipy", "threadpoolctl", "torch")
+OPTIONAL: Mapping[str, str] = {
+    "pandas": "data frames",
+    "polars": "data frames",
+    "pyarrow": "tables, and files but for TREC text and .npz",
+    "rich": "progress bars",
+    "scipy": "sparse matrices, and with threadpoolctl fast embeddings",
+    "threadpoolctl": "limits to the threads of BLAS",
+    "torch": "tensors that become arrays",
+}
+"""The libraries that metrik works with where they are installed, and what each is for."""
 
 
 def show_versions() -> None:
@@ -49,17 +58,26 @@ def show_versions() -> None:
 
 def described() -> str:
     """Return what `show_versions` prints: a line a fact."""
-    facts = {
-        "metrik": _version("metrik"),
+    return as_lines(facts() | {name: version_of(name) for name in OPTIONAL})
+
+
+def as_lines(facts: Mapping[str, str]) -> str:
+    """Return the facts, each on a line after its name."""
+    width = max(map(len, facts))
+    return "".join(f"{name:<{width}}  {fact}\n" for name, fact in facts.items())
+
+
+def facts() -> dict[str, str]:
+    """Return what is so of this machine and this installation, but for optional libraries."""
+    return {
+        "metrik": version_of("metrik"),
         "Python": f"{platform.python_version()}, {platform.python_implementation()}",
         "NumPy": np.__version__,
         "platform": platform.platform(),
         "compiler": _core.built_with(),
         "instructions": _or_fault(_instructions),
         "threads": _or_fault(_threads),
-    } | {name: _version(name) for name in OPTIONAL}
-    width = max(map(len, facts))
-    return "".join(f"{name:<{width}}  {fact}\n" for name, fact in facts.items())
+    }
 
 
 def _instructions() -> str:
@@ -81,7 +99,7 @@ def _or_fault(fact: Callable[[], str]) -> str:
         return str(error)
 
 
-def _version(distribution: str) -> str:
+def version_of(distribution: str) -> str:
     """Return the version that is installed, without an import of the library."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - it takes as long to load as all else
 

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import metrik
+from metrik import _render
+from metrik._cli import trec
+from metrik._cli.arguments import add_columns, add_command, read
+from metrik._cli.output import say, write
+from metrik._cli.result import as_json
+from metrik._errors import input_error, type_error
+from metrik._inputs.alignment import aligned
+from metrik._inputs.canonical import Rows
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator
+
+    from metrik._cli.arguments import Commands
+    from metrik._inputs.alignment import Aligned
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    parser = add_command(
+        commands,
+        "topk",
+        _run,
+        "rank each user's items by their scores and keep the best",
+        "metrik topk scores.csv -k 10 --exclude train.csv -o best.run",
+    )
+    parser.add_argument("scores", type=Path, metavar="SCORES", help="a user, an item and its score a row, in any order")
+    parser.add_argument("-k", type=int, required=True, help="how many of each user")
+    parser.add_argument(
+        "--exclude", type=Path, metavar="FILE", help="items not to be ranked, such as those of training"
+    )
+    add_columns(parser, truth=False)
+    parser.add_argument(
+        "--format",
+        choices=tuple(_FORMATS),
+        default="trec",
+        help="trec: a run, ranks from 1; csv: a row an item, with ' before text that a spreadsheet would run as a "
+        "formula; json: a line a user (default: trec)",
+    )
+    parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="where to write it (default: stdout)")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    scores = read(arguments, arguments.scores, "predictions")
+    if not isinstance(scores, metrik.Candidates):
+        raise type_error("scores", "a score for each user and item", type(scores).__name__)
+    exclude = arguments.exclude and read(arguments, arguments.exclude, "exclude")
+    case = aligned(_nothing_relevant(scores), scores, exclude)
+    best = metrik.topk(case.predictions, arguments.k, case.exclude)
+    text = "".join(_FORMATS[arguments.format](_lists(case, best)))
+    if arguments.output:
+        write(arguments.output, text.encode(errors="backslashreplace"))
+    else:
+        say(text)
+    return 0
+
+
+class _List(NamedTuple):
+    user: Any
+    items: list[Any]
+    scores: list[Any]
+
+
+def _nothing_relevant(scores: metrik.Candidates) -> metrik.Truth:
+    """Return a truth of the same users, by whose names `aligned` matches what is excluded."""
+    return metrik.Truth.from_rows(Rows(np.zeros(len(scores) + 1, np.int64), np.zeros(0, np.int64), users=scores.names))
+
+
+def _lists(case: Aligned, best: metrik.TopK) -> Iterator[_List]:
+    """Yield each user's best items by name."""
+    users = np.arange(len(best.ids)) if case.truth.users is None else case.truth.users
+    names = None if case.items is None else case.items.array
+    if names is not None and case.places is not None:
+        names = names[np.argsort(case.places)]
+    for user, ids, scores in zip(users.tolist(), *best, strict=True):
+        items = ids[ids >= 0]
+        yield _List(user, (items if names is None else names[items]).tolist(), scores[: len(items)].tolist())
+
+
+def _trec(lists: Iterable[_List]) -> Iterator[str]:
+    for user, items, scores in lists:
+        for rank, (item, score) in enumerate(zip(items, scores, strict=True), 1):
+            yield f"{_field(user)} Q0 {_field(item)} {rank} {score!r} metrik\n"
+
+
+def _field(name: object) -> str:
+    """Return a name as a field of TREC text, where blanks end fields."""
+    text = trec.word(name)
+    if not text or text.split() != [text]:
+        raise input_error("--format trec", "names without blanks, or csv or json", repr(text))
+    return text
+
+
+def _csv(lists: Iterable[_List]) -> Iterator[str]:
+    rows = [
+        (user, item, rank, score)
+        for user, items, scores in lists
+        for rank, (item, score) in enumerate(zip(items, scores, strict=True), 1)
+    ]
+    yield _render.csv(dict(zip(("user", "item", "rank", "score"), zip(*rows, strict=True), strict=True)))
+
+
+def _json(lists: Iterable[_List]) -> Iterator[str]:
+    for one in lists:
+        yield as_json(one._asdict()) + "\n"
+
+
+_FORMATS = {"trec": _trec, "csv": _csv, "json": _json}
