@@ -53,7 +53,9 @@ ROWS = {
     15: Row("a user without a list counts as a miss in every metric"),
     16: Row("a user without truth is left out, and counted"),
     17: Row("no users, no items, cutoffs that are none, too large or repeated"),
-    18: Row("keys and items of kinds that cannot match are refused; of items, none of which matches, a warning says so"),
+    18: Row(
+        "keys and items of kinds that cannot match are refused; of items, none of which matches, a warning says so"
+    ),
     19: Row(
         "no ids make it slow or large: crafted ones, near 2^63, alike in low or high bits",
         "linear time by an alarm, which 2^18 ids that met in one slot would run into",
@@ -99,6 +101,7 @@ ROWS = {
         "columnar files are read by pyarrow, whose crashes would be ours; files of states are not read yet",
     ),
     34: Row("names are text in LaTeX, Markdown, CSV and on a terminal: no command, formula, or cell of their own"),
+    38: Row("a user cut by the border of two batches is put together; one who comes again later is found"),
 }
 
 

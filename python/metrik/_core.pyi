@@ -317,7 +317,14 @@ def grouped(
     Where the rows of each user begin once they stand user by user, and which row then stands where; None if they stand so already.
     """
 
-def integer_rows(rows: list, valued: bool, argument: str, what: str) -> tuple:
+def integer_rows(
+    rows: list[typing.Any], valued: bool, argument: str, what: str
+) -> tuple[
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.float64] | None,
+    numpy.typing.NDArray[numpy.bool] | None,
+]:
     """
     Of rows of integers: (indptr, items, values or None, present or None).
     """
@@ -332,7 +339,9 @@ def metric_table() -> list[MetricInfo]:
     All metrics, in the order in which they are listed.
     """
 
-def number_texts(keys: Keys, column: list, as_bytes: bool, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
+def number_texts(
+    keys: Keys, column: list[typing.Any], as_bytes: bool, argument: str
+) -> numpy.typing.NDArray[numpy.uint32]:
     """
     The number of each string, or bytes, of a list.
     """
@@ -358,7 +367,14 @@ def read_trec(
     The columns of a file of TREC, "qrels" or "run" or either, whose bytes `read` returns part by part: offsets and bytes of queries and of documents, and numbers; or what is wrong with it.
     """
 
-def text_rows(keys: Keys, rows: list, as_bytes: bool, valued: bool, argument: str, what: str) -> tuple:
+def text_rows(
+    keys: Keys, rows: list[typing.Any], as_bytes: bool, valued: bool, argument: str, what: str
+) -> tuple[
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.uint32],
+    numpy.typing.NDArray[numpy.float64] | None,
+    numpy.typing.NDArray[numpy.bool] | None,
+]:
     """
     The same of rows of strings or bytes, whose items become numbers of keys.
     """

@@ -14,6 +14,7 @@ from metrik._files.faults import File
 from metrik._files.json_lines import JsonLines
 from metrik._files.separated import Separated
 from metrik._files.source import Source, read_ahead
+from metrik._inputs import Batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +31,9 @@ AnyPath: TypeAlias = "str | os.PathLike[str]"
 @overload
 def read(path: AnyPath, role: Literal["truth"], **columns: Unpack[ColumnNames]) -> Truth: ...
 @overload
-def read(path: AnyPath, role: Literal["predictions"], **columns: Unpack[ColumnNames]) -> Rankings | Candidates: ...
+def read(
+    path: AnyPath, role: Literal["predictions"], **columns: Unpack[ColumnNames]
+) -> Rankings | Candidates | Batches: ...
 @overload
 def read(path: AnyPath, role: Literal["exclude"], **columns: Unpack[ColumnNames]) -> Exclude: ...
 @overload
@@ -66,7 +69,9 @@ def read(
 
     Returns
     -------
-    Truth, Rankings, Candidates or Exclude
+    Truth, Rankings, Candidates, Batches or Exclude
+        Predictions from a file of more than 256 MB (64 MB if it is compressed) are `metrik.Batches`, read when they
+        are evaluated: if the rows of each user stand together, a few at a time.
 
     Raises
     ------
@@ -120,7 +125,7 @@ def _read(file: File, asked: Asked) -> made.Read:
         source = _OF_COLUMNS[suffix](file)
         columns = chosen(source.names, asked, file)
         if file.role == "predictions" and source.is_large:
-            return made.of_parts(lambda: read_ahead(source.parts(columns)), asked)
+            return Batches(lambda: read_ahead(source.parts(columns)), **asked)
         return made.of_table(source.whole(columns), file.role, asked)
     if asked:
         raise input_error(next(iter(asked)), "None beside a file whose columns have no names", "a name")

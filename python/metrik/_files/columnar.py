@@ -32,6 +32,12 @@ class _Columnar(Source):
         """What its columns are called."""
         return [name for name, _ in self.fields]
 
+    @property
+    def is_large(self) -> bool:
+        """Whether all of its rows had better not be in memory together, and each has one item."""
+        types = _optional.arrow("a table").types
+        return super().is_large and not any(types.is_nested(field.type) for _, field in self.fields)
+
     def whole(self, columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         arrow = _optional.arrow("a table")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from metrik._inputs import roles
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from metrik._files.faults import File
 
-Asked: TypeAlias = "dict[str, str | Sequence[str]]"
+Asked: TypeAlias = "dict[str, Any]"
 """What the caller says that columns are called."""
 
 COLUMNS = {

@@ -62,6 +62,11 @@ class JsonLines(Source):
             raise self.file.fault("an object a line", "no line")
         return list(first)
 
+    @property
+    def is_large(self) -> bool:
+        """Never: its lines may hold lists."""
+        return False
+
     def whole(self, columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         arrow = _optional.arrow("JSON")

@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from metrik import _optional
-from metrik._inputs import Candidates, Exclude, Known, Rankings, Truth, as_exclude, as_predictions, as_truth
+from metrik._inputs import Batches, Candidates, Exclude, Known, Rankings, Truth, as_exclude, as_predictions, as_truth
+from metrik._inputs.batches import of_rows
 from metrik._inputs.canonical import Rows
 from metrik._inputs.checks import number_array, offset_array
 from metrik._inputs.columns import NumberColumn, PackedColumn, of_array
+from metrik._inputs.frames import EntryColumns
 from metrik._inputs.keyed import item_ids, of_entries, of_lists
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from metrik._files.columns import Asked
 
-Read: TypeAlias = Truth | Rankings | Candidates | Exclude
+Read: TypeAlias = Truth | Rankings | Candidates | Exclude | Batches
 
 _CONTAINERS: Mapping[str, Callable[..., Any]] = {
     "truth": as_truth,
@@ -33,26 +35,18 @@ def of_table(table: Any, role: str, asked: Asked) -> Read:  # noqa: ANN401 - pya
     return read
 
 
-def of_parts(parts: Callable[[], Iterator[Any]], asked: Asked) -> Read:
-    """Return predictions that come part by part, from the first one each time they are asked for."""
-    batches = list(parts())
-    return of_table(_optional.arrow("a table").Table.from_batches(batches), "predictions", asked)
-
-
-def of_trec(columns: tuple[NDArray[Any], ...], role: str) -> Read:
+def of_trec(arrays: tuple[NDArray[Any], ...], role: str) -> Read:
     """Return what a file of TREC holds: offsets and bytes of queries and of documents, and numbers."""
-    query_offsets, queries, document_offsets, documents, numbers = columns
+    query_offsets, queries, document_offsets, documents, numbers = arrays
     values = NumberColumn(numbers)
-    rows = of_entries(
+    columns = EntryColumns(
         [PackedColumn(query_offsets, queries)],
         ["query"],
         PackedColumn(document_offsets, documents),
-        role,
-        Known(),
         grades=values if role == "truth" else None,
         scores=values if role == "predictions" else None,
     )
-    return _of_rows(rows, role)
+    return _of_rows(of_entries(columns, role, Known()), role)
 
 
 def of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> Read:
@@ -80,5 +74,4 @@ def _of_rows(rows: Rows, role: str) -> Read:
         return Truth.from_rows(rows)
     if role == "exclude":
         return Exclude.from_rows(rows._replace(present=None))
-    lists = Rankings.from_rows(rows)
-    return lists if rows.scores is None else Candidates.named(lists, rows.scores, role)
+    return of_rows(rows, role)

@@ -22,7 +22,7 @@ class Source:
 
     @property
     def is_large(self) -> bool:
-        """Whether all of its rows had better not be in memory together."""
+        """Whether all of its rows had better not be in memory together, and each has one item."""
         size = self.file.path.stat().st_size
         return size > (_LARGE // 4 if self.file.is_compressed else _LARGE)
 
@@ -36,8 +36,8 @@ class Source:
         raise NotImplementedError
 
     def parts(self, columns: Chosen) -> Iterator[Any]:
-        """Yield them part by part."""
-        yield from self.whole(columns).to_batches()
+        """Yield them part by part, if it is large."""
+        raise NotImplementedError
 
 
 def read_ahead(parts: Iterator[Any]) -> Generator[Any]:

@@ -1,0 +1,119 @@
+"""Predictions in batches: cut anywhere, the report is that of the whole."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import metrik
+
+METRICS = ["ndcg@10", "recall@[5,10]", "auc", "num_hits@5"]
+USERS, LENGTH = 120, 9
+
+
+class Case:
+    """Users by number, or by name, with lists, truth and exclude that overlap in part."""
+
+    def __init__(self, *, named: bool, ranked: bool = False) -> None:
+        random = np.random.default_rng(7)
+        user, item = ((lambda u: f"user {u}"), (lambda i: f"item {i}")) if named else (int, int)
+        users = np.repeat(random.permutation(USERS), LENGTH)
+        items = np.concatenate([random.choice(60, LENGTH, replace=False) for _ in range(USERS)])
+        order = (
+            {"rank": np.tile(np.arange(LENGTH)[::-1], USERS)}
+            if ranked
+            else {"score": random.integers(0, 9, USERS * LENGTH) / 8}
+        )
+        self.frame = pl.DataFrame({"user": map(user, users), "item": map(item, items), **order})
+        self.truth = {
+            user(u): {item(i): int(i) % 3 for i in random.choice(70, 5, replace=False)}
+            for u in random.permutation(USERS + 20)[:100]
+        }
+        self.options: dict[str, Any] = {
+            "exclude": {user(u): [item(i) for i in random.choice(60, 3)] for u in random.permutation(USERS + 40)[:90]},
+            "weights": {key: 1 + place % 5 for place, key in enumerate(self.truth)},
+            "groups": {key: place % 3 for place, key in enumerate(self.truth)},
+            "per_user": True,
+        }
+
+    def evaluate(self, predictions: object, **options: Any) -> metrik.Report:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", metrik.EvaluationWarning)
+            return metrik.evaluate(self.truth, predictions, METRICS, **{**self.options, **options})
+
+
+def cut(frame: pl.DataFrame, size: int) -> metrik.Batches:
+    def parts() -> Iterator[pl.DataFrame]:
+        return (frame[begin : begin + size] for begin in range(0, len(frame), size))
+
+    return metrik.Batches(parts)
+
+
+@pytest.mark.parametrize("size", [1, 7, LENGTH, 97, 2000])
+@pytest.mark.parametrize(("named", "ranked"), [(False, False), (True, False), (False, True), (True, True)])
+def test_f38_users_cut_by_borders(*, named: bool, ranked: bool, size: int) -> None:
+    case = Case(named=named, ranked=ranked)
+    assert case.evaluate(cut(case.frame, size)) == case.evaluate(case.frame)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_f38_rows_in_any_order_are_read_whole(*, named: bool) -> None:
+    case = Case(named=named)
+    shuffled = case.frame.sample(fraction=1, shuffle=True, seed=3)
+    found, whole = case.evaluate(cut(shuffled, 100)), case.evaluate(case.frame)
+    assert found.state == whole.state
+    assert dict(zip(found.users.tolist(), found.per_user["ndcg@10"], strict=True)) == pytest.approx(
+        dict(zip(whole.users.tolist(), whole.per_user["ndcg@10"], strict=True)), nan_ok=True
+    )
+
+
+def test_batches_are_read_once_and_let_go() -> None:
+    case = Case(named=False)
+    read = []
+
+    def parts() -> Iterator[pl.DataFrame]:
+        for begin in range(0, len(case.frame), 50):
+            read.append(begin)
+            yield case.frame[begin : begin + 50]
+
+    case.evaluate(metrik.Batches(parts))
+    assert read == list(range(0, len(case.frame), 50))
+
+
+def test_several_systems_in_batches() -> None:
+    case = Case(named=True)
+    both = case.evaluate({"batches": cut(case.frame, 50), "whole": case.frame})
+    assert both["batches"] == both["whole"] == case.evaluate(case.frame)
+
+
+def test_no_batch_at_all() -> None:
+    report = metrik.evaluate({"ann": [1]}, metrik.Batches(list), "recall@5")
+    assert (report["recall@5"], report.counts["missing_predictions"]) == (0, 1)
+
+
+def test_batches_that_do_not_belong_together() -> None:
+    frames = [
+        pl.DataFrame({"user": [1], "item": [2], "score": [0.5]}),
+        pl.DataFrame({"user": [2], "item": [2], "rank": [1]}),
+    ]
+    with pytest.raises(metrik.InputError, match="batches of the same columns"):
+        metrik.evaluate({1: [2]}, metrik.Batches(lambda: frames), "recall@5")
+    frames[1] = pl.DataFrame({"user": ["a"], "item": [2], "score": [1.0]})
+    with pytest.raises(metrik.InputTypeError, match=r"keys that are int, found str"):
+        metrik.evaluate({1: [2]}, metrik.Batches(lambda: frames), "recall@5")
+    frames[1] = pl.DataFrame({"user": [2], "item": ["a"], "score": [1.0]})
+    with pytest.raises(metrik.InputError, match="batches of the same columns"):
+        metrik.evaluate({1: [2]}, metrik.Batches(lambda: frames), "recall@5")
+    with pytest.raises(metrik.InputTypeError, match="callable"):
+        metrik.Batches(frames)  # type: ignore[arg-type]
+
+
+def test_weights_of_users_who_are_not_in_the_truth() -> None:
+    case = Case(named=False)
+    with pytest.raises(metrik.InputError, match="weights"):
+        case.evaluate(cut(case.frame, 50), convention=metrik.conventions["standard"].replace(users="union"))
