@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Self
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class MetrikError(Exception):
@@ -77,6 +81,17 @@ class EvaluationWarning(UserWarning):
 
 input_error = InputError.about
 type_error = InputTypeError.about
+
+
+@contextmanager
+def placed(place: str) -> Iterator[None]:
+    """Say of an error where what it speaks of is from, if it does not yet."""
+    try:
+        yield
+    except MetrikError as error:
+        if place in str(error):
+            raise
+        raise type(error)(f"{error} in {place}", error.argument, error.row, error.position, error.count) from error
 
 
 def caller_level() -> int:

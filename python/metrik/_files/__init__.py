@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
-from metrik._errors import MetrikError, input_error, type_error
+from metrik._errors import input_error, placed, type_error
 from metrik._files import archive, made, trec
 from metrik._files.columnar import Ipc, Parquet
 from metrik._files.columns import COLUMNS, chosen
@@ -109,13 +109,8 @@ def read(
         if name not in COLUMNS[role]:
             raise input_error(name, f"None beside the role {role}", repr(asked[name]))
     file = File(Path(path), role)
-    try:
+    with placed(str(file.path)):
         return _read(file, asked)
-    except MetrikError as error:
-        if str(file.path) in str(error):
-            raise
-        place = (error.argument, error.row, error.position, error.count)
-        raise type(error)(f"{error} in {file.path}", *place) from error
 
 
 def _read(file: File, asked: Asked) -> made.Read:
@@ -125,7 +120,7 @@ def _read(file: File, asked: Asked) -> made.Read:
         source = _OF_COLUMNS[suffix](file)
         columns = chosen(source.names, asked, file)
         if file.role == "predictions" and source.is_large:
-            return Batches(lambda: read_ahead(source.parts(columns)), **asked)
+            return Batches.of_file(path, lambda: read_ahead(source.parts(columns)), asked)
         return made.of_table(source.whole(columns), file.role, asked)
     if asked:
         raise input_error(next(iter(asked)), "None beside a file whose columns have no names", "a name")

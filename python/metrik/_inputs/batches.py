@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metrik import _core
-from metrik._errors import input_error, type_error
+from metrik._errors import input_error, placed, type_error
 from metrik._inputs import frames, keyed
 from metrik._inputs.candidates import Candidates
 from metrik._inputs.canonical import Rankings, Rows
@@ -52,6 +52,7 @@ class Batches:
 
     source: Callable[[], Iterable[Any]]
     columns: ColumnNames
+    place: str | None  # where they are from, for messages
 
     def __init__(
         self,
@@ -66,6 +67,14 @@ class Batches:
             raise type_error("source", "a callable that returns data frames", type(source).__name__)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "columns", {"user": user, "item": item, "score": score, "rank": rank})
+        object.__setattr__(self, "place", None)
+
+    @classmethod
+    def of_file(cls, path: object, source: Callable[[], Iterable[Any]], columns: dict[str, Any]) -> Batches:
+        """Return the batches of a file."""
+        batches = cls(source, **columns)
+        object.__setattr__(batches, "place", str(path))
+        return batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +116,7 @@ class Reader:
 
     def __init__(self, batches: Batches, columns: ColumnNames, known: Known) -> None:
         given = {name: value for name, value in batches.columns.items() if value is not None}
-        self._source = batches.source
+        self._batches = batches
         self._columns: ColumnNames = {**columns, **given}  # type: ignore[typeddict-item]
         self._known = known
         self.users: Names | None = None
@@ -117,8 +126,9 @@ class Reader:
         """Read from the first batch to the last."""
         self.users = self.items = None
         first: tuple[bool, ...] | None = None
-        for frame in self._source():
-            entries = self._entries(frame)
+        for number, frame in enumerate(self._batches.source()):
+            with placed(self._batches.place or f"batch {number}"):
+                entries = self._entries(frame)
             form = (self.items is None, entries.scores is None, entries.ranks is None)
             if first is None:
                 first = form
