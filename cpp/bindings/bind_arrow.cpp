@@ -271,9 +271,7 @@ std::vector<ArrowColumn> ArrowColumn::dictionaries() const {
 std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string& argument) const {
   if (type() != "list" || schema_->n_children != 1) refuse(argument, "lists", type());
   const std::string_view format = schema_->format;
-  py::array_t<Offset> indptr(length() + 1);
-  Offset* next = indptr.mutable_data();
-  *next++ = 0;
+  std::vector<Offset> begins{0};
   Offset total = 0;
   std::vector<Piece> pieces;
   for (const Piece& piece : pieces_) {
@@ -292,12 +290,13 @@ std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string
       if (begin < 0 || end < last || end > values->length)
         refuse(argument, "offsets that do not decrease", std::to_string(end), row);
       last = end;
-      *next++ = total + (end - begin);
+      begins.push_back(total + (end - begin));
     }
     total += last - begin;
     pieces.push_back({piece.batch, values, values->offset + begin, last - begin});
   }
-  return {indptr, ArrowColumn(owner_, schema_->children[0], std::move(pieces))};
+  return {py::array_t<Offset>(static_cast<py::ssize_t>(begins.size()), begins.data()),
+          ArrowColumn(owner_, schema_->children[0], std::move(pieces))};
 }
 
 // Reads a stream to its end.
@@ -330,7 +329,7 @@ class ArrowTable {
   }
 
  private:
-  void check(int failed, ArrowArrayStream& stream, const std::string& argument) const {
+  static void check(int failed, ArrowArrayStream& stream, const std::string& argument) {
     if (failed == 0) return;
     const char* const message = stream.get_last_error(&stream);
     throw InputError({.argument = argument,
@@ -380,14 +379,14 @@ template <>
 struct type_caster<metrik::bindings::ArrowColumn>
     : ConstructedCaster<metrik::bindings::ArrowColumn> {};
 template <>
-struct type_caster<metrik::bindings::ArrowTable>
-    : ConstructedCaster<metrik::bindings::ArrowTable> {};
+struct type_caster<metrik::bindings::ArrowTable> : ConstructedCaster<metrik::bindings::ArrowTable> {
+};
 
 }  // namespace pybind11::detail
 
 namespace metrik::bindings {
 
-void bind_arrow(py::module_& module) {
+void bind_arrow(py::module_& module) {  // NOLINT(misc-const-correctness): as the others
   py::class_<ArrowColumn>(module, "ArrowColumn", "A column of an Arrow table.")
       .def("__len__", &ArrowColumn::length)
       .def_property_readonly("type", &ArrowColumn::type,

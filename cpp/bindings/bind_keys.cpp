@@ -71,13 +71,13 @@ py::typing::Tuple<py::array_t<std::int64_t>, py::array_t<std::uint8_t>> packed(
   return py::make_tuple(offsets, bytes);
 }
 
-using PyGrouping =
-    py::typing::Tuple<py::array_t<Offset>, std::optional<py::array_t<Offset>>>;
+using PyGrouping = py::typing::Tuple<py::array_t<Offset>, std::optional<py::array_t<Offset>>>;
 
-PyGrouping grouped(const py::array& numbers, Count users,
-                   const std::optional<py::array>& ranks, const std::string& argument) {
+PyGrouping grouped(const py::array& numbers, Count users, const std::optional<py::array>& ranks,
+                   const std::string& argument) {
   if (users < 0) {
-    throw InputError({.argument = "users", .expected = "0 or more", .found = std::to_string(users)});
+    throw InputError(
+        {.argument = "users", .expected = "0 or more", .found = std::to_string(users)});
   }
   require_memory(users + 1, 2 * sizeof(Offset), {.argument = "users"});
   const auto rows = view<KeyNumber>(numbers, argument);
@@ -103,7 +103,8 @@ PyGrouping grouped(const py::array& numbers, Count users,
 }  // namespace
 
 void bind_keys(py::module_& module) {
-  py::class_<OwnedKeys>(module, "Keys", "Distinct keys, numbered as they come; see metrik/keys.hpp.")
+  py::class_<OwnedKeys>(module, "Keys",
+                        "Distinct keys, numbered as they come; see metrik/keys.hpp.")
       .def(py::init<bool>(), py::arg("integers").noconvert())
       .def("extended", &OwnedKeys::extended, "Keys that go on after these, which stay as they are.")
       .def("__len__", [](const OwnedKeys& self) { return self.keys().size(); })

@@ -86,13 +86,13 @@ class IntegerItems {
     if (!types_.has(item)) refuse(argument_, "integer ids", item, at);
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(item.ptr(), &overflow);
-    if (value == -1 && overflow == 0 && PyErr_Occurred() != nullptr)
-      throw py::error_already_set();
+    if (value == -1 && overflow == 0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
     if (overflow != 0 || value < 0) note(item, at);
     overflows_ = overflows_ || overflow != 0;
     items_.push_back(value);
   }
-  // Throws InputError if there are ids that int64 does not hold; others are validated with all else.
+  // Throws InputError if there are ids that int64 does not hold; others are validated with all
+  // else.
   py::array_t<std::int64_t> finish() {
     if (overflows_) throw InputError(std::move(fault_));
     return py::array_t<std::int64_t>(static_cast<py::ssize_t>(items_.size()), items_.data());
@@ -124,7 +124,8 @@ class TextItems {
   void take(py::handle item, Position at) {
     py::object keep;
     const auto text = text_of(item, as_bytes_, keep);
-    if (!text) refuse(argument_, as_bytes_ ? "ids that are bytes" : "ids that are strings", item, at);
+    if (!text)
+      refuse(argument_, as_bytes_ ? "ids that are bytes" : "ids that are strings", item, at);
     numbers_.push_back(keys_.number_of(*text));
   }
   Numbers finish() { return as_array(numbers_); }
@@ -222,13 +223,12 @@ py::tuple walk(const py::list& rows, Items& items, bool valued, const std::strin
     if (!held.is_none()) {
       const bool is_dict = PyDict_CheckExact(held.ptr());
       if (is_dict != valued && !(valued && py::len(held) == 0)) {
-        throw TypeFault(
-            {.argument = argument,
-             .expected = valued ? "a mapping from item to " + what.substr(0, what.size() - 1) +
-                                      " in every row"
-                                : "a sequence of ids",
-             .found = py::str(py::type::of(held).attr("__name__")),
-             .row = row});
+        throw TypeFault({.argument = argument,
+                         .expected = valued ? "a mapping from item to " +
+                                                  what.substr(0, what.size() - 1) + " in every row"
+                                            : "a sequence of ids",
+                         .found = py::str(py::type::of(held).attr("__name__")),
+                         .row = row});
       }
       total += walk_row(held, [&](py::handle item, py::handle value, Count position) {
         items.take(item, {.row = row, .position = position});
@@ -252,14 +252,15 @@ py::tuple walk(const py::list& rows, Items& items, bool valued, const std::strin
   return py::make_tuple(offsets, items.finish(), numbers, flags);
 }
 
-PyWalked<py::array_t<std::int64_t>> integer_rows(const PyRows& rows, bool valued, const std::string& argument,
-                       const std::string& what) {
+PyWalked<py::array_t<std::int64_t>> integer_rows(const PyRows& rows, bool valued,
+                                                 const std::string& argument,
+                                                 const std::string& what) {
   IntegerItems items(argument);
   return walk(rows, items, valued, argument, what);
 }
 
 PyWalked<Numbers> text_rows(OwnedKeys& keys, const PyRows& rows, bool as_bytes, bool valued,
-                    const std::string& argument, const std::string& what) {
+                            const std::string& argument, const std::string& what) {
   TextItems items(keys.to_extend(), as_bytes, argument);
   return walk(rows, items, valued, argument, what);
 }
@@ -298,9 +299,8 @@ void bind_objects(py::module_& module) {
   module.def("text_rows", &text_rows, py::arg("keys"), py::arg("rows"), py::arg("as_bytes"),
              py::arg("valued"), py::arg("argument"), py::arg("what"),
              "The same of rows of strings or bytes, whose items become numbers of keys.");
-  module.def("number_texts", &number_texts, py::arg("keys"), py::arg("column"),
-             py::arg("as_bytes"), py::arg("argument"),
-             "The number of each string, or bytes, of a list.");
+  module.def("number_texts", &number_texts, py::arg("keys"), py::arg("column"), py::arg("as_bytes"),
+             py::arg("argument"), "The number of each string, or bytes, of a list.");
 }
 
 }  // namespace metrik::bindings

@@ -50,9 +50,7 @@ std::uint64_t loaded(const char* bytes) {
   return value;
 }
 
-std::uint64_t hash_of(std::uint64_t key) {
-  return mixed(key ^ secrets().first, secrets().second);
-}
+std::uint64_t hash_of(std::uint64_t key) { return mixed(key ^ secrets().first, secrets().second); }
 
 std::uint64_t hash_of(std::string_view key) {
   const auto [first, second] = secrets();
@@ -80,9 +78,8 @@ std::uint64_t hash_of(std::string_view key) {
 std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
 
 [[noreturn]] void throw_too_many() {
-  throw CapacityError({.argument = "keys",
-                       .expected = "fewer than 2^32 - 1 different ones",
-                       .found = "more"});
+  throw CapacityError(
+      {.argument = "keys", .expected = "fewer than 2^32 - 1 different ones", .found = "more"});
 }
 
 void check_kind(const Keys& keys, bool integers) {
@@ -141,66 +138,67 @@ KeyNumber NumberTable<Store>::find_or_add(Key key) {
   return slot.number;
 }
 
+namespace {
+
+constexpr int kMostBases = 64;  // each is looked through for a key
+
+}  // namespace
+
 Keys::Keys(std::shared_ptr<const Keys> base)
     : integers_(base->integers_),
       negative_(base->negative_),
       wide_(base->wide_),
-      base_(std::move(base)) {}
+      bases_(base->bases_ + 1),
+      before_(base->size()),
+      base_(std::move(base)) {
+  if (bases_ <= kMostBases) return;
+  throw InputError({.argument = "keys",
+                    .expected = "at most " + std::to_string(kMostBases) + " that go on from others",
+                    .found = "more"});
+}
 
 Count Keys::size() const noexcept {
-  const auto own = static_cast<Count>(integers_ ? integer_table_.size() : string_table_.size());
-  return own + (base_ ? base_->size() : 0);
+  return before_ + static_cast<Count>(integers_ ? integer_table_.size() : string_table_.size());
 }
 
-namespace {
-
-// In the keys of the base, or else, counted on from them, in the table.
-template <class Key, class Table>
-KeyNumber added(const std::shared_ptr<const Keys>& base, Table& table, Key key) {
-  if (!base) {
-    if (table.size() >= kNoKey - 1) throw_too_many();
-    return table.find_or_add(key);
+template <class Key>
+KeyNumber Keys::found(Key key) const {
+  for (const Keys* keys = this; keys != nullptr; keys = keys->base_.get()) {
+    const KeyNumber own = keys->table_of(key).find(key);
+    if (own != kNoKey) return static_cast<KeyNumber>(keys->before_) + own;
   }
-  const KeyNumber known = base->find(key);
-  if (known != kNoKey) return known;
-  const auto before = static_cast<std::uint64_t>(base->size());
-  if (before + table.size() >= kNoKey - 1) throw_too_many();
-  return static_cast<KeyNumber>(before + table.find_or_add(key));
+  return kNoKey;
 }
 
-template <class Key, class Table>
-KeyNumber found(const std::shared_ptr<const Keys>& base, const Table& table, Key key) {
-  if (!base) return table.find(key);
-  const KeyNumber known = base->find(key);
-  if (known != kNoKey) return known;
-  const KeyNumber own = table.find(key);
-  return own == kNoKey ? kNoKey : static_cast<KeyNumber>(base->size()) + own;
+template <class Key>
+KeyNumber Keys::found_or_added(Key key) {
+  check_kind(*this, std::is_same_v<Key, std::uint64_t>);
+  if (base_) {
+    const KeyNumber known = base_->found(key);
+    if (known != kNoKey) return known;
+  }
+  if (size() >= Count{kNoKey} - 1) throw_too_many();
+  return static_cast<KeyNumber>(before_) + table_of(key).find_or_add(key);
 }
 
-}  // namespace
+KeyNumber Keys::number_of(std::string_view key) { return found_or_added(key); }
 
-KeyNumber Keys::number_of(std::string_view key) {
-  check_kind(*this, false);
-  return added(base_, string_table_, key);
+KeyNumber Keys::number_of(std::uint64_t key) { return found_or_added(key); }
+
+const Keys& Keys::holder_of(KeyNumber number) const {
+  const Keys* keys = this;
+  while (std::cmp_less(number, keys->before_)) keys = keys->base_.get();
+  return *keys;
 }
-
-KeyNumber Keys::number_of(std::uint64_t key) {
-  check_kind(*this, true);
-  return added(base_, integer_table_, key);
-}
-
-KeyNumber Keys::find(std::string_view key) const { return found(base_, string_table_, key); }
-
-KeyNumber Keys::find(std::uint64_t key) const { return found(base_, integer_table_, key); }
 
 std::string_view Keys::string(KeyNumber number) const {
-  const auto before = static_cast<KeyNumber>(base_ ? base_->size() : 0);
-  return number < before ? base_->string(number) : string_table_.store()[number - before];
+  const Keys& keys = holder_of(number);
+  return keys.string_table_.store()[number - static_cast<std::size_t>(keys.before_)];
 }
 
 std::uint64_t Keys::integer(KeyNumber number) const {
-  const auto before = static_cast<KeyNumber>(base_ ? base_->size() : 0);
-  return number < before ? base_->integer(number) : integer_table_.store()[number - before];
+  const Keys& keys = holder_of(number);
+  return keys.integer_table_.store()[number - static_cast<std::size_t>(keys.before_)];
 }
 
 void Keys::expect(bool negative, bool wide, const std::string& argument) {
@@ -286,11 +284,11 @@ std::string_view PackedStrings<Place>::operator[](std::size_t i) const {
   const auto begin = static_cast<std::size_t>(read_once(offsets[i]));
   const auto end = static_cast<std::size_t>(read_once(offsets[i + 1]));
   if (begin > end || end > bytes.size()) {
-    throw InputError({.argument = "strings",
-                      .expected = "offsets from 0 to " + std::to_string(bytes.size()) +
-                                  " that do not decrease",
-                      .found = std::to_string(begin) + " and " + std::to_string(end),
-                      .position = static_cast<Offset>(i)});
+    throw InputError(
+        {.argument = "strings",
+         .expected = "offsets from 0 to " + std::to_string(bytes.size()) + " that do not decrease",
+         .found = std::to_string(begin) + " and " + std::to_string(end),
+         .position = static_cast<Offset>(i)});
   }
   return bytes.substr(begin, end - begin);
 }
@@ -356,7 +354,8 @@ std::vector<KeyNumber> adopt(Keys& keys, const Keys& others, const std::string& 
 
 namespace {
 
-// A key whose order is mostly that of the strings: eight of their bytes, after those that all share.
+// A key whose order is mostly that of the strings: eight of their bytes, after those that all
+// share.
 struct Sortable {
   std::uint64_t head;
   KeyNumber number;

@@ -26,7 +26,8 @@ struct Grouping {
 
 using Ranks = std::variant<std::span<const std::int64_t>, std::span<const double>>;
 
-// Orders the rows of each user by their ranks, the lowest first. Throws InputError at two of one rank, or NaN.
+// Orders the rows of each user by their ranks, the lowest first. Throws InputError at two of one
+// rank, or NaN.
 void order_by_rank(Grouping& grouping, const Ranks& ranks, const std::string& argument,
                    const Effort& effort);
 

@@ -27,8 +27,8 @@ struct PackedStrings {
   [[nodiscard]] std::string_view operator[](std::size_t i) const;  // throws if it lies outside
 };
 
-// Sixteen bytes a string: its length, then the string itself if it has up to 12 bytes; else its first
-// four, the number of a buffer, and its place there.
+// Sixteen bytes a string: its length, then the string itself if it has up to 12 bytes; else its
+// first four, the number of a buffer, and its place there.
 struct StringViews {
   struct View {
     std::int32_t length;
@@ -60,7 +60,7 @@ struct FixedStrings {
 template <class Store>
 class NumberTable {
  public:
-  using Key = typename Store::Key;
+  using Key = Store::Key;
 
   [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
   [[nodiscard]] const Store& store() const noexcept { return store_; }
@@ -123,8 +123,8 @@ class Keys {
   // Throw InputError if integers are asked of strings, or the other way round.
   KeyNumber number_of(std::string_view key);  // a new one if it is not known
   KeyNumber number_of(std::uint64_t key);
-  [[nodiscard]] KeyNumber find(std::string_view key) const;
-  [[nodiscard]] KeyNumber find(std::uint64_t key) const;
+  [[nodiscard]] KeyNumber find(std::string_view key) const { return found(key); }
+  [[nodiscard]] KeyNumber find(std::uint64_t key) const { return found(key); }
   [[nodiscard]] std::string_view string(KeyNumber number) const;
   [[nodiscard]] std::uint64_t integer(KeyNumber number) const;
 
@@ -132,9 +132,22 @@ class Keys {
   void expect(bool negative, bool wide, const std::string& argument);
 
  private:
+  template <class Key>
+  [[nodiscard]] KeyNumber found(Key key) const;
+  template <class Key>
+  KeyNumber found_or_added(Key key);
+  [[nodiscard]] const Keys& holder_of(KeyNumber number) const;  // of it and its bases
+
+  auto& table_of(std::uint64_t) { return integer_table_; }
+  auto& table_of(std::string_view) { return string_table_; }
+  [[nodiscard]] const auto& table_of(std::uint64_t) const { return integer_table_; }
+  [[nodiscard]] const auto& table_of(std::string_view) const { return string_table_; }
+
   bool integers_;
   bool negative_ = false;
   bool wide_ = false;
+  int bases_ = 0;     // the base, its base, and so on
+  Count before_ = 0;  // how many keys they have
   std::shared_ptr<const Keys> base_;
   NumberTable<IntegerStore> integer_table_;
   NumberTable<StringStore> string_table_;
