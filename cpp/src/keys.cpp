@@ -181,6 +181,10 @@ KeyNumber Keys::found_or_added(Key key) {
   return static_cast<KeyNumber>(before_) + table_of(key).find_or_add(key);
 }
 
+KeyNumber Keys::find(std::string_view key) const { return found(key); }
+
+KeyNumber Keys::find(std::uint64_t key) const { return found(key); }
+
 KeyNumber Keys::number_of(std::string_view key) { return found_or_added(key); }
 
 KeyNumber Keys::number_of(std::uint64_t key) { return found_or_added(key); }

@@ -18,13 +18,15 @@ from metrik._inputs import (
     Columns,
     Embeddings,
     Exclude,
+    Known,
     Scored,
     Scores,
     as_columns,
-    as_exclude,
     as_scored,
+    exclude_of,
     settled,
 )
+from metrik._inputs.alignment import alone
 from metrik._isa import wanted_isa
 from metrik._metrics import checked_cutoff
 from metrik._progress import Progress
@@ -41,13 +43,14 @@ class TopK(NamedTuple):
 
     Attributes
     ----------
-    ids : array of int64, shape (n_users, k)
-        Column numbers or the ids of candidates, and -1 as padding: as `metrik.evaluate` takes rankings.
+    ids : array of int64 or of object, shape (n_users, k)
+        Column numbers or the ids of candidates, and -1 as padding: as `metrik.evaluate` takes rankings. Of
+        candidates whose items have names, these, and None as padding.
     scores : array of the scores' type, shape (n_users, k)
         Their scores, of embeddings float64; NaN as padding, or 0 where they are integers.
     """
 
-    ids: NDArray[np.int64]
+    ids: NDArray[Any]
     scores: NDArray[Any]
 
 
@@ -83,10 +86,17 @@ def ranked(
 ) -> TopK:
     """Rank by the given ranker; the other arguments are those of `metrik.topk`."""
     told = Progress(progress)
+    scored, names = as_scored(scores), None
+    known = Known(scored.names, scored.catalogue) if isinstance(scored, Candidates) else Known()
+    left_out = exclude_of(exclude, {}, known)
+    if isinstance(scored, Candidates):
+        case = alone(scored, left_out)
+        assert isinstance(case.predictions, Candidates)  # noqa: S101 - as they were
+        scored, left_out, names = case.predictions, case.exclude, case.item_names
     question = Question(
-        as_scored(scores),
+        scored,
         checked_cutoff(k),
-        as_exclude(exclude),
+        left_out,
         as_columns(candidates),
         checked_choice("ties", ties, "ties"),
         checked_choice("nan", nan, "nan"),
@@ -103,9 +113,19 @@ def ranked(
     if own_scores is not None:
         return TopK(places, own_scores)
     if isinstance(question.scores, Candidates):
-        return _of_candidates(places, question.scores)
+        return _named(_of_candidates(places, question.scores), names)
     assert isinstance(question.scores, Scores)  # noqa: S101 - embeddings have scores of their own
     return TopK(places, _scores_of(places, question.scores.values))
+
+
+def _named(best: TopK, names: NDArray[Any] | None) -> TopK:
+    """Return the same with the names of the items, if they have some."""
+    if names is None:
+        return best
+    items = np.full(best.ids.shape, None, object)
+    filled = best.ids >= 0
+    items[filled] = names[best.ids[filled]]
+    return TopK(items, best.scores)
 
 
 def _padded(shape: tuple[int, ...], values: NDArray[Any]) -> NDArray[Any]:
@@ -173,13 +193,14 @@ def topk(
 
     Parameters
     ----------
-    scores : Scores, Candidates, Embeddings, two-dimensional array of float or int, or sparse matrix
+    scores : Scores, Candidates, Embeddings, array of float or int, sparse matrix, mapping, or data frame
         A score for each user (row) and item (column), or for the items that may be ranked: those of
-        `metrik.Candidates`, or the entries that a sparse array or matrix of SciPy stores, each once; or the
-        vectors that scores are made of.
+        `metrik.Candidates`, or the entries that a sparse array or matrix of SciPy stores, each once; or by user
+        and item in a mapping or data frame (`metrik.as_predictions`), of whose users each has a row, in the order
+        in which they come; or the vectors that scores are made of.
     k : int
         How many, in [1, 2^31). It may be more than there are items.
-    exclude : Exclude, Truth, list of sequences, two-dimensional array, or sparse matrix, optional
+    exclude : Exclude, Truth, or what `metrik.as_exclude` takes, optional
         Items that are not to be ranked for each user, such as training items.
     candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional
         As `metrik.evaluate` takes them: the only columns of a matrix that may be ranked.
@@ -227,6 +248,9 @@ def topk(
     >>> metrik.topk(metrik.Candidates([0, 3, 4], [40, 7, 9, 7], [1, 3, 2, 1]), k=2).ids
     array([[ 7,  9],
            [ 7, -1]])
+    >>> metrik.topk({"ann": {"film": 0.5, "song": 0.75}, "bob": {"film": 0.25}}, k=2, exclude={"bob": ["song"]}).ids
+    array([['song', 'film'],
+           ['film', None]], dtype=object)
     """
     return ranked(_core_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)
 

@@ -123,8 +123,8 @@ class Keys {
   // Throw InputError if integers are asked of strings, or the other way round.
   KeyNumber number_of(std::string_view key);  // a new one if it is not known
   KeyNumber number_of(std::uint64_t key);
-  [[nodiscard]] KeyNumber find(std::string_view key) const { return found(key); }
-  [[nodiscard]] KeyNumber find(std::uint64_t key) const { return found(key); }
+  [[nodiscard]] KeyNumber find(std::string_view key) const;
+  [[nodiscard]] KeyNumber find(std::uint64_t key) const;
   [[nodiscard]] std::string_view string(KeyNumber number) const;
   [[nodiscard]] std::uint64_t integer(KeyNumber number) const;
 

@@ -12,15 +12,14 @@ from metrik._cli.arguments import add_columns, add_command, read
 from metrik._cli.output import say, write
 from metrik._cli.result import as_json
 from metrik._errors import input_error, type_error
-from metrik._inputs.alignment import aligned
-from metrik._inputs.canonical import Rows
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Iterator
 
+    from numpy.typing import NDArray
+
     from metrik._cli.arguments import Commands
-    from metrik._inputs.alignment import Aligned
 
 
 def add(commands: Commands) -> None:
@@ -49,13 +48,13 @@ def add(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    scores = read(arguments, arguments.scores, "predictions")
+    scores = metrik.as_predictions(read(arguments, arguments.scores, "predictions"))
     if not isinstance(scores, metrik.Candidates):
         raise type_error("scores", "a score for each user and item", type(scores).__name__)
     exclude = arguments.exclude and read(arguments, arguments.exclude, "exclude")
-    case = aligned(_nothing_relevant(scores), scores, exclude)
-    best = metrik.topk(case.predictions, arguments.k, case.exclude)
-    text = "".join(_FORMATS[arguments.format](_lists(case, best)))
+    best = metrik.topk(scores, arguments.k, exclude)
+    users = np.arange(len(scores)) if scores.names is None else scores.names.array
+    text = "".join(_FORMATS[arguments.format](_lists(users, best)))
     if arguments.output:
         write(arguments.output, text.encode(errors="backslashreplace"))
     else:
@@ -69,20 +68,11 @@ class _List(NamedTuple):
     scores: list[Any]
 
 
-def _nothing_relevant(scores: metrik.Candidates) -> metrik.Truth:
-    """Return a truth of the same users, by whose names `aligned` matches what is excluded."""
-    return metrik.Truth.from_rows(Rows(np.zeros(len(scores) + 1, np.int64), np.zeros(0, np.int64), users=scores.names))
-
-
-def _lists(case: Aligned, best: metrik.TopK) -> Iterator[_List]:
+def _lists(users: NDArray[Any], best: metrik.TopK) -> Iterator[_List]:
     """Yield each user's best items by name."""
-    users = np.arange(len(best.ids)) if case.truth.users is None else case.truth.users
-    names = None if case.items is None else case.items.array
-    if names is not None and case.places is not None:
-        names = names[np.argsort(case.places)]
     for user, ids, scores in zip(users.tolist(), *best, strict=True):
-        items = ids[ids >= 0]
-        yield _List(user, (items if names is None else names[items]).tolist(), scores[: len(items)].tolist())
+        items = [item for item in ids.tolist() if item not in (-1, None)]  # those are padding
+        yield _List(user, items, scores[: len(items)].tolist())
 
 
 def _trec(lists: Iterable[_List]) -> Iterator[str]:

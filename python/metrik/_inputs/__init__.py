@@ -183,9 +183,12 @@ def as_scored(value: object) -> Scored:
     value = as_numpy(value, "scores")
     if isinstance(value, (Scores, Candidates, Embeddings)):
         return value
-    if not (sparse.matches(value) or mappings.matches(value) or frames.matches(value)):
+    if not (isinstance(value, Batches) or sparse.matches(value) or mappings.matches(value) or frames.matches(value)):
         return Scores.named(value, "scores")
-    scored = of_rows(rows_of(value, Asked("scores")), "scores")
+    if isinstance(value, Batches):
+        scored = Reader(value, {}, Known()).whole()
+    else:
+        scored = of_rows(rows_of(value, Asked("scores")), "scores")
     if isinstance(scored, Rankings):
         raise type_error("scores", "items with scores", "lists of items")
     return scored

@@ -35,6 +35,13 @@ class Aligned:
         """Whether the predictions have all that may be ranked, and not some best of it by user and item."""
         return not isinstance(self.predictions, Candidates) or self.predictions.names is None
 
+    @property
+    def item_names(self) -> NDArray[Any] | None:
+        """The name of each id, if ids are not the caller's own."""
+        if self.items is None:
+            return None
+        return self.items.array if self.places is None else self.items.array[np.argsort(self.places)]
+
     def item(self, number: int) -> str:
         """Return what a message calls the item of an id."""
         if self.items is None:
@@ -68,6 +75,12 @@ def aligned(truth: Truth, predictions: Predictions, exclude: Exclude | None) -> 
     elif truth.names is not None and exclude is not None:
         raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
     return _items_aligned(Aligned(truth, predictions, exclude, given))
+
+
+def alone(scores: Candidates, exclude: Exclude | None) -> Aligned:
+    """Return candidates and what is excluded as if they were evaluated, against a truth of their users and no items."""
+    indptr = np.zeros(len(scores) + 1, np.int64)
+    return aligned(Truth.from_rows(Rows(indptr, np.zeros(0, np.int64), users=scores.names)), scores, exclude)
 
 
 def named(truth: Truth) -> Truth:
