@@ -81,31 +81,35 @@ def evaluate(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, two-dimensional array, ids and distances, or None
+    truth : Truth, mapping, data frame, list of sequences, array, sparse matrix, ids and distances, or None
         The relevant items of each user; see `metrik.as_truth`. None if `predictions` is an iterator.
-    predictions : Rankings, Scores, Candidates, Embeddings, list, array, ids and distances, sparse matrix, mapping, or iterator
+    predictions : Rankings, Scores, Candidates, Embeddings, Batches, mapping, data frame, list, array, ids and distances, sparse matrix, or iterator
         The items recommended to each user, best first, also as an index of nearest neighbours returns
-        them (`metrik.as_rankings`), or, as a two-dimensional array of floats, the score of every item for
+        them (`metrik.as_rankings`), or with scores in a mapping or data frame (`metrik.as_predictions`), or, as a
+        two-dimensional array of floats, the score of every item for
         each user (`metrik.Scores`), or, as a sparse array or matrix of SciPy, those of the items that may
         be ranked (`metrik.Candidates`); or the vectors that scores are made of (`metrik.Embeddings`). A mapping
         from a system's name to its predictions evaluates several systems on the same truth. An iterator yields
-        (truth, predictions) of one block of users after another.
+        (truth, predictions) of one block of users after another. Where users have keys, in mappings and data
+        frames, they are matched by key, in any order: a user of the truth who is not in the predictions is
+        missing from them (not one with an empty list), and one of the predictions alone has no truth; which of
+        them count is the convention's choice. Rows without keys are matched by number.
     metrics : str or iterable of str
         ``name[@k | @[k1,k2]][(parameter=value, ...)]``, such as ``"ndcg@10"``, ``"recall@[10,100]"``
         or ``"fbeta@10(beta=2)"``. In the parentheses may also stand fields of the convention. Without
         ``@k`` the whole list counts. ``metrik.metrics`` has the names; the field's aliases are accepted.
     convention : Convention or str
         The choices behind the names; ``metrik.conventions`` has the presets.
-    exclude : Exclude, Truth, list of sequences, two-dimensional array, or sparse matrix, optional
+    exclude : Exclude, Truth, mapping, data frame, list of sequences, array, or sparse matrix, optional
         Items that are taken out of each user's list before it is cut, such as training items; of
         scores, items that are not ranked (`metrik.as_exclude`).
     candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional
         Beside a matrix of scores, or embeddings, the only columns or items that may be ranked. A flat sequence of ids or a
         one-dimensional array is for all users; whatever has one row a user (as `exclude` takes it) is
         for each. A repeated id counts once.
-    weights : array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
-    groups : sequence of int, str or bool, length n_users, optional
+    weights : array of float, shape (n_users,), or mapping from user to float, optional
+        Weights in the mean over users: 0, or from 2^-256 to 2^256. An array is in the order of the truth.
+    groups : sequence of int, str or bool, length n_users, or mapping from user to such, optional
         The group of each user: the report has the values of each.
     per_user : bool
         Whether to keep each user's values: 8 bytes a user and value.
@@ -119,6 +123,10 @@ def evaluate(
         number of finished users, which never falls, and of all, of several systems together. A short call
         only calls it at its end, when both are the same. Before that, None is the total of an iterator. What
         it raises ends the evaluation.
+    user, item, score, rank, grade : str, optional
+        What the columns of data frames are called, in all arguments alike; of the user also several, whose values
+        together name one. Columns of usual names are found without (`metrik.as_truth`). Where frames differ in
+        this, `metrik.as_truth`, `metrik.as_predictions` and `metrik.as_exclude` take the names of one.
 
     Returns
     -------
@@ -134,8 +142,8 @@ def evaluate(
     Warns
     -----
     EvaluationWarning
-        If no user is evaluated; relevant items are excluded, have no column in the scores or are not among
-        the candidates; or more than 1 % of the users have items of one score on both sides of a cutoff,
+        If no user is evaluated; no item of the truth is in any list; relevant items are excluded, have no column in
+        the scores or are not among the candidates of a matrix or `metrik.Candidates`; or more than 1 % of the users have items of one score on both sides of a cutoff,
         where their ids or their order of input decide.
 
     Examples
@@ -149,6 +157,11 @@ def evaluate(
     recall@5     0.6667  0.4714          3        0
     ndcg@5       0.5027  0.3694          3        0
     convention standard; 3 users, 1 empty predictions
+    >>> truth = {"ann": ["film", "song"], "bob": {"film"}, "eve": ["book"]}
+    >>> predictions = {"bob": ["book", "film"], "ann": ["song", "book"]}
+    >>> report = metrik.evaluate(truth, predictions, "recall@2", per_user=True)
+    >>> dict(zip(report.users.tolist(), report.per_user["recall@2"].tolist()))
+    {'ann': 0.5, 'bob': 1.0, 'eve': 0.0}
     """
     return run(
         core_engine,
