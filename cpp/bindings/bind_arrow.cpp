@@ -145,13 +145,13 @@ class ArrowColumn {
   // How many rows are null, and which is the first.
   [[nodiscard]] std::pair<Count, Count> nulls() const;
   [[nodiscard]] std::vector<py::array> numbers(const std::string& argument) const;
-  [[nodiscard]] Numbers number(OwnedKeys& keys, const std::string& argument) const;
+  [[nodiscard]] Numbers number(OwnedKeys& keys, int threads, const std::string& argument) const;
   [[nodiscard]] std::vector<ArrowColumn> dictionaries() const;
   [[nodiscard]] std::pair<py::array_t<Offset>, ArrowColumn> lists(
       const std::string& argument) const;
 
  private:
-  void number_piece(const Piece& piece, Keys& keys, std::span<KeyNumber> numbers,
+  void number_piece(const Piece& piece, Keys& keys, std::span<KeyNumber> numbers, int threads,
                     const std::string& argument) const;
 
   Schema owner_;
@@ -222,9 +222,9 @@ StringViews views_of(const Piece& piece) {
 }
 
 void ArrowColumn::number_piece(const Piece& piece, Keys& keys, std::span<KeyNumber> numbers,
-                               const std::string& argument) const {
+                               int threads, const std::string& argument) const {
   const std::string_view format = schema_->format;
-  const Effort effort = attentive();
+  const Effort effort = attentive(threads);
   if (piece.length == 0) return;
   if (piece.array->n_buffers < 2 || piece.array->buffers[1] == nullptr)
     refuse(argument, "strings with buffers", "a column without");
@@ -244,12 +244,15 @@ void ArrowColumn::number_piece(const Piece& piece, Keys& keys, std::span<KeyNumb
   }
 }
 
-Numbers ArrowColumn::number(OwnedKeys& keys, const std::string& argument) const {
+Numbers ArrowColumn::number(OwnedKeys& owned, int threads, const std::string& argument) const {
   if (type() != "string" && type() != "bytes") refuse(argument, "strings or bytes", type());
   Numbers numbers(length());
   std::span<KeyNumber> left = writable(numbers);
+  Keys& keys = owned.to_extend();
+  const OwnedKeys::Extension extension(owned);
+  const py::gil_scoped_release release;
   for (const Piece& piece : pieces_) {
-    number_piece(piece, keys.to_extend(), left.first(piece.size()), argument);
+    number_piece(piece, keys, left.first(piece.size()), threads, argument);
     left = left.subspan(piece.size());
   }
   return numbers;
@@ -395,7 +398,7 @@ void bind_arrow(py::module_& module) {  // NOLINT(misc-const-correctness): as th
       .def("nulls", &ArrowColumn::nulls, "How many rows are null, and the first; -1 if none is.")
       .def("numbers", &ArrowColumn::numbers, py::arg("argument"),
            "The numbers of each piece, in place.")
-      .def("number", &ArrowColumn::number, py::arg("keys"), py::arg("argument"),
+      .def("number", &ArrowColumn::number, py::arg("keys"), py::arg("threads"), py::arg("argument"),
            "The number of each string among the keys; those that are not known get new ones.")
       .def("dictionaries", &ArrowColumn::dictionaries, "The values of each piece.")
       .def("lists", &ArrowColumn::lists, py::arg("argument"),

@@ -2,6 +2,7 @@
 #include <pybind11/typing.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,15 +19,20 @@
 namespace metrik::bindings {
 namespace {
 
-Numbers number_integers(OwnedKeys& self, const py::array& column, const std::string& argument) {
+Numbers number_integers(OwnedKeys& self, const py::array& column, int threads,
+                        const std::string& argument) {
   const ItemArray values = item_view(column, argument);
   Numbers numbers(column.size());
-  number_keys(self.to_extend(), values, writable(numbers), argument, attentive());
+  const auto out = writable(numbers);
+  Keys& keys = self.to_extend();
+  const OwnedKeys::Extension extension(self);
+  const py::gil_scoped_release release;
+  number_keys(keys, values, out, argument, attentive(threads));
   return numbers;
 }
 
 Numbers number_packed(OwnedKeys& self, const py::array& offsets, const py::array& bytes,
-                      const std::string& argument) {
+                      int threads, const std::string& argument) {
   const auto places = view<std::int64_t>(offsets, argument + ".offsets");
   const auto data = view<std::uint8_t>(bytes, argument + ".bytes");
   if (places.empty()) {
@@ -37,7 +43,11 @@ Numbers number_packed(OwnedKeys& self, const py::array& offsets, const py::array
   const PackedStrings<std::int64_t> column{
       .offsets = places, .bytes = {reinterpret_cast<const char*>(data.data()), data.size()}};
   Numbers numbers(static_cast<py::ssize_t>(column.size()));
-  number_keys(self.to_extend(), column, writable(numbers), attentive());
+  const auto out = writable(numbers);
+  Keys& keys = self.to_extend();
+  const OwnedKeys::Extension extension(self);
+  const py::gil_scoped_release release;
+  number_keys(keys, column, out, attentive(threads));
   return numbers;
 }
 
@@ -73,13 +83,17 @@ py::typing::Tuple<py::array_t<std::int64_t>, py::array_t<std::uint8_t>> packed(
 
 using PyGrouping = py::typing::Tuple<py::array_t<Offset>, std::optional<py::array_t<Offset>>>;
 
-PyGrouping grouped(const py::array& numbers, Count users, const std::optional<py::array>& ranks,
-                   const std::string& argument) {
+void check_users(Count users) {
   if (users < 0) {
     throw InputError(
         {.argument = "users", .expected = "0 or more", .found = std::to_string(users)});
   }
   require_memory(users + 1, 2 * sizeof(Offset), {.argument = "users"});
+}
+
+PyGrouping grouped(const py::array& numbers, Count users, const std::optional<py::array>& ranks,
+                   const std::string& argument) {
+  check_users(users);
   const auto rows = view<KeyNumber>(numbers, argument);
   Grouping grouping = group_rows(rows, users, argument, attentive());
   if (ranks) {
@@ -100,6 +114,48 @@ PyGrouping grouped(const py::array& numbers, Count users, const std::optional<py
   return py::make_tuple(array(grouping.indptr), order);
 }
 
+using PyMoved = py::typing::Tuple<py::array_t<Offset>, std::optional<py::typing::List<py::array>>>;
+
+// The columns user by user, or None if they stand so already.
+PyMoved moved(const py::array& numbers, Count users, const std::vector<py::array>& columns,
+              int threads, const std::string& argument) {
+  check_users(users);
+  const auto rows = view<KeyNumber>(numbers, argument);
+  const Effort effort{.threads = threads, .poll = &poll_signals};
+  RowCounts counts = [&] {
+    const py::gil_scoped_release release;
+    return count_rows(rows, users, argument, effort);
+  }();
+  const py::array_t<Offset> indptr(static_cast<py::ssize_t>(counts.indptr.size()),
+                                   counts.indptr.data());
+  if (counts.sorted) return py::make_tuple(indptr, py::none());
+  py::list results;
+  std::vector<MovedColumn> moves;
+  for (const py::array& column : columns) {
+    const auto width = static_cast<std::size_t>(column.itemsize());
+    const bool fits = column.ndim() == 1 && column.size() == std::ssize(rows) &&
+                      std::has_single_bit(width) && width <= sizeof(std::uint64_t) &&
+                      std::string_view("iuf").find(column.dtype().kind()) != std::string_view::npos;
+    if (!fits) {
+      throw TypeFault(
+          {.argument = argument,
+           .expected = "columns of numbers, one a row",
+           .found = std::string(py::str(column.dtype())) + " of " + std::to_string(column.size())});
+    }
+    py::array result(column.dtype(), column.size());
+    moves.push_back({.from = static_cast<const std::byte*>(column.data()),
+                     .stride = column.strides(0),
+                     .to = static_cast<std::byte*>(result.mutable_data()),
+                     .width = width});
+    results.append(std::move(result));
+  }
+  {
+    const py::gil_scoped_release release;
+    move_rows(std::move(counts), rows, moves, argument, effort);
+  }
+  return py::make_tuple(indptr, results);
+}
+
 }  // namespace
 
 void bind_keys(py::module_& module) {
@@ -110,10 +166,11 @@ void bind_keys(py::module_& module) {
       .def("__len__", [](const OwnedKeys& self) { return self.keys().size(); })
       .def_property_readonly("integers",
                              [](const OwnedKeys& self) { return self.keys().integers(); })
-      .def("number_integers", &number_integers, py::arg("column").noconvert(), py::arg("argument"),
+      .def("number_integers", &number_integers, py::arg("column").noconvert(), py::arg("threads"),
+           py::arg("argument"),
            "The number of each integer; those that are not known get new ones.")
       .def("number_packed", &number_packed, py::arg("offsets").noconvert(),
-           py::arg("bytes").noconvert(), py::arg("argument"),
+           py::arg("bytes").noconvert(), py::arg("threads"), py::arg("argument"),
            "The number of each string, of which the i-th is bytes[offsets[i]:offsets[i + 1]].")
       .def(
           "adopt",
@@ -140,6 +197,10 @@ void bind_keys(py::module_& module) {
             throw TypeFault({.argument = "keys", .expected = "strings", .found = "integers"});
           },
           "The strings by number, as number_packed takes them.");
+  module.def("moved", &moved, py::arg("numbers").noconvert(), py::arg("users"), py::arg("columns"),
+             py::arg("threads"), py::arg("argument"),
+             "Where the rows of each user begin once they stand user by user, and the columns so; "
+             "None if they stand so already.");
   module.def("grouped", &grouped, py::arg("numbers").noconvert(), py::arg("users"),
              py::arg("ranks").noconvert(), py::arg("argument"),
              "Where the rows of each user begin once they stand user by user, and which row then "

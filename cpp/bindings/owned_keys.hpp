@@ -3,6 +3,7 @@
 
 #include <pybind11/numpy.h>
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <utility>
@@ -24,10 +25,27 @@ class OwnedKeys {
   [[nodiscard]] const Keys& keys() const noexcept { return *keys_; }
 
   // Whoever goes on after these keys counts on their number.
-  [[nodiscard]] OwnedKeys extended() {
+  [[nodiscard]] std::unique_ptr<OwnedKeys> extended() {
     shared_ = true;
-    return OwnedKeys(std::make_shared<Keys>(std::shared_ptr<const Keys>(keys_)));
+    return std::make_unique<OwnedKeys>(std::make_shared<Keys>(std::shared_ptr<const Keys>(keys_)));
   }
+
+  // Whoever extends them may let go of the GIL meanwhile, and nobody else comes near them then.
+  class Extension {
+   public:
+    explicit Extension(OwnedKeys& owned) : owned_(owned) {
+      if (!owned.busy_.exchange(true)) return;
+      throw InputError({.argument = "keys",
+                        .expected = "those that no other thread adds to",
+                        .found = "others"});
+    }
+    ~Extension() { owned_.busy_ = false; }
+    Extension(const Extension&) = delete;
+    Extension& operator=(const Extension&) = delete;
+
+   private:
+    OwnedKeys& owned_;
+  };
 
   [[nodiscard]] Keys& to_extend() {
     if (!shared_) return *keys_;
@@ -39,10 +57,13 @@ class OwnedKeys {
  private:
   std::shared_ptr<Keys> keys_;
   bool shared_ = false;
+  std::atomic<bool> busy_ = false;
 };
 
-// Signals are handled meanwhile; the GIL is kept, for the keys belong to one caller at a time.
-[[nodiscard]] inline Effort attentive() { return {.threads = 1, .poll = &poll_signals}; }
+// Signals are handled meanwhile.
+[[nodiscard]] inline Effort attentive(int threads = 1) {
+  return {.threads = threads, .poll = &poll_signals};
+}
 
 [[nodiscard]] inline std::span<KeyNumber> writable(Numbers& numbers) {
   return {numbers.mutable_data(), static_cast<std::size_t>(numbers.size())};

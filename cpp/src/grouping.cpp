@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -23,37 +24,133 @@ namespace {
                     .position = static_cast<Offset>(row)});
 }
 
-}  // namespace
+constexpr std::size_t kSlice = std::size_t{1} << 18U;  // rows that are worth a thread
 
-Grouping group_rows(std::span<const KeyNumber> numbers, Count users, const std::string& argument,
-                    const Effort& effort) {
-  const Checkpoint checkpoint = timed(effort.poll);
-  Grouping grouping;
-  std::vector<Offset>& indptr = grouping.indptr;
-  grow(indptr, static_cast<std::size_t>(users) + 1, Offset{0}, checkpoint);
+// As many slices as there are threads, if each is worth it and its counts are no more than its
+// rows.
+std::size_t slice_of(std::size_t rows, Count users, int threads) {
+  const std::size_t least = std::max(kSlice, static_cast<std::size_t>(users) / 4);
+  const auto slices = std::clamp<std::size_t>(rows / least, 1, static_cast<std::size_t>(threads));
+  return (rows + slices - 1) / slices;
+}
+
+// Counts the rows of each user; returns whether they stand user by user.
+bool count_slice(std::span<const KeyNumber> numbers, std::size_t before, Count users,
+                 std::vector<Offset>& counts, const std::string& argument,
+                 const Checkpoint& checkpoint) {
+  grow(counts, static_cast<std::size_t>(users), Offset{0}, checkpoint);
   bool sorted = true;
   KeyNumber last = 0;
   in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) {
       const KeyNumber number = read_once(numbers[row]);
-      if (std::cmp_greater_equal(number, users)) refuse_number(number, users, row, argument);
+      if (std::cmp_greater_equal(number, users))
+        refuse_number(number, users, before + row, argument);
       sorted = sorted && number >= last;
       last = number;
-      ++indptr[number + std::size_t{1}];
+      ++counts[number];
     }
   });
-  std::partial_sum(indptr.begin(), indptr.end(), indptr.begin());
-  if (sorted) return grouping;
-  std::vector<Offset> next = indptr;
+  return sorted;
+}
+
+template <class Element>
+void scatter(const MovedColumn& column, std::size_t row, std::span<const Offset> places) {
+  auto* const to = reinterpret_cast<Element*>(column.to);
+  const std::byte* from = column.from + static_cast<std::ptrdiff_t>(row) * column.stride;
+  for (const Offset place : places) {
+    std::memcpy(to + place, from, sizeof(Element));  // which may lie anywhere
+    from += column.stride;
+  }
+}
+
+void scatter(const MovedColumn& column, std::size_t row, std::span<const Offset> places) {
+  if (column.width == 8) return scatter<std::uint64_t>(column, row, places);
+  if (column.width == 4) return scatter<std::uint32_t>(column, row, places);
+  if (column.width == 2) return scatter<std::uint16_t>(column, row, places);
+  scatter<std::uint8_t>(column, row, places);
+}
+
+}  // namespace
+
+RowCounts count_rows(std::span<const KeyNumber> numbers, Count users, const std::string& argument,
+                     const Effort& effort) {
+  const std::size_t rows = numbers.size();
+  RowCounts counts;
+  counts.slice = std::max<std::size_t>(1, slice_of(rows, users, effort.threads));
+  const std::size_t slices = std::max<std::size_t>(1, (rows + counts.slice - 1) / counts.slice);
+  counts.begins.resize(slices);
+  std::vector<std::uint8_t> sorted(slices);
+  parallel_for(
+      static_cast<Count>(slices), effort.threads,
+      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
+        const auto slice = static_cast<std::size_t>(block);
+        const std::size_t begin = slice * counts.slice;
+        const auto own = numbers.subspan(begin, std::min(counts.slice, rows - begin));
+        sorted[slice] =
+            count_slice(own, begin, users, counts.begins[slice], argument, checkpoint) ? 1 : 0;
+      },
+      effort.poll);
+  for (std::size_t slice = 0; slice < slices; ++slice) {
+    const std::size_t begin = slice * counts.slice;
+    const bool follows = begin == 0 || begin >= rows || numbers[begin] >= numbers[begin - 1];
+    counts.sorted = counts.sorted && sorted[slice] != 0 && follows;
+  }
+  const Checkpoint checkpoint = timed(effort.poll);
+  grow(counts.indptr, static_cast<std::size_t>(users) + 1, Offset{0}, checkpoint);
+  in_chunks(static_cast<std::size_t>(users), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t user = begin; user < end; ++user) {
+      Offset next = counts.indptr[user];
+      for (auto& own : counts.begins) next += std::exchange(own[user], next);
+      counts.indptr[user + 1] = next;
+    }
+  });
+  return counts;
+}
+
+void move_rows(RowCounts counts, std::span<const KeyNumber> numbers,
+               std::span<const MovedColumn> columns, const std::string& argument,
+               const Effort& effort) {
+  const std::size_t rows = numbers.size();
+  const auto users = static_cast<Count>(counts.indptr.size()) - 1;
+  const auto move_slice = [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
+    std::vector<Offset>& next = counts.begins[static_cast<std::size_t>(block)];
+    const std::size_t first = static_cast<std::size_t>(block) * counts.slice;
+    constexpr std::size_t kAtATime = 1024;  // places, which stay in the first cache
+    std::vector<Offset> places(kAtATime);
+    in_chunks(
+        std::min(counts.slice, rows - first), checkpoint,
+        [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            const KeyNumber number = read_once(numbers[first + i]);
+            // Another thread may have written to the numbers since they were counted.
+            if (std::cmp_greater_equal(number, users) || std::cmp_greater_equal(next[number], rows))
+              refuse_number(number, users, first + i, argument);
+            places[i - begin] = next[number]++;
+          }
+          for (const MovedColumn& column : columns)
+            scatter(column, first + begin, std::span(places).first(end - begin));
+        },
+        kAtATime);
+  };
+  parallel_for(static_cast<Count>(counts.begins.size()), effort.threads, move_slice, effort.poll);
+}
+
+Grouping group_rows(std::span<const KeyNumber> numbers, Count users, const std::string& argument,
+                    const Effort& effort) {
+  RowCounts counts = count_rows(numbers, users, argument, effort);
+  Grouping grouping{.indptr = counts.indptr, .order = {}};
+  if (counts.sorted) return grouping;
+  std::vector<Offset> rows;
+  const Checkpoint checkpoint = timed(effort.poll);
+  grow(rows, numbers.size(), Offset{0}, checkpoint);
+  std::iota(rows.begin(), rows.end(), Offset{0});
   grow(grouping.order, numbers.size(), Offset{0}, checkpoint);
-  in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row) {
-      const KeyNumber number = read_once(numbers[row]);
-      if (std::cmp_greater_equal(number, users) || next[number] == indptr[number + std::size_t{1}])
-        refuse_number(number, users, row, argument);
-      grouping.order[static_cast<std::size_t>(next[number]++)] = static_cast<Offset>(row);
-    }
-  });
+  const MovedColumn column{.from = reinterpret_cast<const std::byte*>(rows.data()),
+                           .stride = sizeof(Offset),
+                           .to = reinterpret_cast<std::byte*>(grouping.order.data()),
+                           .width = sizeof(Offset)};
+  move_rows(std::move(counts), numbers, {&column, 1}, argument, effort);
   return grouping;
 }
 

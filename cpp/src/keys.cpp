@@ -315,14 +315,16 @@ std::string_view StringViews::operator[](std::size_t i) const {
   return buffers[buffer].substr(offset, length);
 }
 
+namespace {
+
 template <class Strings>
-void number_keys(Keys& keys, const Strings& column, std::span<KeyNumber> numbers,
-                 const Effort& effort) {
+void number_slice(Keys& keys, const Strings& column, std::size_t first,
+                  std::span<KeyNumber> numbers, const Checkpoint& checkpoint) {
   std::string_view last;
   KeyNumber last_number = kNoKey;
-  in_chunks(column.size(), timed(effort.poll), [&](std::size_t begin, std::size_t end) {
+  in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const std::string_view key = column[i];
+      const std::string_view key = column[first + i];
       if (last_number == kNoKey || key != last) {  // those of a user often stand together
         last = key;
         last_number = keys.number_of(key);
@@ -330,6 +332,44 @@ void number_keys(Keys& keys, const Strings& column, std::span<KeyNumber> numbers
       numbers[i] = last_number;
     }
   });
+}
+
+}  // namespace
+
+template <class Strings>
+void number_keys(Keys& keys, const Strings& column, std::span<KeyNumber> numbers,
+                 const Effort& effort) {
+  constexpr std::size_t kSlice = std::size_t{1} << 18U;  // strings that are worth a thread
+  check_kind(keys, false);
+  const std::size_t slices =
+      std::clamp<std::size_t>(numbers.size() / kSlice, 1, static_cast<std::size_t>(effort.threads));
+  if (slices == 1) return number_slice(keys, column, 0, numbers, timed(effort.poll));
+  const std::size_t size = (numbers.size() + slices - 1) / slices;
+  const auto slice_of = [&](Count block) {
+    const std::size_t begin = static_cast<std::size_t>(block) * size;
+    return numbers.subspan(begin, std::min(size, numbers.size() - begin));
+  };
+  std::vector<Keys> own(slices, Keys(false));
+  parallel_for(
+      static_cast<Count>(slices), effort.threads,
+      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
+        const auto slice = static_cast<std::size_t>(block);
+        number_slice(own[slice], column, slice * size, slice_of(block), checkpoint);
+      },
+      effort.poll);
+  // One slice after another, so that keys are numbered as if they had been read in their order.
+  std::vector<std::vector<KeyNumber>> agreed;
+  for (const Keys& one : own) agreed.push_back(adopt(keys, one, "keys", effort));
+  parallel_for(
+      static_cast<Count>(slices), effort.threads,
+      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
+        const auto& translation = agreed[static_cast<std::size_t>(block)];
+        const auto slice = slice_of(block);
+        in_chunks(slice.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+          for (KeyNumber& number : slice.subspan(begin, end - begin)) number = translation[number];
+        });
+      },
+      effort.poll);
 }
 
 template struct PackedStrings<std::int32_t>;

@@ -129,7 +129,7 @@ class Call:
 
     def predictions(self, given: object, truth: Truth | None) -> Predictions:
         """Return what was given as predictions, its names numbered on from those of the truth."""
-        return self.settled(predictions_of(given, self.columns, known_names(truth)))
+        return self.settled(predictions_of(given, self.columns, known_names(truth, self.num_threads)))
 
     def settled(self, predictions: Predictions) -> Predictions:
         """Return the predictions with their scores in the type in which the convention compares them."""
@@ -284,6 +284,6 @@ def _state(problem: Problem, outcome: Outcome, names: list[str], labels: list[La
     )
 
 
-def known_names(truth: Truth | None) -> Known:
+def known_names(truth: Truth | None, threads: int) -> Known:
     """Return the names of the truth, from which others go on."""
-    return Known() if truth is None else Known(truth.names, truth.catalogue)
+    return Known(threads=threads) if truth is None else Known(truth.names, truth.catalogue, threads)

@@ -33,6 +33,7 @@ __all__: list[str] = [
     "integer_rows",
     "isas",
     "metric_table",
+    "moved",
     "number_texts",
     "padded_lengths",
     "read_trec",
@@ -216,12 +217,18 @@ class Keys:
         """
         Keys that go on after these, which stay as they are.
         """
-    def number_integers(self, column: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
+    def number_integers(
+        self, column: numpy.ndarray, threads: typing.SupportsInt | typing.SupportsIndex, argument: str
+    ) -> numpy.typing.NDArray[numpy.uint32]:
         """
         The number of each integer; those that are not known get new ones.
         """
     def number_packed(
-        self, offsets: numpy.ndarray, bytes: numpy.ndarray, argument: str
+        self,
+        offsets: numpy.ndarray,
+        bytes: numpy.ndarray,
+        threads: typing.SupportsInt | typing.SupportsIndex,
+        argument: str,
     ) -> numpy.typing.NDArray[numpy.uint32]:
         """
         The number of each string, of which the i-th is bytes[offsets[i]:offsets[i + 1]].
@@ -250,7 +257,9 @@ class ArrowColumn:
         """
         How many rows are null, and the first; -1 if none is.
         """
-    def number(self, keys: Keys, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
+    def number(
+        self, keys: Keys, threads: typing.SupportsInt | typing.SupportsIndex, argument: str
+    ) -> numpy.typing.NDArray[numpy.uint32]:
         """
         The number of each string among the keys; those that are not known get new ones.
         """
@@ -337,6 +346,17 @@ def isas() -> list[str]:
 def metric_table() -> list[MetricInfo]:
     """
     All metrics, in the order in which they are listed.
+    """
+
+def moved(
+    numbers: numpy.ndarray,
+    users: typing.SupportsInt | typing.SupportsIndex,
+    columns: collections.abc.Sequence[numpy.ndarray],
+    threads: typing.SupportsInt | typing.SupportsIndex,
+    argument: str,
+) -> tuple[numpy.typing.NDArray[numpy.int64], list[numpy.ndarray] | None]:
+    """
+    Where the rows of each user begin once they stand user by user, and the columns so; None if they stand so already.
     """
 
 def number_texts(

@@ -12,7 +12,7 @@ import numpy as np
 from metrik._call import Call, Engine, known_names, note
 from metrik._conventions import Convention, as_convention
 from metrik._errors import input_error, type_error
-from metrik._inputs import Batches, Predictions, Truth, as_columns, exclude_of, truth_of
+from metrik._inputs import Batches, Known, Predictions, Truth, as_columns, exclude_of, truth_of
 from metrik._inputs.alignment import everyone
 from metrik._inputs.mappings import is_of_systems
 from metrik._inputs.of_users import Groups, Weights
@@ -67,17 +67,18 @@ def run(
     values = plan(metrics, convention)
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
-    known = truth if truth is None else truth_of(truth, columns)
+    threads = settled_threads(num_threads)
+    known = truth if truth is None else truth_of(truth, columns, Known(threads=threads))
     call = Call(
         engine,
         values,
         convention,
-        exclude_of(exclude, columns, known_names(known)),
+        exclude_of(exclude, columns, known_names(known, threads)),
         as_columns(candidates),
         None if weights is None else Weights.of(weights),
         None if groups is None else Groups.of(groups),
         bool(per_user),
-        settled_threads(num_threads),
+        threads,
         Progress(progress),
         columns,
     )

@@ -25,18 +25,21 @@ def streamed(call: Call, truth: Truth, batches: Batches) -> Report:
     """Evaluate block after block; the report is the same as of all rows at once."""
     truth = named(truth)
     assert truth.names is not None  # noqa: S101 - for the type checker
-    known, excluded = Known(truth.names, truth.catalogue), None
+    known, excluded = Known(truth.names, truth.catalogue, call.num_threads), None
     if call.exclude is not None:
         exclude = of_catalogue(call.exclude, truth.catalogue)
         users, excluded = numbered(truth.names, exclude, "exclude")
-        call, known = replace(call, exclude=exclude), Known(users, exclude.catalogue or truth.catalogue)
+        call, known = (
+            replace(call, exclude=exclude),
+            Known(users, exclude.catalogue or truth.catalogue, call.num_threads),
+        )
     reader = Reader(batches, call.columns, known)
     stream = _Stream(call, truth, excluded)
     try:
         for block in blocks(reader):
             stream.add(block._replace(rows=block.rows._replace(catalogue=reader.items)))
     except Unsorted:
-        every = Reader(batches, call.columns, Known(truth.names, known.items))  # without users of exclude alone
+        every = Reader(batches, call.columns, known._replace(users=truth.names))  # without users of exclude alone
         return call.whole(call.case(truth, call.settled(every.whole())))
     stream.add_rest(scored=stream.scored)
     return stream.report(reader.users or truth.names)

@@ -157,6 +157,7 @@ class Keys {
 void number_keys(Keys& keys, const ItemArray& column, std::span<KeyNumber> numbers,
                  const std::string& argument, const Effort& effort);
 
+// Several threads number rows of their own, and then agree.
 template <class Strings>
 void number_keys(Keys& keys, const Strings& column, std::span<KeyNumber> numbers,
                  const Effort& effort);

@@ -54,7 +54,7 @@ def of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> Read:
     if "indices" in arrays:
         data, indices, indptr, shape = (arrays[name] for name in ("data", "indices", "indptr", "shape"))
         return of_table(_optional.csr_array(data, indices, indptr, shape.tolist()), role, {})
-    items, catalogue = item_ids(of_array(arrays["items"], f"{role}.items"), f"{role}.items", None)
+    items, catalogue = item_ids(of_array(arrays["items"], f"{role}.items"), f"{role}.items", Known())
     values = arrays.get("scores") if role == "predictions" else None
     grades = arrays.get("grades") if role == "truth" else None
     rows = Rows(

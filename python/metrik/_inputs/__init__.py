@@ -17,6 +17,7 @@ from metrik._inputs.embeddings import Embeddings
 from metrik._inputs.keyed import Known
 from metrik._inputs.ratings import from_ratings
 from metrik._inputs.scores import Scores
+from metrik._threads import settled_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,12 +90,17 @@ def as_truth(
     >>> metrik.as_truth({"ann": {"film": 3.0, "song": 1.0}, "bob": {}}).users
     array(['ann', 'bob'], dtype='<U3')
     """
-    return truth_of(value, {"user": user, "item": item, "grade": grade})
+    return truth_of(value, {"user": user, "item": item, "grade": grade}, _all_threads())
 
 
-def truth_of(value: object, columns: ColumnNames) -> Truth:
+def _all_threads() -> Known:
+    """Return that nothing is known, and as many threads as an evaluation uses by default."""
+    return Known(threads=settled_threads(None))
+
+
+def truth_of(value: object, columns: ColumnNames, known: Known = Known()) -> Truth:  # noqa: B008 - immutable
     """Return the value as `Truth`; columns are what `metrik.as_truth` says of them."""
-    return value if isinstance(value, Truth) else Truth.from_rows(rows_of(value, Asked("truth", columns=columns)))
+    return value if isinstance(value, Truth) else Truth.from_rows(rows_of(value, Asked("truth", known, columns)))
 
 
 def as_rankings(value: object) -> Rankings:
@@ -163,7 +169,7 @@ def as_predictions(
     >>> metrik.as_predictions({"ann": {"film": 0.5, "song": 0.75}})
     <Candidates of 1 users, 2 items (str), scores (float64)>
     """
-    return predictions_of(value, {"user": user, "item": item, "score": score, "rank": rank})
+    return predictions_of(value, {"user": user, "item": item, "score": score, "rank": rank}, _all_threads())
 
 
 def predictions_of(value: object, columns: ColumnNames, known: Known = Known()) -> Predictions:  # noqa: B008 - immutable
@@ -212,7 +218,7 @@ def as_exclude(value: object, *, user: str | Sequence[str] | None = None, item: 
     >>> metrik.as_exclude([{4, 7}, []])
     <Exclude of 2 users, 2 items (int64)>
     """
-    return exclude_of(value, {"user": user, "item": item})
+    return exclude_of(value, {"user": user, "item": item}, _all_threads())
 
 
 def exclude_of(value: object, columns: ColumnNames, known: Known = Known()) -> Exclude | None:  # noqa: B008 - immutable

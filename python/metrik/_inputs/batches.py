@@ -141,11 +141,11 @@ class Reader:
         users = keyed.checked_users(found.users, found.labels, "predictions")
         if self.users is None:
             self.users = keyed.started([column.kind for column in users], found.labels, self._known.users)
-        numbers = self.users.number(users, "predictions")
+        numbers = self.users.number(users, "predictions", self._known.threads)
         if self.items is not None and found.items.kind == "int":
             self.items.check_kinds(["int"], "predictions")
-        base = self.items if self.items is not None else self._known.items
-        ids, names = keyed.item_ids(found.items, "predictions.item", base, extend=self.items is None)
+        known = self._known if self.items is None else self._known._replace(items=self.items)
+        ids, names = keyed.item_ids(found.items, "predictions.item", known, extend=self.items is None)
         self.items = names
         return Entries(
             numbers,

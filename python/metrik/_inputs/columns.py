@@ -37,7 +37,7 @@ class Column(Protocol):
         """Return integers or floats as an array, in place if it can be."""
         ...
 
-    def number(self, keys: _core.Keys, argument: str) -> Numbers:
+    def number(self, keys: _core.Keys, argument: str, threads: int) -> Numbers:
         """Return the number of each name among the keys; those that are not known get new ones."""
         ...
 
@@ -60,9 +60,9 @@ class NumberColumn:
         """Return the array."""
         return self.array
 
-    def number(self, keys: _core.Keys, argument: str) -> Numbers:
+    def number(self, keys: _core.Keys, argument: str, threads: int) -> Numbers:
         """Return the number of each integer."""
-        return keys.number_integers(id_array(self.array, argument), argument)
+        return keys.number_integers(id_array(self.array, argument), threads, argument)
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class TextColumn:
         """Refuse: there are none."""
         raise type_error(argument, "numbers", self.kind)
 
-    def number(self, keys: _core.Keys, argument: str) -> Numbers:
-        """Return the number of each string."""
+    def number(self, keys: _core.Keys, argument: str, _threads: int) -> Numbers:
+        """Return the number of each string; the objects are Python's, who lets one thread at a time at them."""
         return _core.number_texts(keys, self.texts, as_bytes=self.kind == "bytes", argument=argument)
 
 
@@ -99,9 +99,9 @@ class PackedColumn:
         """Refuse: there are none."""
         raise type_error(argument, "numbers", self.kind)
 
-    def number(self, keys: _core.Keys, argument: str) -> Numbers:
+    def number(self, keys: _core.Keys, argument: str, threads: int) -> Numbers:
         """Return the number of each string."""
-        return keys.number_packed(self.offsets, self.data, argument)
+        return keys.number_packed(self.offsets, self.data, threads, argument)
 
 
 @dataclass(frozen=True)
@@ -124,18 +124,18 @@ class CodedColumn:
         values: NDArray[Any] = self.values.numbers(argument)[self._checked(argument)]
         return values
 
-    def number(self, keys: _core.Keys, argument: str) -> Numbers:
+    def number(self, keys: _core.Keys, argument: str, threads: int) -> Numbers:
         """Return the number of each row's value. Values of no row get none: a filter may have left them."""
         used = _core.Keys(True)  # noqa: FBT003 - of integers
-        rows = used.number_integers(id_array(self._checked(argument), argument), argument)
-        return self._taken(used.as_integers(), argument).number(keys, argument)[rows]
+        rows = used.number_integers(id_array(self._checked(argument), argument), threads, argument)
+        return self._taken(used.as_integers(), argument).number(keys, argument, threads)[rows]
 
     def _taken(self, places: NDArray[Any], argument: str) -> Column:
         """Return some of the values."""
         if self.kind == "int":
             return NumberColumn(self.values.numbers(argument)[places])
         every = _core.Keys(False)  # noqa: FBT003 - of strings
-        numbers = self.values.number(every, argument)[places]
+        numbers = self.values.number(every, argument, 1)[places]
         offsets, data = every.as_packed()
         begins, sizes = offsets[:-1][numbers], np.diff(offsets)[numbers]
         ends: NDArray[np.int64] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
@@ -168,9 +168,9 @@ class ArrowTexts:
         """Refuse: there are none."""
         raise type_error(argument, "numbers", self.kind)
 
-    def number(self, keys: _core.Keys, argument: str) -> Numbers:
+    def number(self, keys: _core.Keys, argument: str, threads: int) -> Numbers:
         """Return the number of each string."""
-        return self.column.number(keys, argument)
+        return self.column.number(keys, threads, argument)
 
 
 @dataclass(frozen=True)
@@ -191,9 +191,9 @@ class JoinedColumn:
         """Return the numbers of all."""
         return np.concatenate([column.numbers(argument) for column in self.columns])
 
-    def number(self, keys: _core.Keys, argument: str) -> Numbers:
+    def number(self, keys: _core.Keys, argument: str, threads: int) -> Numbers:
         """Return the number of each name of all."""
-        return np.concatenate([column.number(keys, argument) for column in self.columns])
+        return np.concatenate([column.number(keys, argument, threads) for column in self.columns])
 
 
 def of_arrow(column: _core.ArrowColumn, argument: str) -> Column:

@@ -111,7 +111,7 @@ def _lists(chosen: _Chosen, argument: str, known: Known) -> Rows:
     """Return a row of items for each row of the frame. Lists of predictions without scores are best first."""
     _, item, values, found = chosen
     indptr = found.lists[item]
-    ids, catalogue = keyed.item_ids(found.columns[item], f"{argument}.{item}", known.items)
+    ids, catalogue = keyed.item_ids(found.columns[item], f"{argument}.{item}", known)
     own = Rows(indptr, ids, catalogue=catalogue)
     for what, name in values.items():
         if name not in found.lists or not np.array_equal(found.lists[name], indptr):

@@ -21,41 +21,60 @@ if TYPE_CHECKING:
     from metrik._inputs.checks import Ids, Offsets
     from metrik._inputs.columns import Column
     from metrik._inputs.frames import EntryColumns
+    from metrik._inputs.names import Numbers
 
 
 class Known(NamedTuple):
-    """Names that others go on from, so that what is numbered alike needs no numbers changed."""
+    """Names that others go on from, so that what is numbered alike needs no numbers changed; and of threads, how many."""
 
     users: Names | None = None
     items: Names | None = None
+    threads: int = 1
 
 
 def of_entries(columns: EntryColumns, argument: str, known: Known) -> Rows:
     """Return the rows of entries of one user and one item each, in any order; those of a user stay in theirs."""
     users, labels, items, grades, scores, ranks = columns
     _check_lengths(argument, *users, items, *(column for column in (grades, scores, ranks) if column is not None))
-    names, numbers = _numbered(users, labels, argument, known.users)
-    places = None if ranks is None else rank_array(ranks, f"{argument}.rank")
-    try:
-        indptr, order = _core.grouped(numbers, len(names), places, argument)
-    except MetrikError as error:
-        raise _of_user(error, names) from None
-    ids, catalogue = item_ids(items, f"{argument}.item", known.items)
-    return Rows(
-        indptr,
-        _ordered(ids, order),
-        None if grades is None else _ordered(number_array(grades.numbers(f"{argument}.grade"), argument), order),
-        present=_with_rows(indptr),
-        scores=None if scores is None else _ordered(scores.numbers(f"{argument}.score"), order),
+    names, numbers = _numbered(users, labels, argument, known)
+    ids, catalogue = item_ids(items, f"{argument}.item", known)
+    own = Rows(
+        np.zeros(0, np.int64),
+        ids,
+        None if grades is None else number_array(grades.numbers(f"{argument}.grade"), f"{argument}.grade"),
+        scores=None if scores is None else scores.numbers(f"{argument}.score"),
         users=names,
         catalogue=catalogue,
     )
+    if ranks is not None:
+        return _ranked(own, numbers, rank_array(ranks, f"{argument}.rank"), argument)
+    given = [part for part in (own.items, own.grades, own.scores) if part is not None]
+    indptr, moved = _core.moved(numbers, len(names), given, known.threads, argument)
+    parts = iter(given if moved is None else moved)
+    return own._replace(
+        indptr=indptr,
+        items=next(parts),
+        grades=None if own.grades is None else next(parts),
+        scores=None if own.scores is None else next(parts),
+        present=_with_rows(indptr),
+    )
+
+
+def _ranked(rows: Rows, numbers: Numbers, ranks: NDArray[Any], argument: str) -> Rows:
+    """Return the rows user by user, in the order of their ranks."""
+    assert rows.users is not None  # noqa: S101 - entries have users
+    try:
+        indptr, order = _core.grouped(numbers, len(rows.users), ranks, argument)
+    except MetrikError as error:
+        raise _of_user(error, rows.users) from None
+    items = rows.items if order is None else rows.items[order]
+    return rows._replace(indptr=indptr, items=items, present=_with_rows(indptr))
 
 
 def of_lists(users: Sequence[Column], labels: Sequence[str], rows: Rows, argument: str, known: Known) -> Rows:
     """Return rows that have one user each as rows of the users by name."""
     _check_lengths(argument, *users, range(len(rows.indptr) - 1))
-    names, numbers = _numbered(users, labels, argument, known.users)
+    names, numbers = _numbered(users, labels, argument, known)
     sources = np.full(len(names), -1, np.int64)
     sources[numbers] = np.arange(len(numbers))
     if (twice := sources[numbers] != np.arange(len(numbers))).any():
@@ -64,13 +83,13 @@ def of_lists(users: Sequence[Column], labels: Sequence[str], rows: Rows, argumen
     return taken(rows, sources)._replace(users=names)
 
 
-def item_ids(items: Column, argument: str, known: Names | None, *, extend: bool = True) -> tuple[Ids, Names | None]:
+def item_ids(items: Column, argument: str, known: Known, *, extend: bool = True) -> tuple[Ids, Names | None]:
     """Return integers as they are; of strings or bytes, their numbers and what these mean."""
     check_names(items, argument)
     if items.kind == "int":
         return id_array(items.numbers(argument), argument), None
-    catalogue = started([items.kind], (), known) if extend or known is None else known
-    return catalogue.number([items], argument), catalogue
+    catalogue = started([items.kind], (), known.items) if extend or known.items is None else known.items
+    return catalogue.number([items], argument, known.threads), catalogue
 
 
 def started(kinds: Sequence[str], labels: Sequence[str], known: Names | None) -> Names:
@@ -78,12 +97,10 @@ def started(kinds: Sequence[str], labels: Sequence[str], known: Names | None) ->
     return known.extended() if known is not None and known.kinds == tuple(kinds) else Names.of_kinds(kinds, labels)
 
 
-def _numbered(
-    users: Sequence[Column], labels: Sequence[str], argument: str, known: Names | None
-) -> tuple[Names, NDArray[np.uint32]]:
+def _numbered(users: Sequence[Column], labels: Sequence[str], argument: str, known: Known) -> tuple[Names, Numbers]:
     checked_users(users, labels, argument)
-    names = started([column.kind for column in users], labels, known)
-    return names, names.number(users, argument)
+    names = started([column.kind for column in users], labels, known.users)
+    return names, names.number(users, argument, known.threads)
 
 
 def checked_users(users: Sequence[Column], labels: Sequence[str], argument: str) -> Sequence[Column]:
@@ -99,10 +116,6 @@ def rank_array(ranks: Column, argument: str) -> NDArray[Any]:
     if array.dtype.kind in "iu":
         return id_array(array, argument).astype(np.int64, copy=False)
     return number_array(array, argument)
-
-
-def _ordered(values: NDArray[Any], order: Offsets | None) -> NDArray[Any]:
-    return values if order is None else values[order]
 
 
 def _with_rows(indptr: Offsets) -> NDArray[np.bool_] | None:

@@ -63,10 +63,10 @@ class Names:
     def __len__(self) -> int:
         return len(self.pairs[-1] if self.pairs else self.parts[0])
 
-    def number(self, columns: Sequence[Column], argument: str) -> Numbers:
+    def number(self, columns: Sequence[Column], argument: str, threads: int = 1) -> Numbers:
         """Return the number of each row's name; names that are not known get new ones."""
         self.check_kinds([column.kind for column in columns], argument)
-        numbers = [column.number(part, argument) for column, part in zip(columns, self.parts, strict=True)]
+        numbers = [column.number(part, argument, threads) for column, part in zip(columns, self.parts, strict=True)]
         return self._paired(numbers, argument)
 
     def adopt(self, others: Names, argument: str) -> Numbers:
@@ -78,7 +78,7 @@ class Names:
     def _paired(self, numbers: list[Numbers], argument: str) -> Numbers:
         whole = numbers[0]
         for keys, own in zip(self.pairs, numbers[1:], strict=True):
-            whole = keys.number_integers((whole.astype(np.uint64) << _SHIFT) | own, argument)
+            whole = keys.number_integers((whole.astype(np.uint64) << _SHIFT) | own, 1, argument)
         return whole
 
     def check_kinds(self, kinds: Sequence[str], argument: str) -> None:
@@ -132,7 +132,7 @@ def names_of(array: NDArray[Any], argument: str) -> Names:
     names = Names.of_kinds(["int" if array.dtype.kind in "iu" else "str"])
     key = names.parts[0]
     if array.dtype.kind in "iu":
-        numbers = key.number_integers(id_array(array, argument), argument)
+        numbers = key.number_integers(id_array(array, argument), 1, argument)
     else:
         numbers = _core.number_texts(key, array.tolist(), as_bytes=False, argument=argument)
     if len(names) < len(array):
@@ -185,9 +185,9 @@ def _loaded(
     names = Names.of_kinds(kinds, labels)
     for keys, content in zip(names.parts, parts, strict=True):
         if keys.integers:
-            keys.number_integers(content, "users")
+            keys.number_integers(content, 1, "users")
         else:
-            keys.number_packed(content[0], content[1], "users")
+            keys.number_packed(content[0], content[1], 1, "users")
     for keys, integers in zip(names.pairs, pairs, strict=True):
-        keys.number_integers(integers, "users")
+        keys.number_integers(integers, 1, "users")
     return names
