@@ -112,6 +112,43 @@ std::int64_t width_of(std::string_view format, const std::string& argument) {
   return width;
 }
 
+// A producer's sizes and pointers are checked before they are used, as far as they can be.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as what is in each other
+void check_schema(const ArrowSchema& schema, const std::string& argument) {
+  if (schema.format == nullptr || schema.n_children < 0 ||
+      (schema.n_children > 0 && schema.children == nullptr))
+    refuse(argument, "a schema of Arrow", "a broken one");
+  for (std::int64_t i = 0; i < schema.n_children; ++i) {
+    if (schema.children[i] == nullptr) refuse(argument, "a schema of Arrow", "one with a hole");
+    check_schema(*schema.children[i], argument);
+  }
+  if (schema.dictionary != nullptr) check_schema(*schema.dictionary, argument);
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): the same
+void check_array(const ArrowSchema& schema, const ArrowArray& array, const std::string& argument) {
+  constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
+  const bool sound = array.length >= 0 && array.offset >= 0 &&
+                     array.length <= kLongest - array.offset && array.n_buffers >= 0 &&
+                     (array.n_buffers == 0 || array.buffers != nullptr) &&
+                     array.n_children == schema.n_children &&
+                     (array.n_children == 0 || array.children != nullptr) &&
+                     (array.dictionary == nullptr) == (schema.dictionary == nullptr);
+  if (!sound) refuse(argument, "a batch as the schema says", "a broken one");
+  const std::int64_t rows = array.offset + array.length;
+  for (std::int64_t i = 0; i < array.n_children; ++i) {
+    if (array.children[i] == nullptr) {
+      refuse(argument, "a batch as the schema says", "one with a hole");
+    }
+    check_array(*schema.children[i], *array.children[i], argument);
+    if (std::string_view(schema.format) == "+s" && array.children[i]->length < rows) {
+      refuse(argument, "columns of " + std::to_string(rows) + " rows",
+             std::to_string(array.children[i]->length));
+    }
+  }
+  if (array.dictionary != nullptr) check_array(*schema.dictionary, *array.dictionary, argument);
+}
+
 using Schema = std::shared_ptr<const Released<ArrowSchema>>;
 using Batch = std::shared_ptr<const Released<ArrowArray>>;
 
@@ -159,19 +196,28 @@ class ArrowColumn {
   std::vector<Piece> pieces_;
 };
 
+std::pair<Count, Count> nulls_of(const Piece& piece, bool all) {
+  Count count = 0;
+  Count first = -1;
+  const auto* const valid = piece.buffer<std::uint8_t>(0);
+  const bool some = piece.array->null_count != 0 && valid != nullptr;
+  for (std::int64_t row = 0; (all || some) && row < piece.length; ++row) {
+    const std::int64_t bit = piece.offset + row;
+    if (!all && ((valid[bit / 8] >> static_cast<unsigned>(bit % 8)) & 1U) != 0) continue;
+    if (count++ == 0) first = row;
+  }
+  return {count, first};
+}
+
 std::pair<Count, Count> ArrowColumn::nulls() const {
   Count count = 0;
   Count first = -1;
   Count before = 0;
   const bool all = type() == "null";
   for (const Piece& piece : pieces_) {
-    const auto* const valid = piece.buffer<std::uint8_t>(0);
-    const bool some = piece.array->null_count != 0 && valid != nullptr;
-    for (std::int64_t row = 0; (all || some) && row < piece.length; ++row) {
-      const std::int64_t bit = piece.offset + row;
-      if (!all && ((valid[bit / 8] >> static_cast<unsigned>(bit % 8)) & 1U) != 0) continue;
-      if (count++ == 0) first = before + row;
-    }
+    const auto [own, place] = nulls_of(piece, all);
+    if (own > 0 && count == 0) first = before + place;
+    count += own;
     before += piece.length;
   }
   return {count, first};
@@ -186,7 +232,8 @@ std::vector<py::array> ArrowColumn::numbers(const std::string& argument) const {
   std::vector<py::array> arrays;
   for (const Piece& piece : pieces_) {
     const auto* const first = piece.buffer<char>(1);
-    if (piece.length == 0 || first == nullptr) {
+    if (first == nullptr && piece.length > 0) refuse(argument, "numbers in a buffer", "none");
+    if (piece.length == 0) {
       arrays.emplace_back(dtype, std::vector<py::ssize_t>{0});
       continue;
     }
@@ -210,13 +257,16 @@ PackedStrings<Place> packed_of(const Piece& piece) {
   return {.offsets = offsets, .bytes = {bytes, bytes == nullptr ? 0 : end}};
 }
 
-StringViews views_of(const Piece& piece) {
+StringViews views_of(const Piece& piece, const std::string& argument) {
   const auto* const views = piece.buffer<StringViews::View>(1);
   StringViews strings{.views = {views + piece.offset, piece.size()}, .buffers = {}};
   const std::int64_t buffers = piece.array->n_buffers - 3;  // and last, the size of each
   const auto* const sizes = piece.buffer<std::int64_t>(piece.array->n_buffers - 1);
   for (std::int64_t i = 0; i < buffers; ++i) {
-    strings.buffers.emplace_back(piece.buffer<char>(2 + i), static_cast<std::size_t>(sizes[i]));
+    const auto* const bytes = piece.buffer<char>(2 + i);
+    if (sizes == nullptr || sizes[i] < 0 || (bytes == nullptr && sizes[i] > 0))
+      refuse(argument, "strings with buffers", "a column without");
+    strings.buffers.emplace_back(bytes, static_cast<std::size_t>(sizes[i]));
   }
   return strings;
 }
@@ -233,7 +283,7 @@ void ArrowColumn::number_piece(const Piece& piece, Keys& keys, std::span<KeyNumb
   } else if (format == "U" || format == "Z") {
     number_keys(keys, packed_of<std::int64_t>(piece), numbers, effort);
   } else if (format == "vu" || format == "vz") {
-    number_keys(keys, views_of(piece), numbers, effort);
+    number_keys(keys, views_of(piece, argument), numbers, effort);
   } else {
     const auto width = static_cast<std::size_t>(width_of(format, argument));
     const auto* const first =
@@ -285,6 +335,8 @@ std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string
       return i * width_of(format, argument);
     };
     if (piece.length == 0) continue;
+    if (!format.starts_with("+w") && piece.buffer<char>(1) == nullptr)
+      refuse(argument, "lists with offsets", "a column without");
     const ArrowArray* const values = piece.array->children[0];
     const Offset begin = place(0);
     Offset last = begin;
@@ -311,10 +363,8 @@ class ArrowTable {
     auto* const stream = capsule.get_pointer<ArrowArrayStream>();
     if (stream->release == nullptr) refuse(argument, "an Arrow stream", "one that was read before");
     auto schema = std::make_shared<Released<ArrowSchema>>();
-    {
-      const py::gil_scoped_release release;  // whoever makes the batches may need it
-      check(stream->get_schema(stream, &schema->value), *stream, argument);
-    }
+    fill(stream->get_schema, *stream, schema->value, argument);
+    check_schema(schema->value, argument);
     schema_ = std::move(schema);
     while (read(*stream, argument)) poll_signals();
   }
@@ -332,25 +382,39 @@ class ArrowTable {
   }
 
  private:
-  static void check(int failed, ArrowArrayStream& stream, const std::string& argument) {
-    if (failed == 0) return;
+  // Has the stream write a struct. Whoever makes the batches may need the GIL.
+  template <class Struct>
+  static void fill(int (*get)(ArrowArrayStream*, Struct*), ArrowArrayStream& stream, Struct& value,
+                   const std::string& argument) {
+    const auto got = [&] {
+      const py::gil_scoped_release release;
+      return get(&stream, &value);
+    };
+    if (got() == 0) return;
     const char* const message = stream.get_last_error(&stream);
-    throw InputError({.argument = argument,
-                      .expected = "an Arrow stream that can be read",
-                      .found = message == nullptr ? "an error" : message});
+    const std::string found = message == nullptr ? "an error" : message;
+    if (found.find("KeyboardInterrupt") !=
+        std::string::npos) {  // of Python code: words are all that is left of it
+      PyErr_SetNone(PyExc_KeyboardInterrupt);
+      throw py::error_already_set();
+    }
+    throw InputError(
+        {.argument = argument, .expected = "an Arrow stream that can be read", .found = found});
   }
 
   bool read(ArrowArrayStream& stream, const std::string& argument) {
     auto batch = std::make_shared<Released<ArrowArray>>();
-    {
-      const py::gil_scoped_release release;
-      check(stream.get_next(&stream, &batch->value), stream, argument);
-    }
+    fill(stream.get_next, stream, batch->value, argument);
     if (batch->value.release == nullptr) return false;
     const ArrowSchema& schema = schema_->value;
     const bool is_struct = std::string_view(schema.format) == "+s";
-    if (is_struct && batch->value.n_children != schema.n_children)
-      refuse(argument, "as many columns as the schema has", "others");
+    check_array(schema, batch->value, argument);
+    if (is_struct) {
+      const Piece all{batch, &batch->value, batch->value.offset, batch->value.length};
+      const auto [nulls, first] = nulls_of(all, false);
+      if (nulls > 0) refuse(argument, "rows that are there", "null", rows_ + first, nulls);
+    }
+    rows_ += batch->value.length;
     batches_.push_back(std::move(batch));
     return true;
   }
@@ -371,6 +435,7 @@ class ArrowTable {
 
   Schema schema_;
   std::vector<Batch> batches_;
+  Count rows_ = 0;
 };
 
 }  // namespace

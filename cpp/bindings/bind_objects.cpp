@@ -17,9 +17,21 @@ namespace {
 
 constexpr Count kAtATime = 1 << 16;  // objects, before signals are handled
 
+// What Python makes of an object, which may fail: an integer may be too long, a __repr__ broken.
+template <class Make>
+std::string shown(const Make& make) {
+  try {
+    return std::string(py::str(make()));
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    return "that cannot be shown";
+  }
+}
+
 std::string described(py::handle object) {
-  return std::string(py::str(py::type::of(object).attr("__name__"))) + " " +
-         std::string(py::repr(object));
+  return std::string(py::str(py::type::of(object).attr("__name__"))) + " " + shown([&] {
+           return py::module_::import("reprlib").attr("repr")(object);
+         });  // not all of it
 }
 
 // Whether an object of another type than int is an integer: NumPy's are. Most objects of a
@@ -103,7 +115,7 @@ class IntegerItems {
     if (fault_.count++ > 0) return;
     fault_.argument = argument_;
     fault_.expected = "item ids in [0, 2^63)";
-    fault_.found = py::str(item);
+    fault_.found = shown([&] { return py::str(item); });
     fault_.row = at.row;
     fault_.position = at.position;
   }
@@ -164,7 +176,7 @@ class Values {
     if (!number.is_none()) return number.cast<double>();
     throw InputError({.argument = argument_,
                       .expected = what_ + " that float64 holds exactly",
-                      .found = std::string(py::repr(value)),
+                      .found = described(value),
                       .row = at.row,
                       .position = at.position});
   }

@@ -172,11 +172,12 @@ void order_rows(Grouping& grouping, std::span<const T> ranks, const std::string&
       const auto twice = std::ranges::adjacent_find(
           rows, [&](Offset one, Offset other) { return !before(one, other); });
       if (twice == rows.end()) continue;
-      throw InputError({.argument = argument,
-                        .expected = "ranks that differ",
-                        .found = std::to_string(ranks[static_cast<std::size_t>(*twice)]) + " twice",
-                        .row = static_cast<Count>(user),
-                        .position = twice - rows.begin()});
+      throw InputError(
+          {.argument = argument,
+           .expected = "ranks that differ",
+           .found = shown(static_cast<double>(ranks[static_cast<std::size_t>(*twice)])) + " twice",
+           .row = static_cast<Count>(user),
+           .position = twice - rows.begin()});
     }
   });
 }

@@ -82,7 +82,9 @@ def run(
         Progress(progress),
         columns,
     )
-    if isinstance(predictions, Iterator):
+    if isinstance(predictions, Iterator) and not hasattr(
+        predictions, "__arrow_c_stream__"
+    ):  # a reader of Arrow is one too
         if known is not None:
             expected = "None beside an iterator, whose blocks are (truth, predictions)"
             raise input_error("truth", expected, type(truth).__name__)

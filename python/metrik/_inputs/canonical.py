@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metrik import _core
-from metrik._errors import input_error
+from metrik._errors import MetrikError, input_error
 from metrik._inputs.checks import (
     Ids,
     Offsets,
@@ -114,7 +114,10 @@ class Lists:
     def _settle_copy(self, rows: Rows) -> None:
         """Validate, then copy the items too, in the one form in which the core takes truth and exclude."""
         lists = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
-        lists.validate(self._argument, rows.grades)
+        try:
+            lists.validate(self._argument, rows.grades)
+        except MetrikError as error:
+            raise error if rows.users is None else rows.users.blamed(error) from None
         rows = _compacted(rows)
         self._settle(rows._replace(items=rows.items.astype(np.int64)))
 

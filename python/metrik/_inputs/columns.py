@@ -11,7 +11,7 @@ import numpy as np
 
 from metrik import _core
 from metrik._errors import input_error, type_error
-from metrik._inputs.checks import id_array
+from metrik._inputs.checks import exact_float, id_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -232,18 +232,25 @@ def of_array(array: NDArray[Any], argument: str) -> Column:
 
 
 def of_objects(values: list[Any], argument: str) -> Column:
-    """Return objects of one kind: integers, strings, bytes; or others, by ``str``."""
+    """Return objects of one kind: integers, strings, bytes; floats, which are no names; or others, by ``str``."""
     types = set(map(type, values))
     for kind, base in (("str", str), ("bytes", bytes)):
         if all(issubclass(own, base) for own in types):
             return TextColumn(values, kind)
     if all(issubclass(own, Integral) and not issubclass(own, bool) for own in types):
         return NumberColumn(_integers(values, argument))
+    floats = [exact_float(value) for value in values] if all(map(_is_real, types)) else [None]
+    if None not in floats:
+        return NumberColumn(np.array(floats, np.float64))
     plain = [value for value in values if _is_number(value) or value is None or isinstance(value, (str, bytes))]
     containers = [value for value in values if isinstance(value, (list, dict, set, np.ndarray))]
     if plain or containers:
         raise _no_names(values, types, argument)
     return TextColumn([str(value) for value in values], "str")
+
+
+def _is_real(own: type) -> bool:
+    return issubclass(own, (Integral, float, np.floating)) and not issubclass(own, bool)
 
 
 def _is_number(value: object) -> bool:
@@ -254,8 +261,7 @@ def _no_names(values: list[Any], types: set[type], argument: str) -> Exception:
     expected = "keys of one kind: integers, strings, bytes, or others that str() tells apart"
     holes = [i for i, value in enumerate(values) if value is None or (isinstance(value, float) and math.isnan(value))]
     if holes:
-        found = f"{len(holes)} None or NaN"
-        return type_error(argument, expected, found, position=holes[0])
+        return type_error(argument, "a value in every row", f"{len(holes)} None or NaN", position=holes[0])
     return type_error(argument, expected, " and ".join(sorted(own.__name__ for own in types)))
 
 

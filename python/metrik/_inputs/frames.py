@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,8 +16,6 @@ from metrik._inputs.checks import number_array
 from metrik._inputs.columns import CodedColumn, Column, NumberColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from metrik._inputs.checks import Offsets
     from metrik._inputs.keyed import Known
     from metrik._inputs.roles import ColumnNames
@@ -76,11 +76,16 @@ def entry_columns(value: object, argument: str, given: ColumnNames) -> EntryColu
 
 
 def _chosen(value: object, argument: str, given: ColumnNames) -> _Chosen:
+    value = _opened(value, argument)
     names = names_of(value)
     users = roles.user_columns(names, given.get("user"), argument)
     item = roles.item_column(names, given.get("item"), argument)
     values = _value_columns(names, argument, given)
-    return _Chosen(users, item, values, table(value, [*users, item, *values.values()], argument))
+    found = table(value, [*users, item, *values.values()], argument)
+    for name in users if item in found.lists else [*users, *values.values()]:
+        if name in found.lists:  # of as many values as there are rows, perhaps, but in which row is each?
+            raise type_error(f"{argument}.{name}", "a value in every row", "lists")
+    return _Chosen(users, item, values, found)
 
 
 def _entry_columns(chosen: _Chosen, argument: str) -> EntryColumns:
@@ -126,42 +131,74 @@ def _lists(chosen: _Chosen, argument: str, known: Known) -> Rows:
     return own
 
 
-def names_of(value: Any) -> list[str]:  # noqa: ANN401 - a frame of any library
+def _opened(value: Any, argument: str) -> Any:  # noqa: ANN401 - a frame of any library
+    """Return a frame that knows its columns: of what streams, all of it, for it may stream but once."""
+    if _optional.is_pandas(value) or _optional.is_lazy(value):
+        return value
+    return _core.ArrowTable(value.__arrow_c_stream__(), argument)
+
+
+def names_of(value: Any) -> list[str]:  # noqa: ANN401 - a frame of pandas, a lazy one of Polars, or a table of the core
     """Return what the columns are called."""
     if _optional.is_pandas(value):
         return [name for name in (*value.columns, *value.index.names) if isinstance(name, str)]
     if _optional.is_lazy(value):
         return list(value.collect_schema().names())
-    for attribute in ("column_names", "columns"):  # of pyarrow, of Polars and DuckDB
-        names = getattr(value, attribute, None)
-        if isinstance(names, list) and all(isinstance(name, str) for name in names):
-            return names
-    return list(getattr(getattr(value, "schema", None), "names", []))
+    return [name for name, _ in value.columns]
 
 
-def table(value: Any, names: Sequence[str], argument: str) -> Table:  # noqa: ANN401 - a frame of any library
+def table(value: Any, names: Sequence[str], argument: str) -> Table:  # noqa: ANN401 - as above
     """Return these columns."""
-    if _optional.is_pandas(value):
-        return Table({name: _of_pandas(_pandas_column(value, name), f"{argument}.{name}") for name in names}, {})
-    if _optional.is_lazy(value):
-        value = value.select(names).collect()
-    return of_arrow(value.__arrow_c_stream__(), names, argument)
-
-
-def of_arrow(stream: object, names: Sequence[str], argument: str) -> Table:
-    """Return these columns of a capsule of an Arrow stream."""
     found = Table({}, {})
-    for name, column in _core.ArrowTable(stream, argument).columns:  # type: ignore[arg-type]
-        if name not in names:
-            continue
-        place = f"{argument}.{name}"
-        if column.type == "list":
-            if column.nulls()[0]:
-                raise type_error(place, "a list in every row", "null", position=column.nulls()[1])
-            indptr, column = column.lists(place)  # noqa: PLW2901 - what the lists hold
-            found.lists[name] = indptr
-        found.columns[name] = columns.of_arrow(column, place)
+    if _optional.is_pandas(value):
+        for name in names:
+            _add_pandas(found, name, _pandas_column(value, name), f"{argument}.{name}")
+        return found
+    if _optional.is_lazy(value):
+        value = _opened(value.select(names).collect(), argument)
+    for name, column in value.columns:
+        if name in names:
+            _add_arrow(found, name, column, f"{argument}.{name}")
     return found
+
+
+def _add_arrow(found: Table, name: str, column: _core.ArrowColumn, place: str) -> None:
+    if column.type == "list":
+        nulls, first = column.nulls()
+        if nulls:
+            raise type_error(place, "a list in every row", f"{nulls} null", position=first)
+        found.lists[name], column = column.lists(place)
+    found.columns[name] = columns.of_arrow(column, place)
+
+
+def _add_pandas(found: Table, name: str, series: Any, place: str) -> None:  # noqa: ANN401 - a Series or an Index
+    if _optional.holds_arrow(series.dtype):
+        _add_arrow(found, name, _held(series, place), place)
+    elif series.dtype == object and len(series) and _is_list(series.array[0]):
+        found.lists[name], items = _joined(series.tolist(), place)
+        found.columns[name] = columns.of_objects(items, place)
+    else:
+        found.columns[name] = _of_pandas(series, place)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(
+        value, (str, bytes, tuple)
+    )  # these may be names
+
+
+def _joined(lists: list[Any], place: str) -> tuple[Offsets, list[Any]]:
+    """Return where each list begins in what all of them hold."""
+    for row, one in enumerate(lists):
+        if not _is_list(one):
+            raise type_error(place, "a list in every row", type(one).__name__, position=row)
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum([len(one) for one in lists], dtype=np.int64)])
+    return indptr, list(chain.from_iterable(lists))
+
+
+def _held(series: Any, argument: str) -> _core.ArrowColumn:  # noqa: ANN401 - a Series or an Index
+    """Return the array of Arrow that a column holds."""
+    return _core.ArrowTable(series.array.__arrow_array__().__arrow_c_stream__(), argument).columns[0][1]
 
 
 def _pandas_column(frame: Any, name: str) -> Any:  # noqa: ANN401 - a Series or an Index
@@ -177,10 +214,9 @@ def _of_pandas(series: Any, argument: str) -> Column:  # noqa: ANN401 - a Series
         raise type_error(argument, "a value in every row", found, position=first)
     if hasattr(series, "cat") or hasattr(series, "codes"):
         return _of_categories(series, argument)
-    if hasattr(series.array, "__arrow_array__") and _optional.holds_arrow(kind):
-        held = series.array.__arrow_array__()
-        return columns.of_arrow(_core.ArrowTable(held.__arrow_c_stream__(), argument).columns[0][1], argument)
-    if kind.kind in "iuf":  # of numbers with a mask, of which nothing is masked
+    if _optional.holds_arrow(kind):
+        return columns.of_arrow(_held(series, argument), argument)
+    if kind.kind in "iuf" and hasattr(kind, "numpy_dtype"):  # of numbers with a mask, of which nothing is masked
         return NumberColumn(series.to_numpy(dtype=kind.numpy_dtype, copy=False))
     return columns.of_objects(series.tolist(), argument)
 

@@ -66,7 +66,7 @@ def _ranked(rows: Rows, numbers: Numbers, ranks: NDArray[Any], argument: str) ->
     try:
         indptr, order = _core.grouped(numbers, len(rows.users), ranks, argument)
     except MetrikError as error:
-        raise _of_user(error, rows.users) from None
+        raise rows.users.blamed(error) from None
     items = rows.items if order is None else rows.items[order]
     return rows._replace(indptr=indptr, items=items, present=_with_rows(indptr))
 
@@ -76,10 +76,10 @@ def of_lists(users: Sequence[Column], labels: Sequence[str], rows: Rows, argumen
     _check_lengths(argument, *users, range(len(rows.indptr) - 1))
     names, numbers = _numbered(users, labels, argument, known)
     sources = np.full(len(names), -1, np.int64)
-    sources[numbers] = np.arange(len(numbers))
-    if (twice := sources[numbers] != np.arange(len(numbers))).any():
-        row = int(np.argmax(twice))
-        raise input_error(argument, "each user once", f"{names.shown(int(numbers[row]))} again", row=row)
+    sources[numbers[::-1]] = np.arange(len(numbers))[::-1]  # the first of each
+    if (again := sources[numbers] != np.arange(len(numbers))).any():
+        row, count = int(np.argmax(again)), int(again.sum())
+        raise input_error(argument, "each user once", f"{names.shown(int(numbers[row]))} again", row=row, count=count)
     return taken(rows, sources)._replace(users=names)
 
 
@@ -114,6 +114,9 @@ def rank_array(ranks: Column, argument: str) -> NDArray[Any]:
     """Return ranks as int64 or float64."""
     array = ranks.numbers(argument)
     if array.dtype.kind in "iu":
+        if (beyond := array > np.iinfo(np.int64).max).any():
+            position, count = int(np.argmax(beyond)), int(beyond.sum())
+            raise input_error(argument, "ranks below 2^63", str(array[position]), position=position, count=count)
         return id_array(array, argument).astype(np.int64, copy=False)
     return number_array(array, argument)
 
@@ -122,11 +125,6 @@ def _with_rows(indptr: Offsets) -> NDArray[np.bool_] | None:
     """Return which users have rows; None if all have. Who has none is missing: nothing else names that user."""
     present = np.diff(indptr) > 0
     return None if present.all() else present
-
-
-def _of_user(error: MetrikError, names: Names) -> MetrikError:
-    """Return the error with the name of the user whose row is at fault."""
-    return error if error.row is None else type(error)(f"{error} (user {names.shown(error.row)})", error.argument)
 
 
 def _check_lengths(argument: str, *columns: Any) -> None:  # noqa: ANN401 - whatever has a length

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from metrik._errors import MetrikError
     from metrik._inputs.columns import Column
 
 Numbers: TypeAlias = "NDArray[np.uint32]"
@@ -114,6 +115,13 @@ class Names:
         """Return a name as a message has it."""
         name = self.array[number]
         return repr(name.item() if isinstance(name, np.generic) else name)
+
+    def blamed(self, error: MetrikError) -> MetrikError:
+        """Return the error with the name of the user whose row is at fault."""
+        if error.row is None:
+            return error
+        message = f"{error} (user {self.shown(error.row)})"
+        return type(error)(message, error.argument, error.row, error.position, error.count)
 
     def places_in_order(self) -> Numbers:
         """Return the place of each name among all of them in ascending order; there is one part."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -82,8 +83,13 @@ class _OfUsers:
         users = case.truth.users
         if users is None:
             raise type_error(self.argument, "an array with one entry a row, as the users have no keys", "a mapping")
-        where = {key: place for place, key in enumerate(self.keys)}
+        where = {_name(key): place for place, key in enumerate(self.keys)}
         return np.array([where.get(key, -1) for key in users.tolist()], np.int64)
+
+
+def _name(key: object) -> object:
+    """Return what a key is called among names: others than numbers, strings and tuples of them by ``str``."""
+    return key if key is None or isinstance(key, (Number, np.generic, str, bytes, tuple)) else str(key)
 
 
 class Weights(_OfUsers):

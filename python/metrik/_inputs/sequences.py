@@ -61,7 +61,7 @@ def _walked(lists: list[Any], argument: str, known: Known, *, valued: bool) -> R
     what = VALUED.get(argument, "values")
     kind = _kind(lists)
     if kind == "other":
-        lists, kind = [_as_text(row) for row in lists], "str"
+        lists, kind = [_as_text(row, argument, user) for user, row in enumerate(lists)], "str"
     catalogue = None
     items: Ids
     if kind == "int":
@@ -91,13 +91,13 @@ def _kind(lists: list[Any]) -> str:
     return "int" if first is None or isinstance(first, (Number, np.generic, Iterable)) else "other"
 
 
-def _as_text(row: Any) -> Any:  # noqa: ANN401 - a row of any kind
+def _as_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row of any kind
     if row is None:
         return None
     for position, item in enumerate(row):
         if item is None or isinstance(item, (Number, np.generic, bytes)):
-            expected = "ids of one kind"
-            raise type_error("items", expected, f"{type(item).__name__} {item!r} among others", position=position)
+            found = f"{type(item).__name__} {item!r} among others"
+            raise type_error(argument, "ids of one kind", found, row=user, position=position)
     return {str(item): value for item, value in row.items()} if isinstance(row, dict) else [str(item) for item in row]
 
 
