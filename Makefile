@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test cpp-test lint sanitize sanitized fuzz coverage faults bench generate
+.PHONY: demo test cpp-test lint sanitize sanitized frames fuzz coverage faults bench generate
 
 demo: $(VENV)/.built
 	$(BIN)/metrik demo
@@ -51,6 +51,16 @@ sanitized: $(VENV)/.test
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(SANITIZED) $(PIP) install --no-build-isolation --ignore-installed --no-deps . -Cbuild-dir=build/sanitize/wheel \
 		-Ccmake.build-type=RelWithDebInfo -Ccmake.define.METRIK_BUILD_TESTS=ON \
 		'-Ccmake.define.METRIK_SANITIZE=address;undefined'
+
+# The tests of data frames with pandas 2; the environment of the tests has pandas 3. All but pandas is
+# taken from there, metrik among it, by a path that is looked at last.
+FRAMES := build/frames/venv/bin/python
+frames: $(VENV)/.test
+	$(PYTHON) -m venv --without-pip build/frames/venv
+	$(BIN)/python $(PIP) --python $(FRAMES) install --group pandas2
+	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(FRAMES) -c $(SITE_PACKAGES))/tests.pth"
+	$(FRAMES) -c 'import pandas; assert pandas.__version__ < "3"'
+	$(FRAMES) -m pytest -p no:cacheprovider tests/test_containers.py tests/test_keyed_faults.py
 
 # Bytes into the extension for so many seconds; FUZZ_SECONDS=36000 for a night. With clang and atheris,
 # which bring libFuzzer and the sanitizers, coverage guides it; without, it is the build from above.

@@ -1,0 +1,726 @@
+"""What bad names, columns and frames get. The number in a test's name is its row in the project's table of faults."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import datetime as dt
+import decimal
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import metrik
+
+TRUTH = {"ann": ["x"], "bob": ["y"]}
+COLUMNS: dict[str, list[Any]] = {"user": ["ann", "bob"], "item": ["x", "y"], "score": [1.0, 0.5]}
+LIBRARIES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "pandas": pd.DataFrame,
+    "Polars": pl.DataFrame,
+    "Arrow": pa.table,
+}
+
+
+def evaluate(predictions: Any, truth: Any = None, **options: Any) -> metrik.Report:
+    report = metrik.evaluate(TRUTH if truth is None else truth, predictions, "precision@1", **options)
+    assert isinstance(report, metrik.Report)
+    return report
+
+
+def refused(
+    message: str, predictions: Any, kind: type[metrik.MetrikError] = metrik.InputTypeError, **options: Any
+) -> metrik.MetrikError:
+    """Return the error that predictions get, after a look at its beginning."""
+    with pytest.raises(metrik.MetrikError) as caught:
+        evaluate(predictions, **options)
+    assert str(caught.value).startswith(message)
+    assert type(caught.value) is kind
+    return caught.value
+
+
+def place(error: metrik.MetrikError) -> tuple[Any, ...]:
+    return (error.argument, error.row, error.position, error.count)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("column", ["user", "item"])
+def test_f04_a_name_that_is_missing(library: str, column: str) -> None:
+    frame = LIBRARIES[library](COLUMNS | {column: ["x", None]})
+    error = refused(f"predictions.{column}: expected a value in every row, found ", frame)
+    assert error.position == 1
+    if library != "pandas":  # which has a category of strings, whatever they are kept in
+        coded = pa.table(frame)
+        coded = coded.set_column(coded.column_names.index(column), column, coded[column].dictionary_encode())
+        assert refused(f"predictions.{column}: expected a value in every row", coded).position == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (pd.array([1, None], "Int64"), "a value in every row, found Int64 with 1 missing at position 1"),
+        (pd.array([1, None], "int8[pyarrow]"), "a value in every row, found int8"),
+        (
+            pd.Categorical(["x", None], ["x", "y"]),
+            "a value in every row, found category with 1 missing at position 1",
+        ),
+        ([1, None], "integer ids, strings or bytes, found float64 with 1 NaN"),
+        (np.array([1, None], object), "a value in every row, found 1 None or NaN at position 1"),
+        (np.array([1, np.nan], object), "integer ids, strings or bytes, found float64 with 1 NaN"),
+        ([1.0, 2.0], "integer ids, strings or bytes, found float64"),
+        ([True, False], "integer ids, strings or bytes, found bool"),
+        (np.array([True, "x"], object), "keys of one kind"),
+        (
+            np.array([1, "x"], object),
+            "keys of one kind: integers, strings, bytes, or others that str() tells apart, found int and str",
+        ),
+        (np.array(["x", b"x"], object), "keys of one kind"),
+        (np.array([uuid.UUID(int=1), None], object), "a value in every row, found 1 None or NaN at position 1"),
+        (np.array(["2020", "2021"], "M8[s]"), "integer ids, strings or bytes, found datetime64"),
+        ([1j, 2j], "integer ids, strings or bytes, found complex128"),
+        ([["x"], 3], "a list in every row, found int at position 1"),
+    ],
+)
+def test_f07_columns_of_pandas_that_name_nothing(values: Any, found: str) -> None:
+    refused(f"predictions.item: expected {found}", pd.DataFrame(COLUMNS | {"item": values}))
+    if found[:2] != "a " or "list" not in found:
+        refused(f"predictions.user: expected {found}", pd.DataFrame(COLUMNS | {"user": values}))
+
+
+def test_f07_a_level_of_an_index_has_a_value_in_every_row() -> None:
+    frame = pd.DataFrame(COLUMNS | {"user": ["ann", None]}).set_index(["user", "item"])
+    refused("predictions.user: expected a value in every row, found", frame)
+
+
+def test_f07_masked_arrays_in_a_mapping() -> None:
+    masked = np.ma.masked_array([1, 2], [False, True])
+    error = refused("predictions: expected", {"ann": masked})
+    assert "found numpy.MaskedArray at row 0" in str(error) or "found numpy.MaskedArray" in str(error)
+
+
+ARROW = {
+    "date": ([dt.date(2020, 1, 1)] * 2, pa.date32()),
+    "timestamp": ([1, 2], pa.timestamp("us", "UTC")),
+    "decimal": ([decimal.Decimal(1), decimal.Decimal(2)], pa.decimal128(5, 2)),
+    "struct": ([{"a": 1}, {"a": 2}], pa.struct([("a", pa.int8())])),
+    "bool": ([True, False], pa.bool_()),
+    "Arrow's tDs": ([1, 2], pa.duration("s")),
+    "Arrow's +m": ([[("a", 1)], []], pa.map_(pa.string(), pa.int8())),
+    "Arrow's +vl": ([[1], [2]], pa.list_view(pa.int8())),
+}
+
+
+@pytest.mark.parametrize("found", ARROW)
+@pytest.mark.parametrize("column", COLUMNS)
+def test_f07_types_of_arrow_that_are_neither_names_nor_numbers(found: str, column: str) -> None:
+    values, kind = ARROW[found]
+    frame = pa.table(COLUMNS | {column: pa.array(values, kind)})
+    refused(f"predictions.{column}: expected integers, floats, strings or bytes, found {found}", frame)
+
+
+def test_f07_runs_of_arrow() -> None:
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int32()), pa.array(["ann", "bob"]))
+    refused("predictions.user: expected integers, floats", pa.table(COLUMNS | {"user": runs}))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("column", ["user", "score"])
+def test_f07_lists_where_each_row_has_one_value(library: str, column: str) -> None:
+    """As many values as rows in all would tell nothing of whose each is."""
+    frame = LIBRARIES[library](COLUMNS | {column: [[1, 2], []]})
+    refused(f"predictions.{column}: expected a value in every row, found lists", frame)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_f08_scores_are_numbers(library: str) -> None:
+    make = LIBRARIES[library]
+    for values in (["1", "2"], [True, False], [decimal.Decimal(1), decimal.Decimal(2)]):
+        error = refused("predictions.score", make(COLUMNS | {"score": values}))
+        assert "at row" not in str(error)
+    error = refused(
+        "predictions: expected scores that are no NaN",
+        make(COLUMNS | {"score": [1.0, float("nan")]}),
+        metrik.InputError,
+    )
+    assert str(error).endswith("(user 'bob')")
+    if library == "pandas":  # where None among numbers is NaN
+        return
+    refused("predictions.score: expected a value in every row, found", make(COLUMNS | {"score": [1.0, None]}))
+
+
+def test_f08_nan_may_be_ranked_last() -> None:
+    frame = pl.DataFrame({"user": ["ann"] * 2, "item": ["y", "x"], "score": [float("nan"), 0.0]})
+    convention = metrik.conventions["standard"].replace(nan="last")
+    assert metrik.precision_at_k({"ann": ["x"]}, frame, 1, convention=convention) == 1
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_f03_items_out_of_range(library: str) -> None:
+    make = LIBRARIES[library]
+    truth = {"ann": [1], "bob": [2]}
+    for values, found in ((np.array([1, -1]), "-1"), (np.array([1, 2**63], np.uint64), "9223372036854775808")):
+        error = refused(
+            f"predictions: expected item ids in [0, 2^63), found {found}",
+            make(COLUMNS | {"item": values}),
+            metrik.InputError,
+            truth=truth,
+        )
+        assert place(error) == ("predictions", 1, 0, 1)
+        assert str(error).endswith("(user 'bob')")
+    error = refused(
+        "predictions: expected item ids in [0, 2^63), found", {"ann": [1, 10**5000]}, metrik.InputError, truth=truth
+    )
+    assert place(error)[:3] == ("predictions", 0, 1)
+
+
+def test_users_may_be_any_integers_of_one_type() -> None:
+    for users in ([-(2**63), 2**63 - 1, 0, -1], [2**64 - 1, 2**63, 0]):
+        truth = {user: [place] for place, user in enumerate(users)}
+        frame = pd.DataFrame({"user": users[::-1], "item": [*range(len(users))][::-1], "score": 1})
+        report = evaluate(frame, truth, per_user=True)
+        assert report["precision@1"] == 1
+        assert report.users.tolist() == users
+    refused("predictions: expected integers of int64 or of uint64", {-1: [1]}, metrik.InputError, truth={2**63: [1]})
+    refused(
+        "predictions.user: expected integers of int64, or of uint64, found 18446744073709551616",
+        {2**64: [1]},
+        metrik.InputError,
+        truth={1: [1]},
+    )
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_f18_kinds_that_differ(library: str) -> None:
+    make = LIBRARIES[library]
+    hint = "of different kinds none is the same; convert one side, such as by .astype(str)"
+    frames = {
+        "predictions: expected keys that are str, found int": make(COLUMNS | {"user": [1, 2]}),
+        "predictions: expected keys that are str, found bytes": make(COLUMNS | {"user": [b"ann", b"bob"]}),
+        "predictions: expected items that are str, as in the truth, found int": make(COLUMNS | {"item": [1, 2]}),
+        "predictions: expected items that are str, as in the truth, found bytes": make(
+            COLUMNS | {"item": [b"x", b"y"]}
+        ),
+    }
+    for message, frame in frames.items():
+        assert str(refused(message, frame)).endswith(hint)
+        excluded = metrik.as_exclude(frame)
+        refused(message.replace("predictions", "exclude"), make(COLUMNS), exclude=excluded)
+
+
+def test_f18_users_of_several_columns_are_none_of_one() -> None:
+    refused("predictions: expected keys that are str, found str and int", {("ann", 1): ["x"]})
+
+
+def test_f18_rows_by_number_are_nobodys() -> None:
+    refused("predictions: expected keys of users, as the truth has them, found rows by number", [["x"], ["y"]])
+    refused(
+        "truth: expected keys of users, as what it is matched with, found rows by number", TRUTH, truth=[["x"], ["y"]]
+    )
+    refused(
+        "truth: expected keys of users, as what it is matched with", [["x"], ["y"]], truth=[["x"], ["y"]], exclude=TRUTH
+    )
+    refused("predictions: expected keys of users", np.eye(2))
+
+
+def test_f18_no_item_in_common_is_told() -> None:
+    message = "none of the items of the truth, such as 'x', is in any list of the predictions, such as 'X'"
+    with pytest.warns(metrik.EvaluationWarning, match=message):
+        evaluate({"ann": ["X"], "bob": ["Y"]})
+    with pytest.warns(metrik.EvaluationWarning, match=r"such as 1, .* such as 101"):
+        evaluate(pd.DataFrame({"user": [1], "item": [101], "score": [0.5]}), {1: [1]})
+    evaluate({"ann": ["y"], "bob": ["x"]})  # no hit, but items that are known
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_f15_absent_is_not_empty(library: str) -> None:
+    report = evaluate(LIBRARIES[library]({"user": ["ann"], "item": ["x"], "score": [0.5]}), per_user=True)
+    assert report.per_user["precision@1"].tolist() == [1, 0]
+    assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (1, 0)
+    report = evaluate({"ann": ["x"], "bob": []})
+    assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (0, 1)
+    report = evaluate({"ann": ["x"], "bob": None})
+    assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (1, 0)
+    lists = pl.DataFrame({"user": ["ann", "bob"], "items": [["x"], []]}, schema_overrides={"items": pl.List(pl.String)})
+    report = evaluate(lists)
+    assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (0, 1)
+
+
+def test_f16_users_of_the_predictions_alone() -> None:
+    frame = pd.DataFrame({"user": ["cid", "bob", "ann"], "item": ["x", "y", "z"], "score": 1.0})
+    report = evaluate(frame, per_user=True)
+    assert report.users.tolist() == ["ann", "bob", "cid"]
+    assert report.counts["missing_truth"] == 1
+    np.testing.assert_array_equal(report.per_user["precision@1"], [0, 1, np.nan])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_users_means_nothing(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    users = np.array(["ann", "bob", "cid", "dan"])
+    rows = {user: random.choice(12, size=3, replace=False).tolist() for user in users}
+    truth = {user: random.choice(12, size=2, replace=False).tolist() for user in users}
+    expected = evaluate(rows, truth, per_user=True)
+    shuffled = {user: rows[user] for user in random.permutation(users)}
+    assert evaluate(shuffled, truth, per_user=True) == expected
+    frame = pd.DataFrame([(user, item, rank) for user, row in rows.items() for rank, item in enumerate(row)])
+    frame = frame.set_axis(["user", "item", "rank"], axis=1).sample(frac=1, random_state=seed)
+    assert evaluate(frame, truth, per_user=True) == expected
+
+
+def test_f10_an_item_twice() -> None:
+    frame = pd.DataFrame({"user": ["bob", "ann", "ann"], "item": ["x"] * 3, "score": [0.5, 0.5, 0.25]})
+    error = refused("predictions: expected each item once in a list, found item 'x' again", frame, metrik.InputError)
+    assert place(error)[:3] == ("predictions", 0, 1)  # the first of the truth's
+    assert str(error).endswith("(user 'ann')")
+
+
+def test_f11_an_item_of_the_truth_twice() -> None:
+    truth = pl.DataFrame({"user": ["bob", "ann", "ann"], "item": ["x"] * 3})
+    error = refused(
+        "truth: expected each item once a user, found item 'x' again at row 1, position 1",
+        TRUTH,
+        metrik.InputError,
+        truth=truth,
+    )
+    assert str(error).endswith("(user 'ann')")
+
+
+def test_a_user_with_two_lists() -> None:
+    frame = pl.DataFrame({"user": ["ann", "bob", "ann", "ann"], "item": [["x"], ["y"], ["z"], []]})
+    error = refused(
+        "predictions: expected each user once, found 'ann' again at row 2 (the first of 2)", frame, metrik.InputError
+    )
+    assert place(error) == ("predictions", 2, None, 2)
+    refused(
+        "predictions: expected each user once, found '1' again",
+        {One(): ["x"], One(): ["y"]},
+        metrik.InputError,
+        truth={"1": ["x"]},
+    )
+
+
+class One:
+    """Equal to nothing else, but called the same."""
+
+    def __str__(self) -> str:
+        return "1"
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_columns_that_are_not_there(library: str) -> None:
+    make = LIBRARIES[library]
+    frame = make(COLUMNS)
+    without = {name: make({key: column for key, column in COLUMNS.items() if key != name}) for name in COLUMNS}
+    calls: dict[str, Callable[[], object]] = {
+        "predictions: expected a column for the user, such as user, ": lambda: evaluate(without["user"]),
+        "predictions: expected a column for the item, such as item, ": lambda: evaluate(without["item"]),
+        "predictions: expected a column of scores or of ranks, ": lambda: evaluate(without["score"]),
+        "predictions: expected a column 'who', as user= says, found the columns user, item, score": lambda: evaluate(
+            frame, user="who"
+        ),
+        "predictions: expected a column 'what', as item= says": lambda: evaluate(frame, item="what"),
+        "predictions: expected a column 'how', as score= says": lambda: evaluate(frame, score="how"),
+        "predictions: expected a column 'how', as rank= says": lambda: evaluate(frame, rank="how"),
+        "truth: expected a column 'how', as grade= says": lambda: evaluate(
+            frame, make({"user": [], "item": []}), grade="how"
+        ),
+        "user: expected columns that differ": lambda: evaluate(frame, user=["user", "user"]),
+    }
+    for message, call in calls.items():
+        with pytest.raises(metrik.InputError) as caught:
+            call()
+        assert str(caught.value).startswith(message)
+    for given in (3, [], [None], {"user"}):
+        with pytest.raises(metrik.InputTypeError, match="user: expected a column's name, or several"):
+            evaluate(frame, user=given)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_names_of_columns_that_leave_a_choice(library: str) -> None:
+    make = LIBRARIES[library]
+    refused(
+        "predictions: expected one column for the user, found user and user_id; user= names it",
+        make(COLUMNS | {"user_id": [1, 2]}),
+        metrik.InputError,
+    )
+    refused(
+        "predictions: expected one column for the item, found item and docid",
+        make(COLUMNS | {"docid": [1, 2]}),
+        metrik.InputError,
+    )
+    both = make(COLUMNS | {"rank": [1, 2]})
+    refused("predictions: expected one column that orders the items, found score and rank", both, metrik.InputError)
+    assert evaluate(both, rank="rank")["precision@1"] == evaluate(both, score="score")["precision@1"] == 1
+
+
+def test_columns_of_one_name() -> None:
+    table = pa.table([["ann"], ["bob"], ["x"], [1.0]], ["user", "user", "item", "score"])
+    refused("predictions: expected one column for the user, found user and user", table, metrik.InputError)
+    refused("predictions: expected one column 'user', found 2", table, metrik.InputError, user="user")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "found"),
+    [
+        ([1, 2, 2], "ranks that differ, found 2 twice at row 0, position 0 (user 'ann')"),
+        ([1.0, 2.5, 2.5], "ranks that differ, found 2.5 twice at row 0, position 0 (user 'ann')"),
+        ([1.0, 0.0, -0.0], "ranks that differ, found"),
+        ([1.0, 2.0, float("nan")], "ranks that are numbers, found NaN at position 2"),
+    ],
+)
+def test_ranks_that_order_nothing(ranks: list[Any], found: str) -> None:
+    frame = pd.DataFrame({"user": ["bob", "ann", "ann"], "item": ["y", "x", "z"], "rank": ranks})
+    refused(f"predictions: expected {found}", frame, metrik.InputError)
+    evaluate(frame[:2])
+
+
+def test_ranks_of_any_numbers() -> None:
+    users, items = ["ann", "bob", "ann", "ann"], ["y", "y", "x", "z"]
+    for ranks in ([3, 1, 1, 2], [9.5, 1.0, -np.inf, 2.25], np.array([2**63 - 1, 0, 7, 8], np.uint64), [0, 0, -5, -4]):
+        for make in LIBRARIES.values():
+            frame = make({"user": users, "item": items, "rank": ranks})
+            predictions = metrik.as_predictions(frame)
+            assert isinstance(predictions, metrik.Rankings)
+            assert predictions.catalogue is not None
+            assert predictions.catalogue.array[predictions.row(0)].tolist() == ["x", "z", "y"]
+    frame = pd.DataFrame({"user": users, "item": items, "rank": np.array([1, 1, 2, 2**64 - 1], np.uint64)})
+    refused(
+        "predictions.rank: expected ranks below 2^63, found 18446744073709551615 at position 3",
+        frame,
+        metrik.InputError,
+    )
+    refused("predictions.rank: expected numbers, found str", frame.astype({"rank": str}))
+
+
+def test_weights_and_groups_by_name() -> None:
+    predictions = {"bob": ["y"], "ann": ["z"]}
+    assert evaluate(predictions, weights={"bob": 3.0, "ann": 1.0, "nobody": 9.0})["precision@1"] == 0.75
+    groups = evaluate(predictions, groups={"bob": "b", "ann": "a"}).by_group
+    assert {group: values["precision@1"] for group, values in groups.items()} == {"a": 0, "b": 1}
+    refused(
+        "weights: expected one entry for each of 2 users, found none for 'bob'",
+        predictions,
+        metrik.InputError,
+        weights={"ann": 1.0},
+    )
+    refused(
+        "groups: expected one entry for each of 2 users, found none for 'ann'",
+        predictions,
+        metrik.InputError,
+        groups={"bob": 1},
+    )
+    # Users of the predictions alone count for nothing, and need neither.
+    assert evaluate(predictions | {"cid": ["x"]}, weights={"bob": 3.0, "ann": 1.0})["precision@1"] == 0.75
+    assert evaluate(predictions | {"cid": ["x"]}, weights=[1.0, 3.0])["precision@1"] == 0.75
+    refused("weights: expected an array with one entry a row", [[1]], truth=[[1]], weights={0: 1.0})
+    keys = {uuid.UUID(int=1): ["x"], uuid.UUID(int=2): ["y"]}
+    weights = {uuid.UUID(int=2): 3.0, uuid.UUID(int=1): 1.0}
+    assert evaluate({uuid.UUID(int=2): ["y"], uuid.UUID(int=1): ["z"]}, keys, weights=weights)["precision@1"] == 0.75
+
+
+def test_messages_say_which_user_of_the_truth() -> None:
+    truth = pd.DataFrame({"user": ["bob", "ann", "bob"], "item": ["x", "x", "y"], "grade": [1.0, 1.0, np.nan]})
+    error = refused(
+        "truth: expected finite grades, found nan at row 0, position 1", TRUTH, metrik.InputError, truth=truth
+    )
+    assert str(error).endswith("(user 'bob')")
+    refused(
+        "truth: expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')",
+        TRUTH,
+        metrik.InputError,
+        truth={"bob": [3], "ann": [-7]},
+    )
+    refused(
+        "exclude: expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')",
+        {"bob": [3]},
+        metrik.InputError,
+        truth={"bob": [3]},
+        exclude={"bob": [3], "ann": [-7]},
+    )
+
+
+def test_objects_that_are_no_items_are_not_shown_whole() -> None:
+    error = refused(
+        "predictions: expected integer ids, found list [0, 1, 2, 3, 4, 5, ...] at row 0",
+        [[list(range(10**5))]],
+        truth=[[1]],
+    )
+    assert len(str(error)) < 200
+    error = refused("predictions: expected ids of one kind", {"ann": [uuid.UUID(int=1), None]})
+    assert place(error)[:3] == ("predictions", 0, 1)
+
+
+class Clearing(int):
+    """An integer that empties what it is in when anybody looks at it."""
+
+    container: Any = None
+
+    def __index__(self) -> int:
+        if self.container is not None:
+            self.container.clear()
+        return int(self)
+
+    __hash__ = int.__hash__
+
+
+class Integral(np.int64):
+    """No int of Python: the core asks for its __index__."""
+
+    container: Any = None
+
+    def __index__(self) -> int:
+        self.container.clear()
+        return 3
+
+
+@pytest.mark.parametrize("kind", [Clearing, Integral])
+@pytest.mark.parametrize("make", [list, dict.fromkeys])
+def test_f20_a_container_that_changes_while_it_is_walked(kind: Any, make: Any) -> None:
+    item = kind(3)
+    row = make([item, *range(100, 200)])
+    kind.container = row
+    if isinstance(row, dict):
+        row.update(dict.fromkeys(row, 1.0))
+    with contextlib.suppress(metrik.MetrikError, RuntimeError):
+        evaluate({"ann": row}, {"ann": [3]})
+    kind.container = None
+
+
+def test_f20_containers_that_hold_themselves() -> None:
+    row: list[Any] = [[1]]
+    row.append(row)
+    refused("truth: expected integer ids, found list", [[1]], truth=row)
+    users: dict[Any, Any] = {}
+    users["ann"] = users
+    refused("truth: expected grades that are numbers, found dict", TRUTH, truth=users)
+
+
+def test_f20_a_truth_that_two_threads_use() -> None:
+    truth = metrik.as_truth({f"u{i}": [f"i{i}"] for i in range(500)})
+    predictions = {f"u{i}": [f"i{i}", f"new{i}"] for i in range(400, 900)}
+    expected = evaluate(predictions, truth, per_user=True)
+    found: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(evaluate(predictions, truth, per_user=True))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+class Schema(ctypes.Structure):
+    """As the Arrow C data interface says."""
+
+
+class Array(ctypes.Structure):
+    """The same."""
+
+
+Schema._fields_ = [
+    ("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p), ("flags", ctypes.c_int64),
+    ("n_children", ctypes.c_int64), ("children", ctypes.POINTER(ctypes.POINTER(Schema))),
+    ("dictionary", ctypes.POINTER(Schema)), ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p),
+]  # fmt: skip
+Array._fields_ = [
+    ("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64), ("n_buffers", ctypes.c_int64),
+    ("n_children", ctypes.c_int64), ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+    ("children", ctypes.POINTER(ctypes.POINTER(Array))), ("dictionary", ctypes.POINTER(Array)),
+    ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p),
+]  # fmt: skip
+
+
+class Stream(ctypes.Structure):
+    """The same."""
+
+    _fields_ = [
+        ("get_schema", ctypes.c_void_p), ("get_next", ctypes.c_void_p), ("get_last_error", ctypes.c_void_p),
+        ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+NOTHING = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)  # for ever: it is called when the last batch goes
+
+
+class Broken:
+    """Streams a table once, after its structs have been damaged. They are not released: the producer would trust them."""
+
+    def __init__(self, table: pa.Table, damage: Callable[[Schema, Array], None], failing: bytes | None = None) -> None:
+        self.batches = table.to_batches()
+        self.damage = damage
+        self.failing = failing
+        self.kept: list[Any] = []
+
+    def __arrow_c_stream__(self, _requested_schema: object = None) -> object:
+        schema = Schema()
+        self.batches[0].schema._export_to_c(ctypes.addressof(schema))
+        pending = []
+        for batch in self.batches:
+            array = Array()
+            batch._export_to_c(ctypes.addressof(array))
+            self.damage(schema, array)
+            array.release = ctypes.cast(NOTHING, ctypes.c_void_p)
+            pending.append(array)
+        schema.release = ctypes.cast(NOTHING, ctypes.c_void_p)
+        give_schema = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
+            lambda _, out: moved(schema, out)
+        )
+        give_next = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
+            lambda _, out: 5 if self.failing is not None else moved(pending.pop(0) if pending else Array(), out)
+        )
+        message = ctypes.create_string_buffer(self.failing or b"")
+        last_error = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda _: ctypes.addressof(message))
+        callbacks = [ctypes.cast(one, ctypes.c_void_p) for one in (give_schema, give_next, last_error, NOTHING)]
+        stream = Stream(*callbacks, None)
+        self.kept += [message, schema, pending, give_schema, give_next, last_error, stream]
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(stream), b"arrow_array_stream", None)
+
+
+def moved(struct: Any, out: int) -> int:
+    ctypes.memmove(out, ctypes.addressof(struct), ctypes.sizeof(struct))
+    return 0
+
+
+def child(array: Any, column: int) -> Any:
+    return array.children[column].contents
+
+
+def setting(name: str, value: Any, column: int | None = None) -> Callable[[Any, Any], None]:
+    def damage(_schema: Any, array: Any) -> None:
+        setattr(array if column is None else child(array, column), name, value)
+
+    return damage
+
+
+def without_buffer(column: int, number: int) -> Callable[[Any, Any], None]:
+    def damage(_schema: Any, array: Any) -> None:
+        child(array, column).buffers[number] = None
+
+    return damage
+
+
+def format_of(column: int, text: bytes) -> Callable[[Any, Any], None]:
+    def damage(schema: Any, _array: Any) -> None:
+        schema.children[column].contents.format = text
+
+    return damage
+
+
+DAMAGES: dict[str, Callable[[Any, Any], None]] = {
+    "a negative length": setting("length", -1),
+    "a column of negative length": setting("length", -1, 0),
+    "a column shorter than its batch": setting("length", 1, 2),
+    "a negative offset": setting("offset", -1),
+    "a column of negative offset": setting("offset", -3, 1),
+    "an offset beyond all": setting("offset", 2**63 - 1, 1),
+    "fewer columns": setting("n_children", 2),
+    "more columns": setting("n_children", 4),
+    "columns that are less than none": setting("n_children", -1),
+    "no strings": without_buffer(0, 2),
+    "no offsets of strings": without_buffer(0, 1),
+    "no numbers": without_buffer(2, 1),
+    "no buffers": setting("n_buffers", 0, 0),
+    "less than no buffers": setting("n_buffers", -2, 0),
+    "numbers without buffers": setting("n_buffers", 0, 2),
+    "a width that is none": format_of(0, b"w:x"),
+    "a width beyond all": format_of(0, b"w:99999999999999"),
+    "another type": format_of(2, b"?"),
+    "a dictionary that is not there": lambda schema, _: setattr(
+        schema.children[0].contents, "dictionary", schema.children[2]
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_f32_a_broken_producer_of_arrow_is_refused(damage: str) -> None:
+    keep: list[Any] = []
+
+    def damaged(schema: Any, array: Any) -> None:
+        keep.append((schema, array))
+        DAMAGES[damage](schema, array)
+
+    with pytest.raises(metrik.MetrikError) as caught:
+        evaluate(Broken(pa.table(COLUMNS), damaged))
+    assert caught.value.argument is not None
+
+
+def test_f32_what_a_producer_need_not_know() -> None:
+    def unknown(_schema: Any, array: Any) -> None:
+        array.null_count = -1
+        for column in range(3):
+            child(array, column).null_count = -1
+
+    assert evaluate(Broken(pa.table(COLUMNS), unknown))["precision@1"] == 1
+    table = pa.table(COLUMNS | {"score": [1.0, None]})
+    error = refused(
+        "predictions.score: expected a value in every row, found float64 with 1 null", Broken(table, unknown)
+    )
+    assert error.position == 1
+
+
+def test_f32_a_stream_that_fails_or_was_read_before() -> None:
+    table = pa.table(COLUMNS)
+    refused(
+        "predictions: expected an Arrow stream that can be read, found out of paper",
+        Broken(table, lambda *_: None, b"out of paper"),
+        metrik.InputError,
+    )
+
+    class Read:
+        def __init__(self) -> None:
+            self.capsule = table.__arrow_c_stream__()
+            pa.RecordBatchReader._import_from_c_capsule(self.capsule)
+
+        def __arrow_c_stream__(self, _requested_schema: object = None) -> object:
+            return self.capsule
+
+    refused("predictions: expected an Arrow stream, found one that was read before", Read())
+
+    class Other:
+        def __arrow_c_stream__(self, _requested_schema: object = None) -> object:
+            return table.schema.__arrow_c_schema__()
+
+    refused("predictions: expected a capsule of an Arrow stream, found another", Other())
+
+
+def test_f32_offsets_of_strings_that_point_elsewhere() -> None:
+    for offsets in ([0, 9, 2], [0, -4, 2], [0, 2**31 - 1, 2]):
+        strings = pa.StringArray.from_buffers(2, pa.py_buffer(np.array(offsets, np.int32)), pa.py_buffer(b"ab"))
+        with pytest.raises(metrik.InputError, match="strings: expected offsets"):
+            evaluate(Broken(pa.table(COLUMNS | {"user": strings}), lambda *_: None))
+
+
+def test_rows_of_a_struct_that_are_not_there() -> None:
+    """What its columns have in these rows means nothing."""
+    table = pa.table(COLUMNS)
+    struct = pa.StructArray.from_arrays(
+        [table[name].chunk(0) for name in COLUMNS], list(COLUMNS), mask=pa.array([False, True])
+    )
+    chunks = pa.chunked_array([struct.slice(0, 1), struct.slice(0, 1), struct.slice(1)])
+    error = refused("predictions: expected rows that are there, found null at position 2", chunks)
+    assert error.position == 2
+    assert evaluate(chunks.slice(0, 1))["precision@1"] == 0.5
+
+
+@pytest.mark.native
+def test_f25_ctrl_c_while_a_frame_is_read() -> None:
+    def rows() -> Iterator[pa.RecordBatch]:
+        for number in range(10**6):
+            yield pa.record_batch({"user": [f"user {number}"], "item": ["x"], "score": [1.0]})
+            if number == 2000:
+                import _thread  # noqa: PLC0415 - as a signal would come
+
+                _thread.interrupt_main()
+
+    schema = next(rows()).schema
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(pa.RecordBatchReader.from_batches(schema, rows()))
