@@ -163,14 +163,14 @@ class Values {
  private:
   [[nodiscard]] double exact(py::handle value, Position at) const {
     if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
-    if (PyBool_Check(value.ptr()) || !py::isinstance(value, real_))
-      refuse(argument_, what_ + " that are numbers", value, at);
     if (PyLong_CheckExact(value.ptr())) {
       int overflow = 0;
       const long long integer = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
       constexpr long long kExact = 1LL << 53U;
       if (overflow == 0 && -kExact <= integer && integer <= kExact)
         return static_cast<double>(integer);
+    } else if (PyBool_Check(value.ptr()) || !py::isinstance(value, real_)) {
+      refuse(argument_, what_ + " that are numbers", value, at);
     }
     const py::object number = exact_float_(value);
     if (!number.is_none()) return number.cast<double>();
