@@ -45,9 +45,10 @@ _MANY_TIED = 0.01  # of the users
 
 def warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] | None, system: str = "") -> None:
     """Say so if ids or the order of input decide what many users are recommended, and how much that may change."""
-    counts = report.counts.get("tied_at_cutoff", {})
+    counts = report.counts
+    users, tied_at = counts["users"], counts.get("tied_at_cutoff", {})
     for value in planned(report.state):
-        tied, users = counts.get(value.cutoff, 0), report.counts["users"]
+        tied = tied_at.get(value.cutoff, 0)
         if value.rules["ties"] not in STRICT_TIES or tied <= _MANY_TIED * users:
             continue
         message = (
