@@ -40,8 +40,8 @@ sanitize: sanitized
 	cmake -S . -B build/sanitize/tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMETRIK_BUILD_TESTS=ON -DMETRIK_SANITIZE=thread
 	cmake --build build/sanitize/tsan --parallel 2
 	ctest --test-dir build/sanitize/tsan --output-on-failure
-	METRIK_EXAMPLES=0.1 METRIK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests \
-		--ignore tests/test_benchmarks.py --ignore tests/test_generated.py --ignore tests/test_layering.py
+	METRIK_EXAMPLES=0.05 METRIK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests \
+		--ignore tests/test_benchmarks.py --ignore tests/test_faults_table.py --ignore tests/test_generated.py --ignore tests/test_layering.py
 
 # Of metrik alone: all else it takes from the environment of the tests, by a path behind its own.
 SITE_PACKAGES := 'import site; print(site.getsitepackages()[0])'
