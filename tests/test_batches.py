@@ -92,7 +92,8 @@ def test_several_systems_in_batches() -> None:
 
 
 def test_no_batch_at_all() -> None:
-    report = metrik.evaluate({"ann": [1]}, metrik.Batches(list), "recall@5")
+    with pytest.warns(metrik.EvaluationWarning, match="no user of the truth"):
+        report = metrik.evaluate({"ann": [1]}, metrik.Batches(list), "recall@5")
     assert (report["recall@5"], report.counts["missing_predictions"]) == (0, 1)
 
 
@@ -111,6 +112,16 @@ def test_batches_that_do_not_belong_together() -> None:
         metrik.evaluate({1: [2]}, metrik.Batches(lambda: frames), "recall@5")
     with pytest.raises(metrik.InputTypeError, match="callable"):
         metrik.Batches(frames)  # type: ignore[arg-type]
+
+
+def test_f18_names_that_have_nothing_in_common() -> None:
+    frame = pl.DataFrame({"user": ["ann", "bob"], "item": ["film", "song"], "score": [1.0, 2.0]})
+    for predictions in (frame, cut(frame, 1), cut(frame, 9)):
+        with pytest.warns(metrik.EvaluationWarning, match="no user of the truth is in the predictions"):
+            assert metrik.evaluate({"Ann": ["film"]}, predictions, "recall@5")["recall@5"] == 0
+        with pytest.warns(metrik.EvaluationWarning, match="none of the items of the truth"):
+            assert metrik.evaluate({"ann": ["Film"]}, predictions, "recall@5")["recall@5"] == 0
+        assert metrik.evaluate({"ann": ["song"], "bob": ["song"]}, predictions, "recall@5")["recall@5"] == 0.5
 
 
 def test_weights_of_users_who_are_not_in_the_truth() -> None:

@@ -22,7 +22,7 @@ from metrik._progress import Progress
 from metrik._report import Comparison, Report
 from metrik._stream import streamed
 from metrik._threads import settled_threads
-from metrik._warnings import warn_of_counts, warn_of_items, warn_of_ties
+from metrik._warnings import warn_of_counts, warn_of_names, warn_of_names_of_batches, warn_of_ties
 
 if TYPE_CHECKING:
     from metrik._inputs.roles import ColumnNames
@@ -101,15 +101,16 @@ def run(
             return _compare(call, known, predictions)
     if isinstance(predictions, Batches):
         with call.progress.of(None):
-            report = streamed(call, known, predictions)
+            report, items_shared = streamed(call, known, predictions)
         warn_of_ties(report, None)
+        warn_of_names_of_batches(report, items_shared=items_shared)
         warn_of_counts(report, whole=False)
         return report
     case = call.case(known, call.predictions(predictions, known))
     with call.progress.of(len(case.truth)):
         report = call.whole(case)
     warn_of_ties(report, partial(call.span, case))
-    warn_of_items(report, case)
+    warn_of_names(report, case)
     warn_of_counts(report, whole=case.is_whole)
     return report
 
@@ -131,6 +132,6 @@ def _compare(call: Call, truth: Truth, given: Mapping[Any, object]) -> Compariso
                 case = replace(call.case(everybody, predictions), given=len(truth))
                 reports[name] = call.whole(case)
                 warn_of_ties(reports[name], partial(call.span, case), f"system {name!r}: ")
-                warn_of_items(reports[name], case, f"system {name!r}: ")
+                warn_of_names(reports[name], case, f"system {name!r}: ")
     warn_of_counts(*reports.values(), whole=case.is_whole)
     return Comparison(reports)

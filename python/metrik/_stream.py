@@ -12,6 +12,7 @@ from metrik._inputs.alignment import Aligned, aligned, named, numbered, of_catal
 from metrik._inputs.batches import Batches, Block, Reader, Unsorted, blocks, of_rows
 from metrik._inputs.canonical import Rows, taken
 from metrik._report import Report
+from metrik._warnings import share_items
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from metrik._state import State
 
 
-def streamed(call: Call, truth: Truth, batches: Batches) -> Report:
-    """Evaluate block after block; the report is the same as of all rows at once."""
+def streamed(call: Call, truth: Truth, batches: Batches) -> tuple[Report, bool]:
+    """Evaluate block after block; the report is the same as of all rows at once.
+
+    Return it, and whether an item of the truth was among the predictions.
+    """
     truth = named(truth)
     assert truth.names is not None  # noqa: S101 - for the type checker
     known, excluded = Known(truth.names, truth.catalogue, call.num_threads), None
@@ -40,9 +44,10 @@ def streamed(call: Call, truth: Truth, batches: Batches) -> Report:
             stream.add(block._replace(rows=block.rows._replace(catalogue=reader.items)))
     except Unsorted:
         every = Reader(batches, call.columns, known._replace(users=truth.names))  # without users of exclude alone
-        return call.whole(call.case(truth, call.settled(every.whole())))
+        case = call.case(truth, call.settled(every.whole()))
+        return call.whole(case), share_items(case)
     stream.add_rest(scored=stream.scored)
-    return stream.report(reader.users or truth.names)
+    return stream.report(reader.users or truth.names), stream.items_shared
 
 
 class _Stream:
@@ -56,6 +61,7 @@ class _Stream:
         self._numbers: list[NDArray[np.uint32]] = []
         self._tables: list[NDArray[np.float64]] = []
         self.scored = False
+        self.items_shared = False
 
     def add(self, block: Block) -> None:
         """Evaluate some users."""
@@ -69,7 +75,10 @@ class _Stream:
                 weights=None if call.weights is None else call.weights.of_users(block.users, every, call.convention),
                 groups=None if call.groups is None else call.groups.of_users(block.users, every, call.convention),
             )
-        report = call.whole(self._case(block, predictions))
+        case = self._case(block, predictions)
+        if len(block.rows.items) and len(case.truth.items):
+            self.items_shared = self.items_shared or share_items(case)
+        report = call.whole(case)
         self._state = report.state if self._state is None else self._state.plus(report.state)
         self._numbers.append(block.users)
         self._tables += [] if report.table is None else [report.table]

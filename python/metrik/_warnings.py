@@ -23,19 +23,53 @@ if TYPE_CHECKING:
 _BY_CHANCE = 32  # fewer items by number than these may well be others
 
 
-def warn_of_items(report: Report, case: Aligned, system: str = "") -> None:
-    """Say so if no item of the truth is among the predictions at all: most likely their ids are not the same ones."""
+def warn_of_names(report: Report, case: Aligned, system: str = "") -> None:
+    """Say so if truth and predictions have no user, or no item, in common: most likely they name them differently."""
+    named = case.truth.names is not None
+    if named and not _has_common_user(report):
+        _warn_of_users(system)
+    elif _found_nothing(report) and not share_items(case, 1 if named or case.items is not None else _BY_CHANCE):
+        lists = case.predictions.lists if isinstance(case.predictions, Candidates) else case.predictions
+        assert isinstance(lists, Rankings)  # noqa: S101 - of others all items are common
+        _warn_of_items(system, case.item(int(case.truth.items[0])), case.item(int(lists.items[0])))
+
+
+def warn_of_names_of_batches(report: Report, *, items_shared: bool) -> None:
+    """Say the same of predictions that are no longer there."""
+    if not _has_common_user(report):
+        _warn_of_users("")
+    elif _found_nothing(report) and not items_shared:
+        _warn_of_items("")
+
+
+def share_items(case: Aligned, fewest: int = 1) -> bool:
+    """Return whether an item of the truth is in any list, or too few are given on a side to tell."""
     lists = case.predictions.lists if isinstance(case.predictions, Candidates) else case.predictions
-    if not isinstance(lists, Rankings) or any(
-        value > 0 for name, value in report.values.items() if not name.startswith(("num_rel", "num_rec"))
-    ):
-        return
-    fewest = 1 if case.truth.names is not None or case.items is not None else _BY_CHANCE
-    if min(len(lists.items), len(case.truth.items)) < fewest or np.isin(case.truth.items, lists.items).any():
-        return
+    if not isinstance(lists, Rankings) or min(len(lists.items), len(case.truth.items)) < fewest:
+        return True
+    return bool(np.isin(case.truth.items, lists.items).any())
+
+
+def _has_common_user(report: Report) -> bool:
+    counts = report.counts
+    return not counts["users"] or counts["users"] > counts["missing_predictions"] + counts["missing_truth"]
+
+
+def _found_nothing(report: Report) -> bool:
+    """Return whether no value says that an item was found."""
+    return not any(value > 0 for name, value in report.values.items() if not name.startswith(("num_rel", "num_rec")))
+
+
+def _warn_of_users(system: str) -> None:
+    message = f"{system}no user of the truth is in the predictions: check that both name the users alike"
+    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+
+
+def _warn_of_items(system: str, one: str = "", other: str = "") -> None:
+    such, as_such = (f", such as {one},", f", such as {other}") if one else ("", "")
     message = (
-        f"{system}none of the items of the truth, such as {case.item(int(case.truth.items[0]))}, is in any list of the "
-        f"predictions, such as {case.item(int(lists.items[0]))}: check that both name the items alike"
+        f"{system}none of the items of the truth{such} is in any list of the predictions{as_such}: "
+        "check that both name the items alike"
     )
     warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
 
