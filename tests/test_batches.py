@@ -128,3 +128,26 @@ def test_weights_of_users_who_are_not_in_the_truth() -> None:
     case = Case(named=False)
     with pytest.raises(metrik.InputError, match="weights"):
         case.evaluate(cut(case.frame, 50), convention=metrik.conventions["standard"].replace(users="union"))
+
+
+def test_batches_without_rows_and_of_several_types() -> None:
+    frame = pl.DataFrame({"user": [1, 1], "item": [5, 6], "score": [2**53 + 1, 2**53]})
+    empty = pl.DataFrame(
+        {"user": [], "item": [], "score": []}, schema={"user": pl.String, "item": pl.String, "score": pl.Int8}
+    )
+    truth = {1: [5]}
+    assert metrik.evaluate(truth, metrik.Batches(lambda: [empty, frame, empty]), "P@1")["P@1"] == 1
+    floats = frame.cast({"score": pl.Float64})
+    with pytest.raises(metrik.InputError, match="batches whose scores are of one type, found float64 and int64"):
+        metrik.evaluate(truth, metrik.Batches(lambda: [frame, floats]), "P@1")
+
+
+def test_a_column_is_one_thing() -> None:
+    frame = pl.DataFrame({"user": [1], "item": [5], "score": [1]})
+    with pytest.raises(metrik.InputError, match="a column for each of user, item and value, found 'user' for two"):
+        metrik.evaluate({1: [5]}, frame, "P@1", item="user")
+
+
+def test_rows_that_are_arrays_of_strings_or_columns() -> None:
+    rows = {"ann": np.array(["a", "b"]), "bob": pl.Series(["c"]), "eve": np.array(["d"], object)}
+    assert metrik.evaluate({"ann": ["b"], "bob": ["c"], "eve": ["d"]}, rows, "mrr")["mrr"] == pytest.approx(2.5 / 3)

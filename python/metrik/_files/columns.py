@@ -41,4 +41,6 @@ def chosen(present: Sequence[str], asked: Asked, file: File) -> Chosen:
     users = roles.user_columns(present, asked.get("user"), file.role)
     item = roles.item_column(present, asked.get("item"), file.role)
     values = (roles.value_column(present, value, asked.get(value), file.role) for value in COLUMNS[file.role][2:])
-    return Chosen((*users, item), tuple(name for name in values if name is not None))
+    numbers = tuple(name for name in values if name is not None)
+    roles.check_differ([*users, item, *numbers], file.role)
+    return Chosen((*users, item), numbers)

@@ -101,14 +101,20 @@ class Entries:
     @staticmethod
     def joined(parts: Sequence[Entries]) -> Entries:
         """Return the rows of all parts, in arrays of their own."""
-        scores = [part.scores for part in parts if part.scores is not None]
-        ranks = [part.ranks for part in parts if part.ranks is not None]
         return Entries(
             np.concatenate([part.users for part in parts]),
-            np.concatenate([part.items for part in parts]),
-            np.concatenate(scores) if scores else None,
-            np.concatenate(ranks) if ranks else None,
+            _of_one_type([part.items for part in parts], "items"),
+            None if parts[0].scores is None else _of_one_type([part.scores for part in parts], "scores"),
+            None if parts[0].ranks is None else _of_one_type([part.ranks for part in parts], "ranks"),
         )
+
+
+def _of_one_type(parts: Sequence[Any], what: str) -> NDArray[Any]:
+    """Return the numbers of all parts, none of which may be rounded for it."""
+    types = sorted({str(part.dtype) for part in parts})
+    if len({part.dtype.kind for part in parts}) > 1:
+        raise input_error("predictions", f"batches whose {what} are of one type", " and ".join(types))
+    return np.concatenate(parts)
 
 
 class Reader:
@@ -129,15 +135,20 @@ class Reader:
         for number, frame in enumerate(self._batches.source()):
             with placed(self._batches.place or f"batch {number}"):
                 entries = self._entries(frame)
+            if entries is None:
+                continue
             form = (self.items is None, entries.scores is None, entries.ranks is None)
             if first is None:
                 first = form
-            elif form != first and len(entries):
+            elif form != first:
                 raise input_error("predictions", "batches of the same columns", "one that has others")
             yield entries
 
-    def _entries(self, frame: Any) -> Entries:  # noqa: ANN401 - a frame of any library
+    def _entries(self, frame: Any) -> Entries | None:  # noqa: ANN401 - a frame of any library
+        """Return the rows of a frame; None if there is none, for then its columns may be of any type."""
         found = frames.entry_columns(frame, "predictions", self._columns)
+        if not len(found.items):
+            return None
         users = keyed.checked_users(found.users, found.labels, "predictions")
         if self.users is None:
             self.users = keyed.started([column.kind for column in users], found.labels, self._known.users)

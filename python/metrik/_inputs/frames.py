@@ -81,6 +81,7 @@ def _chosen(value: object, argument: str, given: ColumnNames) -> _Chosen:
     users = roles.user_columns(names, given.get("user"), argument)
     item = roles.item_column(names, given.get("item"), argument)
     values = _value_columns(names, argument, given)
+    roles.check_differ([*users, item, *values.values()], argument)
     found = table(value, [*users, item, *values.values()], argument)
     for name in users if item in found.lists else [*users, *values.values()]:
         if name in found.lists:  # of as many values as there are rows, perhaps, but in which row is each?

@@ -48,6 +48,13 @@ def user_columns(present: Sequence[str], given: object, argument: str) -> list[s
     return [_known(present, name, "user", argument) for name in several]
 
 
+def check_differ(chosen: Sequence[str], argument: str) -> None:
+    """Raise InputError if a column is to be two things."""
+    twice = [name for place, name in enumerate(chosen) if name in chosen[:place]]
+    if twice:
+        raise input_error(argument, "a column for each of user, item and value", f"{twice[0]!r} for two of them")
+
+
 def item_column(present: Sequence[str], given: object, argument: str) -> str:
     """Return the column that names the items."""
     return _required(present, "item", argument) if given is None else _known(present, given, "item", argument)

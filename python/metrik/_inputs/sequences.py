@@ -103,7 +103,9 @@ def _as_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
 
 def _plain(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequence that the core walks
     """Return the row as a list, tuple or dict."""
-    row = as_numpy(row, argument)
+    row = as_numpy(row.to_numpy() if hasattr(row, "to_numpy") else row, argument)
+    if isinstance(row, np.ndarray) and row.dtype.kind in "OUS":
+        return row.tolist()
     if isinstance(row, np.ndarray):
         return id_array(row, argument, row=user).tolist() if row.size else ()  # np.array([]) is of floats
     if isinstance(row, Mapping):
@@ -119,9 +121,13 @@ def _arrays(value: list[Any], argument: str) -> Rows | None:
     """Return the rows if all that are not empty are arrays of one type: they are joined, and not walked."""
     lists = [as_numpy(row, argument) for row in value]
     filled = [row for row in lists if isinstance(row, np.ndarray) and row.size]
-    if not filled or any(
-        not isinstance(row, np.ndarray) and not (row is None or (isinstance(row, (list, tuple)) and not row))
-        for row in lists
+    if (
+        not all(row.dtype.kind in "iu" for row in filled)
+        or not filled
+        or any(
+            not isinstance(row, np.ndarray) and not (row is None or (isinstance(row, (list, tuple)) and not row))
+            for row in lists
+        )
     ):
         return None
     checked = [
