@@ -151,3 +151,15 @@ def test_a_column_is_one_thing() -> None:
 def test_rows_that_are_arrays_of_strings_or_columns() -> None:
     rows = {"ann": np.array(["a", "b"]), "bob": pl.Series(["c"]), "eve": np.array(["d"], object)}
     assert metrik.evaluate({"ann": ["b"], "bob": ["c"], "eve": ["d"]}, rows, "mrr")["mrr"] == pytest.approx(2.5 / 3)
+
+
+def test_f38_a_user_in_two_parts_is_refused() -> None:
+    def block(user: str) -> tuple[Any, Any]:
+        return {user: ["x"]}, {user: ["x"]}
+
+    assert metrik.evaluate(None, iter([block("ann"), block("bob")]), "recall@5").counts["users"] == 2
+    with pytest.raises(metrik.StateMismatchError, match="expected each user in one part, found 'ann' again"):
+        metrik.evaluate(None, iter([block("ann"), block("bob"), block("ann")]), "recall@5")
+    report = metrik.evaluate(*block("ann"), "recall@5")
+    with pytest.raises(metrik.StateMismatchError, match="found 'ann' again"):
+        metrik.merge([report, report])

@@ -505,7 +505,13 @@ def joined_users(parts: Sequence[Names | NDArray[Any] | None]) -> NDArray[Any] |
     if len(named) < len(parts) or len(kinds) > 1:
         message = "parts: expected keys of users of one kind in all parts, found them in some, or of several kinds"
         raise StateMismatchError(message, "parts")
-    return np.concatenate(named)
+    users = np.concatenate(named)
+    seen: set[Any] = set()
+    for user in users.tolist():
+        if user in seen:
+            raise StateMismatchError(f"parts: expected each user in one part, found {user!r} again", "parts")
+        seen.add(user)
+    return users
 
 
 def _same(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
