@@ -196,6 +196,11 @@ Count walk_row(py::handle row, const Take& take) {
     PyObject* key = nullptr;
     PyObject* value = nullptr;
     Py_ssize_t place = 0;
+    while (PyDict_Next(row.ptr(), &place, &key, &value) != 0) {  // objects lie anywhere in memory
+      __builtin_prefetch(key);
+      __builtin_prefetch(value);
+    }
+    place = 0;
     while (PyDict_Next(row.ptr(), &place, &key, &value) != 0) {
       const auto held_key = py::reinterpret_borrow<py::object>(key);
       const auto held_value = py::reinterpret_borrow<py::object>(value);
