@@ -9,7 +9,7 @@ from contextlib import ExitStack
 
 from rich.console import Console
 
-from benchmarks import factor_tables, loops, memory, tables
+from benchmarks import factor_tables, keyed_tables, loops, memory, tables
 from benchmarks.bandwidth import bandwidth, buffer
 from benchmarks.floors import from_memory
 from benchmarks.imports import imports
@@ -51,6 +51,7 @@ def main() -> None:
     notes = [description(load), *peer_notes((*LIST_PEERS, *SCORE_PEERS), [*lines, *scored])]
     loops.publish(console, notes[0])
     factor_tables.publish(console, notes[0])
+    keyed_tables.publish(console, notes[0])
     console.print(*notes, f"{time.perf_counter() - began:.0f} s", sep="\n")
     sections = [table.markdown() for table in found]
     tables.write("\n\n".join(["\n".join(f"- {note}" for note in notes), *sections]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks.factors import Factors, Neighbors
+from benchmarks.keyed import Keyed
 from benchmarks.lists import Lists
 from benchmarks.scores import Scores
 from benchmarks.workload import Workload
@@ -145,5 +146,27 @@ HALVES = (
     replace(FACTORS_100K, name="half the users", users=FACTORS_100K.users // 2),
     replace(FACTORS_100K, name="half the items", length=FACTORS_100K.length // 2),
 )
-WORKLOADS = LISTS | SCORES | EMBEDDED
+
+FRAME_2M = Keyed(
+    "frame_2m",
+    "lists_100 as data frames: two million rows in any order, which a score orders",
+    users=LISTS_100.users,
+    length=LISTS_100.length,
+    relevant=LISTS_100.relevant,
+)
+KEYED: dict[str, Keyed] = {
+    workload.name: workload
+    for workload in (
+        FRAME_2M,
+        replace(FRAME_2M, name="frame_2m_names", purpose="the same with strings for users and items", named=True),
+        replace(
+            FRAME_2M,
+            name="dict_20k",
+            purpose="the same strings in mappings: of users, and of their items with scores",
+            named=True,
+        ),
+        replace(FRAME_2M, name="rows_20k", purpose="lists_100 as lists of lists of int"),
+    )
+}
+WORKLOADS = LISTS | SCORES | EMBEDDED | KEYED
 DENSE_CUTS = tuple(replace(DENSE_20K, name=f"cut at {k}", cutoffs=(k,)) for k in (1, 10, 20, 50, 100, 200))

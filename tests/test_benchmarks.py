@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 import metrik
-from benchmarks import bandwidth, loops, products, selections
+from benchmarks import bandwidth, loops, products, selections, streams
 from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
 from benchmarks.factor_tables import factors_table
 from benchmarks.factor_tables import promises as factor_promises
 from benchmarks.factors import Embedded
+from benchmarks.keyed_tables import keyed_table
+from benchmarks.keyed_tables import promises as keyed_promises
 from benchmarks.lines import Line
 from benchmarks.lists import BLOCK, Lists
 from benchmarks.scaling import Series
@@ -36,17 +38,23 @@ from benchmarks.timing import Sample
 from benchmarks.versus.field import Entry, PeerError, Process
 from benchmarks.versus.peers import (
     FACTOR_PEERS,
+    KEYED_PEERS,
     LIST_PEERS,
     OURS,
+    OURS_KEYED,
     PEERS,
     PRODUCTS,
     READING,
     SCORE_PEERS,
     Call,
     Peer,
+    metrik_frames,
+    metrik_mappings,
+    metrik_rows,
     numpy_code,
     numpy_factors,
     numpy_scores,
+    polars_code,
 )
 from benchmarks.versus.worker import Worker
 from benchmarks.workload import Data, Workload
@@ -58,6 +66,7 @@ from benchmarks.workloads import (
     DENSE_UNCUT,
     EMBEDDED,
     FACTORS_100K,
+    KEYED,
     LISTS,
     LISTS_100,
     NEIGHBORS_50K,
@@ -249,6 +258,49 @@ def test_numpy_computes_the_same_of_scores(name: str) -> None:
     same_values(workload, numpy_scores.prepare(workload.build(), workload)["NumPy"])
 
 
+@pytest.mark.parametrize("name", KEYED)
+def test_containers_have_the_values_of_the_lists(name: str) -> None:
+    workload = replace(KEYED[name], users=70)
+    ours = {"dict_20k": metrik_mappings, "rows_20k": metrik_rows}.get(name, metrik_frames)
+    for call in ours.prepare(workload.build(), workload).values():
+        same_values(workload, call)
+
+
+@pytest.mark.parametrize("name", ["frame_2m", "frame_2m_names"])
+def test_hits_are_counted_by_joins(name: str) -> None:
+    workload = replace(KEYED[name], users=70)
+    data = workload.build()
+    expected = evaluate(workload, data).values
+    for call in polars_code.prepare(data, workload).values():
+        compare("a join", call(), expected, 1e-12)
+
+
+def test_rows_of_containers_come_in_any_order() -> None:
+    workload = replace(KEYED["frame_2m_names"], users=40)
+    truth, predictions = workload.entries(workload.build())
+    assert (len(truth.users), len(predictions.users)) == (40 * 20, 40 * 100)
+    assert (predictions.users[1:] != predictions.users[:-1]).mean() > 0.9
+    assert predictions.users[0].startswith("user_")
+    mapping = predictions.mapping()
+    assert all(len(items) == len(set(items.values())) == 100 for items in mapping.values())
+    assert predictions.scores is not None
+    places = np.flatnonzero(predictions.users == predictions.users[7])
+    scores = dict(zip(predictions.items[places].tolist(), predictions.scores[places].tolist(), strict=True))
+    assert mapping[str(predictions.users[7])] == scores
+
+
+def test_a_file_has_the_values_of_the_lists(tmp_path: Path) -> None:
+    workload = replace(streams.PARQUET_50M, users=300)
+    streams.build(workload, tmp_path)
+    assert streams.CALLS["reading"](tmp_path)() == workload.ids
+    found = streams.measure("metrik", tmp_path)
+    assert found["peak"] > found["seconds"] > 0
+    expected = tmp_path / streams.EXPECTED
+    expected.write_text(expected.read_text(encoding="utf-8").replace(": 0.", ": 0.0"), encoding="utf-8")
+    with pytest.raises(WrongAnswerError, match="parquet_50m: precision@20 is"):
+        streams.CALLS["metrik"](tmp_path)()
+
+
 def same_values(workload: Workload, call: Call) -> None:
     expected, found = evaluate(workload, workload.build()).values, call()
     assert list(found) == list(expected)
@@ -377,6 +429,19 @@ def test_tables_of_embeddings_compare_by_rounds() -> None:
         ["factors_100k, implicit to metrik", "2 x", "at least 3 x"],
         ["factors_100k, metrik to FAISS, search alone", "0.50 x", "at most 0.9 x"],
     ]
+
+
+def test_tables_of_containers_compare_by_rounds() -> None:
+    """Rounds of 1 and 3 seconds; strings take twice as long, a peer of integers six times."""
+    others = {call: Entry(call, Sample((6.0, 18.0))) for peer in (*OURS_KEYED, *KEYED_PEERS) for call in peer.calls}
+    lines = []
+    for workload in KEYED.values():
+        own = Sample((2.0, 6.0)) if workload.named else Sample((1.0, 3.0))
+        lines.append(Line(workload, {**others, "metrik": Entry("metrik", own)}))
+    assert keyed_table(lines).rows[0][:5] == ["frame_2m", "2000", "1000-3000", "1000", "12000 (6 x)"]
+    figures = keyed_promises(lines)
+    assert figures[0] == ["frame_2m, RePlay to metrik", "6 x", "at least 20 x"]
+    assert figures[-1] == ["frame_2m_names to frame_2m", "2.00 x", "at most 3 x"]
 
 
 def test_numpy_multiplies_factors_that_do_not_fill_a_block() -> None:

@@ -8,7 +8,7 @@ else that leads from the arrays to the means is part of the call.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Call = Callable[[], Mapping[str, float] | Any]  # a peer that selects may have arrays of its own kind
@@ -20,6 +20,8 @@ _CUT = (*_CUT_AT_20, "dense_20k_100", "candidates_1000")
 _SCORES = (*_CUT, "dense_uncut")
 _PRODUCTS = ("factors_100k", "neighbors_50k")
 _EMBEDDED = (*_PRODUCTS, "factors_10m")
+_FRAMES = ("frame_2m", "frame_2m_names")
+_POLARS = ("polars>=1.44", "pandas>=2", "pyarrow>=15", "numpy>=2.4")
 
 
 @dataclass(frozen=True)
@@ -85,4 +87,26 @@ FACTOR_PEERS = (
     Peer("torch_factors_library", ("torch.matmul, topk",), "torch", (), _PRODUCTS),  # the benchmark's own has torch
     Peer("numpy_factors", ("NumPy, products alone",), "numpy", ("numpy>=2.4",), _PRODUCTS),
 )
-PEERS = (*LIST_PEERS, *SCORE_PEERS, *FACTOR_PEERS)
+OURS_KEYED = (  # from each kind of container
+    Peer("metrik_frames", ("metrik", "metrik, pandas", "metrik, pyarrow"), "metrik", (), _FRAMES),
+    Peer("metrik_frames", ("metrik, pandas, objects",), "metrik", (), ("frame_2m_names",)),
+    Peer("metrik_mappings", ("metrik",), "metrik", (), ("dict_20k",)),
+    Peer("metrik_rows", ("metrik",), "metrik", (), ("rows_20k",)),
+)
+KEYED_PEERS = (
+    Peer(
+        "replay_library",
+        ("RePlay",),
+        "replay-rec",
+        ("replay-rec==0.22.0", "polars>=1.44", "pyarrow>=15"),
+        _FRAMES,
+    ),
+    Peer("recommenders_library", ("recommenders",), "recommenders", ("recommenders==1.2.1",), ("frame_2m",)),
+    Peer("polars_code", ("Polars, hits alone", "pandas, hits alone"), "polars", _POLARS, _FRAMES),
+    *(
+        replace(peer, calls=peer.calls[:1], workloads=("dict_20k",))
+        for peer in LIST_PEERS
+        if peer.distribution in {"ranx", "pytrec-eval-terrier"}
+    ),
+)
+PEERS = (*LIST_PEERS, *SCORE_PEERS, *FACTOR_PEERS, *OURS_KEYED, *KEYED_PEERS)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytrec_eval
 
+from benchmarks.keyed import Keyed
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -21,15 +23,23 @@ NAMES = {"precision": "P", "recall": "recall", "ndcg": "ndcg_cut", "average_prec
 
 
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
-    """Build the dictionaries and the evaluator."""
+    """Build the dictionaries, and the evaluator if they are not what is given."""
+    if isinstance(workload, Keyed):
+        given, predictions = (rows.mapping() for rows in workload.entries(data))
+        return {"pytrec_eval": lambda: means(evaluator_of(given, workload), predictions, workload)}
     truth = data.items.reshape(workload.users, workload.relevant).tolist()
     lists = data.predictions.tolist()
     scores = [float(score) for score in range(workload.length, 0, -1)]
     qrels = {str(user): dict.fromkeys(map(str, items), 1) for user, items in enumerate(truth)}
     run = {str(user): dict(zip(map(str, items), scores, strict=True)) for user, items in enumerate(lists)}
-    cutoffs = ",".join(map(str, workload.cutoffs))
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {*(f"{name}.{cutoffs}" for name in NAMES.values()), "recip_rank"})
+    evaluator = evaluator_of(qrels, workload)
     return {"pytrec_eval": lambda: means(evaluator, run, workload)}
+
+
+def evaluator_of(qrels: Mapping[str, Any], workload: Workload) -> Any:  # noqa: ANN401 - it has no types
+    """Build an evaluator of what it can compute."""
+    cutoffs = ",".join(map(str, workload.cutoffs))
+    return pytrec_eval.RelevanceEvaluator(qrels, {*(f"{name}.{cutoffs}" for name in NAMES.values()), "recip_rank"})
 
 
 def means(evaluator: Any, run: Mapping[str, Any], workload: Workload) -> Mapping[str, float]:  # noqa: ANN401 - no types

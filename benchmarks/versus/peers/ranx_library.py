@@ -2,7 +2,8 @@
 
 Its documentation evaluates a `Qrels` and a `Run`. `evaluate` also takes what they turn themselves into
 at each call, Numba's typed lists; given those, it is faster than in any other way. Both are timed. That
-a `Run` keeps each user's scores is turned off, as it costs a loop in Python.
+a `Run` keeps each user's scores is turned off, as it costs a loop in Python. Where mappings are what is
+evaluated, both structures are built in each call.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ranx import Qrels, Run, evaluate
+
+from benchmarks.keyed import Keyed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +26,9 @@ NAMES = {"average_precision": "map", "reciprocal_rank": "mrr"}
 
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Build the dictionaries that its documentation recommends, and Numba's structures from them."""
+    if isinstance(workload, Keyed):
+        given, predictions = (rows.mapping() for rows in workload.entries(data))
+        return {"ranx": lambda: means(Qrels(given), Run(predictions), workload)}
     truth = data.items.reshape(workload.users, workload.relevant).tolist()
     lists = data.predictions.tolist()
     scores = [float(score) for score in range(workload.length, 0, -1)]

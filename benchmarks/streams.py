@@ -1,0 +1,139 @@
+"""A file that is larger than the memory it may take: how near to reading it is its evaluation, and what memory it needs.
+
+``python -m benchmarks.streams`` makes the file and measures; ``python -m benchmarks.streams CALL FOLDER`` is one
+turn, in a fresh process, whose peak is of that call alone. Files are in the page cache.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import metrik
+from benchmarks.answers import ULPS, compare, evaluate
+from benchmarks.lists import BLOCK, Lists
+from benchmarks.memory import forget_peak, status
+from benchmarks.tables import Table
+from benchmarks.timing import Sample, compete, seconds
+from benchmarks.workloads import FRAME_2M
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "build" / "bench" / "data" / "parquet_50m"
+PARQUET_50M = replace(
+    FRAME_2M,
+    name="parquet_50m",
+    purpose="fifty million rows of a Parquet file, sorted by user, with the truth in memory",
+    users=500_000,
+    relevant=10,
+    cutoffs=(20,),
+    metrics=("precision", "recall", "ndcg", "average_precision"),
+)
+ROUNDS = 5
+TO_READING = 1.5
+PEAK = 1e9  # bytes
+PREDICTIONS, TRUTH, EXPECTED = "predictions.parquet", "truth.npz", "expected.json"
+
+
+def build(workload: Lists, folder: Path) -> None:
+    """Draw the lists block by block, and write what is read, and what is to be found."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data = workload.build()
+    expected = evaluate(workload, data).values
+    (folder / EXPECTED).write_text(json.dumps(dict(expected)), encoding="utf-8")
+    users = np.arange(workload.users)
+    np.savez(folder / TRUTH, users=np.repeat(users, workload.relevant), items=data.items.astype(np.int64))
+    generator = np.random.default_rng(0)
+    schema = pa.schema({"user_id": pa.int64(), "item_id": pa.int64(), "score": pa.float32()})
+    with pq.ParquetWriter(folder / PREDICTIONS, schema) as writer:
+        for begin in range(0, workload.users, BLOCK):
+            lists = data.predictions[begin : begin + BLOCK].astype(np.int64)
+            scores = np.arange(workload.length, 0, -1, dtype=np.float32) - generator.random(lists.shape, np.float32) / 2
+            order = generator.permuted(np.tile(np.arange(workload.length), (len(lists), 1)), axis=1)
+            columns = [
+                np.repeat(users[begin : begin + BLOCK], workload.length),
+                np.take_along_axis(lists, order, axis=1).reshape(-1),
+                np.take_along_axis(scores, order, axis=1).reshape(-1),
+            ]
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def reading(folder: Path) -> Callable[[], object]:
+    """Read the columns, and make nothing of them."""
+    file = folder / PREDICTIONS
+    return lambda: sum(batch.num_rows for batch in pq.ParquetFile(file).iter_batches())
+
+
+def evaluating(folder: Path) -> Callable[[], object]:
+    """Evaluate the file; the truth is in memory as columns."""
+    with np.load(folder / TRUTH) as arrays:
+        truth = pa.table({"user_id": arrays["users"], "item_id": arrays["items"]})
+    file = folder / PREDICTIONS
+    return lambda: checked(metrik.evaluate(truth, metrik.read(file, "predictions"), PARQUET_50M.values), folder)
+
+
+def checked(report: Any, folder: Path) -> None:  # noqa: ANN401 - a report, or else there is none
+    """Raise unless the values are those of the lists in memory."""
+    compare(PARQUET_50M.name, report.values, json.loads((folder / EXPECTED).read_text(encoding="utf-8")), ULPS)
+
+
+CALLS: dict[str, Callable[[Path], Callable[[], object]]] = {"reading": reading, "metrik": evaluating}
+
+
+def measure(call: str, folder: Path) -> dict[str, float]:
+    """Make the call; return its seconds, and the highest memory of the process meanwhile."""
+    timed = CALLS[call](folder)
+    forget_peak()
+    return {"seconds": seconds(timed), "peak": status("VmHWM")}
+
+
+def fresh(call: str, folder: Path, peaks: dict[str, list[float]]) -> float:
+    """Measure in a process of its own; return the seconds, and note the peak."""
+    command = [sys.executable, "-m", "benchmarks.streams", call, str(folder)]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=ROOT, text=True).stdout)
+    peaks.setdefault(call, []).append(found["peak"])
+    return float(found["seconds"])
+
+
+def measured(folder: Path, rounds: int = ROUNDS) -> tuple[dict[str, Sample], dict[str, float]]:
+    """Return the times of reading and of evaluation, in turns, and the highest memory of each."""
+    peaks: dict[str, list[float]] = {}
+    samples = compete({call: partial(fresh, call, folder, peaks) for call in CALLS}, rounds)
+    return samples, {call: max(found) for call, found in peaks.items()}
+
+
+def stream_table(samples: dict[str, Sample], peaks: dict[str, float]) -> Table:
+    """Return the table."""
+    rows = [
+        [
+            call,
+            f"{sample.median:.2f}",
+            f"{sample.low:.2f}-{sample.high:.2f}",
+            f"{sample.over(samples['reading']):.2f} x",
+            f"{peaks[call] / 1e6:.0f}",
+        ]
+        for call, sample in samples.items()
+    ]
+    return Table(f"{PARQUET_50M.name}, in seconds", ["call", "time", "lowest-highest", "to reading", "peak, MB"], rows)
+
+
+def main() -> None:
+    """Measure, or take one turn."""
+    if len(sys.argv) > 1:
+        print(json.dumps(measure(sys.argv[1], Path(sys.argv[2]))))
+        return
+    build(PARQUET_50M, FOLDER)
+    print(stream_table(*measured(FOLDER)).markdown())
+
+
+if __name__ == "__main__":
+    main()
