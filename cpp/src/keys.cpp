@@ -1,10 +1,12 @@
 #include "metrik/keys.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <random>
 #include <type_traits>
 #include <utility>
@@ -50,32 +52,52 @@ std::uint64_t loaded(const char* bytes) {
   return value;
 }
 
-std::uint64_t hash_of(std::uint64_t key) { return mixed(key ^ secrets().first, secrets().second); }
+// A string of up to 16 bytes is known by its first and its last eight, which may overlap, and its
+// length.
+constexpr std::size_t kGlance = 16;
 
-std::uint64_t hash_of(std::string_view key) {
+Glance glance_at(std::uint64_t key) { return {.head = key, .tail = 0, .length = 0}; }
+
+Glance glance_at_long(std::string_view key) {
   const auto [first, second] = secrets();
   std::uint64_t hash = second ^ key.size();
   const char* bytes = key.data();
-  std::size_t left = key.size();
-  for (; left > 16; left -= 16, bytes += 16) {
+  for (std::size_t left = key.size(); left > 16; left -= 16, bytes += 16) {
     hash = mixed(loaded<std::uint64_t>(bytes) ^ first, loaded<std::uint64_t>(bytes + 8) ^ hash);
   }
-  std::uint64_t head = 0;  // of what is left, the first and the last bytes, which may overlap
-  std::uint64_t tail = 0;
-  if (left >= 8) {
-    head = loaded<std::uint64_t>(bytes);
-    tail = loaded<std::uint64_t>(bytes + left - 8);
-  } else if (left >= 4) {
-    head = loaded<std::uint32_t>(bytes);
-    tail = loaded<std::uint32_t>(bytes + left - 4);
-  } else if (left > 0) {
-    head = (loaded<std::uint8_t>(bytes) << 16U) | (loaded<std::uint8_t>(bytes + left / 2) << 8U) |
-           loaded<std::uint8_t>(bytes + left - 1);
-  }
-  return mixed(mixed(head ^ first, tail ^ hash) ^ first, second);
+  const char* const end = key.data() + key.size();
+  return {.head = mixed(loaded<std::uint64_t>(end - 16) ^ first, hash),
+          .tail = loaded<std::uint64_t>(end - 8),
+          .length = kGlance + 1};
 }
 
-std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
+Glance glance_at(std::string_view key) {
+  const char* const bytes = key.data();
+  const std::size_t size = key.size();
+  if (size > kGlance) return glance_at_long(key);
+  const auto length = static_cast<std::uint32_t>(size);
+  if (size >= 8) {
+    return {.head = loaded<std::uint64_t>(bytes),
+            .tail = loaded<std::uint64_t>(bytes + size - 8),
+            .length = length};
+  }
+  if (size >= 4) {
+    return {.head = loaded<std::uint32_t>(bytes),
+            .tail = loaded<std::uint32_t>(bytes + size - 4),
+            .length = length};
+  }
+  if (size == 0) return {.head = 0, .tail = 0, .length = 0};
+  const std::uint64_t middle = loaded<std::uint8_t>(bytes + size / 2);
+  return {.head = loaded<std::uint8_t>(bytes),
+          .tail = (middle << 8U) | loaded<std::uint8_t>(bytes + size - 1),
+          .length = length};
+}
+
+std::uint64_t hash_of(const Glance& glance) {
+  const auto [first, second] = secrets();
+  const std::uint64_t hash = mixed(glance.head ^ first, glance.tail ^ (second + glance.length));
+  return mixed(hash ^ first, second);
+}
 
 [[noreturn]] void throw_too_many() {
   throw CapacityError(
@@ -97,43 +119,48 @@ void StringStore::push_back(Key key) {
   ends_.push_back(bytes_.size());
 }
 
+template <class Key>
+Sought<Key>::Sought(Key wanted) : key(wanted), glance(glance_at(wanted)), hash(hash_of(glance)) {}
+
 template <class Store>
-std::size_t NumberTable<Store>::slot_of(Key key, std::uint64_t hash) const {
+std::size_t NumberTable<Store>::slot_of(const Sought<Key>& sought) const {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t place = static_cast<std::size_t>(hash) & mask;
+  std::size_t place = static_cast<std::size_t>(sought.hash) & mask;
   for (;; place = (place + 1) & mask) {
     const Slot& slot = slots_[place];
-    if (slot.number == kNoKey || (slot.tag == tag_of(hash) && store_[slot.number] == key))
+    if (slot.number == kNoKey) return place;
+    if (slot.glance == sought.glance &&
+        (slot.glance.tells_all() || store_[slot.number] == sought.key))
       return place;
   }
 }
 
 template <class Store>
 void NumberTable<Store>::grow() {
-  slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), Slot{});
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t number = 0; number < store_.size(); ++number) {
-    const std::uint64_t hash = hash_of(store_[number]);
-    std::size_t place = static_cast<std::size_t>(hash) & mask;
-    while (slots_[place].number != kNoKey) place = (place + 1) & mask;
-    slots_[place] = {.tag = tag_of(hash), .number = static_cast<KeyNumber>(number)};
+  std::vector<Slot> wider(std::max<std::size_t>(64, 2 * slots_.size()));
+  const std::size_t mask = wider.size() - 1;
+  for (const Slot& slot : slots_) {
+    if (slot.number == kNoKey) continue;
+    std::size_t place = static_cast<std::size_t>(hash_of(slot.glance)) & mask;
+    while (wider[place].number != kNoKey) place = (place + 1) & mask;
+    wider[place] = slot;
   }
+  slots_ = std::move(wider);
 }
 
 template <class Store>
-KeyNumber NumberTable<Store>::find(Key key) const {
-  return slots_.empty() ? kNoKey : slots_[slot_of(key, hash_of(key))].number;
+KeyNumber NumberTable<Store>::find(const Sought<Key>& sought) const {
+  return slots_.empty() ? kNoKey : slots_[slot_of(sought)].number;
 }
 
 template <class Store>
-KeyNumber NumberTable<Store>::find_or_add(Key key) {
+KeyNumber NumberTable<Store>::find_or_add(const Sought<Key>& sought) {
   if (2 * (store_.size() + 1) > slots_.size()) grow();
-  const std::uint64_t hash = hash_of(key);
-  Slot& slot = slots_[slot_of(key, hash)];
+  Slot& slot = slots_[slot_of(sought)];
   if (slot.number == kNoKey) {
     const auto number = static_cast<KeyNumber>(store_.size());
-    store_.push_back(key);  // first, as it may throw
-    slot = {.tag = tag_of(hash), .number = number};
+    store_.push_back(sought.key);  // first, as it may throw
+    slot = {.glance = sought.glance, .number = number};
   }
   return slot.number;
 }
@@ -162,32 +189,47 @@ Count Keys::size() const noexcept {
 }
 
 template <class Key>
-KeyNumber Keys::found(Key key) const {
+KeyNumber Keys::found(const Sought<Key>& sought) const {
   for (const Keys* keys = this; keys != nullptr; keys = keys->base_.get()) {
-    const KeyNumber own = keys->table_of(key).find(key);
+    const KeyNumber own = keys->table_of(sought.key).find(sought);
     if (own != kNoKey) return static_cast<KeyNumber>(keys->before_) + own;
   }
   return kNoKey;
 }
 
 template <class Key>
-KeyNumber Keys::found_or_added(Key key) {
+KeyNumber Keys::found_or_added(const Sought<Key>& sought) {
   check_kind(*this, std::is_same_v<Key, std::uint64_t>);
   if (base_) {
-    const KeyNumber known = base_->found(key);
+    const KeyNumber known = base_->found(sought);
     if (known != kNoKey) return known;
   }
   if (size() >= Count{kNoKey} - 1) throw_too_many();
-  return static_cast<KeyNumber>(before_) + table_of(key).find_or_add(key);
+  return static_cast<KeyNumber>(before_) + table_of(sought.key).find_or_add(sought);
 }
 
-KeyNumber Keys::find(std::string_view key) const { return found(key); }
+template <class Key>
+void Keys::fetch(const Sought<Key>& sought) const {
+  for (const Keys* keys = this; keys != nullptr; keys = keys->base_.get()) {
+    keys->table_of(sought.key).prefetch(sought);
+  }
+}
 
-KeyNumber Keys::find(std::uint64_t key) const { return found(key); }
+KeyNumber Keys::find(std::string_view key) const { return found(Sought(key)); }
 
-KeyNumber Keys::number_of(std::string_view key) { return found_or_added(key); }
+KeyNumber Keys::find(std::uint64_t key) const { return found(Sought(key)); }
 
-KeyNumber Keys::number_of(std::uint64_t key) { return found_or_added(key); }
+KeyNumber Keys::number_of(std::string_view key) { return found_or_added(Sought(key)); }
+
+KeyNumber Keys::number_of(std::uint64_t key) { return found_or_added(Sought(key)); }
+
+KeyNumber Keys::number_of(const Sought<std::string_view>& sought) { return found_or_added(sought); }
+
+KeyNumber Keys::number_of(const Sought<std::uint64_t>& sought) { return found_or_added(sought); }
+
+void Keys::prefetch(const Sought<std::string_view>& sought) const { fetch(sought); }
+
+void Keys::prefetch(const Sought<std::uint64_t>& sought) const { fetch(sought); }
 
 const Keys& Keys::holder_of(KeyNumber number) const {
   const Keys* keys = this;
@@ -236,6 +278,25 @@ Range range_of(std::span<const T> column, const Checkpoint& checkpoint) {
   return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)};
 }
 
+// Keys lie anywhere in a table: those of some rows are fetched before the first of them is looked
+// at.
+constexpr std::size_t kAhead = 32;
+
+template <class KeyAt>
+void number_each(Keys& keys, std::size_t rows, const KeyAt& key_at, std::span<KeyNumber> numbers,
+                 const Checkpoint& checkpoint) {
+  std::array<Sought<std::invoke_result_t<KeyAt, std::size_t>>, kAhead> ahead;
+  in_chunks(rows, checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (; begin < end; begin += kAhead) {
+      const std::size_t some = std::min(kAhead, end - begin);
+      for (std::size_t i = 0; i < some; ++i) {
+        keys.prefetch(*std::construct_at(&ahead[i], key_at(begin + i)));
+      }
+      for (std::size_t i = 0; i < some; ++i) numbers[begin + i] = keys.number_of(ahead[i]);
+    }
+  });
+}
+
 // Integers that lie close to each other are looked up by their distance from the least of them.
 template <class T>
 void number_integers(Keys& keys, std::span<const T> column, std::span<KeyNumber> numbers,
@@ -252,23 +313,24 @@ void number_integers(Keys& keys, std::span<const T> column, std::span<KeyNumber>
   if (span < 4 * column.size() + kChunk) {
     grow(near, static_cast<std::size_t>(span) + 1, kNoKey, checkpoint);
   }
-  std::uint64_t last = 0;
-  KeyNumber last_number = kNoKey;
+  const auto key_at = [&](std::size_t i) {
+    return static_cast<std::uint64_t>(read_once(column[i]));
+  };
+  if (near.empty()) {
+    number_each(keys, column.size(), key_at, numbers, checkpoint);
+    return;
+  }
   in_chunks(column.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const auto key = static_cast<std::uint64_t>(read_once(column[i]));
+      const std::uint64_t key = key_at(i);
       const std::uint64_t distance = key - low;
-      if (distance < near.size()) {
-        KeyNumber& number = near[static_cast<std::size_t>(distance)];
-        if (number == kNoKey) number = keys.number_of(key);
-        numbers[i] = number;
+      if (distance >= near.size()) {  // another thread has written it since
+        numbers[i] = keys.number_of(key);
         continue;
       }
-      if (last_number == kNoKey || key != last) {  // those of a user often stand together
-        last = key;
-        last_number = keys.number_of(key);
-      }
-      numbers[i] = last_number;
+      KeyNumber& number = near[static_cast<std::size_t>(distance)];
+      if (number == kNoKey) number = keys.number_of(key);
+      numbers[i] = number;
     }
   });
 }
@@ -320,18 +382,8 @@ namespace {
 template <class Strings>
 void number_slice(Keys& keys, const Strings& column, std::size_t first,
                   std::span<KeyNumber> numbers, const Checkpoint& checkpoint) {
-  std::string_view last;
-  KeyNumber last_number = kNoKey;
-  in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::string_view key = column[first + i];
-      if (last_number == kNoKey || key != last) {  // those of a user often stand together
-        last = key;
-        last_number = keys.number_of(key);
-      }
-      numbers[i] = last_number;
-    }
-  });
+  const auto key_at = [&](std::size_t i) -> std::string_view { return column[first + i]; };
+  number_each(keys, numbers.size(), key_at, numbers, checkpoint);
 }
 
 }  // namespace

@@ -54,29 +54,26 @@ struct FixedStrings {
   }
 };
 
-// Open addressing with linear probing, never more than half full. The hash is seeded at random, so
-// that nobody can choose keys that meet; no result depends on it, for numbers follow the order of
-// the keys.
-template <class Store>
-class NumberTable {
- public:
-  using Key = Store::Key;
+// What tells a key from others at a glance: an integer, or a string of up to 16 bytes, wholly. Of a
+// longer string it is a hash, and two that look alike have yet to be compared.
+struct Glance {
+  std::uint64_t head;
+  std::uint64_t tail;
+  std::uint32_t length;  // of the string; of a longer one 17
 
-  [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
-  [[nodiscard]] const Store& store() const noexcept { return store_; }
-  [[nodiscard]] KeyNumber find(Key key) const;
-  KeyNumber find_or_add(Key key);
+  [[nodiscard]] bool tells_all() const noexcept { return length <= 16; }
+  friend bool operator==(const Glance&, const Glance&) = default;
+};
 
- private:
-  struct Slot {
-    std::uint32_t tag = 0;  // some bits of the hash, so that most other keys are not looked at
-    KeyNumber number = kNoKey;
-  };
-  [[nodiscard]] std::size_t slot_of(Key key, std::uint64_t hash) const;
-  void grow();
+// A key to look up, and what is computed of it once.
+template <class Key>
+struct Sought {
+  Sought() = default;
+  explicit Sought(Key wanted);
 
-  Store store_;
-  std::vector<Slot> slots_;
+  Key key{};
+  Glance glance{};
+  std::uint64_t hash = 0;
 };
 
 class IntegerStore {
@@ -107,6 +104,36 @@ class StringStore {
   std::vector<std::size_t> ends_;
 };
 
+// Open addressing with linear probing, never more than half full. The hash is seeded at random, so
+// that nobody can choose keys that meet; no result depends on it, for numbers follow the order of
+// the keys.
+template <class Store>
+class NumberTable {
+ public:
+  using Key = Store::Key;
+
+  [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
+  [[nodiscard]] const Store& store() const noexcept { return store_; }
+  [[nodiscard]] KeyNumber find(const Sought<Key>& sought) const;
+  KeyNumber find_or_add(const Sought<Key>& sought);
+  // Has the memory fetched where the key will be sought.
+  void prefetch(const Sought<Key>& sought) const {
+    if (!slots_.empty())
+      __builtin_prefetch(&slots_[static_cast<std::size_t>(sought.hash) & (slots_.size() - 1)]);
+  }
+
+ private:
+  struct Slot {
+    Glance glance{};
+    KeyNumber number = kNoKey;
+  };
+  [[nodiscard]] std::size_t slot_of(const Sought<Key>& sought) const;
+  void grow();
+
+  Store store_;
+  std::vector<Slot> slots_;
+};
+
 // Distinct keys of one kind.
 class Keys {
  public:
@@ -123,6 +150,10 @@ class Keys {
   // Throw InputError if integers are asked of strings, or the other way round.
   KeyNumber number_of(std::string_view key);  // a new one if it is not known
   KeyNumber number_of(std::uint64_t key);
+  KeyNumber number_of(const Sought<std::string_view>& sought);
+  KeyNumber number_of(const Sought<std::uint64_t>& sought);
+  void prefetch(const Sought<std::string_view>& sought) const;
+  void prefetch(const Sought<std::uint64_t>& sought) const;
   [[nodiscard]] KeyNumber find(std::string_view key) const;
   [[nodiscard]] KeyNumber find(std::uint64_t key) const;
   [[nodiscard]] std::string_view string(KeyNumber number) const;
@@ -133,9 +164,11 @@ class Keys {
 
  private:
   template <class Key>
-  [[nodiscard]] KeyNumber found(Key key) const;
+  [[nodiscard]] KeyNumber found(const Sought<Key>& sought) const;
   template <class Key>
-  KeyNumber found_or_added(Key key);
+  KeyNumber found_or_added(const Sought<Key>& sought);
+  template <class Key>
+  void fetch(const Sought<Key>& sought) const;
   [[nodiscard]] const Keys& holder_of(KeyNumber number) const;  // of it and its bases
 
   auto& table_of(std::uint64_t) { return integer_table_; }
