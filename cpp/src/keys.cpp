@@ -320,17 +320,23 @@ void number_integers(Keys& keys, std::span<const T> column, std::span<KeyNumber>
     number_each(keys, column.size(), key_at, numbers, checkpoint);
     return;
   }
+  const auto number_of = [&](std::uint64_t key) {
+    const std::uint64_t distance = key - low;
+    if (distance >= near.size()) return keys.number_of(key);  // another thread has written it since
+    KeyNumber& number = near[static_cast<std::size_t>(distance)];
+    if (number == kNoKey) number = keys.number_of(key);
+    return number;
+  };
+  std::uint64_t last = low;
+  KeyNumber last_number = kNoKey;
   in_chunks(column.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint64_t key = key_at(i);
-      const std::uint64_t distance = key - low;
-      if (distance >= near.size()) {  // another thread has written it since
-        numbers[i] = keys.number_of(key);
-        continue;
+      if (last_number == kNoKey || key != last) {  // those of a user often stand together
+        last = key;
+        last_number = number_of(key);
       }
-      KeyNumber& number = near[static_cast<std::size_t>(distance)];
-      if (number == kNoKey) number = keys.number_of(key);
-      numbers[i] = number;
+      numbers[i] = last_number;
     }
   });
 }

@@ -211,7 +211,7 @@ def blocks(reader: Reader) -> Iterator[Block]:
 
     Raise Unsorted if the rows of a user do not stand together.
     """
-    finished = np.zeros(0, np.bool_)
+    finished = _Finished()
     carried: list[Entries] = []
     for batch in reader:
         if not len(batch):
@@ -230,11 +230,11 @@ def blocks(reader: Reader) -> Iterator[Block]:
         if begin < end:
             ready.append(_block(batch.at(slice(begin, end)), starts[:-1] - begin))
         for block in ready:
-            finished = _mark(finished, block.users)
+            finished.add(block.users)
             yield block
     if carried:
         block = _block(Entries.joined(carried), np.zeros(1, np.int64))
-        _mark(finished, block.users)
+        finished.add(block.users)
         yield block
 
 
@@ -248,12 +248,22 @@ def _block(entries: Entries, starts: Offsets) -> Block:
     return Block(users, Rows(indptr, entries.items, scores=entries.scores))
 
 
-def _mark(finished: NDArray[np.bool_], users: Numbers) -> NDArray[np.bool_]:
-    """Note that the users are finished; raise Unsorted if one was before."""
-    most = int(users.max())
-    if most >= len(finished):
-        finished = np.concatenate([finished, np.zeros(most + 1 + len(finished), np.bool_)])
-    if finished[users].any() or len(np.unique(users)) < len(users):
-        raise Unsorted
-    finished[users] = True
-    return finished
+class _Finished:
+    """The users whose rows were all seen."""
+
+    def __init__(self) -> None:
+        self._when = np.zeros(0, np.int64)  # by number, after how many others; 0: not yet
+        self._count = 0
+
+    def add(self, users: Numbers) -> None:
+        """Note that the users are finished; raise Unsorted if one was before, or is among them twice."""
+        most = int(users.max())
+        if most >= len(self._when):
+            self._when = np.concatenate([self._when, np.zeros(most + 1, np.int64)])
+        order = np.arange(self._count + 1, self._count + 1 + len(users))
+        if self._when[users].any():
+            raise Unsorted
+        self._when[users] = order
+        if (self._when[users] != order).any():
+            raise Unsorted
+        self._count += len(users)
