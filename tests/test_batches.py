@@ -142,12 +142,6 @@ def test_batches_without_rows_and_of_several_types() -> None:
         metrik.evaluate(truth, metrik.Batches(lambda: [frame, floats]), "P@1")
 
 
-def test_a_column_is_one_thing() -> None:
-    frame = pl.DataFrame({"user": [1], "item": [5], "score": [1]})
-    with pytest.raises(metrik.InputError, match="a column for each of user, item and value, found 'user' for two"):
-        metrik.evaluate({1: [5]}, frame, "P@1", item="user")
-
-
 def test_rows_that_are_arrays_of_strings_or_columns() -> None:
     rows = {"ann": np.array(["a", "b"]), "bob": pl.Series(["c"]), "eve": np.array(["d"], object)}
     assert metrik.evaluate({"ann": ["b"], "bob": ["c"], "eve": ["d"]}, rows, "mrr")["mrr"] == pytest.approx(2.5 / 3)

@@ -724,3 +724,18 @@ def test_f25_ctrl_c_while_a_frame_is_read() -> None:
     schema = next(rows()).schema
     with pytest.raises(KeyboardInterrupt):
         evaluate(pa.RecordBatchReader.from_batches(schema, rows()))
+
+
+@pytest.mark.parametrize("others", [{"Ann": [1]}, {}, {"ann": None, "Bob": [1]}])
+def test_f18_no_user_of_the_truth_has_predictions(others: dict[str, Any]) -> None:
+    with pytest.warns(metrik.EvaluationWarning, match="no user of the truth is in the predictions"):
+        metrik.evaluate({"ann": [1], "bob": [2]}, others, "recall@5")
+    metrik.evaluate({"ann": [1], "bob": [2]}, {"bob": [1]} | others, "recall@5")  # one is enough
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_column_is_one_thing(library: str) -> None:
+    frame = LIBRARIES[library]({"user": ["ann"], "item": ["x"], "score": [0.5]})
+    for options in ({"item": "user"}, {"user": "item"}, {"user": ["user", "item"]}):
+        with pytest.raises(metrik.InputError, match=r"expected a column of its own .*, found '(user|item)' for two"):
+            metrik.as_predictions(frame, **options)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from metrik import _optional
+from metrik._errors import input_error
 from metrik._inputs import Batches, Candidates, Exclude, Known, Rankings, Truth, as_exclude, as_predictions, as_truth
 from metrik._inputs.batches import of_rows
 from metrik._inputs.canonical import Rows
@@ -53,7 +54,11 @@ def of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> Read:
     """Return what an archive of arrays holds: rows under the names of our arguments, or a matrix of SciPy's."""
     if "indices" in arrays:
         data, indices, indptr, shape = (arrays[name] for name in ("data", "indices", "indptr", "shape"))
-        return of_table(_optional.csr_array(data, indices, indptr, shape.tolist()), role, {})
+        try:
+            matrix = _optional.csr_array(data, indices, indptr, shape.tolist())
+        except ValueError as error:  # what SciPy raises of parts that do not fit
+            raise input_error(role, "a matrix in CSR form", str(error)) from None
+        return of_table(matrix, role, {})
     items, catalogue = item_ids(of_array(arrays["items"], f"{role}.items"), f"{role}.items", Known())
     values = arrays.get("scores") if role == "predictions" else None
     grades = arrays.get("grades") if role == "truth" else None

@@ -48,13 +48,6 @@ def user_columns(present: Sequence[str], given: object, argument: str) -> list[s
     return [_known(present, name, "user", argument) for name in several]
 
 
-def check_differ(chosen: Sequence[str], argument: str) -> None:
-    """Raise InputError if a column is to be two things."""
-    twice = [name for place, name in enumerate(chosen) if name in chosen[:place]]
-    if twice:
-        raise input_error(argument, "a column for each of user, item and value", f"{twice[0]!r} for two of them")
-
-
 def item_column(present: Sequence[str], given: object, argument: str) -> str:
     """Return the column that names the items."""
     return _required(present, "item", argument) if given is None else _known(present, given, "item", argument)
@@ -63,6 +56,13 @@ def item_column(present: Sequence[str], given: object, argument: str) -> str:
 def value_column(present: Sequence[str], role: str, given: object, argument: str) -> str | None:
     """Return the column of scores, ranks or grades, if there is one."""
     return _usual(present, role, argument) if given is None else _known(present, given, role, argument)
+
+
+def check_differ(names: Sequence[str], argument: str) -> None:
+    """Raise InputError if a column is to be two things."""
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise input_error(argument, "a column of its own for the user, the item and each value", f"{twice!r} for two")
 
 
 def _known(present: Sequence[str], name: object, role: str, argument: str) -> str:
