@@ -738,4 +738,4 @@ def test_a_column_is_one_thing(library: str) -> None:
     frame = LIBRARIES[library]({"user": ["ann"], "item": ["x"], "score": [0.5]})
     for options in ({"item": "user"}, {"user": "item"}, {"user": ["user", "item"]}):
         with pytest.raises(metrik.InputError, match=r"expected a column of its own .*, found '(user|item)' for two"):
-            metrik.as_predictions(frame, **options)  # type: ignore[arg-type]
+            metrik.as_predictions(frame, **options)

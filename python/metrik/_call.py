@@ -30,7 +30,6 @@ from metrik._inputs import (
     truth_of,
 )
 from metrik._inputs.alignment import Aligned, aligned
-from metrik._inputs.names import Names
 from metrik._metrics import Value, computed, part_places
 from metrik._progress import Progress, untold
 from metrik._report import Report, joined_users
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from metrik._conventions import Convention
+    from metrik._inputs.names import Names
     from metrik._inputs.of_users import Groups, Weights
     from metrik._inputs.roles import ColumnNames
 
@@ -82,9 +82,10 @@ def _naming(case: Aligned) -> Iterator[None]:
     try:
         yield
     except MetrikError as error:
-        if error.row is None or not isinstance(case.users, Names) or error.row >= len(case.users):
+        blamed = case.blamed(error)
+        if blamed is None:
             raise
-        message = f"{error} (user {case.users.shown(error.row)})"
+        message = str(blamed)
         if (found := _FOUND.search(message)) and _is_item(case, error, int(found[2])):
             message = message[: found.start()] + found[1] + case.item(int(found[2])) + message[found.end() :]
         raise type(error)(message, error.argument, error.row, error.position, error.count) from None

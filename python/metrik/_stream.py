@@ -27,6 +27,10 @@ def streamed(call: Call, truth: Truth, batches: Batches) -> tuple[Report, bool]:
 
     Return it, and whether an item of the truth was among the predictions.
     """
+    by_key = [given for given in (call.weights, call.groups) if given is not None and not given.by_row]
+    if by_key and call.convention.users not in {"truth", "both"}:  # those of users whom only all batches name
+        case = call.case(truth, call.predictions(batches, truth))
+        return call.whole(case), share_items(case)
     truth = named(truth)
     assert truth.names is not None  # noqa: S101 - for the type checker
     known, excluded = Known(truth.names, truth.catalogue, call.num_threads), None
@@ -41,12 +45,12 @@ def streamed(call: Call, truth: Truth, batches: Batches) -> tuple[Report, bool]:
     stream = _Stream(call, truth, excluded)
     try:
         for block in blocks(reader):
-            stream.add(block._replace(rows=block.rows._replace(catalogue=reader.items)))
+            stream.add(block._replace(rows=block.rows._replace(catalogue=reader.items)), reader.users or truth.names)
     except Unsorted:
         every = Reader(batches, call.columns, known._replace(users=truth.names))  # without users of exclude alone
         case = call.case(truth, call.settled(every.whole()))
         return call.whole(case), share_items(case)
-    stream.add_rest(scored=stream.scored)
+    stream.add_rest(truth.names, scored=stream.scored)
     return stream.report(reader.users or truth.names), stream.items_shared
 
 
@@ -63,7 +67,7 @@ class _Stream:
         self.scored = False
         self.items_shared = False
 
-    def add(self, block: Block) -> None:
+    def add(self, block: Block, names: Names) -> None:
         """Evaluate some users."""
         predictions = self._call.settled(of_rows(block.rows))
         self.scored = block.rows.scores is not None
@@ -75,7 +79,7 @@ class _Stream:
                 weights=None if call.weights is None else call.weights.of_users(block.users, every, call.convention),
                 groups=None if call.groups is None else call.groups.of_users(block.users, every, call.convention),
             )
-        case = self._case(block, predictions)
+        case = replace(self._case(block, predictions), whose=(names, block.users))
         if len(block.rows.items) and len(case.truth.items):
             self.items_shared = self.items_shared or share_items(case)
         report = call.whole(case)
@@ -96,7 +100,7 @@ class _Stream:
             exclude = Exclude.from_rows(taken(exclude.rows(), rows)._replace(users=None, present=None))
         return aligned(truth, predictions, exclude)
 
-    def add_rest(self, *, scored: bool) -> None:
+    def add_rest(self, names: Names, *, scored: bool) -> None:
         """Evaluate the users of the truth who were in no batch."""
         seen = np.zeros(len(self._truth), np.bool_)
         for numbers in self._numbers:
@@ -106,7 +110,7 @@ class _Stream:
             indptr = np.zeros(len(users) + 1, np.int64)
             scores = np.zeros(0) if scored else None
             nothing = Rows(indptr, np.zeros(0, np.int64), present=np.zeros(len(users), np.bool_), scores=scores)
-            self.add(Block(users, nothing))
+            self.add(Block(users, nothing), names)
 
     def report(self, names: Names) -> Report:
         """Return the report of all users: those of the truth first, in its order, then the others as they came."""

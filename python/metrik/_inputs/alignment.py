@@ -15,6 +15,7 @@ from metrik._inputs.names import Names, names_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from metrik._errors import MetrikError
     from metrik._inputs import Predictions
     from metrik._inputs.names import Numbers
 
@@ -29,6 +30,7 @@ class Aligned:
     given: int  # how many users the truth was given with
     items: Names | None = None  # if ids are not the caller's own
     places: Numbers | None = None  # which of the names each id is, by name
+    whose: tuple[Names, Numbers] | None = None  # of some users: the names of all, and which of them each row has
 
     @property
     def is_whole(self) -> bool:
@@ -47,6 +49,13 @@ class Aligned:
         if self.items is None:
             return str(number)
         return self.items.shown(number if self.places is None else int(np.argmax(self.places == number)))
+
+    def blamed(self, error: MetrikError) -> MetrikError | None:
+        """Return the error with the name of the user whose row is at fault; None if that is no row, or has no name."""
+        names, numbers = self.whose or (self.users, None)
+        if error.row is None or not isinstance(names, Names):
+            return None
+        return names.blamed(error, numbers) if error.row < len(names if numbers is None else numbers) else None
 
     @property
     def users(self) -> Names | NDArray[Any] | None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from metrik import _core
-from metrik._errors import input_error, placed, type_error
+from metrik._errors import MetrikError, input_error, placed, type_error
 from metrik._inputs import frames, keyed
 from metrik._inputs.candidates import Candidates
 from metrik._inputs.canonical import Rankings, Rows
+from metrik._inputs.checks import number_array
 from metrik._inputs.names import Names
 
 if TYPE_CHECKING:
@@ -101,20 +102,33 @@ class Entries:
     @staticmethod
     def joined(parts: Sequence[Entries]) -> Entries:
         """Return the rows of all parts, in arrays of their own."""
+        parts = [part for part in parts if len(part)] or parts[:1]  # where there is nothing, types mean nothing
+        scores = [part.scores for part in parts if part.scores is not None]
+        ranks = [part.ranks for part in parts if part.ranks is not None]
         return Entries(
             np.concatenate([part.users for part in parts]),
-            _of_one_type([part.items for part in parts], "items"),
-            None if parts[0].scores is None else _of_one_type([part.scores for part in parts], "scores"),
-            None if parts[0].ranks is None else _of_one_type([part.ranks for part in parts], "ranks"),
+            _concatenated([part.items for part in parts], "predictions.item"),
+            _concatenated(scores, "predictions.score") if scores else None,
+            _concatenated(ranks, "predictions.rank") if ranks else None,
         )
 
 
-def _of_one_type(parts: Sequence[Any], what: str) -> NDArray[Any]:
-    """Return the numbers of all parts, none of which may be rounded for it."""
-    types = sorted({str(part.dtype) for part in parts})
-    if len({part.dtype.kind for part in parts}) > 1:
-        raise input_error("predictions", f"batches whose {what} are of one type", " and ".join(types))
-    return np.concatenate(parts)
+def _concatenated(arrays: Sequence[NDArray[Any]], argument: str) -> NDArray[Any]:
+    """Return one array. Where NumPy would round integers to join them with others, raise unless all are exact."""
+    kinds = {array.dtype.kind for array in arrays}
+    if np.result_type(*arrays).kind != "f" or kinds == {"f"}:
+        return np.concatenate(arrays)
+    if "f" not in kinds:  # int64 and uint64
+        return np.concatenate([_signed(array, argument) for array in arrays])
+    return np.concatenate([number_array(array, argument) for array in arrays])
+
+
+def _signed(array: NDArray[Any], argument: str) -> NDArray[np.int64]:
+    wide = array > np.iinfo(np.int64).max
+    if wide.any():
+        found = f"{array[np.argmax(wide)]} beside a batch of int64"
+        raise input_error(argument, "integers below 2^63, or uint64 in all batches", found)
+    return array.astype(np.int64)
 
 
 class Reader:
@@ -174,7 +188,10 @@ class Reader:
             )
         assert self.users is not None  # noqa: S101 - there was a batch
         entries = Entries.joined(parts)
-        indptr, order = _core.grouped(entries.users, len(self.users), entries.ranks, "predictions")
+        try:
+            indptr, order = _core.grouped(entries.users, len(self.users), entries.ranks, "predictions")
+        except MetrikError as error:
+            raise self.users.blamed(error) from None
         if order is not None:
             entries = entries.at(order)
         present = np.diff(indptr) > 0
@@ -224,26 +241,29 @@ def blocks(reader: Reader) -> Iterator[Block]:
                 continue
             starts = starts[1:]
         if carried:
-            ready.append(_block(Entries.joined(carried), np.zeros(1, np.int64)))
+            ready.append(_block(Entries.joined(carried), np.zeros(1, np.int64), reader.users))
         begin, end = starts[0], starts[-1]
         carried = [Entries.joined([batch.at(slice(end, None))])]  # a copy, so that the batch need not be kept
         if begin < end:
-            ready.append(_block(batch.at(slice(begin, end)), starts[:-1] - begin))
+            ready.append(_block(batch.at(slice(begin, end)), starts[:-1] - begin, reader.users))
         for block in ready:
             finished.add(block.users)
             yield block
     if carried:
-        block = _block(Entries.joined(carried), np.zeros(1, np.int64))
+        block = _block(Entries.joined(carried), np.zeros(1, np.int64), reader.users)
         finished.add(block.users)
         yield block
 
 
-def _block(entries: Entries, starts: Offsets) -> Block:
+def _block(entries: Entries, starts: Offsets, names: Names | None) -> Block:
     indptr = np.concatenate([starts, [len(entries)]]).astype(np.int64)
     users = entries.users[starts]
     if entries.ranks is not None:
         local = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
-        _, order = _core.grouped(local, len(users), entries.ranks, "predictions")
+        try:
+            _, order = _core.grouped(local, len(users), entries.ranks, "predictions")
+        except MetrikError as error:
+            raise error if names is None else names.blamed(error, users) from None
         entries = entries if order is None else entries.at(order)
     return Block(users, Rows(indptr, entries.items, scores=entries.scores))
 

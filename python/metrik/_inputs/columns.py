@@ -217,6 +217,8 @@ def _joined(columns: Sequence[Column], column: _core.ArrowColumn) -> Column:
     filled = [one for one in columns if len(one)]
     if len(filled) == 1:
         return filled[0]
+    if columns and not filled:
+        return columns[0]
     if not filled:
         return NumberColumn(np.empty(0, np.int64)) if column.type != "string" else TextColumn([], "str")
     return JoinedColumn(filled)

@@ -116,11 +116,11 @@ class Names:
         name = self.array[number]
         return repr(name.item() if isinstance(name, np.generic) else name)
 
-    def blamed(self, error: MetrikError) -> MetrikError:
-        """Return the error with the name of the user whose row is at fault."""
+    def blamed(self, error: MetrikError, numbers: Numbers | None = None) -> MetrikError:
+        """Return the error with the name of the user whose row is at fault; of some users, by the numbers of theirs."""
         if error.row is None:
             return error
-        message = f"{error} (user {self.shown(error.row)})"
+        message = f"{error} (user {self.shown(error.row if numbers is None else int(numbers[error.row]))})"
         return type(error)(message, error.argument, error.row, error.position, error.count)
 
     def places_in_order(self) -> Numbers:
