@@ -182,7 +182,7 @@ class ArrowColumn {
   // How many rows are null, and which is the first.
   [[nodiscard]] std::pair<Count, Count> nulls() const;
   [[nodiscard]] std::vector<py::array> numbers(const std::string& argument) const;
-  [[nodiscard]] Numbers number(OwnedKeys& keys, int threads, const std::string& argument) const;
+  [[nodiscard]] Numbers number(OwnedKeys& owned, int threads, const std::string& argument) const;
   [[nodiscard]] std::vector<ArrowColumn> dictionaries() const;
   [[nodiscard]] std::pair<py::array_t<Offset>, ArrowColumn> lists(
       const std::string& argument) const;

@@ -65,10 +65,15 @@ void scatter(const MovedColumn& column, std::size_t row, std::span<const Offset>
 }
 
 void scatter(const MovedColumn& column, std::size_t row, std::span<const Offset> places) {
-  if (column.width == 8) return scatter<std::uint64_t>(column, row, places);
-  if (column.width == 4) return scatter<std::uint32_t>(column, row, places);
-  if (column.width == 2) return scatter<std::uint16_t>(column, row, places);
-  scatter<std::uint8_t>(column, row, places);
+  if (column.width == 8) {
+    scatter<std::uint64_t>(column, row, places);
+  } else if (column.width == 4) {
+    scatter<std::uint32_t>(column, row, places);
+  } else if (column.width == 2) {
+    scatter<std::uint16_t>(column, row, places);
+  } else {
+    scatter<std::uint8_t>(column, row, places);
+  }
 }
 
 }  // namespace

@@ -417,6 +417,7 @@ void number_keys(Keys& keys, const Strings& column, std::span<KeyNumber> numbers
       effort.poll);
   // One slice after another, so that keys are numbered as if they had been read in their order.
   std::vector<std::vector<KeyNumber>> agreed;
+  agreed.reserve(slices);
   for (const Keys& one : own) agreed.push_back(adopt(keys, one, "keys", effort));
   parallel_for(
       static_cast<Count>(slices), effort.threads,
