@@ -228,7 +228,13 @@ def test_every_format_is_what_a_dict_of_the_same_is(
     "changed", [{"indptr": [0, 9]}, {"shape": [7, 3]}, {"shape": [1, 3, 1]}, {"shape": ["a", "b"]}]
 )
 def test_f32_matrix_whose_parts_do_not_fit(tmp_path: Path, changed: dict[str, Any]) -> None:
-    parts: dict[str, Any] = {"format": np.bytes_("csr"), "indptr": [0, 1], "indices": [2], "data": [0.5], "shape": [1, 3]}
+    parts: dict[str, Any] = {
+        "format": np.bytes_("csr"),
+        "indptr": [0, 1],
+        "indices": [2],
+        "data": [0.5],
+        "shape": [1, 3],
+    }
     assert isinstance(metrik.read(written(tmp_path, "a.npz", npz(**parts)), "predictions"), metrik.Candidates)
     with pytest.raises(metrik.InputError, match=r"predictions: expected a matrix in CSR form, .* in .*a.npz"):
         metrik.read(written(tmp_path, "a.npz", npz(**(parts | changed))), "predictions")

@@ -401,7 +401,10 @@ void number_keys(Keys& keys, const Strings& column, std::span<KeyNumber> numbers
   check_kind(keys, false);
   const std::size_t slices =
       std::clamp<std::size_t>(numbers.size() / kSlice, 1, static_cast<std::size_t>(effort.threads));
-  if (slices == 1) return number_slice(keys, column, 0, numbers, timed(effort.poll));
+  if (slices == 1) {
+    number_slice(keys, column, 0, numbers, timed(effort.poll));
+    return;
+  }
   const std::size_t size = (numbers.size() + slices - 1) / slices;
   const auto slice_of = [&](Count block) {
     const std::size_t begin = static_cast<std::size_t>(block) * size;
