@@ -466,6 +466,8 @@ def test_the_arguments_themselves(tmp_path: Path) -> None:
         metrik.read(path, "run")  # type: ignore[call-overload]
     with pytest.raises(metrik.InputTypeError, match="path: expected a path, found BytesIO"):
         metrik.read(io.BytesIO(RUN), "predictions")  # type: ignore[call-overload]
+    with pytest.raises(metrik.InputError, match="path: expected a path, found"):
+        metrik.read("a\0b.csv", "predictions")
 
 
 def test_without_pyarrow_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,6 +101,8 @@ def read(
     """
     if not isinstance(path, (str, os.PathLike)):
         raise type_error("path", "a path", type(path).__name__)
+    if "\0" in str(path):
+        raise input_error("path", "a path", repr(str(path)))
     if role not in COLUMNS:
         raise input_error("role", f"one of {', '.join(COLUMNS)}", repr(role))
     given = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}

@@ -10,7 +10,7 @@ import numpy as np
 from metrik._errors import type_error
 from metrik._inputs.candidates import Candidates
 from metrik._inputs.canonical import Exclude, Lists, Rankings, Rows, Truth, taken
-from metrik._inputs.names import Names, names_of
+from metrik._inputs.names import OF_ANOTHER_KIND, Names, names_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -218,5 +218,4 @@ def _check_all_named(lists: dict[str, Lists | Candidates]) -> None:
     first = kinds.get("truth", next(iter(kinds.values()), ""))
     for argument, kind in kinds.items():
         if kind != first:
-            hint = "of different kinds none is the same; convert one side, such as by .astype(str)"
-            raise type_error(argument, f"items that are {first}, as in the truth", kind, hint=hint)
+            raise type_error(argument, f"items that are {first}, as in the truth", kind, hint=OF_ANOTHER_KIND)

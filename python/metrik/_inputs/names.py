@@ -27,6 +27,9 @@ Packed: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.uint8]]"
 _SHIFT, _LOW = np.uint64(32), np.uint64(2**32 - 1)  # a pair of numbers as one integer
 
 
+OF_ANOTHER_KIND = "none of one kind is any of another: convert one side, as by .astype(str); ids in TREC files are str"
+
+
 @dataclass(frozen=True, eq=False)
 class Names:
     """Distinct names, in the order in which they came. One of several columns is numbered part by part.
@@ -85,8 +88,7 @@ class Names:
     def check_kinds(self, kinds: Sequence[str], argument: str) -> None:
         """Raise InputTypeError unless names of these kinds could be among those here."""
         if tuple(kinds) != self.kinds:
-            hint = "of different kinds none is the same; convert one side, such as by .astype(str)"
-            raise type_error(argument, f"keys that are {_listed(self.kinds)}", _listed(kinds), hint=hint)
+            raise type_error(argument, f"keys that are {_listed(self.kinds)}", _listed(kinds), hint=OF_ANOTHER_KIND)
 
     @property
     def by_part(self) -> list[Numbers]:
