@@ -82,7 +82,7 @@ fuzz:
 	@echo "no finding"
 else
 fuzz: sanitized
-	@echo "there is no clang++-16 or newer: coverage does not guide the fuzzing"
+	@echo "without clang++-16 or newer, coverage does not guide the fuzzing"
 	$(RUN_SANITIZED) tests/fuzz.py --unguided --seconds $(FUZZ_SECONDS)
 endif
 

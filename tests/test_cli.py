@@ -276,6 +276,7 @@ def parsed(lines: str) -> dict[str, dict[str, str]]:
     return found
 
 
+@pytest.mark.native
 def test_trec_lines_are_those_of_trec_eval(run: Run, qrels: Path, bm25: Path) -> None:
     """In names, in digits, and in their order, which is not the order asked."""
     asked = [part for measure in TREC[::-1] for part in ("-m", measure)]

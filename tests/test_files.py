@@ -124,6 +124,7 @@ class TestTrec:
         with pytest.raises(metrik.InputError, match=r"predictions: expected 6 fields \(query Q0"):
             metrik.read(written(tmp_path, "a", QRELS), "predictions")
 
+    @pytest.mark.native
     def test_as_pytrec_eval(self, tmp_path: Path) -> None:
         pytrec_eval = pytest.importorskip("pytrec_eval")
         generator = np.random.default_rng(7)

@@ -67,7 +67,7 @@ def test_unknown_rows_are_left_out_and_counted() -> None:
     assert report.counts["unknown_actual"] == 2
     assert report.users.tolist() == ["a", "b"]
     assert "2 unknown actual" in repr(report)
-    assert metrik.merge([report, report]).counts["unknown_actual"] == 4
+    assert metrik.merge([report.state, report.state]).counts["unknown_actual"] == 4
     again = metrik.evaluate(pickle.loads(pickle.dumps(truth)), predictions, "P@1", convention="surprise")  # noqa: S301
     assert again == report
 
