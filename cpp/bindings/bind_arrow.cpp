@@ -250,7 +250,6 @@ std::vector<py::array> ArrowColumn::numbers(const std::string& argument) const {
 template <class Place>
 PackedStrings<Place> packed_of(const Piece& piece) {
   const auto* const places = piece.buffer<Place>(1);
-  if (places == nullptr) return {};
   const std::span<const Place> offsets(places + piece.offset, piece.size() + 1);
   const auto* const bytes = piece.buffer<char>(2);
   const auto end = static_cast<std::size_t>(std::max<Place>(0, offsets.back()));

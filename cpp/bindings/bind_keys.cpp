@@ -121,7 +121,7 @@ PyMoved moved(const py::array& numbers, Count users, const std::vector<py::array
               int threads, const std::string& argument) {
   check_users(users);
   const auto rows = view<KeyNumber>(numbers, argument);
-  const Effort effort{.threads = threads, .poll = &poll_signals};
+  const Effort effort = attentive(threads);
   RowCounts counts = [&] {
     const py::gil_scoped_release release;
     return count_rows(rows, users, argument, effort);

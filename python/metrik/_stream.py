@@ -33,6 +33,7 @@ def streamed(call: Call, truth: Truth, batches: Batches) -> tuple[Report, bool]:
         return call.whole(case), share_items(case)
     truth = named(truth)
     assert truth.names is not None  # noqa: S101 - for the type checker
+    call = _with_values_by_number(call, truth)
     known, excluded = Known(truth.names, truth.catalogue, call.num_threads), None
     if call.exclude is not None:
         exclude = of_catalogue(call.exclude, truth.catalogue)
@@ -54,6 +55,17 @@ def streamed(call: Call, truth: Truth, batches: Batches) -> tuple[Report, bool]:
     return stream.report(reader.users or truth.names), stream.items_shared
 
 
+def _with_values_by_number(call: Call, truth: Truth) -> Call:
+    """Return the call with weights and groups in the order of the truth: they are looked up by name once."""
+    nothing = of_rows(Rows(np.zeros(1, np.int64), np.zeros(0, np.int64)))
+    every = Aligned(truth, nothing, None, len(truth))
+    return replace(
+        call,
+        weights=call.weights and call.weights.by_number(every, call.convention),
+        groups=call.groups and call.groups.by_number(every, call.convention),
+    )
+
+
 class _Stream:
     """What was found so far."""
 
@@ -72,13 +84,10 @@ class _Stream:
         predictions = self._call.settled(of_rows(block.rows))
         self.scored = block.rows.scores is not None
         call = self._call
-        if call.weights is not None or call.groups is not None:
-            every = Aligned(self._truth, predictions, None, len(self._truth))
-            call = replace(
-                call,
-                weights=None if call.weights is None else call.weights.of_users(block.users, every, call.convention),
-                groups=None if call.groups is None else call.groups.of_users(block.users, every, call.convention),
-            )
+        if call.weights is not None:
+            call = replace(call, weights=call.weights.of_users(block.users, call.convention))
+        if call.groups is not None:
+            call = replace(call, groups=call.groups.of_users(block.users, call.convention))
         case = replace(self._case(block, predictions), whose=(names, block.users))
         if len(block.rows.items) and len(case.truth.items):
             self.items_shared = self.items_shared or share_items(case)

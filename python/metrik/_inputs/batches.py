@@ -102,7 +102,6 @@ class Entries:
     @staticmethod
     def joined(parts: Sequence[Entries]) -> Entries:
         """Return the rows of all parts, in arrays of their own."""
-        parts = [part for part in parts if len(part)] or parts[:1]  # where there is nothing, types mean nothing
         scores = [part.scores for part in parts if part.scores is not None]
         ranks = [part.ranks for part in parts if part.ranks is not None]
         return Entries(
@@ -186,24 +185,10 @@ class Reader:
             return Rankings.from_rows(
                 Rows(np.zeros(1, np.int64), np.zeros(0, np.int64), users=Names.of_kinds(["str"], ["user"]))
             )
-        assert self.users is not None  # noqa: S101 - there was a batch
         entries = Entries.joined(parts)
-        try:
-            indptr, order = _core.grouped(entries.users, len(self.users), entries.ranks, "predictions")
-        except MetrikError as error:
-            raise self.users.blamed(error) from None
-        if order is not None:
-            entries = entries.at(order)
-        present = np.diff(indptr) > 0
-        rows = Rows(
-            indptr,
-            entries.items,
-            present=None if present.all() else present,
-            scores=entries.scores,
-            users=self.users,
-            catalogue=self.items,
-        )
-        return of_rows(rows)
+        rows = Rows(np.zeros(0, np.int64), entries.items, scores=entries.scores, users=self.users, catalogue=self.items)
+        threads = self._known.threads
+        return of_rows(keyed.brought_together(rows, entries.users, entries.ranks, "predictions", threads))
 
 
 def of_rows(rows: Rows, argument: str = "predictions") -> Rankings | Candidates:
@@ -231,8 +216,6 @@ def blocks(reader: Reader) -> Iterator[Block]:
     finished = _Finished()
     carried: list[Entries] = []
     for batch in reader:
-        if not len(batch):
-            continue
         starts = np.concatenate([[0], np.flatnonzero(batch.users[1:] != batch.users[:-1]) + 1])
         ready: list[Block] = []
         if carried and carried[0].users[0] == batch.users[0]:

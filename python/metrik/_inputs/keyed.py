@@ -46,16 +46,23 @@ def of_entries(columns: EntryColumns, argument: str, known: Known) -> Rows:
         users=names,
         catalogue=catalogue,
     )
+    places = None if ranks is None else rank_array(ranks, f"{argument}.rank")
+    return brought_together(own, numbers, places, argument, known.threads)
+
+
+def brought_together(entries: Rows, numbers: Numbers, ranks: NDArray[Any] | None, argument: str, threads: int) -> Rows:
+    """Return entries of one item each, of users of these numbers, user by user; by rank, if they have ranks."""
+    assert entries.users is not None  # noqa: S101 - entries have users
     if ranks is not None:
-        return _ranked(own, numbers, rank_array(ranks, f"{argument}.rank"), argument)
-    given = [part for part in (own.items, own.grades, own.scores) if part is not None]
-    indptr, moved = _core.moved(numbers, len(names), given, known.threads, argument)
+        return _ranked(entries, numbers, ranks, argument)
+    given = [part for part in (entries.items, entries.grades, entries.scores) if part is not None]
+    indptr, moved = _core.moved(numbers, len(entries.users), given, threads, argument)
     parts = iter(given if moved is None else moved)
-    return own._replace(
+    return entries._replace(
         indptr=indptr,
         items=next(parts),
-        grades=None if own.grades is None else next(parts),
-        scores=None if own.scores is None else next(parts),
+        grades=None if entries.grades is None else next(parts),
+        scores=None if entries.scores is None else next(parts),
         present=_with_rows(indptr),
     )
 

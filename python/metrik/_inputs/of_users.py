@@ -49,13 +49,17 @@ class _OfUsers:
         """Return those of consecutive rows."""
         return self if self.keys is not None else replace(self, values=self.values[users])
 
-    def of_users(self, numbers: NDArray[np.uint32], case: Aligned, convention: Convention) -> Self:
-        """Return those of the users of these numbers, row by row; the case has all users that the truth knows."""
-        known = self._settled(case, convention)
+    def by_number(self, case: Aligned, convention: Convention) -> Self:
+        """Return the same in the order of the rows of a case."""
+        return replace(self, values=self._settled(case, convention), keys=None)
+
+    def of_users(self, numbers: NDArray[np.uint32], convention: Convention) -> Self:
+        """Return those of some rows. Users beyond all rows may go without, if they do not count."""
+        known = self.values
         if (numbers >= len(known)).any() and convention.users not in {"truth", "both"}:
             raise input_error(self.argument, "an entry for each user", "none for one who is not in the truth")
         values = known[np.minimum(numbers, max(0, len(known) - 1))] if len(known) else np.ones(len(numbers))
-        return replace(self, values=values.astype(self.values.dtype), keys=None)
+        return replace(self, values=values.astype(known.dtype))
 
     def _settled(self, case: Aligned, convention: Convention) -> NDArray[Any]:
         """Return one value for each row. Users that the truth does not have may go without, if they do not count."""
