@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import datetime as dt
 import decimal
+import signal
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -711,15 +712,22 @@ def test_rows_of_a_struct_that_are_not_there() -> None:
     assert evaluate(chunks.slice(0, 1))["precision@1"] == 0.5
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Have SIGINT raise KeyboardInterrupt: a process in the background is started with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.native
+@pytest.mark.usefixtures("interruptible")
 def test_f25_ctrl_c_while_a_frame_is_read() -> None:
     def rows() -> Iterator[pa.RecordBatch]:
         for number in range(10**6):
             yield pa.record_batch({"user": [f"user {number}"], "item": ["x"], "score": [1.0]})
             if number == 2000:
-                import _thread  # noqa: PLC0415 - as a signal would come
-
-                _thread.interrupt_main()
+                signal.raise_signal(signal.SIGINT)
 
     schema = next(rows()).schema
     with pytest.raises(KeyboardInterrupt):

@@ -53,8 +53,9 @@ class IntegralTypes {
   bool is_integral_ = false;
 };
 
-// The bytes of a string, in UTF-8, or of bytes. They live as long as `keep`, or as the object.
-std::optional<std::string_view> text_of(py::handle object, bool as_bytes, py::object& keep) {
+// The bytes of a string, in UTF-8, or of bytes. They live as long as the holder, if there is one, or
+// else as the object.
+std::optional<std::string_view> text_of(py::handle object, bool as_bytes, py::object& holder) {
   if (as_bytes) {
     if (!PyBytes_Check(object.ptr())) return std::nullopt;
     return std::string_view(PyBytes_AS_STRING(object.ptr()),
@@ -66,17 +67,17 @@ std::optional<std::string_view> text_of(py::handle object, bool as_bytes, py::ob
     return std::string_view(static_cast<const char*>(PyUnicode_DATA(object.ptr())),
                             static_cast<std::size_t>(PyUnicode_GET_LENGTH(object.ptr())));
   }
-  keep = py::reinterpret_steal<py::object>(
+  holder = py::reinterpret_steal<py::object>(
       PyUnicode_AsEncodedString(object.ptr(), "utf-8", "surrogatepass"));
   char* bytes = nullptr;
-  if (!keep || PyBytes_AsStringAndSize(keep.ptr(), &bytes, &size) != 0)
+  if (!holder || PyBytes_AsStringAndSize(holder.ptr(), &bytes, &size) != 0)
     throw py::error_already_set();
   return std::string_view(bytes, static_cast<std::size_t>(size));
 }
 
 // Where an object stands, for messages.
 struct Position {
-  Count row;
+  Count row = -1;
   Count position;
 };
 
@@ -127,25 +128,50 @@ class IntegerItems {
   Fault fault_{.count = 0};
 };
 
-// Takes the items of all rows, which are strings, or bytes.
-class TextItems {
+// Takes strings, or bytes. They are held until there are many, which threads then number without
+// the GIL.
+class Texts {
  public:
-  TextItems(Keys& keys, bool as_bytes, std::string argument)
-      : keys_(keys), as_bytes_(as_bytes), argument_(std::move(argument)) {}
+  Texts(OwnedKeys& keys, bool as_bytes, int threads, std::string argument)
+      : keys_(keys), as_bytes_(as_bytes), threads_(threads), argument_(std::move(argument)) {}
 
   void take(py::handle item, Position at) {
-    py::object keep;
-    const auto text = text_of(item, as_bytes_, keep);
+    py::object holder;
+    const auto text = text_of(item, as_bytes_, holder);
     if (!text)
       refuse(argument_, as_bytes_ ? "ids that are bytes" : "ids that are strings", item, at);
-    numbers_.push_back(keys_.number_of(*text));
+    held_.push_back(holder ? std::move(holder) : py::reinterpret_borrow<py::object>(item));
+    texts_.push_back(*text);
+    if (texts_.size() >= kHeld * static_cast<std::size_t>(threads_)) number_held();
   }
-  Numbers finish() { return as_array(numbers_); }
+  Numbers finish() {
+    number_held();
+    return as_array(numbers_);
+  }
 
  private:
-  Keys& keys_;
+  static constexpr std::size_t kHeld = std::size_t{1} << 20U;  // a thread: some 24 MB
+
+  void number_held() {
+    const std::size_t known = numbers_.size();
+    numbers_.resize(known + texts_.size());
+    Keys& keys = keys_.to_extend();
+    {
+      const OwnedKeys::Extension extension(keys_);
+      const py::gil_scoped_release release;
+      const auto numbers = std::span(numbers_).subspan(known);
+      number_keys(keys, ScatteredStrings{texts_}, numbers, attentive(threads_));
+    }
+    texts_.clear();
+    held_.clear();
+  }
+
+  OwnedKeys& keys_;
   bool as_bytes_;
+  int threads_;
   std::string argument_;
+  std::vector<py::object> held_;
+  std::vector<std::string_view> texts_;
   std::vector<KeyNumber> numbers_;
 };
 
@@ -277,34 +303,22 @@ PyWalked<py::array_t<std::int64_t>> integer_rows(const PyRows& rows, bool valued
 }
 
 PyWalked<Numbers> text_rows(OwnedKeys& keys, const PyRows& rows, bool as_bytes, bool valued,
-                            const std::string& argument, const std::string& what) {
-  TextItems items(keys.to_extend(), as_bytes, argument);
+                            int threads, const std::string& argument, const std::string& what) {
+  Texts items(keys, as_bytes, threads, argument);
   return walk(rows, items, valued, argument, what);
 }
 
-Numbers number_texts(OwnedKeys& keys, const PyRows& column, bool as_bytes,
+Numbers number_texts(OwnedKeys& keys, const PyRows& column, bool as_bytes, int threads,
                      const std::string& argument) {
-  Numbers numbers(std::ssize(column));
-  const auto out = writable(numbers);
-  Keys& known = keys.to_extend();
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (i >= column.size()) {
-      throw InputError(
-          {.argument = argument, .expected = "a list that stays", .found = "a shorter one"});
-    }
-    const auto held = py::reinterpret_borrow<py::object>(column[i]);
-    py::object keep;
-    const auto text = text_of(held, as_bytes, keep);
-    if (!text) {
-      throw TypeFault({.argument = argument,
-                       .expected = as_bytes ? "bytes" : "strings",
-                       .found = described(held),
-                       .position = static_cast<Count>(i)});
-    }
-    out[i] = known.number_of(*text);
-    if (i % std::size_t{kAtATime} == 0) poll_signals();
-  }
-  return numbers;
+  Texts texts(keys, as_bytes, threads, argument);
+  const auto size = static_cast<Count>(column.size());
+  const Count walked = walk_row(column, [&](py::handle text, py::handle, Count position) {
+    texts.take(text, {.position = position});
+    if (position % kAtATime == 0) poll_signals();
+  });
+  if (walked == size) return texts.finish();
+  throw InputError(
+      {.argument = argument, .expected = "a list that stays", .found = "one of another length"});
 }
 
 }  // namespace
@@ -314,10 +328,10 @@ void bind_objects(py::module_& module) {
              py::arg("what"),
              "Of rows of integers: (indptr, items, values or None, present or None).");
   module.def("text_rows", &text_rows, py::arg("keys"), py::arg("rows"), py::arg("as_bytes"),
-             py::arg("valued"), py::arg("argument"), py::arg("what"),
+             py::arg("valued"), py::arg("threads"), py::arg("argument"), py::arg("what"),
              "The same of rows of strings or bytes, whose items become numbers of keys.");
   module.def("number_texts", &number_texts, py::arg("keys"), py::arg("column"), py::arg("as_bytes"),
-             py::arg("argument"), "The number of each string, or bytes, of a list.");
+             py::arg("threads"), py::arg("argument"), "The number of each string, or bytes, of a list.");
 }
 
 }  // namespace metrik::bindings

@@ -442,6 +442,7 @@ template void number_keys(Keys&, const PackedStrings<std::int64_t>&, std::span<K
                           const Effort&);
 template void number_keys(Keys&, const StringViews&, std::span<KeyNumber>, const Effort&);
 template void number_keys(Keys&, const FixedStrings&, std::span<KeyNumber>, const Effort&);
+template void number_keys(Keys&, const ScatteredStrings&, std::span<KeyNumber>, const Effort&);
 
 std::vector<KeyNumber> adopt(Keys& keys, const Keys& others, const std::string& argument,
                              const Effort& effort) {

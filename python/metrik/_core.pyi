@@ -360,7 +360,11 @@ def moved(
     """
 
 def number_texts(
-    keys: Keys, column: list[typing.Any], as_bytes: bool, argument: str
+    keys: Keys,
+    column: list[typing.Any],
+    as_bytes: bool,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+    argument: str,
 ) -> numpy.typing.NDArray[numpy.uint32]:
     """
     The number of each string, or bytes, of a list.
@@ -388,7 +392,13 @@ def read_trec(
     """
 
 def text_rows(
-    keys: Keys, rows: list[typing.Any], as_bytes: bool, valued: bool, argument: str, what: str
+    keys: Keys,
+    rows: list[typing.Any],
+    as_bytes: bool,
+    valued: bool,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+    argument: str,
+    what: str,
 ) -> tuple[
     numpy.typing.NDArray[numpy.int64],
     numpy.typing.NDArray[numpy.uint32],

@@ -54,6 +54,13 @@ struct FixedStrings {
   }
 };
 
+struct ScatteredStrings {
+  std::span<const std::string_view> strings;
+
+  [[nodiscard]] std::size_t size() const noexcept { return strings.size(); }
+  [[nodiscard]] std::string_view operator[](std::size_t i) const { return strings[i]; }
+};
+
 // What tells a key from others at a glance: an integer, or a string of up to 16 bytes, wholly. Of a
 // longer string it is a hash, and two that look alike have yet to be compared.
 struct Glance {
