@@ -53,8 +53,8 @@ class IntegralTypes {
   bool is_integral_ = false;
 };
 
-// The bytes of a string, in UTF-8, or of bytes. They live as long as the holder, if there is one, or
-// else as the object.
+// The bytes of a string, in UTF-8, or of bytes. They live as long as the holder, if there is one,
+// or else as the object.
 std::optional<std::string_view> text_of(py::handle object, bool as_bytes, py::object& holder) {
   if (as_bytes) {
     if (!PyBytes_Check(object.ptr())) return std::nullopt;
@@ -331,7 +331,8 @@ void bind_objects(py::module_& module) {
              py::arg("valued"), py::arg("threads"), py::arg("argument"), py::arg("what"),
              "The same of rows of strings or bytes, whose items become numbers of keys.");
   module.def("number_texts", &number_texts, py::arg("keys"), py::arg("column"), py::arg("as_bytes"),
-             py::arg("threads"), py::arg("argument"), "The number of each string, or bytes, of a list.");
+             py::arg("threads"), py::arg("argument"),
+             "The number of each string, or bytes, of a list.");
 }
 
 }  // namespace metrik::bindings

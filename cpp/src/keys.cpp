@@ -320,24 +320,35 @@ void number_integers(Keys& keys, std::span<const T> column, std::span<KeyNumber>
     number_each(keys, column.size(), key_at, numbers, checkpoint);
     return;
   }
-  const auto number_of = [&](std::uint64_t key) {
+  // First each key gets its place among the different ones, then these are looked up, many at a
+  // time.
+  std::vector<std::uint64_t> different;
+  const auto place_of = [&](std::uint64_t key) {
     const std::uint64_t distance = key - low;
-    if (distance >= near.size()) return keys.number_of(key);  // another thread has written it since
-    KeyNumber& number = near[static_cast<std::size_t>(distance)];
-    if (number == kNoKey) number = keys.number_of(key);
-    return number;
+    KeyNumber none = kNoKey;  // of a key that another thread has written since
+    KeyNumber& place = distance < near.size() ? near[static_cast<std::size_t>(distance)] : none;
+    if (place != kNoKey) return place;
+    place = static_cast<KeyNumber>(different.size());
+    different.push_back(key);
+    return place;
   };
   std::uint64_t last = low;
-  KeyNumber last_number = kNoKey;
+  KeyNumber last_place = kNoKey;
   in_chunks(column.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint64_t key = key_at(i);
-      if (last_number == kNoKey || key != last) {  // those of a user often stand together
+      if (last_place == kNoKey || key != last) {  // those of a user often stand together
         last = key;
-        last_number = number_of(key);
+        last_place = place_of(key);
       }
-      numbers[i] = last_number;
+      numbers[i] = last_place;
     }
+  });
+  std::vector<KeyNumber> found(different.size());
+  const auto different_at = [&](std::size_t i) { return different[i]; };
+  number_each(keys, different.size(), different_at, found, checkpoint);
+  in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (KeyNumber& number : numbers.subspan(begin, end - begin)) number = found[number];
   });
 }
 

@@ -17,6 +17,7 @@
 #include "dispatch.hpp"
 #include "metrik/error.hpp"
 #include "metrik/topk.hpp"
+#include "no_checkpoint.hpp"
 #include "rank/placing.hpp"
 #include "rank/score_ranking.hpp"
 #include "request.hpp"
@@ -26,7 +27,6 @@ namespace {
 
 using namespace tests;
 
-const Checkpoint no_checkpoint = [] {};
 constexpr Ties kTies[] = {Ties::lowest_id, Ties::highest_id, Ties::input_order};
 constexpr auto kSize = static_cast<std::ptrdiff_t>(sizeof(float));
 

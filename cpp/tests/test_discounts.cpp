@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "discounts.hpp"
+#include "no_checkpoint.hpp"
 
 namespace metrik {
 namespace {
@@ -72,7 +73,7 @@ constexpr Known kKnown[] = {
     {1356027442, 0x1.0e091dfd32524p-5, 0x1.0e091dfd5afeep-5},
 };
 
-constexpr Discount kKinds[] = {Discount::log2, Discount::log2_floored};
+constexpr Discount kDiscounts[] = {Discount::log2, Discount::log2_floored};
 
 TEST_CASE("discounts are the correctly rounded values") {
   for (const Known& known : kKnown) {
@@ -93,7 +94,7 @@ TEST_CASE("discounts at powers of two are reciprocals of integers") {
 }
 
 TEST_CASE("discounts never rise with the rank") {
-  for (const Discount kind : kKinds) {
+  for (const Discount kind : kDiscounts) {
     double above = std::numeric_limits<double>::infinity();
     for (Count rank = 1; rank <= 10000; ++rank) {
       const double here = discount(kind, rank);
@@ -104,11 +105,9 @@ TEST_CASE("discounts never rise with the rank") {
   }
 }
 
-const Checkpoint no_checkpoint = [] {};
-
 TEST_CASE("a table holds the discounts and their sums in rank order") {
   constexpr Count kDepth = 5000;
-  for (const Discount kind : kKinds) {
+  for (const Discount kind : kDiscounts) {
     const DiscountTable table(kind, kDepth, 0, no_checkpoint);
     REQUIRE(table.depth() == kDepth);
     CHECK(table.sum_to(0) == 0);
@@ -123,7 +122,7 @@ TEST_CASE("a table holds the discounts and their sums in rank order") {
 }
 
 TEST_CASE("a table is asked for discounts below its depth too, and is not made for all of them") {
-  for (const Discount kind : kKinds) {
+  for (const Discount kind : kDiscounts) {
     CHECK(DiscountTable(kind, 3, 100, no_checkpoint).depth() == 100);
     const DiscountTable table(kind, 3, Count{1} << 40U, no_checkpoint);
     CHECK(table.depth() < 100000);

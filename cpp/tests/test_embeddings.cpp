@@ -182,34 +182,34 @@ struct Matrix {
   }
 };
 
-enum class Kind : std::uint8_t { spread, equal, near, uneven, small, tiny };
+enum class Draw : std::uint8_t { spread, equal, near, uneven, small, tiny };
 
 template <class Number>
-Number drawn(Kind kind, std::mt19937_64& random) {
+Number drawn(Draw kind, std::mt19937_64& random) {
   const auto fraction = static_cast<double>(random() >> 11U) * 0x1p-53 - 0.5;
   if constexpr (std::is_same_v<Number, std::uint16_t>) {
-    if (kind == Kind::equal) return 0x3c00;  // 1
-    const std::uint64_t exponent = kind == Kind::spread ? 15 : random() % 25;
+    if (kind == Draw::equal) return 0x3c00;  // 1
+    const std::uint64_t exponent = kind == Draw::spread ? 15 : random() % 25;
     return static_cast<std::uint16_t>((random() & 0x83ffU) | exponent << 10U);
   } else {
-    if (kind == Kind::equal) return 1;
+    if (kind == Draw::equal) return 1;
     // The difference is lost in the rounding of a product, but not in the number's own.
-    if (kind == Kind::near) return static_cast<Number>(1 + fraction * 0x1p-20);
-    if (kind == Kind::small) return static_cast<Number>(fraction * 0x1p-90);  // as a product, lost
+    if (kind == Draw::near) return static_cast<Number>(1 + fraction * 0x1p-20);
+    if (kind == Draw::small) return static_cast<Number>(fraction * 0x1p-90);  // as a product, lost
     // A square, but for a few bits.
-    const bool lost = kind == Kind::tiny && std::is_same_v<Number, double>;
+    const bool lost = kind == Draw::tiny && std::is_same_v<Number, double>;
     return static_cast<Number>(lost ? fraction * 0x1p-530 : fraction);
   }
 }
 
 template <class Number>
-Matrix drawn_matrix(Count rows, Count width, Kind kind, std::mt19937_64& random) {
+Matrix drawn_matrix(Count rows, Count width, Draw kind, std::mt19937_64& random) {
   const Count stride = width + static_cast<Count>(random() % 3);
   std::vector<Number> numbers(static_cast<std::size_t>(rows > 0 ? (rows - 1) * stride + width : 0));
   for (Number& number : numbers) number = drawn<Number>(kind, random);
-  if (kind == Kind::tiny) std::fill_n(numbers.begin(), std::min(rows, Count{1}) * width, Number{0});
+  if (kind == Draw::tiny) std::fill_n(numbers.begin(), std::min(rows, Count{1}) * width, Number{0});
   if constexpr (!std::is_same_v<Number, std::uint16_t>) {
-    for (Count row = 0; kind == Kind::uneven && row < rows; ++row) {  // from 1e-30 to 1e30
+    for (Count row = 0; kind == Draw::uneven && row < rows; ++row) {  // from 1e-30 to 1e30
       const auto factor = std::pow(10.0, static_cast<double>(random() % 61) - 30);
       const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(row * stride);
       for (auto at = first; at != first + static_cast<std::ptrdiff_t>(width); ++at) {
@@ -220,7 +220,7 @@ Matrix drawn_matrix(Count rows, Count width, Kind kind, std::mt19937_64& random)
   return {.rows = rows, .width = width, .stride = stride, .numbers = std::move(numbers)};
 }
 
-Matrix drawn_matrix(ScoreType type, Count rows, Count width, Kind kind, std::mt19937_64& random) {
+Matrix drawn_matrix(ScoreType type, Count rows, Count width, Draw kind, std::mt19937_64& random) {
   switch (type) {
     case ScoreType::float16:
       return drawn_matrix<std::uint16_t>(rows, width, kind, random);
@@ -257,10 +257,10 @@ struct Model {
 constexpr Count kUsers = 20;
 constexpr Count kItems = 600;  // some tiles
 
-Model drawn_model(ScoreType users, ScoreType items, Count width, Kind kind,
+Model drawn_model(ScoreType users, ScoreType items, Count width, Draw kind,
                   std::mt19937_64& random) {
-  const bool alike = kind > Kind::uneven || random() % 2 == 0;
-  const Kind unlike = alike ? kind : Kind::uneven;
+  const bool alike = kind > Draw::uneven || random() % 2 == 0;
+  const Draw unlike = alike ? kind : Draw::uneven;
   return {.users = drawn_matrix(users, kUsers, width, unlike, random),
           .items = drawn_matrix(items, kItems, width, kind, random)};
 }
@@ -355,12 +355,12 @@ void check_screening(const Model& model, const Question& question = {}) {
 }
 
 constexpr std::array kTypes = {ScoreType::float32, ScoreType::float64, ScoreType::float16};
-constexpr std::array kKinds = {Kind::spread, Kind::equal, Kind::near,
-                               Kind::uneven, Kind::small, Kind::tiny};
+constexpr std::array kDraws = {Draw::spread, Draw::equal, Draw::near,
+                               Draw::uneven, Draw::small, Draw::tiny};
 
 TEST_CASE("products that are as wrong as they may be change nothing of what is found") {
   std::mt19937_64 random(1);
-  for (const Kind kind : kKinds) {
+  for (const Draw kind : kDraws) {
     for (const ScoreType type : kTypes) {
       const Count width = 1 + static_cast<Count>(random() % 20);
       CAPTURE(static_cast<int>(kind));
@@ -371,7 +371,7 @@ TEST_CASE("products that are as wrong as they may be change nothing of what is f
            {Similarity::dot, Similarity::cosine, Similarity::euclidean}) {
         CAPTURE(static_cast<int>(similarity));
         model.similarity = similarity;
-        if (kind == Kind::tiny && similarity == Similarity::cosine) continue;  // without direction
+        if (kind == Draw::tiny && similarity == Similarity::cosine) continue;  // without direction
         for (const bool narrowed : {false, true}) {
           CAPTURE(narrowed);
           model.narrowed = narrowed;
@@ -397,7 +397,7 @@ TEST_CASE("of a restriction, what is excluded and a least score, products change
   }
   excluded[3].resize(static_cast<std::size_t>(kItems));  // all there are
   std::iota(excluded[3].begin(), excluded[3].end(), 0);
-  for (const Kind kind : kKinds) {
+  for (const Draw kind : kDraws) {
     CAPTURE(static_cast<int>(kind));
     Model model = drawn_model(ScoreType::float32, ScoreType::float32, 12, kind, random);
     const Question question{.exclude = lists(excluded)};
@@ -416,7 +416,7 @@ TEST_CASE("of a restriction, what is excluded and a least score, products change
 
 TEST_CASE("the best are those of a plain sort, and none are listed where there are none") {
   std::mt19937_64 random(3);
-  const Model model = drawn_model(ScoreType::float64, ScoreType::float64, 3, Kind::spread, random);
+  const Model model = drawn_model(ScoreType::float64, ScoreType::float64, 3, Draw::spread, random);
   const auto number = [](const Matrix& matrix, Count row, Count place) {
     return std::get<std::vector<double>>(
         matrix.numbers)[static_cast<std::size_t>(row * matrix.stride + place)];
@@ -448,8 +448,8 @@ TEST_CASE("without users, without items, or with fewer than are asked for") {
   std::mt19937_64 random(4);
   for (const auto& [users, items] :
        {std::pair{0, 600}, std::pair{20, 0}, std::pair{0, 0}, std::pair{1, 1}, std::pair{20, 7}}) {
-    const Model model{.users = drawn_matrix(ScoreType::float32, users, 5, Kind::spread, random),
-                      .items = drawn_matrix(ScoreType::float32, items, 5, Kind::spread, random)};
+    const Model model{.users = drawn_matrix(ScoreType::float32, users, 5, Draw::spread, random),
+                      .items = drawn_matrix(ScoreType::float32, items, 5, Draw::spread, random)};
     for (const int threads : {1, 2, 3}) {
       const Best best = best_of(model.view(&sgemm<plainly>), {}, threads);
       CHECK(best == best_of(model.view(nullptr)));
@@ -507,7 +507,7 @@ constexpr std::array kOrders = {Ties::lowest_id, Ties::highest_id, Ties::input_o
 
 TEST_CASE("F8: products that are no numbers lead to no place that there is not") {
   std::mt19937_64 random(5);
-  Model model = drawn_model(ScoreType::float32, ScoreType::float32, 12, Kind::spread, random);
+  Model model = drawn_model(ScoreType::float32, ScoreType::float32, 12, Draw::spread, random);
   Row all(static_cast<std::size_t>(kItems));
   std::iota(all.begin(), all.end(), 0);
   for (const Ties ties : kOrders) {
@@ -535,7 +535,7 @@ TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place th
           &sgemm<while_candidates_meet>, &sgemm<while_vectors_change>}) {
       for (const bool restricted : {false, true}) {
         const Model sound =
-            drawn_model(ScoreType::float32, ScoreType::float32, 12, Kind::spread, random);
+            drawn_model(ScoreType::float32, ScoreType::float32, 12, Draw::spread, random);
         Row all(static_cast<std::size_t>(kItems));
         std::iota(all.begin(), all.end(), 0);
         for (const bool of_users : {false, true}) {
@@ -561,8 +561,8 @@ TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place th
 
 TEST_CASE("F25: a poll that throws ends the call, however long each product takes") {
   std::mt19937_64 random(6);
-  Model model = drawn_model(ScoreType::float32, ScoreType::float32, 4, Kind::spread, random);
-  model.items = drawn_matrix(ScoreType::float32, 40 * kItems, 4, Kind::spread, random);
+  Model model = drawn_model(ScoreType::float32, ScoreType::float32, 4, Draw::spread, random);
+  model.items = drawn_matrix(ScoreType::float32, 40 * kItems, 4, Draw::spread, random);
   Embeddings embeddings = model.view(&sgemm<slowly>);
   for (const int threads : {1, 2}) {
     CAPTURE(threads);

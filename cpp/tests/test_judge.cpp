@@ -12,6 +12,7 @@
 #include "judge.hpp"
 #include "ladder.hpp"
 #include "metrics/metric.hpp"
+#include "no_checkpoint.hpp"
 
 namespace metrik {
 namespace {
@@ -19,7 +20,6 @@ namespace {
 using Ids = std::vector<std::int64_t>;
 using Counts = std::vector<Count>;
 
-const Checkpoint no_checkpoint = [] {};
 constexpr std::uint64_t kAnyId = ~std::uint64_t{0} >> 1U;  // the bits of ids of any size
 
 template <class ListId = std::int64_t>

@@ -10,13 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "no_checkpoint.hpp"
 #include "rank/key_order.hpp"
 #include "rank/radix_sort.hpp"
 
 namespace metrik {
 namespace {
-
-const Checkpoint no_checkpoint = [] {};
 
 template <class Number>
 struct Numbered {

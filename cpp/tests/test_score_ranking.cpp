@@ -19,6 +19,7 @@
 #include "dispatch.hpp"
 #include "metrik/error.hpp"
 #include "metrik/topk.hpp"
+#include "no_checkpoint.hpp"
 #include "rank/score_ranking.hpp"
 #include "request.hpp"
 
@@ -26,8 +27,6 @@ namespace metrik {
 namespace {
 
 using namespace tests;
-
-const Checkpoint no_checkpoint = [] {};
 
 template <class Score>
 constexpr ScoreType kType = ScoreType::float32;

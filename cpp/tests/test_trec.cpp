@@ -14,7 +14,7 @@
 namespace metrik {
 namespace {
 
-using Row = std::tuple<std::string, std::string, double>;
+using Entry = std::tuple<std::string, std::string, double>;
 
 // The file in parts of so many bytes.
 TrecColumns parsed(std::string_view text, std::optional<TrecFormat> format = std::nullopt,
@@ -35,10 +35,10 @@ std::string string_of(const StringColumn& column, std::size_t i) {
           column.bytes.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-std::vector<Row> rows_of(const TrecColumns& columns) {
+std::vector<Entry> rows_of(const TrecColumns& columns) {
   REQUIRE(columns.queries.offsets.size() == columns.numbers.size() + 1);
   REQUIRE(columns.documents.offsets.size() == columns.numbers.size() + 1);
-  std::vector<Row> rows;
+  std::vector<Entry> rows;
   rows.reserve(columns.numbers.size());
   for (std::size_t i = 0; i < columns.numbers.size(); ++i) {
     rows.emplace_back(string_of(columns.queries, i), string_of(columns.documents, i),
@@ -82,16 +82,16 @@ constexpr std::string_view kSixFields = "6 fields (query Q0 document rank score 
 }  // namespace
 
 TEST_CASE("a run, cut anywhere") {
-  const std::vector<Row> expected = {{"q1", "d1", 0.5},
-                                     {"q1", "d\xC3\xA9", -1e-3},
-                                     {"q2", "#", std::numeric_limits<double>::infinity()}};
+  const std::vector<Entry> expected = {{"q1", "d1", 0.5},
+                                       {"q1", "d\xC3\xA9", -1e-3},
+                                       {"q2", "#", std::numeric_limits<double>::infinity()}};
   for (std::size_t part = 1; part <= kRunText.size(); ++part) {
     CHECK(rows_of(parsed(kRunText, std::nullopt, part)) == expected);
   }
 }
 
 TEST_CASE("qrels have grades, which may be negative") {
-  const std::vector<Row> expected = {{"1", "d1", 2}, {"01", "d2", -2}, {"1", "d3", 0x1p53}};
+  const std::vector<Entry> expected = {{"1", "d1", 2}, {"01", "d2", -2}, {"1", "d3", 0x1p53}};
   CHECK(rows_of(parsed("1 0 d1 2\n01 0 d2 -2\n1 0 d3 9007199254740992\n")) == expected);
 }
 
@@ -102,8 +102,8 @@ TEST_CASE("a file without lines is a file") {
 }
 
 TEST_CASE("a byte order mark is no part of the first name") {
-  CHECK(rows_of(parsed("\xEF\xBB\xBFq 0 d 1\n")) == std::vector<Row>{{"q", "d", 1}});
-  CHECK(rows_of(parsed("\xEF\xBB\xBF# comment\nq 0 d 1\n")) == std::vector<Row>{{"q", "d", 1}});
+  CHECK(rows_of(parsed("\xEF\xBB\xBFq 0 d 1\n")) == std::vector<Entry>{{"q", "d", 1}});
+  CHECK(rows_of(parsed("\xEF\xBB\xBF# comment\nq 0 d 1\n")) == std::vector<Entry>{{"q", "d", 1}});
 }
 
 TEST_CASE("scores as they are written") {
@@ -152,7 +152,7 @@ TEST_CASE("F32: what is no text is refused") {
        {"\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF",
         "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
     CHECK(rows_of(parsed("q 0 " + std::string(bytes) + " 1\n")) ==
-          std::vector<Row>{{"q", std::string(bytes), 1}});
+          std::vector<Entry>{{"q", std::string(bytes), 1}});
   }
 }
 

@@ -51,8 +51,9 @@ def taken(rows: Rows, sources: NDArray[np.int64]) -> Rows:
     lengths, starts, present = np.zeros(len(sources), np.int64), np.zeros(len(sources), np.int64), ~absent
     if size:
         known = np.where(absent, 0, sources)
-        own = np.diff(rows.indptr) if rows.lengths is None else rows.lengths
-        lengths, starts = np.where(absent, 0, own[known]), rows.indptr[:-1][known]
+        starts = rows.indptr[known]
+        own = rows.indptr[known + 1] - starts if rows.lengths is None else rows.lengths[known]
+        lengths = np.where(absent, 0, own)
         present &= True if rows.present is None else rows.present[known]
     indptr: Offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     places = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)

@@ -1,0 +1,10 @@
+// What loops that need not stop for breath are given.
+#pragma once
+
+#include "checkpoint.hpp"
+
+namespace metrik {
+
+inline const Checkpoint no_checkpoint = [] {};
+
+}  // namespace metrik
