@@ -210,6 +210,35 @@ void check_count_beating(std::size_t size, std::mt19937_64& random) {
   }
 }
 
+template <class Score>
+void check_count_above(std::size_t size, std::mt19937_64& random) {
+  const std::size_t padded = (size + kCompared - 1) / kCompared * kCompared;
+  const std::vector<Score> scores = draw_scores<Score>(padded, random);
+  const std::span<const Score> all = std::span(scores).subspan(1, padded);
+  std::vector<std::uint32_t> expected;
+  for (const Score bound : all) {
+    const auto above =
+        std::ranges::count_if(all.first(size), [&](Score one) { return one > bound; });
+    expected.push_back(static_cast<std::uint32_t>(above));
+  }
+  for (const Isa isa : available_isas()) {
+    CAPTURE(name_of(isa));
+    std::vector<std::uint32_t> counts(padded, 1000);  // which is overwritten
+    score_kernels<Score>(isa).count_above(all.data(), size, padded, counts.data());
+    CHECK(counts == expected);
+  }
+}
+
+TEST_CASE("F31: every instruction set counts the scores above each of them") {
+  std::mt19937_64 random(4);
+  for (std::size_t size = 0; size <= 130; ++size) {
+    CAPTURE(size);
+    check_count_above<float>(size, random);
+    check_count_above<double>(size, random);
+    check_count_above<std::int64_t>(size, random);
+  }
+}
+
 TEST_CASE("F31: every instruction set counts the scores that beat each of some bounds") {
   std::mt19937_64 random(3);
   for (std::size_t size = 0; size <= 200; ++size) {

@@ -52,6 +52,12 @@ __m256i spread(std::uint64_t bits) {
   return _mm256_cmpeq_epi64(own, lanes);
 }
 
+void store_low_halves(std::uint32_t* to, __m256i numbers) {
+  const __m256i low =
+      _mm256_permutevar8x32_epi32(numbers, _mm256_setr_epi32(0, 2, 4, 6, 0, 0, 0, 0));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(low));
+}
+
 struct Float32Lanes {
   static constexpr std::size_t kWidth = 8;
   static constexpr float kLowest = kLowestFloat;
@@ -82,6 +88,14 @@ struct Float32Lanes {
     return mask(_mm256_cmp_ps(scores, bound, _CMP_GT_OQ));
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
+  using Counts = __m256i;
+  static Counts none() { return _mm256_setzero_si256(); }
+  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+    return _mm256_sub_epi32(counts, _mm256_castps_si256(_mm256_cmp_ps(score, bound, _CMP_GT_OQ)));
+  }
+  static void store(std::uint32_t* to, Counts counts) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), counts);
+  }
 };
 
 struct Float64Lanes {
@@ -111,6 +125,12 @@ struct Float64Lanes {
     return mask(_mm256_cmp_pd(scores, bound, _CMP_GT_OQ));
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
+  using Counts = __m256i;
+  static Counts none() { return _mm256_setzero_si256(); }
+  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+    return _mm256_sub_epi64(counts, _mm256_castpd_si256(_mm256_cmp_pd(score, bound, _CMP_GT_OQ)));
+  }
+  static void store(std::uint32_t* to, Counts counts) { store_low_halves(to, counts); }
 };
 
 struct Int64Lanes {
@@ -145,6 +165,12 @@ struct Int64Lanes {
     return mask(_mm256_cmpgt_epi64(scores, bound));
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
+  using Counts = __m256i;
+  static Counts none() { return _mm256_setzero_si256(); }
+  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+    return _mm256_sub_epi64(counts, _mm256_cmpgt_epi64(score, bound));
+  }
+  static void store(std::uint32_t* to, Counts counts) { store_low_halves(to, counts); }
 };
 
 }  // namespace

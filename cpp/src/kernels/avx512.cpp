@@ -70,6 +70,13 @@ struct Float32Lanes {
     return _mm512_cmp_ps_mask(scores, bound, _CMP_GT_OQ);
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
+  using Counts = __m512i;
+  static Counts none() { return _mm512_setzero_si512(); }
+  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+    const __mmask16 above = _mm512_cmp_ps_mask(score, bound, _CMP_GT_OQ);
+    return _mm512_mask_add_epi32(counts, above, counts, _mm512_set1_epi32(1));
+  }
+  static void store(std::uint32_t* to, Counts counts) { _mm512_storeu_si512(to, counts); }
 };
 
 struct Float64Lanes {
@@ -96,6 +103,15 @@ struct Float64Lanes {
     return _mm512_cmp_pd_mask(scores, bound, _CMP_GT_OQ);
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
+  using Counts = __m512i;
+  static Counts none() { return _mm512_setzero_si512(); }
+  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+    const __mmask8 above = _mm512_cmp_pd_mask(score, bound, _CMP_GT_OQ);
+    return _mm512_mask_add_epi64(counts, above, counts, _mm512_set1_epi64(1));
+  }
+  static void store(std::uint32_t* to, Counts counts) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi64_epi32(counts));
+  }
 };
 
 struct Int64Lanes {
@@ -121,6 +137,15 @@ struct Int64Lanes {
     return _mm512_cmp_epi64_mask(scores, bound, _MM_CMPINT_NLE);
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
+  using Counts = __m512i;
+  static Counts none() { return _mm512_setzero_si512(); }
+  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+    const __mmask8 above = _mm512_cmp_epi64_mask(score, bound, _MM_CMPINT_NLE);
+    return _mm512_mask_add_epi64(counts, above, counts, _mm512_set1_epi64(1));
+  }
+  static void store(std::uint32_t* to, Counts counts) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi64_epi32(counts));
+  }
 };
 
 }  // namespace

@@ -73,6 +73,12 @@ struct ScoreLanes {
     bits = (bits + (bits >> 4U)) & 0x0f0f0f0f0f0f0f0fU;
     return static_cast<std::int64_t>(bits * 0x0101010101010101U >> 56U);
   }
+  using Counts = std::uint32_t;
+  static Counts none() { return 0; }
+  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+    return counts + above(score, bound);
+  }
+  static void store(std::uint32_t* to, Counts counts) { *to = counts; }
 };
 
 }  // namespace

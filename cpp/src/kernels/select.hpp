@@ -112,9 +112,33 @@ void count_beating(const typename Lanes::Score* scores, std::size_t size,
 }
 
 template <class Lanes>
+void count_above(const typename Lanes::Score* scores, std::size_t size, std::size_t padded,
+                 std::uint32_t* counts) {
+  constexpr std::size_t kVectors = kCompared / Lanes::kWidth;
+  for (std::size_t begin = 0; begin < padded; begin += kCompared) {
+    typename Lanes::Vector own[kVectors];
+    typename Lanes::Counts above[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      own[v] = Lanes::load(scores + begin + v * Lanes::kWidth);
+      above[v] = Lanes::none();
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto score = Lanes::all(scores[i]);
+      for (std::size_t v = 0; v < kVectors; ++v) {
+        above[v] = Lanes::one_more_where_above(above[v], score, own[v]);
+      }
+    }
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      Lanes::store(counts + begin + v * Lanes::kWidth, above[v]);
+    }
+  }
+}
+
+template <class Lanes>
 inline constexpr ScoreKernels<typename Lanes::Score> kScoreKernels = {
     .group_maxima = &group_maxima<Lanes>,
     .find_at_least = &find_at_least<Lanes>,
-    .count_beating = &count_beating<Lanes>};
+    .count_beating = &count_beating<Lanes>,
+    .count_above = &count_above<Lanes>};
 
 }  // namespace metrik

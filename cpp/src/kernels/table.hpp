@@ -29,6 +29,9 @@ struct UnitDigits {
 inline constexpr std::size_t kChunkScores = 256;
 inline constexpr std::size_t kGroups = 16;
 
+// So many scores, or a multiple, are compared with each other.
+inline constexpr std::size_t kCompared = 32;
+
 // No score is lower.
 inline constexpr float kLowestFloat = -__builtin_inff();
 inline constexpr double kLowestDouble = -__builtin_inf();
@@ -47,6 +50,9 @@ struct ScoreKernels {
   // `strict` on only these; those before it are also beaten by equal scores.
   void (*count_beating)(const Score* scores, std::size_t size, const Score* bounds,
                         std::size_t strict, std::size_t size_of_bounds, std::int64_t* counts);
+  // How many of the first `size` scores are above each of `padded`, of which they are the first.
+  void (*count_above)(const Score* scores, std::size_t size, std::size_t padded,
+                      std::uint32_t* counts);
 };
 
 // Vectors are multiplied and compared in double precision, each pair's terms added as

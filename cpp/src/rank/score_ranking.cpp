@@ -37,6 +37,7 @@ constexpr std::size_t kCountedEach = 64;
 // So many entries at most are put in order by counting, which takes the square of their number:
 // more are sorted sooner by their digits.
 constexpr std::size_t kCountedEntries = 128;
+static_assert(kCountedEntries % kCompared == 0);
 
 // So few entries are sorted sooner than the values of a digit are counted.
 constexpr std::size_t kComparedEntries = 64;
@@ -272,6 +273,20 @@ void KeyRanking<Row>::gather(std::size_t keep, Ties ties, const Checkpoint& chec
   }
 }
 
+// All that can be ranked and is no NaN.
+template <class Row>
+void KeyRanking<Row>::gather_all() {
+  const std::span<const Key> keys(row_.piece(0, size_), size_);
+  entries_.resize(size_);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < size_; ++i) {
+    const Entry entry{keys[i], static_cast<std::uint32_t>(i)};
+    entries_[count] = entry;
+    count += entry.key >= least_ && !is_excluded(i) ? 1U : 0U;
+  }
+  entries_.resize(count);
+}
+
 template <class Row>
 void KeyRanking<Row>::gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint) {
   if (!has_nan_ || has_least_ || entries_.size() >= keep) return;
@@ -285,15 +300,15 @@ void KeyRanking<Row>::gather_nan(std::size_t keep, Ties ties, const Checkpoint& 
 
 template <class Row>
 Ranked KeyRanking<Row>::ranked(Count length, const Checkpoint& checkpoint) {
-  items_.clear();
-  places_.clear();
-  places_.reserve(entries_.size());
-  if (row_.listed()) items_.reserve(entries_.size());
-  in_chunks(entries_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    const auto chunk = std::span(entries_).subspan(begin, end - begin);
-    for (const Entry& entry : chunk) places_.push_back(row_.place(entry.item));
+  const std::size_t size = entries_.size();
+  grow(places_, size, Offset{0}, checkpoint);
+  places_.resize(size);
+  if (row_.listed()) grow(items_, size, std::int64_t{0}, checkpoint);
+  items_.resize(row_.listed() ? size : 0);
+  in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) places_[i] = row_.place(entries_[i].item);
     if (!row_.listed()) return;
-    for (const Entry& entry : chunk) items_.push_back(row_.ids()[entry.item]);
+    for (std::size_t i = begin; i < end; ++i) items_[i] = row_.ids()[entries_[i].item];
   });
   return {.items = row_.listed() ? items_ : places_,
           .places = places_,
@@ -315,7 +330,11 @@ void KeyRanking<Row>::collect(std::size_t keep, Ties ties, const Checkpoint& che
     return;
   }
   if (!is_read_) read(checkpoint);
-  gather(keep, ties, checkpoint);
+  if (size_ <= kCountedEntries && size_ <= 2 * keep) {  // no bound would leave many out
+    gather_all();
+  } else {
+    gather(keep, ties, checkpoint);
+  }
   gather_nan(keep, ties, checkpoint);
 }
 
@@ -325,15 +344,15 @@ template <class Row>
 bool KeyRanking<Row>::order_by_counting(std::size_t keep) {
   const std::size_t size = entries_.size();
   if (size > kCountedEntries) return false;
-  bounds_.clear();
-  for (const Entry& entry : entries_) bounds_.push_back(entry.key);
-  bounds_.resize((size + kGroups) / kGroups * kGroups, kLowest<Key>);  // whole vectors
-  counts_.assign(size, 0);
-  kernels_.count_beating(bounds_.data(), bounds_.size(), bounds_.data(), 0, size, counts_.data());
+  std::array<Key, kCountedEntries> keys;
+  std::array<std::uint32_t, kCountedEntries> above;
+  const std::size_t padded = (size + kCompared - 1) / kCompared * kCompared;
+  for (std::size_t i = 0; i < padded; ++i) keys[i] = i < size ? entries_[i].key : kLowest<Key>;
+  kernels_.count_above(keys.data(), size, padded, above.data());
   constexpr Entry kNone{kLowest<Key>, std::numeric_limits<std::uint32_t>::max()};
   ordered_.assign(std::min(keep, size), kNone);
   for (std::size_t i = 0; i < size; ++i) {
-    const auto place = static_cast<std::size_t>(counts_[i]);
+    const std::size_t place = above[i];
     if (place >= ordered_.size()) continue;
     if (ordered_[place].item != kNone.item) return false;
     ordered_[place] = entries_[i];

@@ -105,6 +105,7 @@ class KeyRanking {
   [[nodiscard]] std::span<const Key> fold_maxima(std::size_t groups, const Checkpoint& checkpoint);
   [[nodiscard]] Key bound(std::size_t wanted, const Checkpoint& checkpoint);
   void gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
+  void gather_all();
   void gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void keep_best(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
   void choose(std::span<const std::int64_t> positions, Ties ties, const Checkpoint& checkpoint);
