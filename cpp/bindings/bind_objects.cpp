@@ -128,12 +128,12 @@ class IntegerItems {
   Fault fault_{.count = 0};
 };
 
-// Takes strings, or bytes. They are held until there are many, which threads then number without
-// the GIL.
+// Takes strings, or bytes. They are held until there are so many that numbering them together,
+// while they are still in a near cache, hides where the table of keys is not.
 class Texts {
  public:
-  Texts(OwnedKeys& keys, bool as_bytes, int threads, std::string argument)
-      : keys_(keys), as_bytes_(as_bytes), threads_(threads), argument_(std::move(argument)) {}
+  Texts(OwnedKeys& keys, bool as_bytes, std::string argument)
+      : keys_(keys), as_bytes_(as_bytes), argument_(std::move(argument)) {}
 
   void take(py::handle item, Position at) {
     py::object holder;
@@ -142,7 +142,7 @@ class Texts {
       refuse(argument_, as_bytes_ ? "ids that are bytes" : "ids that are strings", item, at);
     held_.push_back(holder ? std::move(holder) : py::reinterpret_borrow<py::object>(item));
     texts_.push_back(*text);
-    if (texts_.size() >= kHeld * static_cast<std::size_t>(threads_)) number_held();
+    if (texts_.size() >= kHeld) number_held();
   }
   Numbers finish() {
     number_held();
@@ -150,25 +150,20 @@ class Texts {
   }
 
  private:
-  static constexpr std::size_t kHeld = std::size_t{1} << 20U;  // a thread: some 24 MB
+  static constexpr std::size_t kHeld = std::size_t{1} << 13U;
 
   void number_held() {
     const std::size_t known = numbers_.size();
     numbers_.resize(known + texts_.size());
-    Keys& keys = keys_.to_extend();
-    {
-      const OwnedKeys::Extension extension(keys_);
-      const py::gil_scoped_release release;
-      const auto numbers = std::span(numbers_).subspan(known);
-      number_keys(keys, ScatteredStrings{texts_}, numbers, attentive(threads_));
-    }
+    const OwnedKeys::Extension extension(keys_);
+    const auto numbers = std::span(numbers_).subspan(known);
+    number_keys(keys_.to_extend(), ScatteredStrings{texts_}, numbers, attentive());
     texts_.clear();
     held_.clear();
   }
 
   OwnedKeys& keys_;
   bool as_bytes_;
-  int threads_;
   std::string argument_;
   std::vector<py::object> held_;
   std::vector<std::string_view> texts_;
@@ -303,14 +298,14 @@ PyWalked<py::array_t<std::int64_t>> integer_rows(const PyRows& rows, bool valued
 }
 
 PyWalked<Numbers> text_rows(OwnedKeys& keys, const PyRows& rows, bool as_bytes, bool valued,
-                            int threads, const std::string& argument, const std::string& what) {
-  Texts items(keys, as_bytes, threads, argument);
+                            const std::string& argument, const std::string& what) {
+  Texts items(keys, as_bytes, argument);
   return walk(rows, items, valued, argument, what);
 }
 
-Numbers number_texts(OwnedKeys& keys, const PyRows& column, bool as_bytes, int threads,
+Numbers number_texts(OwnedKeys& keys, const PyRows& column, bool as_bytes,
                      const std::string& argument) {
-  Texts texts(keys, as_bytes, threads, argument);
+  Texts texts(keys, as_bytes, argument);
   const auto size = static_cast<Count>(column.size());
   const Count walked = walk_row(column, [&](py::handle text, py::handle, Count position) {
     texts.take(text, {.position = position});
@@ -328,11 +323,10 @@ void bind_objects(py::module_& module) {
              py::arg("what"),
              "Of rows of integers: (indptr, items, values or None, present or None).");
   module.def("text_rows", &text_rows, py::arg("keys"), py::arg("rows"), py::arg("as_bytes"),
-             py::arg("valued"), py::arg("threads"), py::arg("argument"), py::arg("what"),
+             py::arg("valued"), py::arg("argument"), py::arg("what"),
              "The same of rows of strings or bytes, whose items become numbers of keys.");
   module.def("number_texts", &number_texts, py::arg("keys"), py::arg("column"), py::arg("as_bytes"),
-             py::arg("threads"), py::arg("argument"),
-             "The number of each string, or bytes, of a list.");
+             py::arg("argument"), "The number of each string, or bytes, of a list.");
 }
 
 }  // namespace metrik::bindings

@@ -360,11 +360,7 @@ def moved(
     """
 
 def number_texts(
-    keys: Keys,
-    column: list[typing.Any],
-    as_bytes: bool,
-    threads: typing.SupportsInt | typing.SupportsIndex,
-    argument: str,
+    keys: Keys, column: list[typing.Any], as_bytes: bool, argument: str
 ) -> numpy.typing.NDArray[numpy.uint32]:
     """
     The number of each string, or bytes, of a list.
@@ -392,13 +388,7 @@ def read_trec(
     """
 
 def text_rows(
-    keys: Keys,
-    rows: list[typing.Any],
-    as_bytes: bool,
-    valued: bool,
-    threads: typing.SupportsInt | typing.SupportsIndex,
-    argument: str,
-    what: str,
+    keys: Keys, rows: list[typing.Any], as_bytes: bool, valued: bool, argument: str, what: str
 ) -> tuple[
     numpy.typing.NDArray[numpy.int64],
     numpy.typing.NDArray[numpy.uint32],

@@ -79,9 +79,9 @@ class TextColumn:
         """Refuse: there are none."""
         raise type_error(argument, "numbers", self.kind)
 
-    def number(self, keys: _core.Keys, argument: str, threads: int) -> Numbers:
-        """Return the number of each string."""
-        return _core.number_texts(keys, self.texts, self.kind == "bytes", threads, argument)
+    def number(self, keys: _core.Keys, argument: str, _threads: int) -> Numbers:
+        """Return the number of each string; the objects are Python's, who lets one thread at a time at them."""
+        return _core.number_texts(keys, self.texts, as_bytes=self.kind == "bytes", argument=argument)
 
 
 @dataclass(frozen=True)

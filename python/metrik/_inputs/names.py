@@ -144,7 +144,7 @@ def names_of(array: NDArray[Any], argument: str) -> Names:
     if array.dtype.kind in "iu":
         numbers = key.number_integers(id_array(array, argument), 1, argument)
     else:
-        numbers = _core.number_texts(key, array.tolist(), as_bytes=False, threads=1, argument=argument)
+        numbers = _core.number_texts(key, array.tolist(), as_bytes=False, argument=argument)
     if len(names) < len(array):
         twice = int(np.argmax(numbers != np.arange(len(array))))
         raise input_error(argument, "keys that differ", f"{array[twice].item()!r} twice", position=twice)

@@ -69,7 +69,7 @@ def _walked(lists: list[Any], argument: str, known: Known, *, valued: bool) -> R
     else:
         catalogue = started([kind], (), known.items)
         indptr, items, values, present = _core.text_rows(
-            catalogue.parts[0], lists, kind == "bytes", valued, known.threads, argument, what
+            catalogue.parts[0], lists, kind == "bytes", valued, argument, what
         )
     graded = argument == "truth"
     return Rows(
