@@ -229,13 +229,23 @@ def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> No
     given = ["--user", "u", "--user", "day", "--item", "i", "--score", "s", "--grade", "g", "--exclude", "x"]
     assert run("evaluate", "t", "p", *given).code == 0
     assert asked == [
-        ("t", {"role": "truth", "user": ["u", "day"], "item": "i", "grade": "g"}),
-        ("x", {"role": "exclude", "user": ["u", "day"], "item": "i"}),
-        ("p", {"role": "predictions", "user": ["u", "day"], "item": "i", "score": "s", "rank": None}),
+        ("t", {"text_ids": False, "role": "truth", "user": ["u", "day"], "item": "i", "grade": "g"}),
+        ("x", {"text_ids": False, "role": "exclude", "user": ["u", "day"], "item": "i"}),
+        (
+            "p",
+            {"text_ids": False, "role": "predictions", "user": ["u", "day"], "item": "i", "score": "s", "rank": None},
+        ),
     ]
     asked.clear()
-    assert run("evaluate", "t", "p", "--user", "u", "--rank", "r").code == 0
-    assert asked[1][1] == {"role": "predictions", "user": "u", "item": None, "score": None, "rank": "r"}
+    assert run("evaluate", "t", "p", "--user", "u", "--rank", "r", "--text-ids").code == 0
+    assert asked[1][1] == {
+        "text_ids": True,
+        "role": "predictions",
+        "user": "u",
+        "item": None,
+        "score": None,
+        "rank": "r",
+    }
     assert run("evaluate", "t", "p", "--score", "s", "--rank", "r").code == 2
 
 
@@ -367,6 +377,15 @@ def test_values_of_each_user_as_a_file(
         pd.testing.assert_frame_equal(read, known.to_pandas("per_user"), check_dtype=False, rtol=0, atol=0)
 
 
+def test_ids_of_digits_match_those_of_trec(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.qrels").write_text("7 0 12 1\n8 0 13 1\n", encoding="utf-8")
+    (tmp_path / "p.csv").write_text("user,item,score\n7,12,1\n8,12,1\n", encoding="utf-8")
+    given = ("evaluate", tmp_path / "t.qrels", tmp_path / "p.csv", "-m", "precision@1", "--format", "csv")
+    done = run(*given)
+    assert (done.code, "(--text-ids)" in done.err) == (2, True)
+    assert "precision@1,0.5," in run(*given, "--text-ids").out
+
+
 def test_users_of_several_columns(run: Run, tmp_path: Path) -> None:
     qrels, ranked, file = tmp_path / "truth.csv", tmp_path / "a.csv", tmp_path / "users.jsonl"
     qrels.write_text("shop,day,item\ns,2,tea\ns,1,tea\n", encoding="utf-8")
@@ -397,6 +416,9 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(
     assert "did you mean 'ndcg'" in done.err
     done = run("evaluate", "none", "none2", "--min", "ndgc=1")
     assert "did you mean 'ndcg'" in done.err
+    for option, path in (("--by-user", tmp_path / "no" / "users.csv"), ("--state", tmp_path)):
+        done = run("evaluate", "none", "none2", option, path)
+        assert f"{option}: expected a file in a folder that there is, found" in done.err
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     done = run("evaluate", "none", "none2", "--by-user", "users.parquet")
     assert (done.code, done.err.count("\n")) == (2, 1)

@@ -210,7 +210,7 @@ def test_every_format_is_what_a_dict_of_the_same_is(
     monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
     path = written(tmp_path, name, FORMATS[name])
     rows = _per_user()
-    grade = {} if "npz" in name else {"grade": "scores" if "users" in name else "score"}
+    grade: dict[str, Any] = {} if "npz" in name else {"grade": "scores" if "users" in name else "score"}
     predictions = metrik.read(path, "predictions")
     given = {"b": [1], "a": [1, 7], "z": [1]}
     assert metrik.evaluate(given, predictions, METRICS) == metrik.evaluate(given, rows, METRICS)
@@ -273,6 +273,38 @@ class TestIds:
         assert users_of(metrik.read(path, "truth")) == ["7", "07"]
         path = written(tmp_path, "a.jsonl", text('{"user": 7, "item": 1}'))
         assert users_of(metrik.read(path, "truth")) == [7]
+
+    @pytest.mark.parametrize("name", [name for name in FORMATS if "npz" not in name])
+    @pytest.mark.parametrize("large", [False, True])
+    def test_are_text_if_that_is_asked(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
+    ) -> None:
+        monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+        path = written(tmp_path, name, FORMATS[name])
+        rows = {user: {str(item): score for item, score in row.items()} for user, row in _per_user().items()}
+        grade = "scores" if "users" in name else "score"
+        given = {"b": ["1"], "a": ["1", "12345678901"]}
+        predictions = metrik.read(path, "predictions", text_ids=True)
+        assert metrik.evaluate(given, predictions, METRICS) == metrik.evaluate(given, rows, METRICS)
+        truth = metrik.read(path, "truth", text_ids=True, grade=grade)
+        assert metrik.evaluate(truth, given, METRICS) == metrik.evaluate(rows, given, METRICS)
+
+    def test_are_text_as_they_are_written(self, tmp_path: Path) -> None:
+        table = pa.table({"user": pa.array([7, 8]).dictionary_encode(), "item": pa.array([1, 2], pa.uint8())})
+        for name, data, users in (
+            ("a.csv", text("user,item", "7,1", "8,2"), ["7", "8"]),
+            ("b.csv", text("user,item", "07,1", "8,2"), ["07", "8"]),
+            ("a.parquet", parquet(table), ["7", "8"]),
+            ("a.jsonl", text('{"user": 7, "item": 1}', '{"user": 8, "item": 2}'), ["7", "8"]),
+            ("a", text("7 0 1 1", "8 0 2 1"), ["7", "8"]),
+        ):
+            assert users_of(metrik.read(written(tmp_path, name, data), "truth", text_ids=True)) == users
+
+    def test_of_archives_are_numbers(self, tmp_path: Path) -> None:
+        with pytest.raises(metrik.InputError, match="text_ids: expected False beside an archive of arrays"):
+            metrik.read(written(tmp_path, "a.npz", npz(**CSR)), "truth", text_ids=True)
+        with pytest.raises(metrik.InputTypeError, match="text_ids: expected True or False, found 'yes'"):
+            metrik.read(written(tmp_path, "a.csv", CSV), "truth", text_ids="yes")  # type: ignore[call-overload]
 
     def test_of_trec_are_strings(self, tmp_path: Path) -> None:
         truth = metrik.read(written(tmp_path, "a", text("7 0 8 1", "07 0 8 1")), "truth")

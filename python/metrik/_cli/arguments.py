@@ -38,7 +38,10 @@ def add_command(
 
 
 def add_columns(parser: argparse.ArgumentParser, *, truth: bool) -> None:
-    """Add the names of columns, of which the usual ones are found without."""
+    """Add what files hold where: the usual names of columns are found without."""
+    parser.add_argument(
+        "--text-ids", action="store_true", help="ids are text even where they are digits, as in TREC files"
+    )
     columns = parser.add_argument_group("columns of the files, where they have not one of the usual names")
     columns.add_argument(
         "--user", action="append", metavar="NAME", help="of the user or query; several make one key together"
@@ -59,7 +62,17 @@ def read(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa:
     """Read a file, by the columns that the arguments name and the role has."""
     users = arguments.user
     columns = {name: getattr(arguments, name, None) for name in ("item", *_OF_ROLE[role])}
-    return metrik.read(path, role=role, user=users[0] if users and len(users) == 1 else users, **columns)
+    user = users[0] if users and len(users) == 1 else users
+    return metrik.read(path, role=role, text_ids=arguments.text_ids, user=user, **columns)
+
+
+def written_file(text: str) -> Path:
+    """Return the path of a file to be written; that it cannot be is said before anything is computed."""
+    path = Path(text)
+    if path.is_dir() or not path.parent.is_dir():
+        message = f"expected a file in a folder that there is, found {text!r}"
+        raise argparse.ArgumentTypeError(message)
+    return path
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +84,7 @@ def add_result(parser: argparse.ArgumentParser) -> None:
         help="how the values are printed: json and csv in full, csv with ' before text that a spreadsheet would run "
         "as a formula; trec as trec_eval prints them, by its names of measures (default: table)",
     )
-    parser.add_argument("--state", type=Path, metavar="FILE", help="write the exact sums, for metrik merge")
+    parser.add_argument("--state", type=written_file, metavar="FILE", help="write the exact sums, for metrik merge")
     parser.add_argument(
         "--min",
         type=_least,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import metrik
 from metrik import _optional
 from metrik._cli import trec
-from metrik._cli.arguments import add_columns, add_command, add_result, read
+from metrik._cli.arguments import add_columns, add_command, add_result, read, written_file
 from metrik._cli.output import say, write
 from metrik._cli.result import as_text, below, check_user_table, user_table
 from metrik._cli.systems import names
@@ -62,7 +62,10 @@ def add(commands: Commands) -> None:
     add_columns(parser, truth=True)
     add_result(parser)
     parser.add_argument(
-        "--by-user", type=Path, metavar="FILE", help="write each user's values: .parquet, .csv, .json or .jsonl"
+        "--by-user",
+        type=written_file,
+        metavar="FILE",
+        help="write each user's values: .parquet, .csv, .json or .jsonl",
     )
     parser.add_argument("-q", dest="users", action="store_true", help="in --format trec, print each user's values too")
     parser.add_argument("--threads", type=int, metavar="N", help="default: as many as this process may use")

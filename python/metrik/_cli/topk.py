@@ -8,7 +8,7 @@ import numpy as np
 import metrik
 from metrik import _render
 from metrik._cli import trec
-from metrik._cli.arguments import add_columns, add_command, read
+from metrik._cli.arguments import add_columns, add_command, read, written_file
 from metrik._cli.output import say, write
 from metrik._cli.result import as_json
 from metrik._errors import input_error, type_error
@@ -44,7 +44,9 @@ def add(commands: Commands) -> None:
         help="trec: a run, ranks from 1; csv: a row an item, with ' before text that a spreadsheet would run as a "
         "formula; json: a line a user (default: trec)",
     )
-    parser.add_argument("-o", dest="output", type=Path, metavar="FILE", help="where to write it (default: stdout)")
+    parser.add_argument(
+        "-o", dest="output", type=written_file, metavar="FILE", help="where to write it (default: stdout)"
+    )
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
+import numpy as np
+
 from metrik._errors import input_error, placed, type_error
 from metrik._files import archive, made, trec
 from metrik._files.columnar import Ipc, Parquet
@@ -29,19 +31,22 @@ AnyPath: TypeAlias = "str | os.PathLike[str]"
 
 
 @overload
-def read(path: AnyPath, role: Literal["truth"], **columns: Unpack[ColumnNames]) -> Truth: ...
+def read(path: AnyPath, role: Literal["truth"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]) -> Truth: ...
 @overload
 def read(
-    path: AnyPath, role: Literal["predictions"], **columns: Unpack[ColumnNames]
+    path: AnyPath, role: Literal["predictions"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
 ) -> Rankings | Candidates | Batches: ...
 @overload
-def read(path: AnyPath, role: Literal["exclude"], **columns: Unpack[ColumnNames]) -> Exclude: ...
+def read(
+    path: AnyPath, role: Literal["exclude"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+) -> Exclude: ...
 @overload
-def read(path: AnyPath, role: Role, **columns: Unpack[ColumnNames]) -> made.Read: ...
+def read(path: AnyPath, role: Role, *, text_ids: bool = False, **columns: Unpack[ColumnNames]) -> made.Read: ...
 def read(
     path: AnyPath,
     role: Role,
     *,
+    text_ids: bool = False,
     user: str | Sequence[str] | None = None,
     item: str | None = None,
     score: str | None = None,
@@ -61,6 +66,8 @@ def read(
     role : {"truth", "predictions", "exclude"}
         The argument of `metrik.evaluate` that the file is for. Qrels are a truth, runs are predictions,
         and either can be excluded.
+    text_ids : bool
+        Take ids as strings even where they are integers or digits, so that they match those of TREC files.
     user : str or sequence of str, optional
         The column that names the user, or several that do so together. By default, columns are found by
         their usual names, as of data frames: see `metrik.as_truth` and `metrik.as_predictions`.
@@ -111,22 +118,26 @@ def read(
         if name not in COLUMNS[role]:
             raise input_error(name, f"None beside the role {role}", repr(asked[name]))
     file = File(Path(path), role)
+    if not isinstance(text_ids, (bool, np.bool_)):
+        raise type_error("text_ids", "True or False", repr(text_ids))
     with placed(str(file.path)):
-        return _read(file, asked)
+        return _read(file, asked, text_ids=bool(text_ids))
 
 
-def _read(file: File, asked: Asked) -> made.Read:
+def _read(file: File, asked: Asked, *, text_ids: bool) -> made.Read:
     path = file.path
     suffix = (Path(path.stem) if file.is_compressed else path).suffix.lower()
     if suffix in _OF_COLUMNS and not (file.is_compressed and suffix in _BINARY):
         source = _OF_COLUMNS[suffix](file)
-        columns = chosen(source.names, asked, file)
+        columns = chosen(source.names, asked, file)._replace(text_ids=text_ids)
         if file.role == "predictions" and source.is_large:
-            return Batches.of_file(path, lambda: read_ahead(source.parts(columns)), asked)
-        return made.of_table(source.whole(columns), file.role, asked)
+            return Batches.of_file(path, lambda: read_ahead(map(columns.settled, source.parts(columns))), asked)
+        return made.of_table(columns.settled(source.whole(columns)), file.role, asked)
     if asked:
         raise input_error(next(iter(asked)), "None beside a file whose columns have no names", "a name")
     if suffix == ".npz" and not file.is_compressed:
+        if text_ids:
+            raise input_error("text_ids", "False beside an archive of arrays", "True")
         return made.of_arrays(archive.arrays(file), file.role)
     return made.of_trec(trec.columns(file), file.role)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from metrik._files import ids
 from metrik._inputs import roles
 
 if TYPE_CHECKING:
@@ -27,11 +28,16 @@ class Chosen(NamedTuple):
 
     ids: tuple[str, ...]  # of users, and of items
     numbers: tuple[str, ...]
+    text_ids: bool = False  # ids are text even where they are digits
 
     @property
     def all(self) -> list[str]:
         """Return all of them, in order."""
         return [*self.ids, *self.numbers]
+
+    def settled(self, part: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Return rows of these columns with ids as they are to be."""
+        return ids.as_text(part, self.ids) if self.text_ids else part
 
 
 def chosen(present: Sequence[str], asked: Asked, file: File) -> Chosen:

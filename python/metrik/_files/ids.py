@@ -37,6 +37,26 @@ def as_integers(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarr
     return part
 
 
+def as_text(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the rows with integers in these columns, or in their lists, as strings."""
+    for name in names:
+        if (text := _text_type(part.schema.field(name).type)) is not None:
+            part = part.set_column(part.schema.get_field_index(name), name, part[name].cast(text))
+    return part
+
+
+def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return what integers, or lists of them, become as strings; None of others."""
+    arrow = _optional.arrow("ids as text")
+    types = arrow.types
+    if types.is_integer(kind) or (types.is_dictionary(kind) and types.is_integer(kind.value_type)):
+        return arrow.string()
+    if types.is_list(kind) or types.is_large_list(kind):
+        text = _text_type(kind.value_type)
+        return text if text is None else (arrow.list_ if types.is_list(kind) else arrow.large_list)(text)
+    return None
+
+
 def _are_integers(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
     arrow, compute = _optional.arrow("CSV"), _optional.arrow_module("compute", "CSV")
     try:

@@ -36,11 +36,11 @@ class Separated(Source):
     def whole(self, columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         table = _optional.arrow("CSV").Table.from_batches(self._parts(columns), _schema(columns))
-        return ids.settled(table, columns.ids)
+        return table if columns.text_ids else ids.settled(table, columns.ids)
 
     def parts(self, columns: Chosen) -> Iterator[Any]:
         """Yield its rows, part by part; before the first, all of them are looked at."""
-        integers = ids.integer_columns(self._parts(columns), columns.ids)
+        integers = [] if columns.text_ids else ids.integer_columns(self._parts(columns), columns.ids)
         for part in self._parts(columns):
             yield ids.as_integers(part, integers)
 
