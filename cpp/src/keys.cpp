@@ -344,7 +344,8 @@ void number_integers(Keys& keys, std::span<const T> column, std::span<KeyNumber>
       numbers[i] = last_place;
     }
   });
-  std::vector<KeyNumber> found(different.size());
+  std::vector<KeyNumber> found;
+  grow(found, different.size(), kNoKey, checkpoint);
   const auto different_at = [&](std::size_t i) { return different[i]; };
   number_each(keys, different.size(), different_at, found, checkpoint);
   in_chunks(numbers.size(), checkpoint, [&](std::size_t begin, std::size_t end) {

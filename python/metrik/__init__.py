@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 try:
     from metrik import _core  # noqa: F401 - to say what is wrong if it is missing
 except ImportError as error:  # pragma: no cover - a broken installation
@@ -20,7 +22,6 @@ from metrik._errors import (
     StateMismatchError,
 )
 from metrik._evaluate import evaluate
-from metrik._files import read
 from metrik._functions import *  # noqa: F403 - one function a metric
 from metrik._functions import __all__ as _functions
 from metrik._inputs import (
@@ -43,17 +44,29 @@ from metrik._state import State
 from metrik._topk import TopK, neighbors, topk
 from metrik._versions import show_versions
 
+if TYPE_CHECKING:
+    from metrik._files import read
+
 __version__: str
 
 
-def __getattr__(name: str) -> str:
-    """Look the version up when it is asked for: the metadata take as long to load as all else."""
-    if name != "__version__":
-        message = f"module 'metrik' has no attribute {name!r}"
-        raise AttributeError(message)
-    from importlib.metadata import version  # noqa: PLC0415 - that is the point
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - of several kinds
+    """Load what takes long to load, and not everybody needs, when it is asked for: the formats of files, the version."""
+    if name == "read":
+        from metrik._files import read  # noqa: PLC0415 - that is the point
 
-    return version("metrik")
+        return read
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415 - as above
+
+        return version("metrik")
+    message = f"module 'metrik' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    """Name these too."""
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from dataclasses import dataclass, replace
@@ -141,6 +140,8 @@ def _parse(spelling: object, convention: Convention) -> Iterator[Value]:
 def metric_info(name: str, spelling: str | None = None) -> _core.MetricInfo:
     """Return what there is to know of a metric, by any of its names."""
     if name.lower() not in _NAMES:
+        import difflib  # noqa: PLC0415 - few need it, and it is long to load
+
         close = difflib.get_close_matches(name.lower(), _NAMES, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(metrics)}"
         raise input_error("metrics", "the name of a metric", repr(spelling or name), hint=hint)

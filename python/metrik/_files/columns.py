@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from metrik._files import ids
+from metrik._files.ids import as_text
 from metrik._inputs import roles
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Chosen(NamedTuple):
 
     def settled(self, part: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return rows of these columns with ids as they are to be."""
-        return ids.as_text(part, self.ids) if self.text_ids else part
+        return as_text(part, self.ids) if self.text_ids else part
 
 
 def chosen(present: Sequence[str], asked: Asked, file: File) -> Chosen:
