@@ -416,9 +416,11 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(
     assert "did you mean 'ndcg'" in done.err
     done = run("evaluate", "none", "none2", "--min", "ndgc=1")
     assert "did you mean 'ndcg'" in done.err
-    for option, path in (("--by-user", tmp_path / "no" / "users.csv"), ("--state", tmp_path)):
-        done = run("evaluate", "none", "none2", option, path)
-        assert f"{option}: expected a file in a folder that there is, found" in done.err
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    (tmp_path / "nowhere").symlink_to(tmp_path / "no" / "a.state")
+    for option, name in (("--by-user", "no/users.csv"), ("--state", ""), ("--state", "circle"), ("--state", "nowhere")):
+        done = run("evaluate", "none", "none2", option, tmp_path / name)
+        assert f"{option}: expected the path of a file, in a folder that exists, found" in done.err
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     done = run("evaluate", "none", "none2", "--by-user", "users.parquet")
     assert (done.code, done.err.count("\n")) == (2, 1)

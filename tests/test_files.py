@@ -291,14 +291,18 @@ class TestIds:
 
     def test_are_text_as_they_are_written(self, tmp_path: Path) -> None:
         table = pa.table({"user": pa.array([7, 8]).dictionary_encode(), "item": pa.array([1, 2], pa.uint8())})
+        pairs = pa.list_(pa.int64(), 2)
         for name, data, users in (
             ("a.csv", text("user,item", "7,1", "8,2"), ["7", "8"]),
             ("b.csv", text("user,item", "07,1", "8,2"), ["07", "8"]),
             ("a.parquet", parquet(table), ["7", "8"]),
+            ("lists.parquet", parquet(pa.table({"user": [7, 8], "item": pa.array([[1, 2]] * 2, pairs)})), ["7", "8"]),
             ("a.jsonl", text('{"user": 7, "item": 1}', '{"user": 8, "item": 2}'), ["7", "8"]),
             ("a", text("7 0 1 1", "8 0 2 1"), ["7", "8"]),
         ):
-            assert users_of(metrik.read(written(tmp_path, name, data), "truth", text_ids=True)) == users
+            truth = metrik.read(written(tmp_path, name, data), "truth", text_ids=True)
+            assert users_of(truth) == users
+            assert metrik.evaluate(truth, {user: ["1", "2"] for user in users}, "recall@2")["recall@2"] == 1
 
     def test_of_archives_are_numbers(self, tmp_path: Path) -> None:
         with pytest.raises(metrik.InputError, match="text_ids: expected False beside an archive of arrays"):

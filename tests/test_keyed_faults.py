@@ -199,7 +199,7 @@ def test_users_may_be_any_integers_of_one_type() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_f18_kinds_that_differ(library: str) -> None:
     make = LIBRARIES[library]
-    hint = "none of one kind is any of another: convert one side, as by .astype(str); ids in TREC files are str, and"
+    hint = "with text_ids (--text-ids) integers in other files are too"
     frames = {
         "predictions: expected keys that are str, found int": make(COLUMNS | {"user": [1, 2]}),
         "predictions: expected keys that are str, found bytes": make(COLUMNS | {"user": [b"ann", b"bob"]}),

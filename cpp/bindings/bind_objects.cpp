@@ -78,7 +78,7 @@ std::optional<std::string_view> text_of(py::handle object, bool as_bytes, py::ob
 // Where an object stands, for messages.
 struct Position {
   Count row = -1;
-  Count position;
+  Count position = -1;
 };
 
 [[noreturn]] void refuse(const std::string& argument, std::string expected, py::handle object,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -69,10 +70,12 @@ def read(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa:
 def written_file(text: str) -> Path:
     """Return the path of a file to be written; that it cannot be is said before anything is computed."""
     path = Path(text)
-    if path.is_dir() or not path.parent.is_dir():
-        message = f"expected a file in a folder that there is, found {text!r}"
-        raise argparse.ArgumentTypeError(message)
-    return path
+    with suppress(RuntimeError):  # of links in a circle
+        target = path.resolve()
+        if not path.is_dir() and target.parent.is_dir():
+            return path
+    message = f"expected the path of a file, in a folder that exists, found {text!r}"
+    raise argparse.ArgumentTypeError(message)
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:

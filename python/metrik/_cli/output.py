@@ -65,10 +65,10 @@ def warnings_as_lines() -> Iterator[None]:
 
 def write(path: Path, data: bytes) -> None:
     """Write the file whole or not at all: whoever reads it meanwhile, or after a crash, sees the old one or the new."""
-    path = path.resolve()  # a link stays one
     if path.exists() and not path.is_file():  # such as a pipe, which a file must not replace
         path.write_bytes(data)
         return
+    path = path.resolve()  # a link stays one
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with beside.open("wb") as file:

@@ -67,7 +67,7 @@ def read(
         The argument of `metrik.evaluate` that the file is for. Qrels are a truth, runs are predictions,
         and either can be excluded.
     text_ids : bool
-        Take ids as strings even where they are integers or digits, so that they match those of TREC files.
+        Take integers, and digits in CSV, as strings where they are ids, so that they match those of TREC files.
     user : str or sequence of str, optional
         The column that names the user, or several that do so together. By default, columns are found by
         their usual names, as of data frames: see `metrik.as_truth` and `metrik.as_predictions`.

@@ -50,11 +50,12 @@ def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     arrow = _optional.arrow("ids as text")
     types = arrow.types
     if types.is_integer(kind) or (types.is_dictionary(kind) and types.is_integer(kind.value_type)):
-        return arrow.string()
-    if types.is_list(kind) or types.is_large_list(kind):
-        text = _text_type(kind.value_type)
-        return text if text is None else (arrow.list_ if types.is_list(kind) else arrow.large_list)(text)
-    return None
+        return arrow.large_string()  # whose bytes may be more than 2^31
+    if not types.is_nested(kind) or (text := _text_type(getattr(kind, "value_type", None))) is None:
+        return None
+    if types.is_fixed_size_list(kind):
+        return arrow.list_(text, kind.list_size)
+    return arrow.large_list(text) if types.is_large_list(kind) else arrow.list_(text)
 
 
 def _are_integers(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types

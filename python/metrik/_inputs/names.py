@@ -29,7 +29,7 @@ _SHIFT, _LOW = np.uint64(32), np.uint64(2**32 - 1)  # a pair of numbers as one i
 
 OF_ANOTHER_KIND = (
     "none of one kind is any of another: convert one side, as by .astype(str); "
-    "ids in TREC files are str, and with text_ids (--text-ids) those of other files too"
+    "ids in TREC files are str, and with text_ids (--text-ids) integers in other files are too"
 )
 
 
