@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 from numbers import Integral
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from metrik import _core
 from metrik._errors import input_error, type_error
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAX_THREADS = _core.MAX_THREADS
 
@@ -56,8 +54,6 @@ def deciding_limit() -> Limit:
     )
     if lowest.threads == 1:
         return lowest
-    from pathlib import Path  # noqa: PLC0415 - with whom it comes, a tenth of the time to import this package
-
     quota = _quota(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))
     return _lowest(lowest, Limit(quota, "the CPU quota of the cgroup"))
 
