@@ -30,8 +30,8 @@ lint: $(VENV)/.lint
 
 # The C++ tests under two sanitizers, and the Python suite over a build with the first. Tests of
 # deadlines (marker native) are left out of it, and those that look at texts alone, or reach what others
-# reach with less; Python's own allocations are no leaks of ours. Output is not captured, for a sanitizer ends the process that
-# would show it.
+# reach with less; Python's own allocations are no leaks of ours. Output is not captured, for a sanitizer
+# ends the process that would show it.
 SANITIZED := build/sanitize/venv/bin/python
 RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" $(SANITIZED)

@@ -70,9 +70,9 @@ def read(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa:
 def written_file(text: str) -> Path:
     """Return the path of a file to be written; that it cannot be is said before anything is computed."""
     path = Path(text)
-    with suppress(RuntimeError):  # of links in a circle
+    with suppress(RuntimeError):  # of links in a circle, which newer versions of Python leave as they are
         target = path.resolve()
-        if not path.is_dir() and target.parent.is_dir():
+        if not path.is_dir() and not target.is_symlink() and target.parent.is_dir():
             return path
     message = f"expected the path of a file, in a folder that exists, found {text!r}"
     raise argparse.ArgumentTypeError(message)
