@@ -7,7 +7,7 @@ PIP := -m pip --disable-pip-version-check --quiet
 .PHONY: demo test cpp-test lint sanitize sanitized frames fuzz coverage faults bench generate
 
 demo: $(VENV)/.built
-	$(BIN)/metrik demo
+	$(BIN)/exactk demo
 
 test: $(VENV)/.test cpp-test
 	$(BIN)/python -m pytest -n 2 -m 'not native'
@@ -16,7 +16,7 @@ test: $(VENV)/.test cpp-test
 # The core by itself. Without doctest (Debian: doctest-dev) CMake says that there are no tests to build;
 # with qemu-x86_64 (Debian: qemu-user) they also run on CPUs that lack AVX-512 and AVX2.
 cpp-test:
-	cmake -S . -B build/cpp -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMETRIK_BUILD_TESTS=ON -DMETRIK_WERROR=ON \
+	cmake -S . -B build/cpp -DCMAKE_BUILD_TYPE=RelWithDebInfo -DEXACTK_BUILD_TESTS=ON -DEXACTK_WERROR=ON \
 		-DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS
 	cmake --build build/cpp --parallel 2
 	ctest --test-dir build/cpp --parallel 2 --output-on-failure
@@ -37,24 +37,24 @@ RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" $(SANITIZED)
 sanitize: sanitized
 	ctest --test-dir build/sanitize/wheel --output-on-failure
-	cmake -S . -B build/sanitize/tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMETRIK_BUILD_TESTS=ON -DMETRIK_SANITIZE=thread
+	cmake -S . -B build/sanitize/tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DEXACTK_BUILD_TESTS=ON -DEXACTK_SANITIZE=thread
 	cmake --build build/sanitize/tsan --parallel 2
 	ctest --test-dir build/sanitize/tsan --output-on-failure
-	METRIK_EXAMPLES=0.05 METRIK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests \
+	EXACTK_EXAMPLES=0.05 EXACTK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests \
 		--ignore tests/test_benchmarks.py --ignore tests/test_cli.py --ignore tests/test_containers.py \
 		--ignore tests/test_demo.py --ignore tests/test_faults_table.py --ignore tests/test_generated.py --ignore tests/test_layering.py
 
-# Of metrik alone: all else it takes from the environment of the tests, by a path behind its own.
+# Of exactk alone: all else it takes from the environment of the tests, by a path behind its own.
 SITE_PACKAGES := 'import site; print(site.getsitepackages()[0])'
 sanitized: $(VENV)/.test
 	$(PYTHON) -m venv --without-pip build/sanitize/venv
 	$(BIN)/python -c $(SITE_PACKAGES) > "$$($(SANITIZED) -c $(SITE_PACKAGES))/tests.pth"
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(SANITIZED) $(PIP) install --no-build-isolation --ignore-installed --no-deps . -Cbuild-dir=build/sanitize/wheel \
-		-Ccmake.build-type=RelWithDebInfo -Ccmake.define.METRIK_BUILD_TESTS=ON \
-		'-Ccmake.define.METRIK_SANITIZE=address;undefined'
+		-Ccmake.build-type=RelWithDebInfo -Ccmake.define.EXACTK_BUILD_TESTS=ON \
+		'-Ccmake.define.EXACTK_SANITIZE=address;undefined'
 
 # The tests of data frames with pandas 2; the environment of the tests has pandas 3. All but pandas is
-# taken from there, metrik among it, by a path that is looked at last.
+# taken from there, exactk among it, by a path that is looked at last.
 FRAMES := build/frames/venv/bin/python
 frames: $(VENV)/.test
 	$(PYTHON) -m venv --without-pip build/frames/venv
@@ -76,7 +76,7 @@ fuzz:
 	$(FUZZED) $(PIP) install --upgrade 'pip>=25.1'
 	$(FUZZED) $(PIP) install --group build --group fuzz
 	CC=$(subst ++,,$(CLANG)) CXX=$(CLANG) $(FUZZED) $(PIP) install --no-build-isolation --force-reinstall --no-deps . \
-		-Cbuild-dir=build/fuzz/wheel -Ccmake.build-type=RelWithDebInfo '-Ccmake.define.METRIK_SANITIZE=$(FUZZ_CHECKS)'
+		-Cbuild-dir=build/fuzz/wheel -Ccmake.build-type=RelWithDebInfo '-Ccmake.define.EXACTK_SANITIZE=$(FUZZ_CHECKS)'
 	ASAN_OPTIONS=detect_leaks=0 LD_PRELOAD="$$($(FUZZED) -c 'import atheris; print(atheris.path())')/asan_with_fuzzer.so" \
 		$(FUZZED) tests/fuzz.py --seconds $(FUZZ_SECONDS)
 	@echo "no finding"
@@ -91,7 +91,7 @@ endif
 COVERED := build/coverage/venv/bin
 COVERAGE_FLAGS := --coverage -fprofile-update=atomic
 coverage:
-	cmake -S . -B build/coverage/cpp -DCMAKE_BUILD_TYPE=Debug -DMETRIK_BUILD_TESTS=ON '-DCMAKE_CXX_FLAGS=$(COVERAGE_FLAGS)'
+	cmake -S . -B build/coverage/cpp -DCMAKE_BUILD_TYPE=Debug -DEXACTK_BUILD_TESTS=ON '-DCMAKE_CXX_FLAGS=$(COVERAGE_FLAGS)'
 	cmake --build build/coverage/cpp --parallel 2
 	$(PYTHON) -m venv build/coverage/venv
 	$(COVERED)/python $(PIP) install --upgrade 'pip>=25.1'
@@ -101,7 +101,7 @@ coverage:
 	find build/coverage -name '*.gcda' -delete
 	$(COVERED)/coverage erase
 	ctest --test-dir build/coverage/cpp --output-on-failure
-	METRIK_EXAMPLES=0.3 $(COVERED)/coverage run -m pytest -p no:cacheprovider -m 'not native'
+	EXACTK_EXAMPLES=0.3 $(COVERED)/coverage run -m pytest -p no:cacheprovider -m 'not native'
 	$(COVERED)/coverage combine --quiet
 	$(COVERED)/coverage report
 	$(COVERED)/gcovr --merge-lines --root . --filter 'cpp/(include|src|bindings)/' build/coverage
@@ -113,8 +113,8 @@ bench:
 	$(BENCH) $(PIP) install --upgrade 'pip>=25.1'
 	$(BENCH) $(PIP) install --group build --group bench
 	$(BENCH) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/bench/wheel
-	cmake -S . -B build/bench/cpp -DCMAKE_BUILD_TYPE=Release -DMETRIK_BUILD_BENCHMARKS=ON
-	cmake --build build/bench/cpp --target metrik_stages metrik_reading metrik_products
+	cmake -S . -B build/bench/cpp -DCMAKE_BUILD_TYPE=Release -DEXACTK_BUILD_BENCHMARKS=ON
+	cmake --build build/bench/cpp --target exactk_stages exactk_reading exactk_products
 	$(BENCH) -m benchmarks
 
 # What can go wrong, what is promised of it, and which tests show that.
@@ -129,7 +129,7 @@ $(VENV)/.built: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP) install --upgrade 'pip>=25.1'
 	$(BIN)/python $(PIP) install --group build
-	$(BIN)/python $(PIP) install --no-build-isolation --editable . -Ccmake.define.METRIK_WERROR=ON
+	$(BIN)/python $(PIP) install --no-build-isolation --editable . -Ccmake.define.EXACTK_WERROR=ON
 	touch $@
 
 $(VENV)/.test: $(VENV)/.built

@@ -88,9 +88,9 @@ def measured_scores(console: Console) -> list[Line]:
 
 def workload_table(lines: list[Line], speeds: dict[int, float]) -> Table:
     """Return the table of workloads: ours, the floor, the peers."""
-    columns = ["workload", "metrik", "lowest-highest", "ns an id", "from memory", "MB", "floor", "above floor"]
+    columns = ["workload", "exactk", "lowest-highest", "ns an id", "from memory", "MB", "floor", "above floor"]
     rows = [ours(line, speeds) + [line.peer(call) for call in LIST_CALLS] for line in lines]
-    return Table("Lists, in milliseconds, and how many times metrik's they are", [*columns, *LIST_CALLS], rows)
+    return Table("Lists, in milliseconds, and how many times exactk's they are", [*columns, *LIST_CALLS], rows)
 
 
 def ours(line: Line, speeds: dict[int, float]) -> list[str]:
@@ -141,7 +141,7 @@ def import_figures() -> list[list[str]]:
     found = imports()
     return [
         ["import numpy", f"{milliseconds(found['numpy'].median)} ms", ""],
-        ["import metrik after it", f"{milliseconds(found['metrik'].median)} ms", "below 50 ms"],
+        ["import exactk after it", f"{milliseconds(found['exactk'].median)} ms", "below 50 ms"],
     ]
 
 

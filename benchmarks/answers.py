@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-import metrik
+import exactk
 from benchmarks.workload import Data, Ids, Workload
 
 WALKED = 20_000  # how many ids and relevant items the reference, which is slow, is given
@@ -21,27 +21,27 @@ class WrongAnswerError(AssertionError):
     """What was to be timed computes something else."""
 
 
-def evaluate(workload: Workload, data: Data, **options: object) -> metrik.Report:
+def evaluate(workload: Workload, data: Data, **options: object) -> exactk.Report:
     """Return the report of a workload: the call that is timed, building the truth included."""
-    return metrik.evaluate(
+    return exactk.evaluate(
         *arguments(data), workload.values, **{"exclude": exclude(data), **workload.options, **options}
     )
 
 
-def arguments(data: Data) -> tuple[metrik.Truth, object]:
-    """Return truth and predictions as `metrik.evaluate` takes them."""
-    truth = metrik.Truth(data.indptr, data.items)
+def arguments(data: Data) -> tuple[exactk.Truth, object]:
+    """Return truth and predictions as `exactk.evaluate` takes them."""
+    truth = exactk.Truth(data.indptr, data.items)
     if data.factors is not None:
-        return truth, metrik.Embeddings(data.predictions, data.factors)
+        return truth, exactk.Embeddings(data.predictions, data.factors)
     if data.candidates is None:
         return truth, data.predictions
     offsets = row_offsets(data.candidates)
-    return truth, metrik.Candidates(offsets, data.candidates.reshape(-1), data.predictions.reshape(-1))
+    return truth, exactk.Candidates(offsets, data.candidates.reshape(-1), data.predictions.reshape(-1))
 
 
-def exclude(data: Data) -> metrik.Exclude | None:
+def exclude(data: Data) -> exactk.Exclude | None:
     """Return what must not be recommended."""
-    return None if data.excluded is None else metrik.Exclude(row_offsets(data.excluded), data.excluded.reshape(-1))
+    return None if data.excluded is None else exactk.Exclude(row_offsets(data.excluded), data.excluded.reshape(-1))
 
 
 def row_offsets(rows: Ids) -> NDArray[np.int64]:
@@ -50,7 +50,7 @@ def row_offsets(rows: Ids) -> NDArray[np.int64]:
     return offsets
 
 
-def check(workload: Workload, data: Data, report: metrik.Report) -> None:
+def check(workload: Workload, data: Data, report: exactk.Report) -> None:
     """Raise unless a report is that of the reference.
 
     The reference evaluates some users, spread over all: their values must be the table's. That the
@@ -59,7 +59,7 @@ def check(workload: Workload, data: Data, report: metrik.Report) -> None:
     table = report.per_user or evaluate(workload, data, per_user=True).per_user
     users = sample(workload)
     some = data.rows(users)
-    expected = metrik.reference.evaluate(
+    expected = exactk.reference.evaluate(
         *arguments(some), workload.values, exclude=exclude(some), per_user=True
     ).per_user
     for name in workload.values:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.timing import seconds
 
-LIBRARY = Path("build/bench/cpp/libmetrik_reading.so")
+LIBRARY = Path("build/bench/cpp/libexactk_reading.so")
 BUFFER = 2**30  # bytes
 READINGS = 15
 
@@ -39,13 +39,13 @@ def bandwidth(numbers: Numbers, threads: int) -> float:
 def read(array: NDArray[Any], threads: int) -> int:
     """Read a contiguous array in whole words of eight bytes; return their bitwise or."""
     assert array.flags.c_contiguous
-    found: int = _library(LIBRARY).metrik_read(array.ctypes.data, array.nbytes, threads)
+    found: int = _library(LIBRARY).exactk_read(array.ctypes.data, array.nbytes, threads)
     return found
 
 
 @cache
 def _library(path: Path) -> ctypes.CDLL:
     library = ctypes.CDLL(str(path.absolute()))
-    library.metrik_read.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t]
-    library.metrik_read.restype = ctypes.c_uint64
+    library.exactk_read.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t]
+    library.exactk_read.restype = ctypes.c_uint64
     return library

@@ -69,7 +69,7 @@ def memory_figure(workload: Embedded) -> list[str]:
 
 def factors_table(lines: list[Line]) -> Table:
     """Return the table of workloads: ours, the products alone, the peers."""
-    columns = ["workload", "metrik", "lowest-highest", "GFLOP", "products", "GFLOP/s", "to products", *CALLS]
+    columns = ["workload", "exactk", "lowest-highest", "GFLOP", "products", "GFLOP/s", "to products", *CALLS]
     rows = [
         [
             line.workload.name,
@@ -83,7 +83,7 @@ def factors_table(lines: list[Line]) -> Table:
         ]
         for line in lines
     ]
-    return Table("Embeddings, in milliseconds, and how many times metrik's they are", columns, rows)
+    return Table("Embeddings, in milliseconds, and how many times exactk's they are", columns, rows)
 
 
 def operations(line: Line) -> int:
@@ -97,13 +97,13 @@ def promises(lines: list[Line]) -> list[list[str]]:
     first = next(line for line in lines if line.workload is FACTORS_100K)
     return [
         [
-            f"{FACTORS_100K.name}, metrik to products",
+            f"{FACTORS_100K.name}, exactk to products",
             f"{first.ours.over(first.products):.2f} x",
             f"at most {TO_PRODUCTS} x",
         ],
-        [f"{FACTORS_100K.name}, {IMPLICIT} to metrik", f"{first.ratio(IMPLICIT):.3g} x", f"at least {TO_IMPLICIT} x"],
+        [f"{FACTORS_100K.name}, {IMPLICIT} to exactk", f"{first.ratio(IMPLICIT):.3g} x", f"at least {TO_IMPLICIT} x"],
         *(
-            [f"{line.workload.name}, metrik to {FAISS}", f"{1 / line.ratio(FAISS):.2f} x", f"at most {TO_FAISS} x"]
+            [f"{line.workload.name}, exactk to {FAISS}", f"{1 / line.ratio(FAISS):.2f} x", f"at most {TO_FAISS} x"]
             for line in lines
             if FAISS in line.entries
         ),

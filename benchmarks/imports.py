@@ -1,4 +1,4 @@
-"""What `import metrik` costs over NumPy, in fresh interpreters."""
+"""What `import exactk` costs over NumPy, in fresh interpreters."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ROUNDS = 11
 TIMED = "import time; {before}begin = time.perf_counter(); import {name}; print(time.perf_counter() - begin)"
 CODE = {
     "numpy": TIMED.format(before="", name="numpy"),
-    "metrik": TIMED.format(before="import numpy; ", name="metrik"),
+    "exactk": TIMED.format(before="import numpy; ", name="exactk"),
 }
 
 
 def imports() -> dict[str, Sample]:
-    """Time the import of NumPy, and that of metrik after NumPy."""
+    """Time the import of NumPy, and that of exactk after NumPy."""
     return compete({name: partial(fresh, code) for name, code in CODE.items()}, ROUNDS)
 
 

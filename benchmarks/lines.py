@@ -21,7 +21,7 @@ class Line:
 
     @property
     def ours(self) -> Sample:
-        """The time of metrik."""
+        """The time of exactk."""
         return self._sure(OURS.calls[0])
 
     @property

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import rich.console
 
-import metrik
+import exactk
 from benchmarks import tables
 from benchmarks.answers import compare
 from benchmarks.machine import description
@@ -86,7 +86,7 @@ def drawn(users: int = USERS, items: int = ITEMS) -> Names:
     ]
     taken = np.take_along_axis(ranking, np.array(ranks), axis=1)
     train, truth = taken[:, RELEVANT:].tolist(), taken[:, :RELEVANT].tolist()
-    recommended = metrik.topk(scores, K, exclude=train).ids.tolist()
+    recommended = exactk.topk(scores, K, exclude=train).ids.tolist()
     return names | {"scores": scores, "train": train, "truth": truth, "recommended": recommended, "k": K}
 
 
@@ -97,7 +97,7 @@ def measured() -> Table:
         samples = compete({name: partial(turn, call) for name, call in section.calls(names).items()}, ROUNDS)
         times = [f"{1e3 * samples[name].median:,.1f}" for name in ("loop", "call")]
         rows.append([section.title, *times, f"{samples['loop'].over(samples['call']):.3g} x"])
-    return Table("Milliseconds", ["the loop", "loop", "metrik", "loop to metrik"], rows)
+    return Table("Milliseconds", ["the loop", "loop", "exactk", "loop to exactk"], rows)
 
 
 def publish(console: rich.console.Console, note: str) -> None:

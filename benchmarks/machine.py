@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-import metrik
+import exactk
 
 ROOT = Path(__file__).parents[1]
 
@@ -19,7 +19,7 @@ def description(load: float) -> str:
     parts = [
         f"{processor()}, {len(os.sched_getaffinity(0))} cores",
         f"{system()}, Python {platform.python_version()}, NumPy {np.__version__}",
-        f"metrik {metrik.__version__} at {commit()}",
+        f"exactk {exactk.__version__} at {commit()}",
         f"load average before the run {load:.1f}",
     ]
     return "; ".join(parts)

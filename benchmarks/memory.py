@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import metrik
+import exactk
 from benchmarks.answers import arguments, exclude
 from benchmarks.workload import Data, Workload
 from benchmarks.workloads import WORKLOADS
@@ -40,9 +40,9 @@ def measure(workload: Workload, data: Data) -> dict[str, int]:
     excluded = exclude(data)
     before = resident()
     forget_peak()
-    report = metrik.evaluate(truth, predictions, workload.values, exclude=excluded, **workload.options)
+    report = exactk.evaluate(truth, predictions, workload.values, exclude=excluded, **workload.options)
     peak = status("VmHWM")
-    assert isinstance(report, metrik.Report)
+    assert isinstance(report, exactk.Report)
     return {"truth": before - empty, "evaluation": peak - before}
 
 

@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 from benchmarks.factors import Vectors
 from benchmarks.timing import seconds
 
-LIBRARY = Path("build/bench/cpp/libmetrik_products.so")
+LIBRARY = Path("build/bench/cpp/libexactk_products.so")
 SHAPES = tuple(product((128, 256, 512), (256, 512, 1024)))  # users x items of a tile
 TRIED = 4_096, 32_768  # users and items with whom the shapes are tried
 
@@ -33,7 +33,7 @@ def multiply(users: Vectors, items: Vectors, shape: Shape, threads: int) -> floa
     assert users.dtype == items.dtype == "float32"
     assert users.shape[1] == items.shape[1]
     with _pools().limit(limits=1, user_api="blas"):
-        found: float = _library(LIBRARY).metrik_products(
+        found: float = _library(LIBRARY).exactk_products(
             _sgemm(), users.ctypes.data, len(users), items.ctypes.data, len(items), users.shape[1], *shape, threads
         )
     return found
@@ -70,6 +70,6 @@ def _sgemm() -> int:
 def _library(path: Path) -> ctypes.CDLL:
     library = ctypes.CDLL(str(path.absolute()))
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
-    library.metrik_products.argtypes = [pointer, pointer, size, pointer, *[size] * 5]
-    library.metrik_products.restype = ctypes.c_double
+    library.exactk_products.argtypes = [pointer, pointer, size, pointer, *[size] * 5]
+    library.exactk_products.restype = ctypes.c_double
     return library

@@ -37,7 +37,7 @@ def thread_counts() -> list[int]:
 
 def series_table(what: str, of: str, measurements: Series) -> Table:
     """Return a series: the time a unit of work, which stays the same where time is linear."""
-    columns = [f"{of} with", "metrik", "ns an id", "a thread and id, to the first"]
+    columns = [f"{of} with", "exactk", "ns an id", "a thread and id, to the first"]
     per_id = [1e9 * sample.median / workload.ids for workload, sample in measurements]
     first = measurements[0][0].threads * per_id[0]
     rows = [

@@ -23,7 +23,7 @@ PROMISED_KINDS = ((DENSE_MASKED.name, 1.4), (DENSE_UNCUT.name, 3))
 
 def scores_table(lines: list[Line]) -> Table:
     """Return the table of workloads: ours, the speed of reading beside it, the peers."""
-    columns = ["workload", "metrik", "lowest-highest", "MB", "GB/s", "reading, GB/s", "share of it", *CALLS]
+    columns = ["workload", "exactk", "lowest-highest", "MB", "GB/s", "reading, GB/s", "share of it", *CALLS]
     rows = [
         [
             line.workload.name,
@@ -37,7 +37,7 @@ def scores_table(lines: list[Line]) -> Table:
         ]
         for line in lines
     ]
-    return Table("Scores, in milliseconds, and how many times metrik's they are", columns, rows)
+    return Table("Scores, in milliseconds, and how many times exactk's they are", columns, rows)
 
 
 def share(line: Line) -> float:
@@ -47,7 +47,7 @@ def share(line: Line) -> float:
 
 def kinds_table(kinds: Series) -> Table:
     """Return what the cutoff changes, and what else is asked of the same scores."""
-    columns = ["dense_20k", "metrik", "GB/s", f"to cut at {DENSE_20K.cutoffs[0]}"]
+    columns = ["dense_20k", "exactk", "GB/s", f"to cut at {DENSE_20K.cutoffs[0]}"]
     rows = [
         [
             workload.name,
@@ -73,7 +73,7 @@ def promises(lines: list[Line], kinds: Series) -> list[list[str]]:
     ratios = to_dense_20k(kinds)
     return [
         *(
-            [f"{name}, {call} to metrik", f"{by_name[name].ratio(call):.3g} x", f"at least {least} x"]
+            [f"{name}, {call} to exactk", f"{by_name[name].ratio(call):.3g} x", f"at least {least} x"]
             for name, call, least in PROMISED_RATIOS
         ),
         *(

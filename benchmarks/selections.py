@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import metrik
+import exactk
 from benchmarks.answers import WrongAnswerError, check, evaluate, exclude, sample
 from benchmarks.factors import Neighbors
 from benchmarks.workload import Data, Ids, Workload
@@ -49,7 +49,7 @@ def _verify_neighbors(workload: Workload, data: Data) -> None:
     scores = _unit(few.predictions) @ _unit(data.predictions).T
     scores[np.arange(len(some)), some] = -np.inf
     expected = np.argsort(-scores, axis=1)[:, : max(workload.cutoffs)]
-    compare_best("metrik", best(workload, data)[some], expected, workload, few)
+    compare_best("exactk", best(workload, data)[some], expected, workload, few)
 
 
 def answer(workload: Workload, data: Data) -> Mapping[str, float] | Ids:
@@ -61,10 +61,10 @@ def best(workload: Workload, data: Data) -> NDArray[np.int64]:
     """Return the numbers of each user's highest scores. Of embeddings nothing is excluded, as no peer that only selects does."""
     depth, threads = max(workload.cutoffs), workload.threads
     if isinstance(workload, Neighbors):
-        return metrik.neighbors(data.predictions, depth, num_threads=threads).ids
+        return exactk.neighbors(data.predictions, depth, num_threads=threads).ids
     if data.factors is not None:
-        return metrik.topk(metrik.Embeddings(data.predictions, data.factors), depth, num_threads=threads).ids
-    return metrik.topk(data.predictions, depth, exclude(data), num_threads=threads).ids
+        return exactk.topk(exactk.Embeddings(data.predictions, data.factors), depth, num_threads=threads).ids
+    return exactk.topk(data.predictions, depth, exclude(data), num_threads=threads).ids
 
 
 def compare_best(who: str, found: Ids, expected: Ids, workload: Workload, data: Data) -> None:

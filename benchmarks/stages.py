@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import metrik
+import exactk
 from benchmarks.answers import evaluate
 from benchmarks.timing import Sample, compete, turn
 from benchmarks.workloads import LISTS_100
-from metrik import _core
+from exactk import _core
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.workload import Data
 
-STAGES = Path("build/bench/cpp/metrik_stages")
+STAGES = Path("build/bench/cpp/exactk_stages")
 WHOLE, TRUTH, VALIDATION = "whole", "building Truth", "validation"
 
 
 def stages(data: Data) -> dict[str, Sample]:
     """Time a whole run, and parts of it."""
-    truth = metrik.Truth(data.indptr, data.items)
+    truth = exactk.Truth(data.indptr, data.items)
     one = {"num_threads": 1}
     calls: dict[str, Callable[[], object]] = {
         WHOLE: lambda: evaluate(LISTS_100, data, **one),
-        TRUTH: lambda: metrik.Truth(data.indptr, data.items),
+        TRUTH: lambda: exactk.Truth(data.indptr, data.items),
         VALIDATION: lambda: validate(truth, data),
     }
     return compete({name: partial(turn, call) for name, call in calls.items()})
@@ -51,7 +51,7 @@ def repeats(data: Data, timed: dict[str, Sample]) -> float:
     return (marking - looking) / timed[WHOLE].median
 
 
-def validate(truth: metrik.Truth, data: Data) -> None:
+def validate(truth: exactk.Truth, data: Data) -> None:
     """Do all that is checked of the arrays but repeated items, as often as an evaluation does it.
 
     The truth is checked when it is built, and again by the core, which trusts nobody.

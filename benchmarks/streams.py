@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import metrik
+import exactk
 from benchmarks.answers import ULPS, compare, evaluate
 from benchmarks.lists import BLOCK, Lists
 from benchmarks.memory import forget_peak, status
@@ -78,7 +78,7 @@ def evaluating(folder: Path) -> Callable[[], object]:
     with np.load(folder / TRUTH) as arrays:
         truth = pa.table({"user_id": arrays["users"], "item_id": arrays["items"]})
     file = folder / PREDICTIONS
-    return lambda: checked(metrik.evaluate(truth, metrik.read(file, "predictions"), PARQUET_50M.values), folder)
+    return lambda: checked(exactk.evaluate(truth, exactk.read(file, "predictions"), PARQUET_50M.values), folder)
 
 
 def checked(report: Any, folder: Path) -> None:  # noqa: ANN401 - a report, or else there is none
@@ -86,7 +86,7 @@ def checked(report: Any, folder: Path) -> None:  # noqa: ANN401 - a report, or e
     compare(PARQUET_50M.name, report.values, json.loads((folder / EXPECTED).read_text(encoding="utf-8")), ULPS)
 
 
-CALLS: dict[str, Callable[[Path], Callable[[], object]]] = {"reading": reading, "metrik": evaluating}
+CALLS: dict[str, Callable[[Path], Callable[[], object]]] = {"reading": reading, "exactk": evaluating}
 
 
 def measure(call: str, folder: Path) -> dict[str, float]:

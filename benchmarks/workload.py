@@ -79,7 +79,7 @@ class Workload:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The keyword arguments of `metrik.evaluate`."""
+        """The keyword arguments of `exactk.evaluate`."""
         return {"per_user": self.per_user, "num_threads": self.threads}
 
     @property

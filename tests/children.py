@@ -18,23 +18,23 @@ from pathlib import Path
 import numpy as np
 from loky import get_reusable_executor
 
-import metrik
+import exactk
 from benchmarks.memory import forget_peak, resident, status
+from exactk._threads import default_threads
 from jobs import uniform
-from metrik._threads import default_threads
 
 MEBIBYTE = 2**20
 
 
 def evaluate_once(_: int = 0) -> float:
     """Return 0.5, by two threads."""
-    return metrik.precision_at_k([[1], [2]] * 5000, [[1, 2], [3, 2]] * 5000, 2, num_threads=2)
+    return exactk.precision_at_k([[1], [2]] * 5000, [[1, 2], [3, 2]] * 5000, 2, num_threads=2)
 
 
 def multiply_once(_: int = 0) -> float:
     """Return 0.5, by two threads and products of BLAS."""
     users, items = np.ones((600, 1), np.float32), np.arange(-500.0, 500)[:, np.newaxis]
-    return metrik.precision_at_k([[999]] * 600, metrik.Embeddings(users, items), 2, num_threads=2)
+    return exactk.precision_at_k([[999]] * 600, exactk.Embeddings(users, items), 2, num_threads=2)
 
 
 CALLS = {"lists": evaluate_once, "embeddings": multiply_once}
@@ -145,16 +145,16 @@ def memory_of_long_rows(threads: str) -> None:
     count = int(threads)
     items = 10_000_000
     scores = np.broadcast_to(np.full(items, 0.5, np.float32), (count, items))  # every thread has a row
-    truth = metrik.Truth(np.arange(count + 1) * 2, np.tile([7, items - 1], count))
-    exclude = metrik.Exclude(np.arange(count + 1) * 200, np.tile(np.arange(1000, 1200), count))
+    truth = exactk.Truth(np.arange(count + 1) * 2, np.tile([7, items - 1], count))
+    exclude = exactk.Exclude(np.arange(count + 1) * 200, np.tile(np.arange(1000, 1200), count))
     uncut = ["recall", "ndcg", "average_precision", "reciprocal_rank"]
     for excluded in (None, exclude):
         calls = {
-            f"topk of {k}, ties {ties}": partial(metrik.topk, scores, k, excluded, ties=ties, num_threads=count)
+            f"topk of {k}, ties {ties}": partial(exactk.topk, scores, k, excluded, ties=ties, num_threads=count)
             for k in (20, 100)
             for ties in ("lowest_id", "highest_id")
         } | {
-            f"evaluate {metrics}": partial(metrik.evaluate, truth, scores, metrics, exclude=excluded, num_threads=count)
+            f"evaluate {metrics}": partial(exactk.evaluate, truth, scores, metrics, exclude=excluded, num_threads=count)
             for metrics in (["ndcg@20"], ["ndcg@100", "recall@20"], uncut, [*uncut, "ndcg@20"])
         }
         for name, call in calls.items():
@@ -167,20 +167,20 @@ def factors_in_little_memory(threads: str) -> None:
     """Evaluate factors where there is no room for the scores: 410 MB."""
     rng = np.random.default_rng(6)
     users, items = (rng.integers(-9, 10, size=(rows, 32)).astype(np.float32) for rows in (1024, 100_000))
-    truth = metrik.as_truth(metrik.topk(metrik.Embeddings(users, items), 300).ids[:, [0, 7, 19, 280]])
+    truth = exactk.as_truth(exactk.topk(exactk.Embeddings(users, items), 300).ids[:, [0, 7, 19, 280]])
     metrics = ["ndcg@20", "recall@[1,200]"]
     blocks = [slice(begin, begin + 256) for begin in range(0, 1024, 256)]
     rows = [[truth.row(user) for user in range(block.start, block.stop)] for block in blocks]
     pairs = ((some, users[block] @ items.T) for some, block in zip(rows, blocks, strict=True))  # exact, being whole
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", metrik.EvaluationWarning)  # of ties, which are many
-        expected = metrik.evaluate(None, pairs, metrics)
-        metrik.topk(metrik.Embeddings(users[:2], items), 2)  # loads BLAS
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)  # of ties, which are many
+        expected = exactk.evaluate(None, pairs, metrics)
+        exactk.topk(exactk.Embeddings(users[:2], items), 2)  # loads BLAS
         _limit_memory(300 * MEBIBYTE)
         try:
             np.empty((1024, 100_000), np.float32)
         except MemoryError:
-            found = metrik.evaluate(truth, metrik.Embeddings(users, items), metrics, num_threads=int(threads))
+            found = exactk.evaluate(truth, exactk.Embeddings(users, items), metrics, num_threads=int(threads))
         _limit_memory(None)
     assert found.values == expected.values
     sys.stdout.write(found.to_json())
@@ -197,10 +197,10 @@ def memory_of_factors(threads: str) -> None:
     ):
         vectors = np.random.default_rng(0).standard_normal((items, width), np.float32)
         for similarity in ("dot", "cosine", "euclidean"):
-            model = metrik.Embeddings(vectors[:users], vectors, similarity)
-            metrik.topk(metrik.Embeddings(vectors[:2], vectors[:9]), 2)  # loads BLAS
+            model = exactk.Embeddings(vectors[:users], vectors, similarity)
+            exactk.topk(exactk.Embeddings(vectors[:2], vectors[:9]), 2)  # loads BLAS
             truth = np.zeros((users, 1), int)
-            added = _added_memory(partial(metrik.evaluate, truth, model, [f"recall@{k}"], num_threads=count))
+            added = _added_memory(partial(exactk.evaluate, truth, model, [f"recall@{k}"], num_threads=count))
             sys.stdout.write(f"{users} x {items} x {width}, {similarity} at {k}: {added / 1e6:.1f} MB\n")
             assert added < 64_000_000 * count, similarity
 

@@ -22,20 +22,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import metrik
-from metrik import _core
-from metrik._conventions import CHOICES
-from metrik._inputs.canonical import Columns, Rows
-from metrik._inputs.embeddings import SIMILARITIES
-from metrik._optional import sgemm
-from metrik._progress import untold
-from metrik._topk import Question
-from metrik.reference.ranking import reference_ranker
+import exactk
+from exactk import _core
+from exactk._conventions import CHOICES
+from exactk._inputs.canonical import Columns, Rows
+from exactk._inputs.embeddings import SIMILARITIES
+from exactk._optional import sgemm
+from exactk._progress import untold
+from exactk._topk import Question
+from exactk.reference.ranking import reference_ranker
 from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, laid_out, parameter_of
 from test_reference import assert_same
 
 if TYPE_CHECKING:
-    from metrik._blas import CorePredictions, CoreScored
+    from exactk._blas import CorePredictions, CoreScored
 
 CORPUS = Path(__file__).with_name("fuzz_corpus.txt")
 Array = np.ndarray[Any, Any]
@@ -45,7 +45,7 @@ EDGES = (-1, -2, 2**31 - 1, 2**31, -(2**31), 2**32 - 1, 2**32, 2**32 + 7, 2**62,
 NUMBERS = (0.0, 1.0, 2.0, 3.0, 0.5, -1.0, 1.5, 256.0, 257.0, 2.0**256, 2.0**-256, 1e308, 5e-324)
 NOT_FINITE = (float("nan"), float("inf"), float("-inf"))
 COMPONENTS = (0.1, 1 + 2.0**-23, 1e-3, 1e4, 65504.0, 6e-8, 1e30, -1e30, 1e-30, 1e-45, 1e75, -1e70, 1e-70, 1e-160)
-METRICS = (*metrik.metrics, "no such metric")
+METRICS = (*exactk.metrics, "no such metric")
 
 
 class Source:
@@ -260,8 +260,8 @@ class RawEmbeddings:
         vectors = (self.users, self.items, self.item_bias, self.similarity)
         return _core.Embeddings(*vectors, self.narrowed, self.min_score, candidates, product, "users", "items")
 
-    def given(self) -> metrik.Embeddings:
-        return metrik.Embeddings(self.users, self.items, self.similarity, self.min_score, item_bias=self.item_bias)
+    def given(self) -> exactk.Embeddings:
+        return exactk.Embeddings(self.users, self.items, self.similarity, self.min_score, item_bias=self.item_bias)
 
 
 @dataclass
@@ -329,7 +329,7 @@ class Case:
         cutoff = None if source.rarely(4) else 1 + source.below(8)
         if source.rarely(32):
             cutoff = source.integer()
-        info = metrik.metrics.get(metric)
+        info = exactk.metrics.get(metric)
         parameter = 0.0 if info is None else parameter_of(metric)
         return metric, cutoff, source.number() if source.rarely(8) else parameter
 
@@ -357,20 +357,20 @@ class Case:
             return lists
         return _core.Candidates(lists, self.candidates.scores, self.candidates.min_score, "predictions")
 
-    def convention(self) -> metrik.Convention:
+    def convention(self) -> exactk.Convention:
         changes: dict[str, Any] = {"gain_table": tuple(self.gain_table), "min_grade": self.min_grade, **self.fields}
-        return metrik.conventions["standard"].replace(**changes)
+        return exactk.conventions["standard"].replace(**changes)
 
     def evaluation(self) -> Evaluation:
         """Return the same through the front door, if it takes it."""
         options: dict[str, Any] = {"convention": self.convention(), "weights": self.weights, "groups": self.groups}
         if self.exclude is not None:
-            options["exclude"] = metrik.Exclude.from_rows(self.exclude.rows())
+            options["exclude"] = exactk.Exclude.from_rows(self.exclude.rows())
         if (chosen := self.columns()) is not None:
             options["candidates"] = chosen
         if self.truth.lengths is not None and self.grades is not None:
-            raise metrik.MetrikError("no container has padding and grades")
-        truth = metrik.Truth.from_rows(self.truth.rows(self.grades))
+            raise exactk.ExactkError("no container has padding and grades")
+        truth = exactk.Truth.from_rows(self.truth.rows(self.grades))
         return Evaluation(truth, self.given_predictions(), [self._spelling(*value) for value in self.values], options)
 
     def columns(self) -> Columns | None:
@@ -381,21 +381,21 @@ class Case:
         rows = source.candidates.rows()
         return Columns.from_rows(rows, for_all=len(rows.indptr) == 2)
 
-    def given_predictions(self) -> metrik.Rankings | metrik.Scores | metrik.Candidates | metrik.Embeddings:
+    def given_predictions(self) -> exactk.Rankings | exactk.Scores | exactk.Candidates | exactk.Embeddings:
         if self.scores is not None:
-            return metrik.Scores(self.scores.values, self.scores.min_score)
+            return exactk.Scores(self.scores.values, self.scores.min_score)
         if self.embeddings is not None:
             return self.embeddings.given()
         self.predictions.core("predictions").validate("predictions", None)  # lengths are ours, and right
-        lists = metrik.Rankings.from_rows(self.predictions.rows())
+        lists = exactk.Rankings.from_rows(self.predictions.rows())
         if self.candidates is None:
             return lists
-        return metrik.Candidates.named(lists, self.candidates.scores, "predictions", self.candidates.min_score)
+        return exactk.Candidates.named(lists, self.candidates.scores, "predictions", self.candidates.min_score)
 
     @staticmethod
     def _spelling(metric: str, cutoff: int | None, parameter: float) -> str:
         text = metric if cutoff is None else f"{metric}@{cutoff}"
-        info = metrik.metrics.get(metric)
+        info = exactk.metrics.get(metric)
         return text if info is None or info.parameter is None else f"{text}({info.parameter.name}={parameter!r})"
 
 
@@ -474,14 +474,14 @@ def _check_trec(text: bytes) -> None:
     assert plain == (whole[0] if isinstance(plain, int) else whole), text
 
 
-REFUSED = (metrik.MetrikError, TypeError)
+REFUSED = (exactk.ExactkError, TypeError)
 
 
 def outcome(call: Callable[..., Any], *arguments: Any) -> Any:
     """Return what the call returns, or how it refuses."""
     try:
         return call(*arguments)
-    except metrik.MetrikError as error:
+    except exactk.ExactkError as error:
         return type(error).__name__, str(error)
     except TypeError:
         return "TypeError", "an argument that C++ has no type for"
@@ -539,8 +539,8 @@ def _check_topk(case: Case, scores: CoreScored, alike: CoreScored, exclude: _cor
             given, columns = case.given_predictions(), case.columns()
         except REFUSED:  # what the core takes and no container has
             return
-        assert not isinstance(given, metrik.Rankings)
-        excluded = None if case.exclude is None else metrik.Exclude.from_rows(case.exclude.rows())
+        assert not isinstance(given, exactk.Rankings)
+        excluded = None if case.exclude is None else exactk.Exclude.from_rows(case.exclude.rows())
         question = Question(given, k, excluded, columns, ties, nan, 1, untold)
         assert alone == as_bits(reference_ranker(question))
 
@@ -568,7 +568,7 @@ def _check_range(case: Case, table: Array) -> None:
     if case.fields.get("duplicate_items") == "count":
         return
     for (metric, _, _), found in zip(case.values, table, strict=True):
-        if metrik.metrics[metric].unit_range:
+        if exactk.metrics[metric].unit_range:
             assert ((found >= 0) & (found <= 1) | np.isnan(found)).all(), metric
 
 

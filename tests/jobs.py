@@ -7,17 +7,17 @@ from functools import cache
 
 import numpy as np
 
-import metrik
+import exactk
 from strategies import Evaluation, spellings
 
-METRICS = [text for name in metrik.metrics for text in spellings(name, [1, 5, 10, 20, 50, 100], whole=False)]
+METRICS = [text for name in exactk.metrics for text in spellings(name, [1, 5, 10, 20, 50, 100], whole=False)]
 
 
 def uniform(users: int, length: int, metrics: list[str] | None = None) -> Evaluation:
     """Return an evaluation of as many lists of one length, each with a hit in its middle."""
     items = np.tile(np.arange(length, dtype=np.int32), users)
-    truth = metrik.Truth(np.arange(users + 1), np.full(users, length // 2))
-    lists = metrik.Rankings(np.arange(users + 1) * length, items)
+    truth = exactk.Truth(np.arange(users + 1), np.full(users, length // 2))
+    lists = exactk.Rankings(np.arange(users + 1) * length, items)
     return Evaluation(truth, lists, METRICS if metrics is None else metrics)
 
 

@@ -13,8 +13,8 @@ from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import metrik
-from metrik._conventions import CHOICES
+import exactk
+from exactk._conventions import CHOICES
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
@@ -30,7 +30,7 @@ PARAMETERS = {
 
 def parameter_of(name: str) -> float:
     """Return the metric's parameter as it is by default, or a number that fits whatever is drawn."""
-    parameter = metrik.metrics[name].parameter
+    parameter = exactk.metrics[name].parameter
     if parameter is None:
         return 0.0
     return 1e6 if parameter.standard is None else parameter.standard
@@ -39,21 +39,21 @@ def parameter_of(name: str) -> float:
 def spelled(name: str, cutoff: object = None) -> str:
     """Return the metric at a cutoff, or at several in brackets, with what must be given beside it."""
     text = name if cutoff is None else f"{name}@{cutoff}"
-    parameter = metrik.metrics[name].parameter
+    parameter = exactk.metrics[name].parameter
     required = parameter is not None and parameter.standard is None
     return f"{text}({parameter.name}={parameter_of(name)})" if parameter is not None and required else text
 
 
 def spellings(name: str, cutoffs: object, *, whole: bool = True) -> list[str]:
     """Return the metric at the cutoffs, as far as it has any, and without."""
-    if metrik.metrics[name].pairwise:
+    if exactk.metrics[name].pairwise:
         return [name]
     return [*([spelled(name)] if whole else []), spelled(name, cutoffs)]
 
 
 def examples(count: int) -> int:
     """Return how many examples to draw: fewer where the code runs slowly, as under a sanitizer."""
-    return max(10, round(count * float(os.environ.get("METRIK_EXAMPLES", "1"))))
+    return max(10, round(count * float(os.environ.get("EXACTK_EXAMPLES", "1"))))
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,15 @@ class Evaluation:
     metrics: list[str]
     options: dict[str, Any] = field(default_factory=dict)
 
-    def run(self, evaluate: Any = metrik.evaluate, **more: Any) -> metrik.Report:
+    def run(self, evaluate: Any = exactk.evaluate, **more: Any) -> exactk.Report:
         report = evaluate(self.truth, self.predictions, self.metrics, **(self.options | more))
-        assert isinstance(report, metrik.Report)
+        assert isinstance(report, exactk.Report)
         return report
 
 
 @st.composite
 def metric_strings(draw: st.DrawFn) -> str:
-    info = draw(st.sampled_from(list(metrik.metrics.values())))
+    info = draw(st.sampled_from(list(exactk.metrics.values())))
     cutoff = None if info.pairwise else draw(st.one_of(st.none(), CUTOFFS))
     text = info.name if cutoff is None else f"{info.name}@{cutoff}"
     arguments = []
@@ -88,12 +88,12 @@ def metric_strings(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def conventions(draw: st.DrawFn) -> metrik.Convention:
+def conventions(draw: st.DrawFn) -> exactk.Convention:
     names = draw(st.lists(st.sampled_from(sorted(set(CHOICES) - {"average", "ties"})), unique=True, max_size=6))
     changes: dict[str, Any] = {name: draw(st.sampled_from(CHOICES[name].choices)) for name in names}
     changes["min_grade"] = draw(st.sampled_from([None, None, None, -1.0, 0.0, 0.5, 1.0, 2.0]))
     changes["gain_table"] = draw(st.sampled_from([(), (0.0, 1.0, 3.0, 7.0), (2.0, 1.0, 0.5, 4.0)]))
-    return metrik.conventions["standard"].replace(**changes)
+    return exactk.conventions["standard"].replace(**changes)
 
 
 @st.composite
@@ -175,15 +175,15 @@ def least_scores(draw: st.DrawFn, array: np.ndarray[Any, Any]) -> float | None:
 
 
 @st.composite
-def scores(draw: st.DrawFn, users: int) -> metrik.Scores:
+def scores(draw: st.DrawFn, users: int) -> exactk.Scores:
     matrix = draw(score_matrices(users))
     min_score = draw(least_scores(matrix))
     note(f"scores of {matrix.dtype} and {matrix.strides=}: {matrix.tolist()}, {min_score=}")
-    return metrik.Scores(matrix, min_score)
+    return exactk.Scores(matrix, min_score)
 
 
 @st.composite
-def candidates(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool = True) -> metrik.Candidates:
+def candidates(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool = True) -> exactk.Candidates:
     """Draw items of each user in any order, with scores of any type; a user may be missing."""
     again = repeats and draw(st.integers(0, 5)) == 0
     ids = st.one_of(IDS, st.integers(0, 40))
@@ -201,7 +201,7 @@ def candidates(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool =
     note(f"candidates {rows} with scores of {array.dtype}: {array.tolist()}, {min_score=}")
     present = np.array([row is not None for row in rows], np.bool_)
     dtype = draw(st.sampled_from(widths))
-    return metrik.Candidates(indptr, items.astype(dtype), array, min_score, None if present.all() else present)
+    return exactk.Candidates(indptr, items.astype(dtype), array, min_score, None if present.all() else present)
 
 
 @st.composite

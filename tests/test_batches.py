@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-import metrik
+import exactk
 
 METRICS = ["ndcg@10", "recall@[5,10]", "auc", "num_hits@5"]
 USERS, LENGTH = 120, 9
@@ -41,17 +41,17 @@ class Case:
             "per_user": True,
         }
 
-    def evaluate(self, predictions: object, **options: Any) -> metrik.Report:
+    def evaluate(self, predictions: object, **options: Any) -> exactk.Report:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", metrik.EvaluationWarning)
-            return metrik.evaluate(self.truth, predictions, METRICS, **{**self.options, **options})
+            warnings.simplefilter("ignore", exactk.EvaluationWarning)
+            return exactk.evaluate(self.truth, predictions, METRICS, **{**self.options, **options})
 
 
-def cut(frame: pl.DataFrame, size: int) -> metrik.Batches:
+def cut(frame: pl.DataFrame, size: int) -> exactk.Batches:
     def parts() -> Iterator[pl.DataFrame]:
         return (frame[begin : begin + size] for begin in range(0, len(frame), size))
 
-    return metrik.Batches(parts)
+    return exactk.Batches(parts)
 
 
 @pytest.mark.parametrize("size", [1, 7, LENGTH, 97, 2000])
@@ -81,7 +81,7 @@ def test_batches_are_read_once_and_let_go() -> None:
             read.append(begin)
             yield case.frame[begin : begin + 50]
 
-    case.evaluate(metrik.Batches(parts))
+    case.evaluate(exactk.Batches(parts))
     assert read == list(range(0, len(case.frame), 50))
 
 
@@ -92,8 +92,8 @@ def test_several_systems_in_batches() -> None:
 
 
 def test_no_batch_at_all() -> None:
-    with pytest.warns(metrik.EvaluationWarning, match="no user of the truth"):
-        report = metrik.evaluate({"ann": [1]}, metrik.Batches(list), "recall@5")
+    with pytest.warns(exactk.EvaluationWarning, match="no user of the truth"):
+        report = exactk.evaluate({"ann": [1]}, exactk.Batches(list), "recall@5")
     assert (report["recall@5"], report.counts["missing_predictions"]) == (0, 1)
 
 
@@ -102,32 +102,32 @@ def test_batches_that_do_not_belong_together() -> None:
         pl.DataFrame({"user": [1], "item": [2], "score": [0.5]}),
         pl.DataFrame({"user": [2], "item": [2], "rank": [1]}),
     ]
-    with pytest.raises(metrik.InputError, match="batches of the same columns"):
-        metrik.evaluate({1: [2]}, metrik.Batches(lambda: frames), "recall@5")
+    with pytest.raises(exactk.InputError, match="batches of the same columns"):
+        exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
     frames[1] = pl.DataFrame({"user": ["a"], "item": [2], "score": [1.0]})
-    with pytest.raises(metrik.InputTypeError, match=r"keys that are int, found str"):
-        metrik.evaluate({1: [2]}, metrik.Batches(lambda: frames), "recall@5")
+    with pytest.raises(exactk.InputTypeError, match=r"keys that are int, found str"):
+        exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
     frames[1] = pl.DataFrame({"user": [2], "item": ["a"], "score": [1.0]})
-    with pytest.raises(metrik.InputError, match="batches of the same columns"):
-        metrik.evaluate({1: [2]}, metrik.Batches(lambda: frames), "recall@5")
-    with pytest.raises(metrik.InputTypeError, match="callable"):
-        metrik.Batches(frames)  # type: ignore[arg-type]
+    with pytest.raises(exactk.InputError, match="batches of the same columns"):
+        exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
+    with pytest.raises(exactk.InputTypeError, match="callable"):
+        exactk.Batches(frames)  # type: ignore[arg-type]
 
 
 def test_f18_names_that_have_nothing_in_common() -> None:
     frame = pl.DataFrame({"user": ["ann", "bob"], "item": ["film", "song"], "score": [1.0, 2.0]})
     for predictions in (frame, cut(frame, 1), cut(frame, 9)):
-        with pytest.warns(metrik.EvaluationWarning, match="no user of the truth is in the predictions"):
-            assert metrik.evaluate({"Ann": ["film"]}, predictions, "recall@5")["recall@5"] == 0
-        with pytest.warns(metrik.EvaluationWarning, match="none of the items of the truth"):
-            assert metrik.evaluate({"ann": ["Film"]}, predictions, "recall@5")["recall@5"] == 0
-        assert metrik.evaluate({"ann": ["song"], "bob": ["song"]}, predictions, "recall@5")["recall@5"] == 0.5
+        with pytest.warns(exactk.EvaluationWarning, match="no user of the truth is in the predictions"):
+            assert exactk.evaluate({"Ann": ["film"]}, predictions, "recall@5")["recall@5"] == 0
+        with pytest.warns(exactk.EvaluationWarning, match="none of the items of the truth"):
+            assert exactk.evaluate({"ann": ["Film"]}, predictions, "recall@5")["recall@5"] == 0
+        assert exactk.evaluate({"ann": ["song"], "bob": ["song"]}, predictions, "recall@5")["recall@5"] == 0.5
 
 
 def test_weights_of_users_who_are_not_in_the_truth() -> None:
     case = Case(named=False)
-    with pytest.raises(metrik.InputError, match="groups: expected one entry for each of 132 users"):
-        case.evaluate(cut(case.frame, 50), convention=metrik.conventions["standard"].replace(users="union"))
+    with pytest.raises(exactk.InputError, match="groups: expected one entry for each of 132 users"):
+        case.evaluate(cut(case.frame, 50), convention=exactk.conventions["standard"].replace(users="union"))
 
 
 def test_batches_without_rows_and_of_several_types() -> None:
@@ -136,50 +136,50 @@ def test_batches_without_rows_and_of_several_types() -> None:
         {"user": [], "item": [], "score": []}, schema={"user": pl.String, "item": pl.String, "score": pl.Int8}
     )
     truth = {1: [5]}
-    assert metrik.evaluate(truth, metrik.Batches(lambda: [empty, frame, empty]), "P@1")["P@1"] == 1
+    assert exactk.evaluate(truth, exactk.Batches(lambda: [empty, frame, empty]), "P@1")["P@1"] == 1
     floats = frame.cast({"score": pl.Float64})
-    with pytest.raises(metrik.InputError, match=r"integers up to 2\^53"):
-        metrik.evaluate(truth, metrik.Batches(lambda: [frame, floats]), "P@1")
+    with pytest.raises(exactk.InputError, match=r"integers up to 2\^53"):
+        exactk.evaluate(truth, exactk.Batches(lambda: [frame, floats]), "P@1")
 
 
 def test_rows_that_are_arrays_of_strings_or_columns() -> None:
     rows = {"ann": np.array(["a", "b"]), "bob": pl.Series(["c"]), "eve": np.array(["d"], object)}
-    assert metrik.evaluate({"ann": ["b"], "bob": ["c"], "eve": ["d"]}, rows, "mrr")["mrr"] == pytest.approx(2.5 / 3)
+    assert exactk.evaluate({"ann": ["b"], "bob": ["c"], "eve": ["d"]}, rows, "mrr")["mrr"] == pytest.approx(2.5 / 3)
 
 
 def test_f38_a_user_in_two_parts_is_refused() -> None:
     def block(user: str) -> tuple[Any, Any]:
         return {user: ["x"]}, {user: ["x"]}
 
-    assert metrik.evaluate(None, iter([block("ann"), block("bob")]), "recall@5").counts["users"] == 2
-    with pytest.raises(metrik.StateMismatchError, match="expected each user in one part, found 'ann' again"):
-        metrik.evaluate(None, iter([block("ann"), block("bob"), block("ann")]), "recall@5")
-    report = metrik.evaluate(*block("ann"), "recall@5")
-    with pytest.raises(metrik.StateMismatchError, match="found 'ann' again"):
-        metrik.merge([report, report])
+    assert exactk.evaluate(None, iter([block("ann"), block("bob")]), "recall@5").counts["users"] == 2
+    with pytest.raises(exactk.StateMismatchError, match="expected each user in one part, found 'ann' again"):
+        exactk.evaluate(None, iter([block("ann"), block("bob"), block("ann")]), "recall@5")
+    report = exactk.evaluate(*block("ann"), "recall@5")
+    with pytest.raises(exactk.StateMismatchError, match="found 'ann' again"):
+        exactk.merge([report, report])
 
 
 def test_batches_without_rows_change_nothing() -> None:
     columns = {"user": pl.Categorical, "item": pl.Categorical, "score": pl.Float32}
     frame = pl.DataFrame({"user": ["ann", "bob"], "item": ["x", "y"], "score": [0.5, 0.25]}, schema_overrides=columns)
-    expected = metrik.evaluate({"ann": ["x"], "bob": ["x"]}, frame, "recall@5")
+    expected = exactk.evaluate({"ann": ["x"], "bob": ["x"]}, frame, "recall@5")
     for parts in ([frame[:0], frame], [frame[:1], frame[:0], frame[1:], frame[:0]]):
-        assert metrik.evaluate({"ann": ["x"], "bob": ["x"]}, metrik.Batches(parts.__iter__), "recall@5") == expected
+        assert exactk.evaluate({"ann": ["x"], "bob": ["x"]}, exactk.Batches(parts.__iter__), "recall@5") == expected
 
 
 def test_f05_batches_of_several_types_are_joined_exactly() -> None:
     def evaluate(column: str, *values: np.generic) -> float:
         rows = [{"user": "ann", "item": place, "score": place, column: value} for place, value in enumerate(values)]
         frames = [pl.DataFrame({name: np.array([value]) for name, value in row.items()}) for row in rows]
-        return metrik.evaluate({"ann": [1]}, metrik.Batches(frames.__iter__), "recall@1")["recall@1"]
+        return exactk.evaluate({"ann": [1]}, exactk.Batches(frames.__iter__), "recall@1")["recall@1"]
 
     assert evaluate("item", np.uint64(2), np.int64(1)) == 1
     with pytest.raises(
-        metrik.InputError, match=r"predictions.item: .* found 9223372036854775808 beside a batch of int"
+        exactk.InputError, match=r"predictions.item: .* found 9223372036854775808 beside a batch of int"
     ):
         evaluate("item", np.uint64(2**63), np.int64(1))
     assert evaluate("score", np.int64(2**53), np.float64(2.0**53 + 2)) == 1
-    with pytest.raises(metrik.InputError, match=r"predictions.score: expected integers up to 2\^53"):
+    with pytest.raises(exactk.InputError, match=r"predictions.score: expected integers up to 2\^53"):
         evaluate("score", np.int64(2**53 + 1), np.float64(2.0**53))
 
 
@@ -188,8 +188,8 @@ def test_f05_batches_of_several_types_are_joined_exactly() -> None:
 def test_faults_in_batches_have_names(users: list[str], size: int) -> None:
     def refused(message: str, items: list[str], **order: Any) -> None:
         frame = pl.DataFrame({"user": users, "item": items, **order})
-        with pytest.raises(metrik.InputError, match=message):
-            metrik.evaluate({"ann": ["z"], "bob": ["x"]}, cut(frame, size), "recall@5")
+        with pytest.raises(exactk.InputError, match=message):
+            exactk.evaluate({"ann": ["z"], "bob": ["x"]}, cut(frame, size), "recall@5")
 
     alike = ["x" if user == "ann" else "y" for user in users]
     refused(r"found item 'x' again .*\(user 'ann'\)", alike, rank=[1, 2, 3, 4])
@@ -207,9 +207,9 @@ def test_weights_and_groups_of_users_whom_only_batches_name() -> None:
         "weights": {"ann": 1, "bob": 2, "eve": 4},
         "groups": {"bob": 0, "ann": 1, "eve": 2},
     }
-    convention = metrik.conventions["standard"].replace(users="union", empty_truth="compute")
+    convention = exactk.conventions["standard"].replace(users="union", empty_truth="compute")
     reports = [
-        metrik.evaluate(truth, given, "recall@5", convention=convention, **options) for given in (frame, cut(frame, 1))
+        exactk.evaluate(truth, given, "recall@5", convention=convention, **options) for given in (frame, cut(frame, 1))
     ]
     assert reports[0] == reports[1]
     assert (reports[1]["recall@5"], set(reports[1].by_group)) == (2 / 7, {0, 1, 2})

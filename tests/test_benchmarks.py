@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import metrik
+import exactk
 from benchmarks import bandwidth, loops, products, selections, streams
 from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
 from benchmarks.factor_tables import factors_table
@@ -48,9 +48,9 @@ from benchmarks.versus.peers import (
     SCORE_PEERS,
     Call,
     Peer,
-    metrik_frames,
-    metrik_mappings,
-    metrik_rows,
+    exactk_frames,
+    exactk_mappings,
+    exactk_rows,
     numpy_code,
     numpy_factors,
     numpy_scores,
@@ -228,7 +228,7 @@ def test_wrong_factors_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     data = FEW_FACTORS.build()
     verify(FEW_FACTORS, data)
 
-    def forgetful(workload: Workload, data: Data, **options: object) -> metrik.Report:
+    def forgetful(workload: Workload, data: Data, **options: object) -> exactk.Report:
         return evaluate(workload, data if data.factors is None else replace(data, excluded=None), **options)
 
     monkeypatch.setattr(selections, "evaluate", forgetful)
@@ -241,7 +241,7 @@ def test_wrong_neighbors_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     verify(FEW_NEIGHBORS, data)
     np.testing.assert_equal(answer(FEW_NEIGHBORS, data), best(FEW_NEIGHBORS, data))
     monkeypatch.setattr(selections, "best", lambda workload, data: best(workload, data)[:, ::-1])
-    with pytest.raises(WrongAnswerError, match="metrik: at place 0 of user 0 is"):
+    with pytest.raises(WrongAnswerError, match="exactk: at place 0 of user 0 is"):
         verify(FEW_NEIGHBORS, data)
 
 
@@ -261,7 +261,7 @@ def test_numpy_computes_the_same_of_scores(name: str) -> None:
 @pytest.mark.parametrize("name", KEYED)
 def test_containers_have_the_values_of_the_lists(name: str) -> None:
     workload = replace(KEYED[name], users=70)
-    ours = {"dict_20k": metrik_mappings, "rows_20k": metrik_rows}.get(name, metrik_frames)
+    ours = {"dict_20k": exactk_mappings, "rows_20k": exactk_rows}.get(name, exactk_frames)
     for call in ours.prepare(workload.build(), workload).values():
         same_values(workload, call)
 
@@ -293,12 +293,12 @@ def test_a_file_has_the_values_of_the_lists(tmp_path: Path) -> None:
     workload = replace(streams.PARQUET_50M, users=300)
     streams.build(workload, tmp_path)
     assert streams.CALLS["reading"](tmp_path)() == workload.ids
-    found = streams.measure("metrik", tmp_path)
+    found = streams.measure("exactk", tmp_path)
     assert found["peak"] > found["seconds"] > 0
     expected = tmp_path / streams.EXPECTED
     expected.write_text(expected.read_text(encoding="utf-8").replace(": 0.", ": 0.0"), encoding="utf-8")
     with pytest.raises(WrongAnswerError, match="parquet_50m: precision@20 is"):
-        streams.CALLS["metrik"](tmp_path)()
+        streams.CALLS["exactk"](tmp_path)()
 
 
 def same_values(workload: Workload, call: Call) -> None:
@@ -313,7 +313,7 @@ def test_numpy_ranks_candidates_by_their_scores() -> None:
     assert data.candidates is not None
     everything = np.full((30, workload.catalogue), -np.inf, np.float32)
     np.put_along_axis(everything, data.candidates, data.predictions, axis=1)
-    expected = metrik.evaluate(metrik.Truth(data.indptr, data.items), everything, workload.values).values
+    expected = exactk.evaluate(exactk.Truth(data.indptr, data.items), everything, workload.values).values
     compare("NumPy", numpy_scores.prepare(data, workload)["NumPy"](), expected, 1e-12)
 
 
@@ -322,7 +322,7 @@ def test_every_peer_has_its_module_and_a_convention_of_ours() -> None:
         assert (ROOT / "benchmarks" / "versus" / "peers" / f"{peer.module}.py").exists()
         assert set(peer.workloads) <= set(WORKLOADS)
         assert (
-            metrik.conventions["standard"].diff(metrik.conventions["standard"].replace(**peer.convention)) is not None
+            exactk.conventions["standard"].diff(exactk.conventions["standard"].replace(**peer.convention)) is not None
         )
 
 
@@ -395,9 +395,9 @@ def test_reading_reads_every_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_tables_of_scores_compare_by_rounds() -> None:
     """Rounds of 1 and 3 seconds: reading takes half of ours in each, a peer six times as long."""
-    ours = Entry("metrik", Sample((1.0, 3.0)), values=4)
+    ours = Entry("exactk", Sample((1.0, 3.0)), values=4)
     times = {call: Entry(call, Sample((6.0, 18.0))) for peer in SCORE_PEERS for call in peer.calls}
-    entries = {"metrik": ours, "reading": Entry("reading", Sample((0.5, 1.5))), **times}
+    entries = {"exactk": ours, "reading": Entry("reading", Sample((0.5, 1.5))), **times}
     lines = [Line(workload, entries) for workload in SCORES.values()]
     row = scores_table(lines).rows[0]
     assert row[:7] == ["dense_20k", "2000", "1000-3000", "328", "0.2", "0.3", "50%"]
@@ -407,7 +407,7 @@ def test_tables_of_scores_compare_by_rounds() -> None:
     assert [row[-1] for row in kinds_table(kinds).rows] == ["1.00"] * 7 + ["4.00"]
     figures = promises(lines, kinds)
     assert len(figures) == len(PROMISED_RATIOS) + len(PROMISED_SHARES) + len(PROMISED_KINDS)
-    assert figures[0] == ["dense_20k, torch.topk alone to metrik", "6 x", "at least 5 x"]
+    assert figures[0] == ["dense_20k, torch.topk alone to exactk", "6 x", "at least 5 x"]
     assert figures[5] == ["dense_20k, share of the speed of reading", "50%", "at least 45%"]
     assert figures[-1] == ["dense_uncut to dense_20k", "4.00 x", "at most 3 x"]
 
@@ -416,7 +416,7 @@ def test_tables_of_embeddings_compare_by_rounds() -> None:
     """Rounds of 1 and 3 seconds: the products take half of ours in each, a peer twice as long."""
     times = {call: Entry(call, Sample((2.0, 6.0))) for peer in FACTOR_PEERS for call in peer.calls}
     entries = {
-        "metrik": Entry("metrik", Sample((1.0, 3.0))),
+        "exactk": Entry("exactk", Sample((1.0, 3.0))),
         "products": Entry("products", Sample((0.5, 1.5))),
         **times,
     }
@@ -425,9 +425,9 @@ def test_tables_of_embeddings_compare_by_rounds() -> None:
     assert row[:7] == ["factors_100k", "2000", "1000-3000", "105", "1000", "105", "2.00 x"]
     assert row[7] == "4000 (2 x)"
     assert factor_promises(lines)[:3] == [
-        ["factors_100k, metrik to products", "2.00 x", "at most 1.2 x"],
-        ["factors_100k, implicit to metrik", "2 x", "at least 3 x"],
-        ["factors_100k, metrik to FAISS, search alone", "0.50 x", "at most 0.9 x"],
+        ["factors_100k, exactk to products", "2.00 x", "at most 1.2 x"],
+        ["factors_100k, implicit to exactk", "2 x", "at least 3 x"],
+        ["factors_100k, exactk to FAISS, search alone", "0.50 x", "at most 0.9 x"],
     ]
 
 
@@ -437,10 +437,10 @@ def test_tables_of_containers_compare_by_rounds() -> None:
     lines = []
     for workload in KEYED.values():
         own = Sample((2.0, 6.0)) if workload.named else Sample((1.0, 3.0))
-        lines.append(Line(workload, {**others, "metrik": Entry("metrik", own)}))
+        lines.append(Line(workload, {**others, "exactk": Entry("exactk", own)}))
     assert keyed_table(lines).rows[0][:5] == ["frame_2m", "2000", "1000-3000", "1000", "12000 (6 x)"]
     figures = keyed_promises(lines)
-    assert figures[0] == ["frame_2m, RePlay to metrik", "6 x", "at least 20 x"]
+    assert figures[0] == ["frame_2m, RePlay to exactk", "6 x", "at least 20 x"]
     assert figures[-1] == ["frame_2m_names to frame_2m", "2.00 x", "at most 3 x"]
 
 
@@ -449,7 +449,7 @@ def test_numpy_multiplies_factors_that_do_not_fill_a_block() -> None:
 
 
 def test_a_peer_that_failed_has_a_word_in_its_cell() -> None:
-    entries = {"metrik": Entry("metrik", Sample((1.0,))), "torch": Entry("torch", error="not installed")}
+    entries = {"exactk": Entry("exactk", Sample((1.0,))), "torch": Entry("torch", error="not installed")}
     line = Line(DENSE_20K, entries)
     assert (line.peer("torch"), line.peer("NumPy")) == ("failed", "")
     assert np.isnan(line.ratio("torch"))

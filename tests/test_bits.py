@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import metrik
-from metrik import _core
+import exactk
+from exactk import _core
 from strategies import Evaluation, evaluations, examples, spellings
 from test_laws import run
 
-METRICS = [text for name in metrik.metrics for text in spellings(name, [1, 5, 10], whole=False)]
+METRICS = [text for name in exactk.metrics for text in spellings(name, [1, 5, 10], whole=False)]
 METRICS += ["ndcg@10(gain=exp2)", "recall@5(average=micro)"]
 
 
@@ -44,16 +44,16 @@ def test_f31_instruction_set(many: Evaluation, weighted: bool, monkeypatch: pyte
     options = {} if weighted else {"weights": None}
     widest = many.run(**options)
     for isa in _core.isas():
-        monkeypatch.setenv("METRIK_ISA", isa)
+        monkeypatch.setenv("EXACTK_ISA", isa)
         assert many.run(**options) == widest
 
 
 @pytest.mark.parametrize("name", ["AVX2", "sse2", " scalar", "native", "\udcff"])
 def test_f31_instruction_set_that_is_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("METRIK_ISA", name)
-    with pytest.raises(metrik.InputError, match=r"METRIK_ISA: .*scalar") as caught:
-        metrik.evaluate([[1]], [[1]], "recall@1")
-    assert caught.value.argument == "METRIK_ISA"
+    monkeypatch.setenv("EXACTK_ISA", name)
+    with pytest.raises(exactk.InputError, match=r"EXACTK_ISA: .*scalar") as caught:
+        exactk.evaluate([[1]], [[1]], "recall@1")
+    assert caught.value.argument == "EXACTK_ISA"
 
 
 def sliced(evaluation: Evaluation, begin: int, end: int) -> Evaluation:
@@ -69,7 +69,7 @@ def sliced(evaluation: Evaluation, begin: int, end: int) -> Evaluation:
 @pytest.mark.parametrize("cuts", [[0, 3000], [0, 1, 3000], [0, 0, 700, 701, 2222, 3000]])
 def test_merge_of_a_split(many: Evaluation, cuts: list[int]) -> None:
     parts = [sliced(many, begin, end).run() if end > begin else None for begin, end in pairwise(cuts)]
-    assert metrik.merge([part for part in parts if part is not None]) == many.run()
+    assert exactk.merge([part for part in parts if part is not None]) == many.run()
 
 
 @settings(max_examples=examples(150))
@@ -78,10 +78,10 @@ def test_merge_of_any_split_in_any_order(evaluation: Evaluation, data: st.DataOb
     whole = run(evaluation)
     cut = data.draw(st.integers(1, len(evaluation.truth) - 1))
     parts = [run(sliced(evaluation, 0, cut)), run(sliced(evaluation, cut, len(evaluation.truth)))]
-    assert metrik.merge(parts) == metrik.merge(parts[::-1]) == whole
-    states = [metrik.State.from_bytes(part.state.to_bytes()) for part in parts]
-    assert metrik.merge(states).state == whole.state
-    assert metrik.merge(pickle.loads(pickle.dumps(parts))) == whole  # noqa: S301 - just written
+    assert exactk.merge(parts) == exactk.merge(parts[::-1]) == whole
+    states = [exactk.State.from_bytes(part.state.to_bytes()) for part in parts]
+    assert exactk.merge(states).state == whole.state
+    assert exactk.merge(pickle.loads(pickle.dumps(parts))) == whole  # noqa: S301 - just written
 
 
 @pytest.mark.parametrize("size", [1, 500, 1000, 4000])
@@ -89,7 +89,7 @@ def test_blocks_equal_the_whole(many: Evaluation, size: int) -> None:
     users = 40 if size == 1 else 3000
     part = sliced(many, 0, users)
     blocks = ((part.truth[i : i + size], part.predictions[i : i + size]) for i in range(0, users, size))
-    assert metrik.evaluate(None, blocks, part.metrics, **part.options) == part.run()
+    assert exactk.evaluate(None, blocks, part.metrics, **part.options) == part.run()
 
 
 def test_groups_add_up_to_the_whole(many: Evaluation) -> None:
@@ -98,7 +98,7 @@ def test_groups_add_up_to_the_whole(many: Evaluation) -> None:
     assert grouped.values == whole.values
     for label in range(5):
         members = np.flatnonzero(many.options["groups"] == label)
-        part = metrik.evaluate(
+        part = exactk.evaluate(
             [many.truth[i] for i in members],
             [many.predictions[i] for i in members],
             METRICS,

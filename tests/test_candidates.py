@@ -15,9 +15,9 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import metrik
-from metrik import _core
-from metrik._inputs import as_columns
+import exactk
+from exactk import _core
+from exactk._inputs import as_columns
 from strategies import (
     IDS,
     SCORE_DTYPES,
@@ -42,7 +42,7 @@ from test_scores import EVERY_METRIC, SCORES, outcome, same_numbers, sorted_by_n
 Array = np.ndarray[Any, Any]
 
 # Ranked 7 4 9, and 3 21.
-FOUND = metrik.Candidates([0, 3, 5], [9, 4, 7, 21, 3], [0.1, 0.5, 0.9, 0.2, 0.7])
+FOUND = exactk.Candidates([0, 3, 5], [9, 4, 7, 21, 3], [0.1, 0.5, 0.9, 0.2, 0.7])
 TRUTH = [[4, 50], [3]]
 
 
@@ -73,7 +73,7 @@ def test_core_equals_reference(kind: str, data: st.DataObject) -> None:
     assert_same(data.draw(KINDS[kind]()))
 
 
-@pytest.mark.parametrize("name", metrik.metrics)
+@pytest.mark.parametrize("name", exactk.metrics)
 @settings(max_examples=examples(40))
 @given(data=st.data())
 def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> None:
@@ -92,16 +92,16 @@ def test_topk_equals_reference(data: st.DataObject) -> None:
         "ties": data.draw(st.sampled_from(TIES)),
         "nan": data.draw(st.sampled_from(["raise", "last", "last"])),
     }
-    if isinstance(given_scores, metrik.Scores):
+    if isinstance(given_scores, exactk.Scores):
         options["candidates"] = data.draw(columns(*given_scores.values.shape))
     k = data.draw(st.one_of(st.integers(1, 8), st.integers(1, 50)))
     exclude = data.draw(st.one_of(st.none(), st.lists(st.lists(IDS, max_size=20), min_size=users, max_size=users)))
     expected, best = (
-        outcome(topk, given_scores, k, exclude, **options) for topk in (metrik.reference.topk, metrik.topk)
+        outcome(topk, given_scores, k, exclude, **options) for topk in (exactk.reference.topk, exactk.topk)
     )
-    if isinstance(expected, metrik.InputError) or isinstance(best, metrik.InputError):
-        assert isinstance(expected, metrik.InputError)
-        assert isinstance(best, metrik.InputError)
+    if isinstance(expected, exactk.InputError) or isinstance(best, exactk.InputError):
+        assert isinstance(expected, exactk.InputError)
+        assert isinstance(best, exactk.InputError)
         assert place(best) == place(expected)
         return
     assert best.ids.tolist() == expected.ids.tolist()
@@ -118,7 +118,7 @@ def test_candidates_of_all_columns_are_the_scores(data: st.DataObject) -> None:
     evaluation = data.draw(score_evaluations(min_users=1))
     matrix, min_score = evaluation.predictions.values, evaluation.predictions.min_score
     users, items = matrix.shape
-    every = metrik.Candidates(np.arange(users + 1) * items, np.tile(np.arange(items), users), matrix.ravel(), min_score)
+    every = exactk.Candidates(np.arange(users + 1) * items, np.tile(np.arange(items), users), matrix.ravel(), min_score)
     expected = run(evaluation, per_user=True)
     for other in (
         run(Evaluation(evaluation.truth, every, evaluation.metrics, evaluation.options), per_user=True),
@@ -166,12 +166,12 @@ def test_a_restriction_excludes_all_the_others(data: st.DataObject) -> None:
     others = [set(range(items)) - row | also for row, also in zip(chosen, exclude, strict=True)]
     truth, ties = data.draw(truths(users)), data.draw(st.sampled_from(TIES))
     options = {"convention": with_rules(ties=ties), "per_user": True}
-    predictions = metrik.Scores(matrix)
+    predictions = exactk.Scores(matrix)
     one = run(Evaluation(truth, predictions, EVERY_METRIC, options | {"candidates": chosen, "exclude": exclude}))
     other = run(Evaluation(truth, predictions, EVERY_METRIC, options | {"exclude": others}))
     assert same_numbers(one, other)
-    best = metrik.topk(predictions, 3, exclude, candidates=chosen, ties=ties)
-    assert best.ids.tolist() == metrik.topk(predictions, 3, others, ties=ties).ids.tolist()
+    best = exactk.topk(predictions, 3, exclude, candidates=chosen, ties=ties)
+    assert best.ids.tolist() == exactk.topk(predictions, 3, others, ties=ties).ids.tolist()
 
 
 @settings(max_examples=examples(100))
@@ -181,12 +181,12 @@ def test_the_best_k_as_rankings_give_the_same_values_at_k(data: st.DataObject) -
     found = data.draw(candidates(users, nan=False, repeats=False))
     metrics = [
         spelled(name, k)
-        for name, info in metrik.metrics.items()
+        for name, info in exactk.metrics.items()
         if not info.pairwise and name not in {"r_precision", "bpref"}
     ]
     truth = data.draw(truths(users))
     of_candidates = run(Evaluation(truth, found, metrics, {"per_user": True}))
-    best = metrik.topk(found, k)
+    best = exactk.topk(found, k)
     of_ids = run(Evaluation(truth, best.ids, metrics, {"per_user": True}))
     if found.present is None:
         assert same_numbers(of_candidates, of_ids)
@@ -204,12 +204,12 @@ def test_the_best_are_those_that_numpy_sorts_first(size: int, ties: str) -> None
     ids = rng.permutation(size) * (2**62 // size)
     exclude: list[Any] = [ids[::7], []]
     row = np.stack([rng.integers(0, 3, size), rng.integers(0, 10**6, size)]).astype(np.float32)
-    found = metrik.Candidates([0, size, 2 * size], np.tile(ids, 2), row.ravel())
+    found = exactk.Candidates([0, size, 2 * size], np.tile(ids, 2), row.ravel())
     by_tie = {"lowest_id": np.argsort(ids), "highest_id": np.argsort(-ids), "input_order": np.arange(size)}[ties]
     expected = [ids[by_tie][sorted_by_numpy(scores[by_tie], (), None, "lowest_id")] for scores in row]
     expected[0] = expected[0][~np.isin(expected[0], exclude[0])]
     for k in (1, 10, size):
-        ids_of_best = metrik.topk(found, k, exclude, ties=ties).ids
+        ids_of_best = exactk.topk(found, k, exclude, ties=ties).ids
         padded = [(ranked[:k].tolist() + [-1] * k)[:k] for ranked in expected]
         assert ids_of_best.tolist() == padded
     truth = [rng.choice(ids, min(size, 100), replace=False), ids[:20]]
@@ -222,8 +222,8 @@ def test_the_best_are_those_that_numpy_sorts_first(size: int, ties: str) -> None
 
 
 def test_an_example() -> None:
-    with pytest.warns(metrik.EvaluationWarning, match="1 relevant items .* are not among the candidates"):
-        report = metrik.evaluate(TRUTH, FOUND, ["mrr", "recall", "P@1", "num_recommended"], per_user=True)
+    with pytest.warns(exactk.EvaluationWarning, match="1 relevant items .* are not among the candidates"):
+        report = exactk.evaluate(TRUTH, FOUND, ["mrr", "recall", "P@1", "num_recommended"], per_user=True)
     assert report.per_user["mrr"].tolist() == [1 / 2, 1]
     assert report.per_user["recall"].tolist() == [1 / 2, 1]
     assert report.per_user["P@1"].tolist() == [0, 1]
@@ -232,57 +232,57 @@ def test_an_example() -> None:
 
 
 def test_ties_are_settled_by_ids_or_by_the_order_of_the_input() -> None:
-    found = metrik.Candidates([0, 4], [8, 2, 9, 5], [1, 1, 1, 2])
+    found = exactk.Candidates([0, 4], [8, 2, 9, 5], [1, 1, 1, 2])
     expected = {"lowest_id": [5, 2, 8, 9], "highest_id": [5, 9, 8, 2], "input_order": [5, 8, 2, 9]}
     for ties, ids in expected.items():
-        for topk in (metrik.topk, metrik.reference.topk):
+        for topk in (exactk.topk, exactk.reference.topk):
             assert topk(found, 4, ties=ties).ids.tolist() == [ids]
-        assert list(metrik.evaluate([ids[1:2]], found, f"mrr(ties={ties})").values.values()) == [0.5]
+        assert list(exactk.evaluate([ids[1:2]], found, f"mrr(ties={ties})").values.values()) == [0.5]
     constant = np.zeros((1, 4))
-    assert metrik.topk(constant, 2, ties="input_order").ids.tolist() == [[0, 1]]
-    assert metrik.topk(constant, 2, ties="input_order", candidates=[3, 1, 2]).ids.tolist() == [[1, 2]]
+    assert exactk.topk(constant, 2, ties="input_order").ids.tolist() == [[0, 1]]
+    assert exactk.topk(constant, 2, ties="input_order", candidates=[3, 1, 2]).ids.tolist() == [[1, 2]]
 
 
 @pytest.mark.parametrize("dtype", ["i4", "i8", "u4", "u8"])
 def test_ids_at_the_edges(dtype: str) -> None:
     last = min(np.iinfo(dtype).max, 2**63 - 1)
     ids = np.array(sorted({last, last - 1, min(last, 2**31), 0, 2**31 - 1}, reverse=True), dtype)
-    found = metrik.Candidates([0, len(ids)], ids, np.arange(len(ids)))
+    found = exactk.Candidates([0, len(ids)], ids, np.arange(len(ids)))
     assert found.items.dtype == dtype
-    assert metrik.topk(found, 9).ids[0, : len(ids)].tolist() == ids[::-1].tolist()
+    assert exactk.topk(found, 9).ids[0, : len(ids)].tolist() == ids[::-1].tolist()
     for rank, item in enumerate(ids[::-1].tolist(), start=1):
-        assert metrik.evaluate([[item]], found, "mrr")["mrr"] == 1 / rank
+        assert exactk.evaluate([[item]], found, "mrr")["mrr"] == 1 / rank
 
 
 @pytest.mark.parametrize("dtype", SCORE_DTYPES)
 def test_f05_every_type_of_score(dtype: str) -> None:
     array = np.array([3, 1, 2, 2, 5, 4], dtype)
-    found = metrik.Candidates([0, 3, 6], [7, 8, 9, 3, 2, 1], array)
-    best = metrik.topk(found, 2)
+    found = exactk.Candidates([0, 3, 6], [7, 8, 9, 3, 2, 1], array)
+    best = exactk.topk(found, 2)
     assert best.ids.tolist() == [[7, 9], [2, 1]]
     assert best.scores.dtype == array.dtype
     assert best.scores.tolist() == [[3, 2], [5, 4]]
-    padding = metrik.topk(found, 4, [[], [1]]).scores[1, 2:]
+    padding = exactk.topk(found, 4, [[], [1]]).scores[1, 2:]
     assert np.isnan(padding).all() if dtype[0] == "f" else padding.tolist() == [0, 0]
 
 
 def test_f05_scores_are_compared_as_they_are() -> None:
     large = np.array([2**63 - 2, 2**63 - 1, -(2**63)])
-    assert metrik.topk(metrik.Candidates([0, 3], [3, 2, 1], large), 3).ids.tolist() == [[2, 3, 1]]
+    assert exactk.topk(exactk.Candidates([0, 3], [3, 2, 1], large), 3).ids.tolist() == [[2, 3, 1]]
     unsigned = np.array([2**64 - 2, 2**64 - 1], np.uint64)
-    assert metrik.topk(metrik.Candidates([0, 2], [3, 2], unsigned, 2.0**63), 3).ids.tolist() == [[2, 3, -1]]
+    assert exactk.topk(exactk.Candidates([0, 2], [3, 2], unsigned, 2.0**63), 3).ids.tolist() == [[2, 3, -1]]
 
 
 # --- how many candidates there were
 
 
 def test_candidates_are_counted_without_the_excluded_and_before_the_least_score() -> None:
-    found = metrik.Candidates([0, 4, 6, 6, 6], [1, 2, 3, 4, 5, 6], np.arange(6.0), 3.5, [True, True, True, False])
-    for evaluator in (metrik.evaluate, metrik.reference.evaluate):
+    found = exactk.Candidates([0, 4, 6, 6, 6], [1, 2, 3, 4, 5, 6], np.arange(6.0), 3.5, [True, True, True, False])
+    for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         report = evaluator([[4], [5], [], [4]], found, "num_recommended", exclude=[[1, 9], [], [1], [1]])
         assert report.counts["candidates"] == {"min": 0, "mean": 5 / 3, "max": 3}
         assert "0 to 3 candidates a user (mean 1.6667)" in repr(report)
-        assert metrik.Report.from_json(report.to_json()) == report
+        assert exactk.Report.from_json(report.to_json()) == report
         assert report.to_dict()["counts"]["candidates"] == {"min": 0, "mean": 5 / 3, "max": 3}
         restricted = evaluator([[1], [2]], SCORES, "P@1", candidates=[1, 2, 2], exclude=[[0, 2], [1]])
         assert restricted.counts["candidates"] == {"min": 1, "mean": 1, "max": 1}
@@ -292,33 +292,33 @@ def test_candidates_are_counted_without_the_excluded_and_before_the_least_score(
 
 
 def test_of_nobody_there_are_no_candidates_to_count() -> None:
-    nobody = metrik.Candidates([0, 0], [], [], present=[False])
-    report = metrik.evaluate([[1]], nobody, "P@1")  # no warning: nobody said what may be ranked
+    nobody = exactk.Candidates([0, 0], [], [], present=[False])
+    report = exactk.evaluate([[1]], nobody, "P@1")  # no warning: nobody said what may be ranked
     assert all(math.isnan(number) for number in report.counts["candidates"].values())
     assert report.to_dict()["counts"]["candidates"] == {"min": None, "mean": None, "max": None}
-    assert metrik.Report.from_json(report.to_json()) == report
+    assert exactk.Report.from_json(report.to_json()) == report
     assert "candidates" not in repr(report)
 
 
 def test_counts_of_candidates_merge() -> None:
-    whole = metrik.Candidates([0, 3, 4, 4, 9], np.arange(9), np.arange(9), present=[True, True, False, True])
+    whole = exactk.Candidates([0, 3, 4, 4, 9], np.arange(9), np.arange(9), present=[True, True, False, True])
     parts = [
-        metrik.Candidates(whole.indptr[i : i + 2] - whole.indptr[i], whole.items[begin:end], whole.scores[begin:end],
+        exactk.Candidates(whole.indptr[i : i + 2] - whole.indptr[i], whole.items[begin:end], whole.scores[begin:end],
                           present=whole.present[i : i + 1])  # type: ignore[index]
         for i, (begin, end) in enumerate(zip(whole.indptr, whole.indptr[1:], strict=False))
     ]  # fmt: skip
-    expected = metrik.evaluate([[1], [3], [], [8]], whole, EVERY_METRIC)
+    expected = exactk.evaluate([[1], [3], [], [8]], whole, EVERY_METRIC)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", metrik.EvaluationWarning)  # one part has nobody
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)  # one part has nobody
         rows = zip([[1], [3], [], [8]], parts, strict=True)
-        reports = [metrik.evaluate([row], part, EVERY_METRIC) for row, part in rows]
+        reports = [exactk.evaluate([row], part, EVERY_METRIC) for row, part in rows]
     for order in ([0, 1, 2, 3], [2, 3, 1, 0], [3, 2, 0, 1]):
-        merged = metrik.merge([reports[i] for i in order])
+        merged = exactk.merge([reports[i] for i in order])
         assert merged == expected
         assert merged.counts["candidates"] == {"min": 1, "mean": 3, "max": 5}
-        assert metrik.State.from_bytes(merged.state.to_bytes()) == expected.state
+        assert exactk.State.from_bytes(merged.state.to_bytes()) == expected.state
     # Beside lists, which count none.
-    both = metrik.merge([reports[0], metrik.evaluate([[1]], [[1]], EVERY_METRIC)])
+    both = exactk.merge([reports[0], exactk.evaluate([[1]], [[1]], EVERY_METRIC)])
     assert both.counts["candidates"] == {"min": 3, "mean": 3, "max": 3}
 
 
@@ -327,32 +327,32 @@ def test_counts_of_candidates_merge() -> None:
 
 def test_f01_offsets_that_are_none() -> None:
     for indptr, position in (([1, 5], 0), ([0, 6], 1), ([0, 4], 1), ([0, 3, 2, 5], 2)):
-        arguments = ([[1]] * (len(indptr) - 1), metrik.Candidates(indptr, np.arange(5), np.arange(5)), "mrr")
-        for evaluator in (metrik.evaluate, metrik.reference.evaluate):
+        arguments = ([[1]] * (len(indptr) - 1), exactk.Candidates(indptr, np.arange(5), np.arange(5)), "mrr")
+        for evaluator in (exactk.evaluate, exactk.reference.evaluate):
             error = error_of(lambda call=evaluator, given=arguments: call(*given))
             assert (error.argument, error.position) == ("predictions", position)
-    assert error_of(lambda: metrik.Candidates([], [1], [1])).argument == "predictions"
+    assert error_of(lambda: exactk.Candidates([], [1], [1])).argument == "predictions"
 
 
 @pytest.mark.parametrize("size", [0, 4, 6])
 def test_f01_another_number_of_scores(size: int) -> None:
-    error = error_of(lambda: metrik.Candidates([0, 5], np.arange(5), np.zeros(size)))
+    error = error_of(lambda: exactk.Candidates([0, 5], np.arange(5), np.zeros(size)))
     assert error.argument == "predictions.scores"
 
 
 @settings(max_examples=examples(300))
 @given(candidates(4, nan=False), st.data())
-def test_f01_one_offset_is_anything(found: metrik.Candidates, data: st.DataObject) -> None:
+def test_f01_one_offset_is_anything(found: exactk.Candidates, data: st.DataObject) -> None:
     indptr = found.indptr.copy()
     indptr[data.draw(st.integers(0, 4))] = data.draw(st.one_of(st.integers(-2, 40), st.integers(-(2**63), 2**63 - 1)))
-    other = metrik.Candidates(indptr, found.items, found.scores, found.min_score, found.present)
+    other = exactk.Candidates(indptr, found.items, found.scores, found.min_score, found.present)
     assert_same(Evaluation([[1], [2], [3], [4]], other, ["recall@2", "mrr"]))
 
 
 @pytest.mark.parametrize("item", [-1, -(2**63)])
 def test_f03_ids_that_are_none(item: int) -> None:
-    found = metrik.Candidates([0, 2, 5], [4, 7, 1, item, item], np.arange(5))
-    for evaluator in (metrik.evaluate, metrik.reference.evaluate):
+    found = exactk.Candidates([0, 2, 5], [4, 7, 1, item, item], np.arange(5))
+    for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         assert place(error_of(lambda call=evaluator: call(TRUTH, found, "mrr"))) == ("predictions", 1, 1, 2)
 
 
@@ -372,28 +372,28 @@ def test_f03_ids_that_are_none(item: int) -> None:
     ],
 )
 def test_f04_f07_arrays_that_are_no_candidates(arguments: tuple[Any, ...], argument: str) -> None:
-    assert error_of(lambda: metrik.Candidates(*arguments), metrik.InputTypeError).argument == argument
+    assert error_of(lambda: exactk.Candidates(*arguments), exactk.InputTypeError).argument == argument
 
 
 def test_f06_layouts_are_read_where_they_lie() -> None:
     items, array = np.array([9, 4, 7, 21, 3], np.uint32), np.zeros(15, np.float32)[::3]
     array[:] = FOUND.scores
     for scores_ in (array, array[::-1][::-1], array.astype(">f4"), array.astype(np.float32)):
-        found = metrik.Candidates([0, 3, 5], items, scores_)
+        found = exactk.Candidates([0, 3, 5], items, scores_)
         assert np.shares_memory(found.items, items)
         assert np.shares_memory(found.scores, scores_) == (scores_.dtype == np.float32)
         assert run(Evaluation(TRUTH, found, EVERY_METRIC)) == run(Evaluation(TRUTH, FOUND, EVERY_METRIC))
     one = np.broadcast_to(np.float64(1), 5)
-    assert metrik.topk(metrik.Candidates([0, 3, 5], items, one), 2).ids.tolist() == [[4, 7], [3, 21]]
+    assert exactk.topk(exactk.Candidates([0, 3, 5], items, one), 2).ids.tolist() == [[4, 7], [3, 21]]
 
 
 def test_f08_nan_is_refused_with_its_place() -> None:
     numbers = np.array([0.5, 0.1, math.nan, 0.3, math.nan])
-    found = metrik.Candidates([0, 1, 5], [4, 7, 1, 3, 2], numbers)
-    for evaluator in (metrik.evaluate, metrik.reference.evaluate):
+    found = exactk.Candidates([0, 1, 5], [4, 7, 1, 3, 2], numbers)
+    for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         error = error_of(lambda call=evaluator: call(TRUTH, found, "P@1", exclude=[[], [1, 2]]))
         assert place(error) == ("predictions", 1, 1, 2)
-    for topk in (metrik.topk, metrik.reference.topk):
+    for topk in (exactk.topk, exactk.reference.topk):
         assert place(error_of(lambda ranked=topk: ranked(found, 1))) == ("scores", 1, 1, 2)
         assert topk(found, 4, nan="last").ids.tolist() == [[4, -1, -1, -1], [3, 7, 1, 2]]
         assert topk(found, 4, nan="last", ties="highest_id").ids.tolist()[1] == [3, 7, 2, 1]
@@ -401,7 +401,7 @@ def test_f08_nan_is_refused_with_its_place() -> None:
 
 def test_f08_nan_of_a_matrix_counts_in_the_candidates_alone() -> None:
     matrix = np.array([[0.5, math.nan, 0.2], [math.nan, 1.0, math.nan]])
-    for topk, evaluator in ((metrik.topk, metrik.evaluate), (metrik.reference.topk, metrik.reference.evaluate)):
+    for topk, evaluator in ((exactk.topk, exactk.evaluate), (exactk.reference.topk, exactk.reference.evaluate)):
         assert topk(matrix, 2, candidates=[[2, 0], [1]]).ids.tolist() == [[0, 2], [1, -1]]
         error = error_of(lambda ranked=topk: ranked(matrix, 2, candidates=[[2, 0], [2, 1]]))
         assert place(error) == ("scores", 1, 2, 1)  # the column
@@ -411,9 +411,9 @@ def test_f08_nan_of_a_matrix_counts_in_the_candidates_alone() -> None:
 
 def test_f10_repeated_items() -> None:
     """The whole row counts, not only what is ranked high; the better place counts."""
-    found = metrik.Candidates([0, 1, 6], [5, 9, 7, 8, 7, 7], [1, 5, 1, 2, 4, 3])  # ranked 9 7 7 8 7
+    found = exactk.Candidates([0, 1, 6], [5, 9, 7, 8, 7, 7], [1, 5, 1, 2, 4, 3])  # ranked 9 7 7 8 7
     truth = [[5], [7]]
-    for evaluator in (metrik.evaluate, metrik.reference.evaluate):
+    for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         error = error_of(lambda call=evaluator: call(truth, found, "P@1", exclude=[[], [7]]))
         assert place(error) == ("predictions", 1, 3, 2)
         assert "item 7 again" in str(error)
@@ -426,7 +426,7 @@ def test_f10_repeated_items() -> None:
             assert report.per_user["num_recommended"].tolist() == [1, 5]
             assert report.per_user["mrr"].tolist() == [1, 0.5]
             assert report.counts["duplicates"] == 2
-    for topk in (metrik.topk, metrik.reference.topk):
+    for topk in (exactk.topk, exactk.reference.topk):
         assert place(error_of(lambda ranked=topk: ranked(found, 1))) == ("scores", 1, 3, 2)
 
 
@@ -434,23 +434,23 @@ def test_f10_repeated_items() -> None:
 def test_f10_the_first_is_first_for_any_number_of_threads(threads: int) -> None:
     items = np.tile(np.arange(40), 20_000)
     items[[4_100 * 40 + 9, 4_100 * 40 + 3, 19_999 * 40 + 1]] = [0, 0, 0]
-    found = metrik.Candidates(np.arange(20_001) * 40, items, np.zeros(len(items)))
-    error = error_of(lambda: metrik.evaluate([[1]] * 20_000, found, "P@5", num_threads=threads))
+    found = exactk.Candidates(np.arange(20_001) * 40, items, np.zeros(len(items)))
+    error = error_of(lambda: exactk.evaluate([[1]] * 20_000, found, "P@5", num_threads=threads))
     assert place(error) == ("predictions", 4_100, 3, 3)
-    assert place(error_of(lambda: metrik.topk(found, 5, num_threads=threads))) == ("scores", 4_100, 3, 3)
+    assert place(error_of(lambda: exactk.topk(found, 5, num_threads=threads))) == ("scores", 4_100, 3, 3)
 
 
 def test_f15_missing_is_not_empty() -> None:
-    found = metrik.Candidates([0, 1, 1, 1], [4], [1.0], present=[True, True, False])
+    found = exactk.Candidates([0, 1, 1, 1], [4], [1.0], present=[True, True, False])
     metrics = ["recall", "recall(missing_list=skip)", "recall(empty_list=skip)"]
-    with pytest.warns(metrik.EvaluationWarning, match="1 relevant items"):
-        report = metrik.evaluate([[4], [4], [4]], found, metrics)
+    with pytest.warns(exactk.EvaluationWarning, match="1 relevant items"):
+        report = exactk.evaluate([[4], [4], [4]], found, metrics)
     assert list(report.values.values()) == [1 / 3, 1 / 2, 1 / 2]
     assert (report.counts["empty_predictions"], report.counts["missing_predictions"]) == (1, 1)
-    assert metrik.topk(found, 1).ids.tolist() == [[4], [-1], [-1]]
-    wrong = metrik.Candidates([0, 1], [4], [1.0], present=[False])
+    assert exactk.topk(found, 1).ids.tolist() == [[4], [-1], [-1]]
+    wrong = exactk.Candidates([0, 1], [4], [1.0], present=[False])
     assert_same(Evaluation([[4]], wrong, ["recall"]))
-    assert place(error_of(lambda: metrik.evaluate([[4]], wrong, "recall")))[:2] == ("predictions", 0)
+    assert place(error_of(lambda: exactk.evaluate([[4]], wrong, "recall")))[:2] == ("predictions", 0)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
@@ -460,30 +460,30 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
     rng = np.random.default_rng(3)
     items = np.concatenate([rng.permutation(size) for _ in range(users)])
     array = rng.integers(0, 20, users * size).astype(dtype)
-    found = metrik.Candidates(np.arange(users + 1) * size, items, array)
-    matrix = metrik.Scores(array.reshape(users, size))
+    found = exactk.Candidates(np.arange(users + 1) * size, items, array)
+    matrix = exactk.Scores(array.reshape(users, size))
     restriction = np.tile(np.arange(0, size, 2), users)
     lists = _core.Lists(restriction, np.arange(users + 1) * (size // 2), None, None, "candidates")
     restricted = _core.Scores(matrix.values, None, lists, "predictions")
-    truth = metrik.as_truth([range(user % 100) for user in range(users)])
+    truth = exactk.as_truth([range(user % 100) for user in range(users)])
     rules = _core.Rules({}, 0.5, [])
     values = [_core.PlannedValue("ndcg", 5, 0, rules)]
     outcomes = {"result": 0, "refused": 0}
 
     def call() -> None:
-        metrik.evaluate(truth, found, EVERY_METRIC, num_threads=2)
-        assert metrik.topk(found, k, ties="highest_id", num_threads=2).ids.shape == (users, k)
+        exactk.evaluate(truth, found, EVERY_METRIC, num_threads=2)
+        assert exactk.topk(found, k, ties="highest_id", num_threads=2).ids.shape == (users, k)
         _core.evaluate(truth.core, None, restricted, None, None, None, 1, values, rules, True, 2, "", None)
         places, _ = _core.topk(restricted, k, None, "lowest_id", "last", 2, "", None)
         assert -1 <= places.min() <= places.max() < size
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
         with meanwhile(Flipper([items, array, restriction], call)):
             for _ in for_a_while(outcomes):
                 try:
                     call()
-                except metrik.InputError:
+                except exactk.InputError:
                     outcomes["refused"] += 1
                 else:
                     outcomes["result"] += 1
@@ -494,7 +494,7 @@ def test_f21_the_core_itself_holds_what_it_reads() -> None:
     rng = np.random.default_rng(3)
     ids, array = rng.permutation(500_000), rng.random(500_000)
     indptr = np.arange(1001) * 500
-    expected = metrik.topk(metrik.Candidates(indptr, ids, array), 5).ids
+    expected = exactk.topk(exactk.Candidates(indptr, ids, array), 5).ids
     held = _core.Candidates(_core.Lists(ids.copy(), indptr, None, None, "x"), array.copy(), None, "x")
     columns_ = _core.Lists(np.array([0, 3]), np.array([0, 2]), None, None, "x")
     matrix = _core.Scores(array.reshape(1000, 500).copy(), None, columns_, "x")
@@ -521,7 +521,7 @@ def many() -> Evaluation:
         for _ in range(users)
     ]
     array = np.round(rng.standard_normal(len(items)), 1).astype(np.float32)
-    found = metrik.Candidates(np.concatenate([[0], np.cumsum(sizes)]), items, array)
+    found = exactk.Candidates(np.concatenate([[0], np.cumsum(sizes)]), items, array)
     options = {
         "exclude": [rng.choice(150, rng.integers(0, 30), replace=False) for _ in range(users)],
         "weights": rng.random(users),
@@ -546,28 +546,28 @@ def test_f22_number_of_threads(many: Evaluation, cut: Evaluation) -> None:
         one, *others = (run(evaluation, num_threads=threads) for threads in (1, 2, 3, 7))
         assert all(other == one for other in others)
         chosen = evaluation.options.get("candidates")
-        best = [metrik.topk(evaluation.predictions, 9, candidates=chosen, num_threads=n).ids for n in (1, 2, 7)]
+        best = [exactk.topk(evaluation.predictions, 9, candidates=chosen, num_threads=n).ids for n in (1, 2, 7)]
         assert len({ids.tobytes() for ids in best}) == 1
 
 
 @pytest.mark.parametrize("dtype", SCORE_DTYPES)
 def test_f31_instruction_set(many: Evaluation, cut: Evaluation, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = many.predictions
-    of_type = metrik.Candidates(found.indptr, found.items, (found.scores * 10 + 60).astype(dtype))
-    matrix = metrik.Scores((cut.predictions * 10 + 60).astype(dtype))
+    of_type = exactk.Candidates(found.indptr, found.items, (found.scores * 10 + 60).astype(dtype))
+    matrix = exactk.Scores((cut.predictions * 10 + 60).astype(dtype))
     exclude = many.options["exclude"]
 
     def found_alike() -> tuple[Any, ...]:
         return (
             run(Evaluation(many.truth, of_type, many.metrics, many.options)),
             run(Evaluation(cut.truth, matrix, cut.metrics, cut.options)),
-            metrik.topk(of_type, 10, exclude, ties="highest_id").ids.tobytes(),
-            metrik.topk(matrix, 10, exclude, candidates=range(3, 90)).ids.tobytes(),
+            exactk.topk(of_type, 10, exclude, ties="highest_id").ids.tobytes(),
+            exactk.topk(matrix, 10, exclude, candidates=range(3, 90)).ids.tobytes(),
         )
 
     widest = found_alike()
     for isa in _core.isas():
-        monkeypatch.setenv("METRIK_ISA", isa)
+        monkeypatch.setenv("EXACTK_ISA", isa)
         assert found_alike() == widest
 
 
@@ -576,10 +576,10 @@ def test_blocks_equal_the_whole(many: Evaluation, cut: Evaluation, size: int) ->
     users = 40 if size == 1 else 1000
     found = many.predictions
 
-    def block(begin: int) -> metrik.Candidates:
+    def block(begin: int) -> exactk.Candidates:
         indptr = found.indptr[begin : begin + size + 1]
         rows = slice(int(indptr[0]), int(indptr[-1]))
-        return metrik.Candidates(indptr - indptr[0], found.items[rows], found.scores[rows])
+        return exactk.Candidates(indptr - indptr[0], found.items[rows], found.scores[rows])
 
     def options(evaluation: Evaluation) -> dict[str, Any]:
         given_options = evaluation.options.items()
@@ -597,16 +597,16 @@ def test_blocks_equal_the_whole(many: Evaluation, cut: Evaluation, size: int) ->
 
 def test_blocks_share_the_candidates_of_all() -> None:
     blocks = (([[user]], SCORES[user : user + 1]) for user in range(2))
-    report = metrik.evaluate(None, blocks, "mrr", candidates=[0, 1])
-    assert report == metrik.evaluate([[0], [1]], SCORES, "mrr", candidates=[0, 1])
-    error = error_of(lambda: metrik.evaluate(None, iter([([[0]], SCORES[:1])]), "mrr", candidates=[[0], [1]]))
+    report = exactk.evaluate(None, blocks, "mrr", candidates=[0, 1])
+    assert report == exactk.evaluate([[0], [1]], SCORES, "mrr", candidates=[0, 1])
+    error = error_of(lambda: exactk.evaluate(None, iter([([[0]], SCORES[:1])]), "mrr", candidates=[[0], [1]]))
     assert error.argument == "candidates"
 
 
 @pytest.mark.parametrize("chosen", [[0, 1], []])
 def test_no_blocks_are_nobody_whatever_the_candidates(chosen: list[int]) -> None:
-    with pytest.warns(metrik.EvaluationWarning, match="no user was evaluated"):
-        assert metrik.evaluate(None, iter([]), "mrr", candidates=chosen).counts["users"] == 0
+    with pytest.warns(exactk.EvaluationWarning, match="no user was evaluated"):
+        assert exactk.evaluate(None, iter([]), "mrr", candidates=chosen).counts["users"] == 0
 
 
 # --- candidates= and its containers
@@ -618,9 +618,9 @@ CHOSEN: dict[str, Any] = {
     "ranges": [range(0, 3, 2), range(4, 0, -3)],
     "padded": np.array([[2, 0, 2], [1, 4, -1]]),
     "multi-hot": np.array([[1, 0, 1, 0, 0], [0, 1, 0, 0, 1]], np.bool_),
-    "CSR": metrik.Exclude([0, 3, 5], [2, 2, 0, 4, 1]),
-    "truth": metrik.Truth([0, 2, 4], [2, 0, 4, 1]),
-    "rankings": metrik.Rankings([0, 2, 4], [2, 0, 4, 1]),
+    "CSR": exactk.Exclude([0, 3, 5], [2, 2, 0, 4, 1]),
+    "truth": exactk.Truth([0, 2, 4], [2, 0, 4, 1]),
+    "rankings": exactk.Rankings([0, 2, 4], [2, 0, 4, 1]),
     "sparse": scipy.sparse.coo_array((np.zeros(5), ([0, 0, 0, 1, 1], [2, 2, 0, 4, 1])), shape=(2, 5)),
 }
 FOR_ALL: dict[str, Any] = {
@@ -636,12 +636,12 @@ FOR_ALL: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", CHOSEN)
 def test_candidates_of_each_user(name: str) -> None:
-    expected = metrik.evaluate([[2], [4]], SCORES, EVERY_METRIC, candidates=CHOSEN["lists"])
-    for evaluator in (metrik.evaluate, metrik.reference.evaluate):
+    expected = exactk.evaluate([[2], [4]], SCORES, EVERY_METRIC, candidates=CHOSEN["lists"])
+    for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         report = evaluator([[2], [4]], SCORES, EVERY_METRIC, candidates=CHOSEN[name])
         assert report.values == expected.values
         assert report.counts["candidates"] == {"min": 2, "mean": 2, "max": 2}
-    for topk in (metrik.topk, metrik.reference.topk):
+    for topk in (exactk.topk, exactk.reference.topk):
         assert topk(SCORES, 3, candidates=CHOSEN[name]).ids.tolist() == [[2, 0, -1], [4, 1, -1]]
 
 
@@ -656,20 +656,20 @@ def test_candidates_that_ascend_are_held_once() -> None:
 
 @pytest.mark.parametrize("name", FOR_ALL)
 def test_candidates_of_all_users(name: str) -> None:
-    for topk in (metrik.topk, metrik.reference.topk):
+    for topk in (exactk.topk, exactk.reference.topk):
         assert topk(SCORES, 3, candidates=FOR_ALL[name]).ids.tolist() == [[1, 4, -1], [4, 1, -1]]
-    assert metrik.evaluate([[1], [4]], SCORES, "P@1", candidates=FOR_ALL[name])["P@1"] == 1
-    assert metrik.precision_at_k([[1], [4]], SCORES, k=1, candidates=FOR_ALL[name]) == 1
+    assert exactk.evaluate([[1], [4]], SCORES, "P@1", candidates=FOR_ALL[name])["P@1"] == 1
+    assert exactk.precision_at_k([[1], [4]], SCORES, k=1, candidates=FOR_ALL[name]) == 1
 
 
 def test_nothing_may_be_ranked() -> None:
     nothing = np.zeros(0, np.int64)
-    with pytest.warns(metrik.EvaluationWarning, match="2 relevant items"):
-        report = metrik.evaluate([[1], [4]], SCORES, "recall", candidates=nothing)
+    with pytest.warns(exactk.EvaluationWarning, match="2 relevant items"):
+        report = exactk.evaluate([[1], [4]], SCORES, "recall", candidates=nothing)
     assert (report["recall"], report.counts["empty_predictions"]) == (0, 2)
-    assert metrik.topk(SCORES, 1, candidates=[[], []]).ids.tolist() == [[-1], [-1]]
-    assert metrik.topk(np.zeros((2, 0)), 1, candidates=nothing).ids.tolist() == [[-1], [-1]]
-    assert metrik.topk(np.zeros((0, 5)), 1, candidates=[]).ids.shape == (0, 1)
+    assert exactk.topk(SCORES, 1, candidates=[[], []]).ids.tolist() == [[-1], [-1]]
+    assert exactk.topk(np.zeros((2, 0)), 1, candidates=nothing).ids.tolist() == [[-1], [-1]]
+    assert exactk.topk(np.zeros((0, 5)), 1, candidates=[]).ids.shape == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -690,36 +690,36 @@ def test_nothing_may_be_ranked() -> None:
 )
 def test_f03_candidates_that_are_no_columns(chosen: Any, row: int, position: int, count: int) -> None:
     """The place is the one in what was given, whatever was sorted since."""
-    for evaluator in (metrik.evaluate, metrik.reference.evaluate):
+    for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         error = error_of(lambda call=evaluator: call([[1], [4]], SCORES, "mrr", candidates=chosen))
         assert place(error) == ("candidates", row, position, count)
-    assert place(error_of(lambda: metrik.topk(SCORES, 1, candidates=chosen))) == ("candidates", row, position, count)
+    assert place(error_of(lambda: exactk.topk(SCORES, 1, candidates=chosen))) == ("candidates", row, position, count)
 
 
 @pytest.mark.parametrize(
     "chosen",
     [1, 1.0, "12", [1.0], [True], [1, [2]], [[1], 2], [[0.5], [1]], ["a"], {0: [1]}, np.array([0.5]),
-     np.array([True, False]), np.array(1), np.zeros((1, 1, 1), int), metrik.Scores(SCORES), FOUND, NotImplemented],
+     np.array([True, False]), np.array(1), np.zeros((1, 1, 1), int), exactk.Scores(SCORES), FOUND, NotImplemented],
     ids=repr,
 )  # fmt: skip
 def test_f04_candidates_of_a_wrong_type(chosen: Any) -> None:
-    error = error_of(lambda: metrik.evaluate([[1], [4]], SCORES, "mrr", candidates=chosen), metrik.InputTypeError)
+    error = error_of(lambda: exactk.evaluate([[1], [4]], SCORES, "mrr", candidates=chosen), exactk.InputTypeError)
     assert error.argument == "candidates"
 
 
 @pytest.mark.parametrize("predictions", [[[1], [4]], np.array([[1], [4]]), FOUND], ids=repr)
 def test_candidates_are_for_scores_alone(predictions: Any) -> None:
     calls: list[Callable[[], Any]] = [
-        lambda: metrik.evaluate([[1], [4]], predictions, "mrr", candidates=[1]),
-        lambda: metrik.reference.evaluate([[1], [4]], {"a": predictions}, "mrr", candidates=[[1], [2]]),
-        lambda: metrik.precision_at_k([[1], [4]], predictions, candidates=[1]),
+        lambda: exactk.evaluate([[1], [4]], predictions, "mrr", candidates=[1]),
+        lambda: exactk.reference.evaluate([[1], [4]], {"a": predictions}, "mrr", candidates=[[1], [2]]),
+        lambda: exactk.precision_at_k([[1], [4]], predictions, candidates=[1]),
     ]
     for call in calls:
         error = error_of(call)
         assert error.argument == "candidates"
         assert "expected None" in str(error)
     if predictions is FOUND:
-        assert error_of(lambda: metrik.topk(FOUND, 1, candidates=[1])).argument == "candidates"
+        assert error_of(lambda: exactk.topk(FOUND, 1, candidates=[1])).argument == "candidates"
 
 
 # --- scipy.sparse
@@ -745,13 +745,13 @@ FORMS = [f"{form}_{kind}" for form in ("csr", "csc", "coo") for kind in ("array"
 @pytest.mark.parametrize("form", FORMS)
 def test_sparse_entries_are_candidates_zeros_too(form: str) -> None:
     sparse = explicit_zero(form)
-    for topk in (metrik.topk, metrik.reference.topk):
+    for topk in (exactk.topk, exactk.reference.topk):
         best = topk(sparse, 4)
         assert best.ids.tolist() == [[3, 1, 2, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
         np.testing.assert_array_equal(best.scores[0], [0.9, 0.5, 0.0, math.nan])
-    found = metrik.as_predictions(sparse)
-    assert type(found) is metrik.Candidates
-    report = metrik.evaluate([[2], [0], []], sparse, ["mrr"], per_user=True)
+    found = exactk.as_predictions(sparse)
+    assert type(found) is exactk.Candidates
+    report = exactk.evaluate([[2], [0], []], sparse, ["mrr"], per_user=True)
     assert report.per_user["mrr"][:2].tolist() == [1 / 3, 1]
     assert report.counts["candidates"] == {"min": 0, "mean": 4 / 3, "max": 3}
     if "csr" in form:
@@ -769,10 +769,10 @@ def test_f10_sparse_entries_of_one_place_are_not_added_up(form: str) -> None:
         sparse = getattr(scipy.sparse, form)(([1.0, 2.0, 4.0], [3, 1, 3], [0, 3]), shape=(1, 4))
     else:
         sparse = getattr(scipy.sparse, form)(([2.0, 1.0, 4.0], [0, 0, 0], [0, 0, 1, 1, 3]), shape=(1, 4))
-    error = error_of(lambda: metrik.evaluate([[3]], sparse, "mrr"))
+    error = error_of(lambda: exactk.evaluate([[3]], sparse, "mrr"))
     assert place(error) == ("predictions", 0, 2, 1)
-    assert error_of(lambda: metrik.topk(sparse, 1)).argument == "scores"
-    report = metrik.evaluate(
+    assert error_of(lambda: exactk.topk(sparse, 1)).argument == "scores"
+    report = exactk.evaluate(
         [[3]], sparse, ["num_hits", "num_recommended"], convention=with_rules(duplicate_items="count")
     )
     assert list(report.values.values()) == [2, 3]
@@ -782,20 +782,20 @@ def test_f10_sparse_entries_of_one_place_are_not_added_up(form: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_sparse_entries_are_excluded_zeros_too(form: str) -> None:
     sparse = explicit_zero(form)
-    seen = metrik.as_exclude(sparse)
+    seen = exactk.as_exclude(sparse)
     assert seen is not None
     assert [sorted(seen.row(user).tolist()) for user in range(3)] == [[1, 2, 3], [0], []]
-    with pytest.warns(metrik.EvaluationWarning, match="in exclude"):
-        report = metrik.evaluate([[2], [1], [5]], [[2, 7], [0, 1], [5]], ["P@1"], exclude=sparse)
+    with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
+        report = exactk.evaluate([[2], [1], [5]], [[2, 7], [0, 1], [5]], ["P@1"], exclude=sparse)
     assert report["P@1"] == 2 / 3
-    assert metrik.topk(DENSE, 1, sparse).ids.tolist() == [[0], [1], [0]]
-    chosen = metrik.topk(DENSE + 1, 4, candidates=sparse)
+    assert exactk.topk(DENSE, 1, sparse).ids.tolist() == [[0], [1], [0]]
+    chosen = exactk.topk(DENSE + 1, 4, candidates=sparse)
     assert chosen.ids.tolist() == [[3, 1, 2, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
 
 
 @settings(max_examples=examples(100))
 @given(candidates(4, nan=False), st.sampled_from(FORMS))
-def test_sparse_forms_are_the_same(found: metrik.Candidates, form: str) -> None:
+def test_sparse_forms_are_the_same(found: exactk.Candidates, form: str) -> None:
     """Of ids that a column may have; the order of csc is its own."""
     items = found.items % 41
     users = np.repeat(np.arange(4), np.diff(found.indptr))
@@ -810,7 +810,7 @@ def test_sparse_forms_are_the_same(found: metrik.Candidates, form: str) -> None:
         sparse = getattr(scipy.sparse, form)((array[order], users[order], indptr), shape=(4, 41))
     rules = {"convention": with_rules(duplicate_items="count"), "per_user": True}
     truth = [[1, 5], [2], [3, 8], [4]]
-    expected = run(Evaluation(truth, metrik.Candidates(found.indptr, items, array), EVERY_METRIC, rules))
+    expected = run(Evaluation(truth, exactk.Candidates(found.indptr, items, array), EVERY_METRIC, rules))
     assert run(Evaluation(truth, sparse, EVERY_METRIC, rules)) == expected
 
 
@@ -819,10 +819,10 @@ def test_sparse_forms_are_the_same(found: metrik.Candidates, form: str) -> None:
 def test_f07_other_sparse_forms_are_refused(form: str, argument: str) -> None:
     sparse = scipy.sparse.coo_array(np.array([1.0, 2.0])) if form == "1-d" else getattr(scipy.sparse, form)(DENSE)
     if argument == "scores":
-        error = error_of(lambda: metrik.topk(sparse, 1), metrik.InputTypeError)
+        error = error_of(lambda: exactk.topk(sparse, 1), exactk.InputTypeError)
     else:
         arguments: dict[str, Any] = {"predictions": DENSE, argument: sparse}
-        error = error_of(lambda: metrik.evaluate([[1], [2], [3]], metrics="mrr", **arguments), metrik.InputTypeError)
+        error = error_of(lambda: exactk.evaluate([[1], [2], [3]], metrics="mrr", **arguments), exactk.InputTypeError)
     assert error.argument == argument
 
 
@@ -830,16 +830,16 @@ def test_a_sparse_truth_is_what_is_stored_and_not_zero() -> None:
     relevant = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]])
     sparse = scipy.sparse.csr_array(relevant)
     sparse.data[0] = 0
-    expected = metrik.evaluate([{1: 0, 2: 1}, {0: 1}, {}], DENSE, ["mrr", "judged@2"])
-    assert metrik.evaluate(sparse, DENSE, ["mrr", "judged@2"]) == expected
-    with pytest.warns(metrik.EvaluationWarning, match="0 or not"):
-        assert metrik.evaluate(5 * sparse, DENSE, ["mrr", "judged@2"]) == expected
+    expected = exactk.evaluate([{1: 0, 2: 1}, {0: 1}, {}], DENSE, ["mrr", "judged@2"])
+    assert exactk.evaluate(sparse, DENSE, ["mrr", "judged@2"]) == expected
+    with pytest.warns(exactk.EvaluationWarning, match="0 or not"):
+        assert exactk.evaluate(5 * sparse, DENSE, ["mrr", "judged@2"]) == expected
 
 
 def test_f07_values_of_sparse_matrices_that_are_no_scores() -> None:
     for dtype in (np.bool_, np.complex128):
         wrong = scipy.sparse.csr_array(DENSE.astype(dtype))
-        error = error_of(lambda wrong=wrong: metrik.topk(wrong, 1), metrik.InputTypeError)
+        error = error_of(lambda wrong=wrong: exactk.topk(wrong, 1), exactk.InputTypeError)
         assert error.argument == "scores.scores"
 
 
@@ -867,7 +867,7 @@ def test_f01_broken_sparse_matrices(form: str, arrays: dict[str, Any]) -> None:
         setattr(matrix, name, np.array(array))
     for argument in ("predictions", "exclude"):
         arguments: dict[str, Any] = {"predictions": DENSE, argument: matrix}
-        assert error_of(lambda given=arguments: metrik.evaluate([[1], [2], [3]], metrics="mrr", **given)).argument
+        assert error_of(lambda given=arguments: exactk.evaluate([[1], [2], [3]], metrics="mrr", **given)).argument
 
 
 @pytest.mark.parametrize(
@@ -887,7 +887,7 @@ def test_f01_offsets_of_sparse_matrices(form: str, arrays: dict[str, Any], found
         setattr(matrix, name, np.array(array, np.int64))
     for argument in ("predictions", "exclude", "candidates"):
         arguments: dict[str, Any] = {"predictions": DENSE, argument: matrix}
-        error = error_of(lambda given=arguments: metrik.evaluate([[1], [2], [3]], metrics="mrr", **given))
+        error = error_of(lambda given=arguments: exactk.evaluate([[1], [2], [3]], metrics="mrr", **given))
         assert error.argument == argument
         assert str(error).endswith(f", found {found}")
 
@@ -898,13 +898,13 @@ def test_f03_a_column_beyond_the_sparse_matrix(form: str, name: str) -> None:
     setattr(matrix, name, np.array([0, 2, 3, 9]))
     for argument in ("predictions", "exclude"):
         arguments: dict[str, Any] = {"predictions": np.zeros((2, 3)), argument: matrix}
-        error = error_of(lambda given=arguments: metrik.evaluate([[1], [2]], metrics="mrr", **given))
+        error = error_of(lambda given=arguments: exactk.evaluate([[1], [2]], metrics="mrr", **given))
         assert place(error) == (argument, 1, 0, 2)
 
 
 def test_scipy_is_never_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "scipy.sparse")
-    error = error_of(lambda: metrik.topk(scipy.sparse.csr_array(DENSE), 1), metrik.InputTypeError)
+    error = error_of(lambda: exactk.topk(scipy.sparse.csr_array(DENSE), 1), exactk.InputTypeError)
     assert error.argument == "scores"
     assert "scipy.sparse" not in sys.modules
 
@@ -919,7 +919,7 @@ def test_immutable_and_picklable() -> None:
     for array in (FOUND.scores, FOUND.items, FOUND.indptr):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
-    found = metrik.Candidates(
+    found = exactk.Candidates(
         np.array([0, 2, 2], np.int32), np.array([7, 3], np.uint32), np.array([1, 2], np.float16), 0.5, [True, False]
     )
     again = pickle.loads(pickle.dumps(found))  # noqa: S301 - just written

@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
-import metrik
+import exactk
 
 TRUTH = [[1, 2, 5], [3]]
 SYSTEMS = {"a": [[1, 2, 8], [9, 4, 3]], "b": [[1, 7, 6], [3, 8, 6]], "c": [[9, 9], [9, 9]]}
 METRICS = ["precision@[1,2,3]", "recall@[1,2,3]", "mrr"]
-REPORTS = metrik.evaluate(
-    TRUTH, SYSTEMS, METRICS, convention=metrik.conventions["standard"].replace(duplicate_items="first")
+REPORTS = exactk.evaluate(
+    TRUTH, SYSTEMS, METRICS, convention=exactk.conventions["standard"].replace(duplicate_items="first")
 )
 
 
 def test_the_best_of_those_that_satisfy_all() -> None:
-    choice = metrik.choose(REPORTS, "precision@2", {"recall@2": 0.4})
+    choice = exactk.choose(REPORTS, "precision@2", {"recall@2": 0.4})
     assert choice.best is not None
     assert str(choice.best) == "b"
     assert [str(option) for option in choice.options] == ["a", "b", "c"]
@@ -25,7 +25,7 @@ def test_the_best_of_those_that_satisfy_all() -> None:
 
 
 def test_without_a_constraint_the_highest_and_of_equals_the_first() -> None:
-    best = metrik.choose(REPORTS, "precision@2").best
+    best = exactk.choose(REPORTS, "precision@2").best
     assert best is not None
     assert (best.system, best.value) == ("a", 0.5)
 
@@ -34,38 +34,38 @@ def test_every_comparison() -> None:
     bound = REPORTS["a"]["recall@2"]
     report = {"a": REPORTS["a"]}
     passed = [
-        not metrik.choose(report, "mrr", {"recall@2": (sign, bound)}).options[0].failed
+        not exactk.choose(report, "mrr", {"recall@2": (sign, bound)}).options[0].failed
         for sign in (">=", ">", "<=", "<")
     ]
     assert passed == [True, False, True, False]
 
 
 def test_cutoffs_of_one_system_are_options() -> None:
-    choice = metrik.choose(REPORTS["a"], "precision@[1,2,3]", {"recall@[1,2,3]": 0.3, "mrr": ("<", 1)})
+    choice = exactk.choose(REPORTS["a"], "precision@[1,2,3]", {"recall@[1,2,3]": 0.3, "mrr": ("<", 1)})
     assert choice.best is not None
     assert (choice.best.cutoff, str(choice.best)) == (2, "@2")
     assert [list(map(str, option.failed)) for option in choice.options] == [["recall@1 >= 0.3"], [], []]
 
 
 def test_a_constraint_at_one_cutoff_holds_for_all_options() -> None:
-    choice = metrik.choose(REPORTS, "precision@[1,3]", {"recall@3": 0.5})
+    choice = exactk.choose(REPORTS, "precision@[1,3]", {"recall@3": 0.5})
     assert [(option.system, option.cutoff, bool(option.failed)) for option in choice.options] == [
         ("a", 1, False), ("a", 3, False), ("b", 1, False), ("b", 3, False), ("c", 1, True), ("c", 3, True)
     ]  # fmt: skip
 
 
 def test_nobody_satisfies_all() -> None:
-    choice = metrik.choose(REPORTS, "precision@2", {"recall@2": 0.99})
+    choice = exactk.choose(REPORTS, "precision@2", {"recall@2": 0.99})
     assert choice.best is None
     assert all(option.failed for option in choice.options)
     assert repr(choice).endswith("no option satisfies all")
 
 
-@pytest.mark.filterwarnings("ignore::metrik.EvaluationWarning")
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 def test_what_is_not_a_number_satisfies_nothing_and_is_not_chosen() -> None:
-    report = metrik.evaluate([[]], [[1]], ["P@1", "R@1"])
-    assert metrik.choose(report, "P@1").best is None
-    assert metrik.choose(report, "P@1", {"R@1": ("<", 2)}).options[0].failed
+    report = exactk.evaluate([[]], [[1]], ["P@1", "R@1"])
+    assert exactk.choose(report, "P@1").best is None
+    assert exactk.choose(report, "P@1", {"R@1": ("<", 2)}).options[0].failed
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,6 @@ def test_what_is_not_a_number_satisfies_nothing_and_is_not_chosen() -> None:
     ],
 )
 def test_what_cannot_be_asked(arguments: tuple[Any, ...], argument: str) -> None:
-    with pytest.raises(metrik.MetrikError) as caught:
-        metrik.choose(*arguments)
+    with pytest.raises(exactk.ExactkError) as caught:
+        exactk.choose(*arguments)
     assert caught.value.argument == argument

@@ -22,12 +22,12 @@ import pyarrow.parquet
 import pytest
 import pytrec_eval
 
-import metrik
-from metrik import _optional
-from metrik._cli import command_parser, evaluate, main, output, trec
-from metrik._cli.doctor import _CHECKS
-from metrik._cli.result import as_json
-from metrik._cli.systems import names
+import exactk
+from exactk import _optional
+from exactk._cli import command_parser, evaluate, main, output, trec
+from exactk._cli.doctor import _CHECKS
+from exactk._cli.result import as_json
+from exactk._cli.systems import names
 
 Capture = pytest.CaptureFixture[str]
 
@@ -115,7 +115,7 @@ def test_each_help_has_an_example_that_parses(name: str, run: Run) -> None:
     done = run(name, "--help")
     assert done.code == 0
     words = shlex.split(done.out.partition("\nexample: ")[2].partition(">")[0])
-    assert words[:2] == ["metrik", name]
+    assert words[:2] == ["exactk", name]
     arguments = command_parser().parse_args(words[1:])
     assert arguments.command == name
 
@@ -126,20 +126,20 @@ def test_options_are_not_abbreviated(run: Run) -> None:
 
 def test_metrics_lists_all(run: Run) -> None:
     lines = run("metrics").out.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == list(metrik.metrics)
+    assert [line.split()[0] for line in lines[1:]] == list(exactk.metrics)
 
 
 def test_metrics_describes_one_by_any_of_its_names(run: Run) -> None:
     text = run("metrics", "MAP", "fbeta").out
     for name in ("average_precision", "fbeta"):
-        for part in (metrik.metrics[name].formula, metrik.metrics[name].source):
+        for part in (exactk.metrics[name].formula, exactk.metrics[name].source):
             assert part in text
     assert "beta, 0 to inf, by default 1" in text
 
 
-@pytest.mark.parametrize("name", metrik.metrics)
+@pytest.mark.parametrize("name", exactk.metrics)
 def test_metrics_describes_each(name: str, run: Run) -> None:
-    info = metrik.metrics[name]
+    info = exactk.metrics[name]
     text = run("metrics", name).out
     assert info.summary in text
     assert ("which must be given" in text) == (info.parameter is not None and info.parameter.standard is None)
@@ -147,7 +147,7 @@ def test_metrics_describes_each(name: str, run: Run) -> None:
 
 def test_conventions_lists_all_with_their_differences(run: Run) -> None:
     lines = run("conventions").out.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == list(metrik.conventions)
+    assert [line.split()[0] for line in lines[1:]] == list(exactk.conventions)
     assert lines[2].split(maxsplit=1) == ["capped", "recall_over='min_cutoff_relevant'"]
 
 
@@ -172,17 +172,17 @@ def test_conventions_says_in_what_two_differ(run: Run) -> None:
 def test_a_wrong_name_is_one_line_and_exit_code_2(arguments: list[str], run: Run) -> None:
     done = run(*arguments)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert done.err.startswith("metrik: error: ")
+    assert done.err.startswith("exactk: error: ")
     assert "presicion" in done.err or "nobodys" in done.err
 
 
 def expected(qrels: Path, *runs: Path, metrics: Sequence[str] = evaluate.METRICS, **options: Any) -> Any:
     """Return what the library says of the files."""
-    truth = metrik.read(qrels, role="truth")
-    systems = {path.stem: metrik.read(path, role="predictions") for path in runs}
+    truth = exactk.read(qrels, role="truth")
+    systems = {path.stem: exactk.read(path, role="predictions") for path in runs}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", metrik.EvaluationWarning)
-        return metrik.evaluate(truth, systems if len(runs) > 1 else systems[runs[0].stem], metrics, **options)
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        return exactk.evaluate(truth, systems if len(runs) > 1 else systems[runs[0].stem], metrics, **options)
 
 
 def test_evaluate_prints_what_the_library_says(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
@@ -198,10 +198,10 @@ def test_numbers_for_machines_are_in_full(run: Run, tmp_path: Path, qrels: Path,
     one, both = expected(qrels, bm25), expected(qrels, bm25, dense)
     assert run("evaluate", qrels, bm25, "--format", "csv").out == one.to_csv()
     assert run("evaluate", qrels, bm25, dense, "--format", "csv").out == both.to_csv()
-    read = metrik.Report.from_json(run("evaluate", qrels, bm25, "--format", "json", "--by-user", file).out)
+    read = exactk.Report.from_json(run("evaluate", qrels, bm25, "--format", "json", "--by-user", file).out)
     assert read.state == one.state
     assert not read.per_user  # which is in a file of its own
-    systems = metrik.Comparison.from_json(run("evaluate", qrels, bm25, dense, "--format", "json").out)
+    systems = exactk.Comparison.from_json(run("evaluate", qrels, bm25, dense, "--format", "json").out)
     assert {name: report.state for name, report in systems.items()} == {name: both[name].state for name in both}
 
 
@@ -214,7 +214,7 @@ def test_metrics_and_convention(run: Run, qrels: Path, bm25: Path) -> None:
 def test_excluded_items(run: Run, tmp_path: Path, qrels: Path, bm25: Path) -> None:
     train = write_qrels(tmp_path / "train.txt", np.random.default_rng(4), QUERIES)
     done = run("evaluate", qrels, bm25, "--exclude", train, "--threads", 2)
-    assert done.out == f"{expected(qrels, bm25, exclude=metrik.read(train, role='exclude'))!r}\n"
+    assert done.out == f"{expected(qrels, bm25, exclude=exactk.read(train, role='exclude'))!r}\n"
     assert "relevant items are in exclude" in done.err
 
 
@@ -225,7 +225,7 @@ def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> No
         asked.append((path.name, columns))
         return [[1]]
 
-    monkeypatch.setattr(metrik, "read", read, raising=False)
+    monkeypatch.setattr(exactk, "read", read, raising=False)
     given = ["--user", "u", "--user", "day", "--item", "i", "--score", "s", "--grade", "g", "--exclude", "x"]
     assert run("evaluate", "t", "p", *given).code == 0
     assert asked == [
@@ -424,7 +424,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     done = run("evaluate", "none", "none2", "--by-user", "users.parquet")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "pip install 'metrik[arrow]'" in done.err
+    assert "pip install 'exactk[arrow]'" in done.err
 
 
 def test_states_merge_to_the_whole(run: Run, tmp_path: Path, dense: Path) -> None:
@@ -442,7 +442,7 @@ def test_states_merge_to_the_whole(run: Run, tmp_path: Path, dense: Path) -> Non
     known, merged = tmp_path / "whole.state", tmp_path / "merged.state"
     done = run("evaluate", qrels, dense, "--state", known)
     assert run("merge", *states, "--state", merged).out == done.out
-    assert metrik.State.from_bytes(merged.read_bytes()) == metrik.State.from_bytes(known.read_bytes())
+    assert exactk.State.from_bytes(merged.read_bytes()) == exactk.State.from_bytes(known.read_bytes())
     assert run("merge", *states, "--min", "ndcg@10=0.99").code == 1
 
 
@@ -486,7 +486,7 @@ def scores(tmp_path: Path) -> Path:
 def test_the_best_of_each_user(run: Run, scores: Path) -> None:
     """Of one score, the name that comes first is the better item."""
     assert run("topk", scores, "-k", 2).out == (
-        "ann Q0 milk 1 0.75 metrik\nann Q0 rice 2 0.5 metrik\nbob Q0 tea 1 1.0 metrik\nbob Q0 rice 2 -2.0 metrik\n"
+        "ann Q0 milk 1 0.75 exactk\nann Q0 rice 2 0.5 exactk\nbob Q0 tea 1 1.0 exactk\nbob Q0 rice 2 -2.0 exactk\n"
     )
     assert (
         run("topk", scores, "-k", 1, "--format", "csv").out == "user,item,rank,score\nann,milk,1,0.75\nbob,tea,1,1.0\n"
@@ -541,7 +541,7 @@ def test_topk_needs_scores_and_a_number(run: Run, tmp_path: Path, scores: Path) 
     done = run("topk", ranks, "-k", 1)
     assert (done.code, done.err) == (
         2,
-        "metrik: error: scores: expected a score for each user and item, found Rankings\n",
+        "exactk: error: scores: expected a score for each user and item, found Rankings\n",
     )
     assert run("topk", scores).code == 2
     assert "k: expected a cutoff" in run("topk", scores, "-k", 0).err
@@ -554,7 +554,7 @@ def test_a_value_below_what_it_must_reach(run: Run, qrels: Path, bm25: Path, den
     done = run("evaluate", qrels, bm25, dense, "--min", f"nDCG@10={bound!r}", "--min", "recall@10=0")
     assert done.code == 1
     lines = [line for line in done.err.splitlines() if "warning" not in line]
-    assert lines == [f"metrik: below --min: ndcg@10 of {low} is {both[low]['ndcg@10']!r}, asked for {bound!r}"]
+    assert lines == [f"exactk: below --min: ndcg@10 of {low} is {both[low]['ndcg@10']!r}, asked for {bound!r}"]
     assert done.out.startswith("metric")
     assert run("evaluate", qrels, tmp := {"bm25": bm25, "dense": dense}[high], "--min", f"ndcg@10={bound!r}").code == 0
     assert run("evaluate", qrels, tmp, "--min", f"ndcg@10={bound + 1e-15!r}").code == 1
@@ -591,27 +591,27 @@ def test_warnings_are_lines(run: Run, tmp_path: Path, bm25: Path, dense: Path) -
     qrels = tmp_path / "irrelevant.txt"
     qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
     done = run("evaluate", qrels, bm25, "-m", "mrr")
-    assert done.err == "metrik: warning: no user was evaluated for reciprocal_rank: NaN\n"
+    assert done.err == "exactk: warning: no user was evaluated for reciprocal_rank: NaN\n"
     done = run("evaluate", qrels, bm25, dense, "-m", "mrr")
-    assert done.err == "metrik: warning: no user was evaluated for reciprocal_rank: NaN\n"
+    assert done.err == "exactk: warning: no user was evaluated for reciprocal_rank: NaN\n"
 
 
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
         (KeyboardInterrupt(), 130, ""),
-        (MemoryError(), 2, "metrik: error: there is not enough memory\n"),
-        (PermissionError(13, "Permission denied", "qrels"), 2, "metrik: error: qrels: Permission denied\n"),
-        (OSError("disk\nfull"), 2, "metrik: error: disk\\nfull\n"),
-        (ImportError("it needs pyarrow"), 2, "metrik: error: it needs pyarrow\n"),
-        (metrik.InputError("line 3: \x1b[2J"), 2, "metrik: error: line 3: \\x1b[2J\n"),
+        (MemoryError(), 2, "exactk: error: there is not enough memory\n"),
+        (PermissionError(13, "Permission denied", "qrels"), 2, "exactk: error: qrels: Permission denied\n"),
+        (OSError("disk\nfull"), 2, "exactk: error: disk\\nfull\n"),
+        (ImportError("it needs pyarrow"), 2, "exactk: error: it needs pyarrow\n"),
+        (exactk.InputError("line 3: \x1b[2J"), 2, "exactk: error: line 3: \\x1b[2J\n"),
     ],
 )
 def test_how_it_ends(error: BaseException, code: int, said: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(metrik, "read", fail, raising=False)
+    monkeypatch.setattr(exactk, "read", fail, raising=False)
     assert run("evaluate", "a", "b") == Done(code, "", said)
 
 
@@ -619,7 +619,7 @@ def test_a_bug_is_not_dressed_up_as_bad_input(run: Run, monkeypatch: pytest.Monk
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(metrik, "read", fail, raising=False)
+    monkeypatch.setattr(exactk, "read", fail, raising=False)
     with pytest.raises(ZeroDivisionError):
         run("evaluate", "a", "b")
 
@@ -631,8 +631,8 @@ def test_a_file_that_is_not_there(run: Run, qrels: Path, tmp_path: Path) -> None
 
 
 def shell(command: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run a line of shell in which ``metrik`` is this Python's."""
-    line = f'set -o pipefail; metrik() {{ {shlex.quote(sys.executable)} -m metrik "$@"; }}; {command}'
+    """Run a line of shell in which ``exactk`` is this Python's."""
+    line = f'set -o pipefail; exactk() {{ {shlex.quote(sys.executable)} -m exactk "$@"; }}; {command}'
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, **options)  # noqa: S603, S607 - our own
 
 
@@ -641,19 +641,19 @@ def shell(command: str, **options: Any) -> subprocess.CompletedProcess[str]:
     "command", ["metrics | (exec 0<&-; sleep 1)", "--help | true", "conventions --help | true", "metrics >&-"]
 )
 def test_a_closed_pipe_is_silent(command: str) -> None:
-    done = shell(f"metrik {command}")
+    done = shell(f"exactk {command}")
     assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.native
 def test_a_full_disk_is_an_error() -> None:
-    done = shell("metrik metrics > /dev/full")
-    assert (done.returncode, done.stderr) == (2, "metrik: error: [Errno 28] No space left on device\n")
+    done = shell("exactk metrics > /dev/full")
+    assert (done.returncode, done.stderr) == (2, "exactk: error: [Errno 28] No space left on device\n")
 
 
 @pytest.mark.native
 def test_names_that_an_encoding_lacks_are_printed_all_the_same() -> None:
-    code = "from metrik._cli.output import say; import metrik._cli as c; c.listings.metrics = {}; c.main(['metrics']); say('é中')"
+    code = "from exactk._cli.output import say; import exactk._cli as c; c.listings.metrics = {}; c.main(['metrics']); say('é中')"
     done = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", code], capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "latin-1"}
     )
@@ -743,9 +743,9 @@ def test_a_bar_is_drawn_on_a_terminal_where_it_can_be(run: Run, monkeypatch: pyt
         asked.append(progress)
         return report
 
-    report = metrik.evaluate([[1]], [[1]], "P@1")
-    monkeypatch.setattr(metrik, "read", lambda *_, **__: None, raising=False)
-    monkeypatch.setattr(metrik, "evaluate", evaluated)
+    report = exactk.evaluate([[1]], [[1]], "P@1")
+    monkeypatch.setattr(exactk, "read", lambda *_, **__: None, raising=False)
+    monkeypatch.setattr(exactk, "evaluate", evaluated)
     run("evaluate", "a", "b", "-m", "P@1")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     run("evaluate", "a", "b", "-m", "P@1")
@@ -757,8 +757,8 @@ def test_a_bar_is_drawn_on_a_terminal_where_it_can_be(run: Run, monkeypatch: pyt
 
 
 def test_the_doctor_finds_nothing(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setenv("METRIK_ISA", "scalar")
-    metrik.show_versions()
+    monkeypatch.setenv("EXACTK_ISA", "scalar")
+    exactk.show_versions()
     facts = capsys.readouterr().out.splitlines()
     done = run("doctor")
     lines = done.out.splitlines()
@@ -766,26 +766,26 @@ def test_the_doctor_finds_nothing(run: Run, monkeypatch: pytest.MonkeyPatch, cap
     assert [line.partition(";")[0] for line in lines[: len(facts)]] == facts
     assert any(line.startswith("rich") and line.endswith("; for progress bars") for line in lines)
     assert [line.split(": ")[0] for line in lines[len(facts) + 1 :]] == [f"well    {name}" for name in _CHECKS]
-    assert os.environ["METRIK_ISA"] == "scalar"
+    assert os.environ["EXACTK_ISA"] == "scalar"
 
 
 def test_the_doctor_finds_a_wrong_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("METRIK_NUM_THREADS", "two")
+    monkeypatch.setenv("EXACTK_NUM_THREADS", "two")
     done = run("doctor")
     assert done.code == 2
     failed = [line for line in done.out.splitlines() if line.startswith("failed")]
     assert len(failed) == 1
-    assert "METRIK_NUM_THREADS" in failed[0]
+    assert "EXACTK_NUM_THREADS" in failed[0]
 
 
 def test_the_doctor_finds_bits_that_differ(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluate, calls = metrik.evaluate, []
+    evaluate, calls = exactk.evaluate, []
 
     def drifting(truth: Any, scores: Any, *arguments: Any, **options: Any) -> Any:
         calls.append(1)
         return evaluate(truth, scores * (-1) ** len(calls), *arguments, **options)
 
-    monkeypatch.setattr(metrik, "evaluate", drifting)
+    monkeypatch.setattr(exactk, "evaluate", drifting)
     done = run("doctor")
     assert done.code == 2
     assert re.search(r"^failed  every number of threads .*: 2 threads and 1 threads differ$", done.out, re.MULTILINE)
@@ -793,8 +793,8 @@ def test_the_doctor_finds_bits_that_differ(run: Run, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.native
 def test_ctrl_c_ends_it_with_130() -> None:
-    code = "import metrik, os, signal, time; metrik.read = lambda *a, **k: (os.kill(os.getpid(), signal.SIGINT), time.sleep(9)); "
-    code += "import sys; from metrik._cli import main; sys.exit(main(['evaluate', 'a', 'b']))"
+    code = "import exactk, os, signal, time; exactk.read = lambda *a, **k: (os.kill(os.getpid(), signal.SIGINT), time.sleep(9)); "
+    code += "import sys; from exactk._cli import main; sys.exit(main(['evaluate', 'a', 'b']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603 - our own code
     assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGINT, "", "")
 

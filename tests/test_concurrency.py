@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import metrik
+import exactk
+from exactk import _core, _optional
 from jobs import METRICS, lasting, uniform
-from metrik import _core, _optional
 from strategies import Evaluation, parameter_of
 
 ROOT = Path(__file__).parent.parent
 # How long each test of writers goes on: longer under a sanitizer, which would notice more.
-STRESS_SECONDS = float(os.environ.get("METRIK_STRESS_SECONDS", "1"))
+STRESS_SECONDS = float(os.environ.get("EXACTK_STRESS_SECONDS", "1"))
 HOSTILE_IDS = [-(2**63), -1, 0, 1, 7, 2**31, 2**32 + 7, 2**62, 2**63 - 1]
 HOSTILE_NUMBERS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 5e-324, 1.0, 2.0, 300.0, 1e308]
 
@@ -103,7 +103,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     exp2 = _core.Rules(fields | {"gain": "exp2", "undefined": "nan", "average": "micro"}, 0.5, [])
     values = [
         _core.PlannedValue(name, None if info.pairwise else 3, parameter_of(name), rules)
-        for name, info in metrik.metrics.items()
+        for name, info in exactk.metrics.items()
     ]
     values += [_core.PlannedValue(name, None, 0.5, exp2) for name in ("ndcg", "recall")]
     before = [_core.Lists(items, indptr, None, None, "sound") for items in (truth, lists, exclude)]
@@ -119,7 +119,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
         for _ in for_a_while(outcomes):
             try:
                 call()
-            except metrik.InputError:
+            except exactk.InputError:
                 outcomes["refused"] += 1
             else:
                 outcomes["result"] += 1
@@ -129,19 +129,19 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
 def test_f20_another_thread_writes_into_what_the_api_views() -> None:
     job = uniform(2000, 20)
     items, weights = np.array(job.predictions.items), np.ones(2000)
-    lists = metrik.Rankings(job.predictions.indptr, items)
+    lists = exactk.Rankings(job.predictions.indptr, items)
     assert np.shares_memory(lists.items, items)
     outcomes = {"result": 0, "refused": 0}
 
     def call() -> None:
-        metrik.evaluate(job.truth, lists, METRICS, weights=weights, per_user=True, num_threads=2)
+        exactk.evaluate(job.truth, lists, METRICS, weights=weights, per_user=True, num_threads=2)
 
     with meanwhile(Flipper([items, weights], call)), warnings.catch_warnings():
-        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
         for _ in for_a_while(outcomes):
             try:
                 call()
-            except metrik.InputError:
+            except exactk.InputError:
                 outcomes["refused"] += 1
             else:
                 outcomes["result"] += 1
@@ -154,26 +154,26 @@ def test_f20_another_thread_writes_into_scores(nan: str, dtype: str) -> None:
     """Every answer names columns only, whatever was compared with what."""
     users, items, k = 200, 700, 20
     matrix = np.random.default_rng(3).integers(0, 90, (users, items)).astype(dtype)
-    scores = metrik.Scores(matrix, min_score=1)
+    scores = exactk.Scores(matrix, min_score=1)
     assert np.shares_memory(scores.values, matrix)
-    truth = metrik.as_truth([range(user % 100) for user in range(users)])
-    exclude = metrik.as_exclude([range(0, user, 2) for user in range(users)])
-    convention = metrik.conventions["standard"].replace(nan=nan)
+    truth = exactk.as_truth([range(user % 100) for user in range(users)])
+    exclude = exactk.as_exclude([range(0, user, 2) for user in range(users)])
+    convention = exactk.conventions["standard"].replace(nan=nan)
     outcomes = {"result": 0, "refused": 0} if nan == "raise" and dtype != "i8" else {"result": 0}
 
     def call() -> None:
-        metrik.evaluate(truth, scores, METRICS, convention=convention, exclude=exclude, num_threads=2)
-        ids = metrik.topk(scores, k, exclude, nan=nan, num_threads=2).ids
+        exactk.evaluate(truth, scores, METRICS, convention=convention, exclude=exclude, num_threads=2)
+        ids = exactk.topk(scores, k, exclude, nan=nan, num_threads=2).ids
         assert ids.min() >= -1
         assert ids.max() < items
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
         with meanwhile(Flipper([matrix.reshape(-1)], call)):
             for _ in for_a_while(outcomes):
                 try:
                     call()
-                except metrik.InputError:
+                except exactk.InputError:
                     outcomes["refused"] += 1
                 else:
                     outcomes["result"] += 1
@@ -195,8 +195,8 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
     candidates = _core.Lists(ids, np.arange(rows + 1) * (items // 2), None, None, "x") if rows else None
     sgemm = _optional.sgemm()
     model = _core.Embeddings(those, others, bias, similarity, False, None, candidates, sgemm, "users", "items")
-    truth = metrik.as_truth([range(user) for user in range(users)]).core
-    excluded = metrik.as_exclude([range(0, user, 2) for user in range(users)])
+    truth = exactk.as_truth([range(user) for user in range(users)]).core
+    excluded = exactk.as_exclude([range(0, user, 2) for user in range(users)])
     exclude = None if excluded is None else excluded.core
     rules = _core.Rules({}, 0.5, [])
     values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (5, None)]
@@ -214,7 +214,7 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
         for _ in for_a_while(outcomes):
             try:
                 call()
-            except metrik.InputError:
+            except exactk.InputError:
                 outcomes["refused"] += 1
             else:
                 outcomes["result"] += 1
@@ -225,10 +225,10 @@ def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
     """The call holds what it reads. Under AddressSanitizer a use after the end would be seen."""
     job = lasting(0.1)
     expected = job.run(num_threads=2)
-    holder: dict[str, Any] = {"lists": metrik.Rankings(job.predictions.indptr.copy(), job.predictions.items.copy())}
-    holder["truth"] = metrik.Truth(job.truth.indptr, job.truth.items.copy())
+    holder: dict[str, Any] = {"lists": exactk.Rankings(job.predictions.indptr.copy(), job.predictions.items.copy())}
+    holder["truth"] = exactk.Truth(job.truth.indptr, job.truth.items.copy())
     waste: list[Any] = []
-    reports: list[metrik.Report] = []
+    reports: list[exactk.Report] = []
 
     def call() -> None:
         reports.append(Evaluation(holder["truth"], holder["lists"], METRICS).run(num_threads=2))
@@ -265,7 +265,7 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
 
 def test_f21_the_core_itself_holds_its_scores() -> None:
     matrix = np.random.default_rng(3).random((1000, 500))
-    expected = metrik.topk(matrix, 5).ids
+    expected = exactk.topk(matrix, 5).ids
     scores = _core.Scores(matrix.copy(), None, None, "x")
     waste = np.full(matrix.shape, 3.0)  # over what was freed, if it was
     assert _core.topk(scores, 5, None, "lowest_id", "raise", 2, "", None)[0].tolist() == expected.tolist()
@@ -276,7 +276,7 @@ def test_f21_the_core_itself_holds_its_vectors() -> None:
     rng = np.random.default_rng(3)
     users, items, bias = rng.random((300, 500)), rng.random((900, 500)), rng.random(900)
     chosen = np.arange(0, 900, 2)
-    expected = metrik.topk(metrik.Embeddings(users, items, candidates=chosen, item_bias=bias), 5).ids
+    expected = exactk.topk(exactk.Embeddings(users, items, candidates=chosen, item_bias=bias), 5).ids
     lists = _core.Lists(chosen.copy(), np.array([0, 450]), None, None, "x")
     sgemm = _optional.sgemm()
     arrays = (users.copy(), items.copy(), bias.copy())
@@ -294,7 +294,7 @@ def test_f21_arrays_cannot_be_resized_during_the_call(kind: str) -> None:
     expected = job.run(num_threads=2)
     array = np.array(job.predictions.items)
     buffer = bytearray(array.tobytes())
-    lists = metrik.Rankings(job.predictions.indptr, array if kind == "array" else np.frombuffer(buffer, np.int32))
+    lists = exactk.Rankings(job.predictions.indptr, array if kind == "array" else np.frombuffer(buffer, np.int32))
     outcomes = []
 
     def resize() -> None:

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-import metrik
-from metrik._inputs.alignment import aligned
+import exactk
+from exactk._inputs.alignment import aligned
 
 
 @dataclass(frozen=True)
@@ -251,13 +251,13 @@ SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
-def evaluated(truth: Any, predictions: Any, exclude: Any, **options: Any) -> metrik.Report:
-    report = metrik.evaluate(truth, predictions, METRICS, exclude=exclude, per_user=True, **options)
-    assert isinstance(report, metrik.Report)
+def evaluated(truth: Any, predictions: Any, exclude: Any, **options: Any) -> exactk.Report:
+    report = exactk.evaluate(truth, predictions, METRICS, exclude=exclude, per_user=True, **options)
+    assert isinstance(report, exactk.Report)
     return report
 
 
-def expected(kind: str, predictions: Entries = SCORED) -> metrik.Report:
+def expected(kind: str, predictions: Entries = SCORED) -> exactk.Report:
     name = KINDS["uuid as str" if kind == "uuid" else kind]
     lists: Any = predictions.named(name).rows
     if predictions is RANKED:
@@ -296,7 +296,7 @@ def test_frames(frame: str, kind: str) -> None:
     for predictions in (SCORED, RANKED):
         given = build(GRADED.named(name).columns), build(predictions.named(name).columns)
         assert evaluated(*given, exclude) == expected(kind, predictions)
-        exclude = metrik.as_exclude(build(EXCLUDED.named(name).columns))  # a reader is empty by now
+        exclude = exactk.as_exclude(build(EXCLUDED.named(name).columns))  # a reader is empty by now
 
 
 def of_lists(given: Entries) -> dict[str, list[Any]]:
@@ -376,9 +376,9 @@ def matrix(given: Entries, kind: Any) -> Any:
 NUMBERED: dict[str, Callable[[Entries], Any]] = {  # whose users are numbers of rows
     "lists": lambda given: [given.rows.get(user, {}) for user in range(4)],
     "read-only mappings": lambda given: [types.MappingProxyType(given.rows.get(user, {})) for user in range(4)],
-    "CSR arrays": lambda given: metrik.Candidates(*csr(given)),
-    "CSR arrays of another library": lambda given: metrik.Candidates(*of_another_library(csr(given))),
-    "CSR arrays, int32 and float32": lambda given: metrik.Candidates(*narrow(*csr(given))),
+    "CSR arrays": lambda given: exactk.Candidates(*csr(given)),
+    "CSR arrays of another library": lambda given: exactk.Candidates(*of_another_library(csr(given))),
+    "CSR arrays, int32 and float32": lambda given: exactk.Candidates(*narrow(*csr(given))),
 } | {
     kind.__name__: lambda given, kind=kind: matrix(given, kind)
     for kind in (
@@ -391,9 +391,9 @@ NUMBERED: dict[str, Callable[[Entries], Any]] = {  # whose users are numbers of 
 @pytest.mark.filterwarnings("ignore:.* have no column in the scores")  # of rows by number nothing is known of others
 @pytest.mark.parametrize("container", NUMBERED)
 def test_rows_by_number(container: str) -> None:
-    truth = metrik.Truth(*csr(GRADED))
+    truth = exactk.Truth(*csr(GRADED))
     exclude = [row.keys() for row in (EXCLUDED.rows.get(user, {}) for user in range(4))]
-    report = evaluated(truth, NUMBERED[container](SCORED), metrik.as_exclude([list(row) for row in exclude]))
+    report = evaluated(truth, NUMBERED[container](SCORED), exactk.as_exclude([list(row) for row in exclude]))
     assert report == expected("int")  # whose users are called by these numbers
     if "arrays" not in container:
         truth = NUMBERED[container](
@@ -440,11 +440,11 @@ def test_what_was_made_before_is_aligned_too(kind: str) -> None:
     """Truth, predictions and exclude that know their users and items, each with numbers of its own."""
     truth, predictions, exclude = (given.named(KINDS[kind]) for given in (GRADED, SCORED, EXCLUDED))
     backwards = dict(reversed(predictions.rows.items()))
-    made = metrik.as_truth(truth.rows), metrik.as_predictions(backwards), metrik.as_exclude(exclude.rows)
+    made = exactk.as_truth(truth.rows), exactk.as_predictions(backwards), exactk.as_exclude(exclude.rows)
     assert evaluated(*made) == expected(kind)
     assert evaluated(truth.rows, made[1], pd.DataFrame(exclude.columns)) == expected(kind)
     indptr, items, grades = csr(GRADED)
-    named = metrik.Truth(indptr, items, grades, users=[KINDS["str"](user) for user in range(4)])
+    named = exactk.Truth(indptr, items, grades, users=[KINDS["str"](user) for user in range(4)])
     assert evaluated(named, *(_with_numbers(given) for given in (SCORED, EXCLUDED))).state == expected("int").state
 
 
@@ -465,9 +465,9 @@ def test_names_of_columns() -> None:
     assert evaluated(*frames, **own) == expected("int")
 
 
-def candidates_of(given: Any) -> metrik.Candidates:
-    predictions = metrik.as_predictions(given)
-    assert isinstance(predictions, metrik.Candidates)
+def candidates_of(given: Any) -> exactk.Candidates:
+    predictions = exactk.as_predictions(given)
+    assert isinstance(predictions, exactk.Candidates)
     return predictions
 
 
@@ -535,7 +535,7 @@ def _csr() -> tuple[Any, Any, Any]:
 
 @in_place
 def _CSR_arrays_of_another_library() -> tuple[Any, Any, Any]:  # noqa: N802
-    given = metrik.Candidates([0, 2, 4, 6], Elsewhere(COLUMNS["item"]), Elsewhere(COLUMNS["score"]))
+    given = exactk.Candidates([0, 2, 4, 6], Elsewhere(COLUMNS["item"]), Elsewhere(COLUMNS["score"]))
     return given, COLUMNS["item"], COLUMNS["score"]
 
 
@@ -558,7 +558,7 @@ def test_what_is_not_in_order_is_copied() -> None:
 def test_alignment_leaves_rows_in_place() -> None:
     """Users in the order of the truth, as a recommender returns them: nothing is copied on the way to the core."""
     frame = pd.DataFrame(COLUMNS)
-    case = aligned(metrik.as_truth({0: [1], 1: [2], 2: [3]}), candidates_of(frame), None)
-    assert isinstance(case.predictions, metrik.Candidates)
+    case = aligned(exactk.as_truth({0: [1], 1: [2], 2: [3]}), candidates_of(frame), None)
+    assert isinstance(case.predictions, exactk.Candidates)
     assert address(case.predictions.items) == address(frame["item"].to_numpy())
     assert address(case.predictions.scores) == address(frame["score"].to_numpy())

@@ -7,25 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-import metrik
-from metrik import _core
-from metrik._conventions import CHOICES, FIELDS
+import exactk
+from exactk import _core
+from exactk._conventions import CHOICES, FIELDS
 
-STANDARD = metrik.conventions["standard"]
+STANDARD = exactk.conventions["standard"]
 
 
 def test_the_fields_are_those_of_the_core_with_its_defaults() -> None:
-    defaults = {f.name: f.default for f in dataclasses.fields(metrik.Convention)}
+    defaults = {f.name: f.default for f in dataclasses.fields(exactk.Convention)}
     assert set(FIELDS) == set(defaults) - {"overrides", "name"}
     assert {f.name: f.standard for f in _core.convention_fields()} == {name: defaults[name] for name in CHOICES}
 
 
 def test_the_defaults_are_the_standard() -> None:
-    assert metrik.Convention() == STANDARD
+    assert exactk.Convention() == STANDARD
 
 
 def test_presets_differ_by_what_they_say() -> None:
-    assert metrik.conventions["capped"].diff("standard") == {"recall_over": ("min_cutoff_relevant", "relevant")}
+    assert exactk.conventions["capped"].diff("standard") == {"recall_over": ("min_cutoff_relevant", "relevant")}
     assert STANDARD.diff("standard") == {}
 
 
@@ -44,7 +44,7 @@ def test_an_override_holds_for_its_metric_and_the_string_goes_before_it() -> Non
     convention = STANDARD.replace(overrides={"recall": {"recall_over": "min_cutoff_relevant"}})
     truth, lists = [[1, 2, 3, 4]], [[1, 9]]
     metrics = ["recall@2", "f1@2", "recall@2(recall_over=relevant)"]
-    report = metrik.evaluate(truth, lists, metrics, convention=convention)
+    report = exactk.evaluate(truth, lists, metrics, convention=convention)
     assert list(report.values.values()) == [1 / 2, 2 / 6, 1 / 4]
 
 
@@ -79,7 +79,7 @@ def test_an_override_holds_for_its_metric_and_the_string_goes_before_it() -> Non
     ],
 )
 def test_wrong_values_are_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(metrik.MetrikError) as caught:
+    with pytest.raises(exactk.ExactkError) as caught:
         STANDARD.replace(**changes)
     assert caught.value.argument == "convention"
 
@@ -94,7 +94,7 @@ def test_immutable_hashable_and_through_plain_data_and_pickle() -> None:
         mine.gain = "exp2"  # type: ignore[misc]
     with pytest.raises(TypeError):
         mine.overrides["ndcg"] = {}  # type: ignore[index]
-    again = metrik.Convention.from_dict(mine.to_dict())
+    again = exactk.Convention.from_dict(mine.to_dict())
     assert again == mine == pickle.loads(pickle.dumps(mine))  # noqa: S301 - just written
     assert hash(again) == hash(mine)
     assert "min_grade=3.5" in repr(mine)
@@ -121,4 +121,4 @@ def test_what_an_override_takes_back_is_said() -> None:
 )  # fmt: skip
 def test_gains(metric: str, truth: dict[int, float], value: float) -> None:
     """The list is 2, 1, 9: grades 1 and 3, or 1 and 1."""
-    assert metrik.evaluate([truth], [[2, 1, 9]], metric)[metric] == pytest.approx(value, rel=1e-15)
+    assert exactk.evaluate([truth], [[2, 1, 9]], metric)[metric] == pytest.approx(value, rel=1e-15)

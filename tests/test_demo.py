@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-import metrik
-from metrik import _demo as demo
-from metrik._cli import main
+import exactk
+from exactk import _demo as demo
+from exactk._cli import main
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,9 +28,9 @@ def synthetic_demo() -> demo.Demo:
 
 @pytest.fixture(scope="module")
 def movielens_demo() -> demo.Demo:
-    folder = os.environ.get("METRIK_DATA")
+    folder = os.environ.get("EXACTK_DATA")
     if folder is None:
-        pytest.skip("METRIK_DATA is not set: it names the folder of the real ratings")
+        pytest.skip("EXACTK_DATA is not set: it names the folder of the real ratings")
     return demo.run(Path(folder) / "ml-latest-small" / "ratings.csv")
 
 
@@ -61,8 +61,8 @@ def train_items(run: demo.Demo) -> list[set[int]]:
 
 
 def assert_equals_reference(run: demo.Demo) -> None:
-    expected = metrik.reference.evaluate(run.truth, run.predictions, demo.METRICS)
-    assert isinstance(expected, metrik.Comparison)
+    expected = exactk.reference.evaluate(run.truth, run.predictions, demo.METRICS)
+    assert isinstance(expected, exactk.Comparison)
     assert list(run.result) == list(expected) == ["popularity", "item-item cosine"]
     for name, report in run.result.items():
         assert len(report.metrics) == 18
@@ -231,14 +231,14 @@ def test_columns_may_be_in_any_order_and_ids_any_number(tmp_path: Path) -> None:
 def test_malformed_files_are_refused_with_the_line(content: str, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text(content)
-    with pytest.raises(metrik.InputError, match=complaint) as caught:
+    with pytest.raises(exactk.InputError, match=complaint) as caught:
         demo.run(path)
     assert str(path) in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["absent.csv", "."])
 def test_what_is_no_file_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(metrik.InputError, match="cannot read"):
+    with pytest.raises(exactk.InputError, match="cannot read"):
         demo.read_ratings(tmp_path / name)
 
 
@@ -257,15 +257,15 @@ def test_users_with_few_ratings_are_left_out(tmp_path: Path) -> None:
 def test_ratings_that_cannot_be_evaluated_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text(HEADER + "1,2,5,3\n")
-    with pytest.raises(metrik.InputError, match="users with 5 ratings or more"):
+    with pytest.raises(exactk.InputError, match="users with 5 ratings or more"):
         demo.run(path)
     path.write_text(HEADER + "".join(f"1,{item},3,{item}\n" for item in range(5)))
-    with pytest.raises(metrik.InputError, match="no rating of the test is 4 or more"):
+    with pytest.raises(exactk.InputError, match="no rating of the test is 4 or more"):
         demo.run(path)
 
 
 def test_more_than_dense_matrices_can_hold_is_refused(small: demo.Ratings) -> None:
-    with pytest.raises(metrik.InputError, match="60,000 users x 90,000 items are too many"):
+    with pytest.raises(exactk.InputError, match="60,000 users x 90,000 items are too many"):
         demo.rated_matrix(dataclasses.replace(small, n_users=60_000, n_items=90_000))
 
 
@@ -278,7 +278,7 @@ def test_the_command_prints_data_table_and_time(
     assert printed.err == ""
     assert printed.out.startswith(f"{path}: ")
     assert "\n" + repr(demo.run(path).result) + "\n" in printed.out
-    assert printed.out.splitlines()[-1].startswith("metrik.evaluate gave 36 values from ")
+    assert printed.out.splitlines()[-1].startswith("exactk.evaluate gave 36 values from ")
 
 
 def test_the_command_without_a_file_is_the_synthetic_demo(
@@ -293,13 +293,13 @@ def test_a_fault_of_the_input_is_one_line_and_exit_code_2(capsys: pytest.Capture
     assert main(["demo", "absent.csv"]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err == "metrik: error: cannot read absent.csv: No such file or directory\n"
+    assert printed.err == "exactk: error: cannot read absent.csv: No such file or directory\n"
 
 
 def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("usage: metrik ")
+    assert printed.startswith("usage: exactk ")
     assert "demo" in printed
 
 
@@ -309,12 +309,12 @@ def test_what_argparse_answers_itself(arguments: list[str], code: int, capsys: p
         main(arguments)
     assert caught.value.code == code
     printed = capsys.readouterr()
-    assert (printed.out or printed.err).startswith(("metrik 0.", "usage: metrik "))
+    assert (printed.out or printed.err).startswith(("exactk 0.", "usage: exactk "))
 
 
 def test_the_module_is_the_command() -> None:
-    command = [sys.executable, "-m", "metrik", "demo", "absent.csv"]
+    command = [sys.executable, "-m", "exactk", "demo", "absent.csv"]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
     assert finished.returncode == 2
-    assert finished.stderr.startswith("metrik: error: cannot read absent.csv")
+    assert finished.stderr.startswith("exactk: error: cannot read absent.csv")
     assert "Traceback" not in finished.stderr

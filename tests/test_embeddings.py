@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import metrik
-from metrik import _blas, _core, _optional
-from metrik.reference.similarity import similarities
+import exactk
+from exactk import _blas, _core, _optional
+from exactk.reference.similarity import similarities
 from strategies import examples
 
 EVERY_TIE = ("lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "expected")
@@ -66,7 +66,7 @@ def vectors(draw: st.DrawFn, rows: int, width: int, dtype: str) -> NDArray[Any]:
 
 
 @st.composite
-def embeddings(draw: st.DrawFn) -> metrik.Embeddings:
+def embeddings(draw: st.DrawFn) -> exactk.Embeddings:
     width = draw(st.sampled_from([1, 2, 7, 8, 9, 17, 32]))
     # More than a tile, so that bounds of one are used in the next.
     rows = draw(st.sampled_from([1, 3, 40, 300, 700]))
@@ -88,21 +88,21 @@ def embeddings(draw: st.DrawFn) -> metrik.Embeddings:
             st.lists(st.lists(ids, max_size=20, unique=True), min_size=len(users), max_size=len(users)),
         ))  # fmt: skip
     min_score = draw(st.one_of(st.none(), st.floats(-3, 3)))
-    model = metrik.Embeddings(users, items, similarity, None, candidates, bias, itself)
+    model = exactk.Embeddings(users, items, similarity, None, candidates, bias, itself)
     if min_score is not None and draw(st.booleans()):  # one that an item has
-        min_score = float(metrik.reference.topk(model, rows).scores[0, draw(st.integers(0, rows - 1))])
+        min_score = float(exactk.reference.topk(model, rows).scores[0, draw(st.integers(0, rows - 1))])
         min_score = None if math.isnan(min_score) else min_score
-    return metrik.Embeddings(users, items, similarity, min_score, candidates, bias, itself)
+    return exactk.Embeddings(users, items, similarity, min_score, candidates, bias, itself)
 
 
 def outcome(call: Any) -> Any:
     try:
         return call()
-    except metrik.MetrikError as error:
+    except exactk.ExactkError as error:
         return type(error), str(error)
 
 
-def rows_of_ids(model: metrik.Embeddings, size: int) -> st.SearchStrategy[list[list[int]]]:
+def rows_of_ids(model: exactk.Embeddings, size: int) -> st.SearchStrategy[list[list[int]]]:
     rows = st.lists(st.integers(0, len(model.items) + 1), max_size=size, unique=True)
     return st.lists(rows, min_size=len(model), max_size=len(model))
 
@@ -113,42 +113,42 @@ def test_the_best_items_are_those_of_the_reference(data: st.DataObject, k: int, 
     model = data.draw(embeddings())
     exclude = data.draw(st.one_of(st.none(), rows_of_ids(model, 20)))
     ties = data.draw(st.sampled_from(["lowest_id", "highest_id", "input_order", "raise"]))
-    expected = outcome(lambda: metrik.reference.topk(model, k, exclude, ties=ties))
+    expected = outcome(lambda: exactk.reference.topk(model, k, exclude, ties=ties))
     for product in (_optional.sgemm, lambda: None):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(_blas, "sgemm", product)
-            found = outcome(lambda: metrik.topk(model, k, exclude, ties=ties, num_threads=threads))
-        if isinstance(expected, metrik.TopK):
+            found = outcome(lambda: exactk.topk(model, k, exclude, ties=ties, num_threads=threads))
+        if isinstance(expected, exactk.TopK):
             assert found.ids.tolist() == expected.ids.tolist()
             assert np.array_equal(found.scores, expected.scores, equal_nan=True)
         else:
             assert found[0] == expected[0]
 
 
-@pytest.mark.filterwarnings("ignore::metrik.EvaluationWarning")
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 @settings(max_examples=examples(100))
 @given(data=st.data(), threads=st.integers(1, 3))
 def test_an_evaluation_is_that_of_the_reference(data: st.DataObject, threads: int) -> None:
     model = data.draw(embeddings())
     truth, exclude = data.draw(rows_of_ids(model, 6)), data.draw(st.one_of(st.none(), rows_of_ids(model, 9)))
-    convention = metrik.conventions["standard"].replace(
+    convention = exactk.conventions["standard"].replace(
         ties=data.draw(st.sampled_from(EVERY_TIE)), score_dtype=data.draw(st.sampled_from(["native", "float32"]))
     )
     few = data.draw(st.lists(st.sampled_from(METRICS), min_size=1, max_size=3, unique=True))
     if data.draw(st.booleans()):  # several ways to settle ties, in one pass
         few = [f"{metric}(ties={data.draw(st.sampled_from(EVERY_TIE))})" for metric in few]
     options: dict[str, Any] = {"exclude": exclude, "convention": convention, "per_user": True}
-    expected = metrik.reference.evaluate(truth, model, few, **options)
+    expected = exactk.reference.evaluate(truth, model, few, **options)
     for product in (_optional.sgemm, lambda: None):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(_blas, "sgemm", product)
-            found = metrik.evaluate(truth, model, few, num_threads=threads, **options)
+            found = exactk.evaluate(truth, model, few, num_threads=threads, **options)
         assert found.counts == expected.counts
         for metric in expected.metrics:
             np.testing.assert_allclose(found.per_user[metric], expected.per_user[metric], rtol=4e-16)
 
 
-@pytest.mark.filterwarnings("ignore::metrik.EvaluationWarning")
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 @pytest.mark.parametrize("kind", ["normal", "whole", "near", "tiny", "huge"])
 def test_the_ranks_of_the_truth_are_those_of_the_scores(kind: str, either_way: str) -> None:
     rng = np.random.default_rng(6)
@@ -160,17 +160,17 @@ def test_the_ranks_of_the_truth_are_those_of_the_scores(kind: str, either_way: s
     users = np.round(rng.normal(size=(6, 5)))
     scale = {"tiny": 1e-22, "huge": 1e19}.get(kind, 1.0)  # of which many a score is 0 or infinite as float32
     users, items = users * scale, items * scale
-    convention = metrik.conventions["standard"].replace(score_dtype="native" if scale == 1 else "float32")
+    convention = exactk.conventions["standard"].replace(score_dtype="native" if scale == 1 else "float32")
     # Beyond 64 items, all scores are made.
     truth = [rng.permutation(700)[:size].tolist() for size in (0, 1, 2, 64, 65, 300)]
     exclude = [rng.permutation(700)[:size].tolist() for size in (5, 0, 90, 9, 9, 9)]
     least = float(items[7] @ users[2])
     metrics = [f"{name}(ties={ties})" for name in ("auc", "recall@30", "r_precision") for ties in EVERY_TIE]
     for min_score in (None, least):
-        model = metrik.Embeddings(users, items, min_score=min_score)
+        model = exactk.Embeddings(users, items, min_score=min_score)
         options: dict[str, Any] = {"exclude": exclude, "convention": convention, "per_user": True}
-        found = metrik.evaluate(truth, model, metrics, **options)
-        expected = metrik.reference.evaluate(truth, model, metrics, **options)
+        found = exactk.evaluate(truth, model, metrics, **options)
+        expected = exactk.reference.evaluate(truth, model, metrics, **options)
         assert found.counts == expected.counts, either_way
         for metric in expected.metrics:
             np.testing.assert_allclose(found.per_user[metric], expected.per_user[metric], rtol=4e-16)
@@ -178,12 +178,12 @@ def test_the_ranks_of_the_truth_are_those_of_the_scores(kind: str, either_way: s
 
 def test_more_may_be_excluded_than_is_screened() -> None:
     rng = np.random.default_rng(7)
-    model = metrik.Embeddings(rng.normal(size=(2, 3)), rng.normal(size=(40_000, 3)))
+    model = exactk.Embeddings(rng.normal(size=(2, 3)), rng.normal(size=(40_000, 3)))
     exclude = [rng.permutation(40_000)[:39_000].tolist(), [1]]
-    assert np.array_equal(metrik.topk(model, 5, exclude).ids, metrik.reference.topk(model, 5, exclude).ids)
+    assert np.array_equal(exactk.topk(model, 5, exclude).ids, exactk.reference.topk(model, 5, exclude).ids)
     left = [sorted(set(range(40_000)) - set(row))[:3] for row in exclude]
-    found = metrik.evaluate(left, model, ["auc", "recall@50"], exclude=exclude)
-    expected = metrik.reference.evaluate(left, model, ["auc", "recall@50"], exclude=exclude)
+    found = exactk.evaluate(left, model, ["auc", "recall@50"], exclude=exclude)
+    expected = exactk.reference.evaluate(left, model, ["auc", "recall@50"], exclude=exclude)
     assert (found["auc"], found["recall@50"]) == (expected["auc"], expected["recall@50"])
 
 
@@ -191,12 +191,12 @@ def test_whole_numbers_score_as_numpy_has_it(either_way: str) -> None:
     rng = np.random.default_rng(5)
     users, items = rng.integers(-9, 10, size=(30, 12)), rng.integers(-9, 10, size=(900, 12))
     for dtype in (np.float16, np.float32, np.float64):
-        best = metrik.topk(metrik.Embeddings(users.astype(dtype), items.astype(dtype)), 50)
+        best = exactk.topk(exactk.Embeddings(users.astype(dtype), items.astype(dtype)), 50)
         scores = (users @ items.T).astype(np.float64)
         expected = np.argsort(-scores, axis=1, kind="stable")[:, :50]
         assert np.array_equal(best.ids, expected), either_way
         assert np.array_equal(best.scores, np.take_along_axis(scores, expected, axis=1))
-        far = metrik.topk(metrik.Embeddings(users.astype(dtype), items.astype(dtype), "euclidean"), 50)
+        far = exactk.topk(exactk.Embeddings(users.astype(dtype), items.astype(dtype), "euclidean"), 50)
         distances = np.sqrt(((users[:, None] - items) ** 2).sum(axis=2))
         assert np.array_equal(far.scores, -np.sort(distances, axis=1)[:, :50])
 
@@ -204,9 +204,9 @@ def test_whole_numbers_score_as_numpy_has_it(either_way: str) -> None:
 def test_the_same_bits_for_any_number_of_threads() -> None:
     rng = np.random.default_rng(8)
     items = rng.normal(size=(3000, 24)).astype(np.float32)
-    model = metrik.Embeddings(rng.normal(size=(700, 24)).astype(np.float32), items, "cosine")
+    model = exactk.Embeddings(rng.normal(size=(700, 24)).astype(np.float32), items, "cosine")
     truth = rng.integers(0, 3000, size=(700, 1))
-    values = [metrik.evaluate(truth, model, ["ndcg@10"], num_threads=n).state.to_bytes() for n in (1, 2, 3, 7)]
+    values = [exactk.evaluate(truth, model, ["ndcg@10"], num_threads=n).state.to_bytes() for n in (1, 2, 3, 7)]
     assert len(set(values)) == 1
 
 
@@ -216,10 +216,10 @@ def test_an_evaluation_is_that_of_the_lists_of_topk(either_way: str) -> None:
     users, items = rng.normal(size=(50, 20)), rng.normal(size=(2000, 20))
     truth, seen = rng.permuted(np.tile(np.arange(2000), (50, 1)), axis=1)[:, :4], rng.integers(0, 2000, size=(50, 1))
     groups = rng.integers(0, 3, size=50)
-    model = metrik.Embeddings(users, items)
-    lists = metrik.topk(model, 20, seen).ids
-    found = metrik.evaluate(truth, model, ["ndcg@20", "recall@5"], exclude=seen, groups=groups)
-    expected = metrik.evaluate(truth, lists, ["ndcg@20", "recall@5"], groups=groups)
+    model = exactk.Embeddings(users, items)
+    lists = exactk.topk(model, 20, seen).ids
+    found = exactk.evaluate(truth, model, ["ndcg@20", "recall@5"], exclude=seen, groups=groups)
+    expected = exactk.evaluate(truth, lists, ["ndcg@20", "recall@5"], groups=groups)
     assert found["ndcg@20"] == expected["ndcg@20"], either_way
     assert found.by_group[1]["recall@5"] == expected.by_group[1]["recall@5"]
 
@@ -238,12 +238,12 @@ def test_scores_that_are_one_when_narrowed_are_tied(name: str) -> None:
     similarity, long, short = NARROW[name]
     rng = np.random.default_rng(5)
     users, items = long * rng.normal(size=(3, 4)), short * (1 + 1e-3 * rng.normal(size=(2000, 4)))
-    convention = metrik.conventions["standard"].replace(score_dtype="float32")
-    model = metrik.Embeddings(users, items, similarity)
+    convention = exactk.conventions["standard"].replace(score_dtype="float32")
+    model = exactk.Embeddings(users, items, similarity)
     with np.errstate(over="ignore"):
         scores = [similarities(model, user).astype(np.float32) for user in range(3)]
     best = [np.argsort(-row, kind="stable")[:9] for row in scores]
-    report = metrik.evaluate(best, model, ["precision@9"], convention=convention, per_user=True)
+    report = exactk.evaluate(best, model, ["precision@9"], convention=convention, per_user=True)
     assert report.per_user["precision@9"].tolist() == [1, 1, 1]
 
 
@@ -254,56 +254,56 @@ def test_blocks_are_evaluated_as_the_whole(either_way: str) -> None:
 
     def blocks() -> Iterator[tuple[object, object]]:
         for begin in range(0, 60, 20):
-            yield truth[begin : begin + 20], metrik.Embeddings(users[begin : begin + 20], items)
+            yield truth[begin : begin + 20], exactk.Embeddings(users[begin : begin + 20], items)
 
-    convention = metrik.conventions["standard"].replace(duplicate_truth="first")
-    whole = metrik.evaluate(truth, metrik.Embeddings(users, items), ["recall@30"], convention=convention)
-    assert metrik.evaluate(None, blocks(), ["recall@30"], convention=convention).state == whole.state, either_way
+    convention = exactk.conventions["standard"].replace(duplicate_truth="first")
+    whole = exactk.evaluate(truth, exactk.Embeddings(users, items), ["recall@30"], convention=convention)
+    assert exactk.evaluate(None, blocks(), ["recall@30"], convention=convention).state == whole.state, either_way
 
 
 def test_a_vector_is_exactly_as_similar_to_itself_as_can_be() -> None:
     drawn = np.random.default_rng(1).normal(size=(200, 33)).astype(np.float32)
-    assert (metrik.neighbors(drawn, 1, exclude_self=False).scores == 1).all()
-    assert (metrik.neighbors(drawn, 1, "euclidean", exclude_self=False).scores == 0).all()
-    assert not np.signbit(metrik.neighbors(drawn, 1, "euclidean", exclude_self=False).scores).any()
+    assert (exactk.neighbors(drawn, 1, exclude_self=False).scores == 1).all()
+    assert (exactk.neighbors(drawn, 1, "euclidean", exclude_self=False).scores == 0).all()
+    assert not np.signbit(exactk.neighbors(drawn, 1, "euclidean", exclude_self=False).scores).any()
 
 
 def test_neighbors_leave_out_the_vector_itself_and_what_is_too_far() -> None:
     drawn = np.random.default_rng(1).normal(size=(300, 6))
-    exact = metrik.neighbors(drawn, 299)
+    exact = exactk.neighbors(drawn, 299)
     assert all(sorted(row) == sorted(set(range(300)) - {user}) for user, row in enumerate(exact.ids.tolist()))
-    near = metrik.neighbors(drawn, 299, min_score=0.5)
+    near = exactk.neighbors(drawn, 299, min_score=0.5)
     assert ((near.ids >= 0) == (exact.scores >= 0.5)).all()
     assert np.array_equal(near.ids[near.ids >= 0], exact.ids[exact.scores >= 0.5])
-    assert metrik.recall_at_k(near.ids, exact.ids, k=299) == 1
+    assert exactk.recall_at_k(near.ids, exact.ids, k=299) == 1
 
 
 def test_exclude_self_adds_to_what_is_excluded() -> None:
     drawn = np.random.default_rng(1).normal(size=(4, 3))
-    model = metrik.Embeddings(drawn, drawn, exclude_self=True)
-    best = metrik.topk(model, 4, exclude=[[1], [], [3, 2], []])
+    model = exactk.Embeddings(drawn, drawn, exclude_self=True)
+    best = exactk.topk(model, 4, exclude=[[1], [], [3, 2], []])
     assert [sorted(row) for row in best.ids.tolist()] == [[-1, -1, 2, 3], [-1, 0, 2, 3], [-1, -1, 0, 1], [-1, 0, 1, 2]]
-    with pytest.raises(metrik.InputError, match="exclude"):
-        metrik.topk(model, 4, exclude=[[1]])
+    with pytest.raises(exactk.InputError, match="exclude"):
+        exactk.topk(model, 4, exclude=[[1]])
 
 
 def test_min_score_and_candidates_and_bias() -> None:
     users = np.array([[1.0, 0.0]])
     items = np.array([[3.0, 0], [2, 5], [1, 1], [0, 0]])
     bias = np.array([0.0, 2, 0, 9])
-    assert metrik.topk(metrik.Embeddings(users, items, item_bias=bias), 4).ids.tolist() == [[3, 1, 0, 2]]
-    model = metrik.Embeddings(users, items, min_score=2, candidates=[1, 2, 3], item_bias=bias)
-    assert metrik.topk(model, 4).scores.tolist()[0][:2] == [9, 4]
-    assert metrik.topk(model, 4).ids.tolist() == [[3, 1, -1, -1]]
-    report = metrik.evaluate([[1]], model, ["precision@2"])
+    assert exactk.topk(exactk.Embeddings(users, items, item_bias=bias), 4).ids.tolist() == [[3, 1, 0, 2]]
+    model = exactk.Embeddings(users, items, min_score=2, candidates=[1, 2, 3], item_bias=bias)
+    assert exactk.topk(model, 4).scores.tolist()[0][:2] == [9, 4]
+    assert exactk.topk(model, 4).ids.tolist() == [[3, 1, -1, -1]]
+    report = exactk.evaluate([[1]], model, ["precision@2"])
     assert report.counts["candidates"] == {"min": 3, "mean": 3.0, "max": 3}
 
 
 def test_embeddings_survive_pickling() -> None:
     drawn = np.random.default_rng(3).normal(size=(20, 4))
-    model = metrik.Embeddings(drawn, drawn, "cosine", 0.25, [1, 5, 7], exclude_self=True)
+    model = exactk.Embeddings(drawn, drawn, "cosine", 0.25, [1, 5, 7], exclude_self=True)
     loaded = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
-    assert np.array_equal(metrik.topk(loaded, 3).ids, metrik.topk(model, 3).ids)
+    assert np.array_equal(exactk.topk(loaded, 3).ids, exactk.topk(model, 3).ids)
 
 
 LAYOUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
@@ -322,11 +322,11 @@ LAYOUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
 def test_f06_vectors_are_what_their_elements_say(layout: str, dtype: type[np.floating[Any]]) -> None:
     rng = np.random.default_rng(6)
     users, items, bias = (rng.normal(size=shape).astype(dtype) for shape in ((9, 7), (300, 7), 300))
-    expected = metrik.topk(metrik.Embeddings(users, items, item_bias=bias), 5)
+    expected = exactk.topk(exactk.Embeddings(users, items, item_bias=bias), 5)
     given = [LAYOUTS[layout](array) for array in (users, items, bias)]
     for array in given:
         array.flags.writeable = False
-    found = metrik.topk(metrik.Embeddings(given[0], given[1], item_bias=given[2]), 5)
+    found = exactk.topk(exactk.Embeddings(given[0], given[1], item_bias=given[2]), 5)
     assert np.array_equal(found.ids, expected.ids)
     assert np.array_equal(found.scores, expected.scores)
 
@@ -342,11 +342,11 @@ def test_f08_scores_that_single_precision_cannot_tell_apart_are_tied(
     rng = np.random.default_rng(0)
     users, items = rng.normal(size=(20, 8)) * of_users, rng.normal(size=(800, 8)) * of_items
     truth = [sorted(set(row)) for row in rng.integers(0, 800, size=(20, 30)).tolist()]
-    convention = metrik.conventions["standard"].replace(score_dtype="float32")
-    model = metrik.Embeddings(users, items, similarity)
+    convention = exactk.conventions["standard"].replace(score_dtype="float32")
+    model = exactk.Embeddings(users, items, similarity)
     core, reference = (
         evaluate(truth, model, "ndcg@50", convention=convention)["ndcg@50"]
-        for evaluate in (metrik.evaluate, metrik.reference.evaluate)
+        for evaluate in (exactk.evaluate, exactk.reference.evaluate)
     )
     assert core == reference
 
@@ -357,79 +357,79 @@ def test_f08_a_number_that_is_none_is_found(similarity: str, bad: float, either_
     good, wrong = np.ones((400, 5), np.float32), np.ones((400, 5), np.float32)
     wrong[[271, 300], [3, 1]] = bad
     for users, items, argument in ((wrong, good, "embeddings.users"), (good, wrong, "embeddings.items")):
-        model = metrik.Embeddings(users, items, similarity)
-        for call in (metrik.topk, metrik.reference.topk):
-            with pytest.raises(metrik.InputError, match=rf"{argument}.*finite") as caught:
+        model = exactk.Embeddings(users, items, similarity)
+        for call in (exactk.topk, exactk.reference.topk):
+            with pytest.raises(exactk.InputError, match=rf"{argument}.*finite") as caught:
                 call(model, 2)
             assert (caught.value.argument, caught.value.count) == (argument, 2)
             assert (caught.value.row, caught.value.position) == (271, 3)
-    for evaluate in (metrik.evaluate, metrik.reference.evaluate):
-        with pytest.raises(metrik.InputError, match=r"embeddings\.items"):
-            evaluate([[1]] * 3, metrik.Embeddings(good[:3], wrong, similarity), "recall@1")
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+        with pytest.raises(exactk.InputError, match=r"embeddings\.items"):
+            evaluate([[1]] * 3, exactk.Embeddings(good[:3], wrong, similarity), "recall@1")
     assert either_way
 
 
-@pytest.mark.parametrize("evaluate", [metrik.topk, metrik.reference.topk], ids=["core", "reference"])
+@pytest.mark.parametrize("evaluate", [exactk.topk, exactk.reference.topk], ids=["core", "reference"])
 def test_a_vector_without_a_direction_has_no_cosine(evaluate: Any) -> None:
     items = np.ones((5, 2))
     items[3] = 0
-    with pytest.raises(metrik.InputError, match=r"embeddings\.items.*length 0") as caught:
-        evaluate(metrik.Embeddings(items[:1], items, "cosine"), 2)
+    with pytest.raises(exactk.InputError, match=r"embeddings\.items.*length 0") as caught:
+        evaluate(exactk.Embeddings(items[:1], items, "cosine"), 2)
     assert caught.value.row == 3
-    with pytest.raises(metrik.InputError, match=r"vectors.*length 0"):
-        metrik.neighbors(items, 2)
-    assert evaluate(metrik.Embeddings(items[:1], items), 5).ids.tolist() == [[0, 1, 2, 4, 3]]
-    with pytest.raises(metrik.InputError, match=r"embeddings\.users.*2\^250"):
-        evaluate(metrik.Embeddings(np.full((1, 2), 1e90), items), 2)
+    with pytest.raises(exactk.InputError, match=r"vectors.*length 0"):
+        exactk.neighbors(items, 2)
+    assert evaluate(exactk.Embeddings(items[:1], items), 5).ids.tolist() == [[0, 1, 2, 4, 3]]
+    with pytest.raises(exactk.InputError, match=r"embeddings\.users.*2\^250"):
+        evaluate(exactk.Embeddings(np.full((1, 2), 1e90), items), 2)
     bias = np.array([0, 1, math.nan, 0, 0])
-    with pytest.raises(metrik.InputError, match=r"embeddings\.item_bias.*2\^250"):
-        evaluate(metrik.Embeddings(items, items, item_bias=bias), 2)
+    with pytest.raises(exactk.InputError, match=r"embeddings\.item_bias.*2\^250"):
+        evaluate(exactk.Embeddings(items, items, item_bias=bias), 2)
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "match"),
     [
-        ({"users": np.ones((2, 3))}, metrik.InputError, "embeddings.items.*users"),
-        ({"users": np.ones(2)}, metrik.InputTypeError, "embeddings.users.*dimension"),
-        ({"users": np.ones((2, 2), int)}, metrik.InputTypeError, "embeddings.users.*float"),
-        ({"items": np.ones((2, 2), np.complex128)}, metrik.InputTypeError, "embeddings.items.*float"),
-        ({"items": np.ones((2, 2), np.longdouble)}, metrik.InputTypeError, "embeddings.items.*float"),
-        ({"users": np.ones((2, 0)), "items": np.ones((2, 0))}, metrik.InputError, "1 to 65536"),
-        ({"users": np.ones((1, 65537)), "items": np.ones((1, 65537))}, metrik.InputError, "1 to 65536"),
-        ({"similarity": "manhattan"}, metrik.InputError, "similarity"),
-        ({"similarity": 3}, metrik.InputError, "similarity"),
-        ({"min_score": math.nan}, metrik.InputError, "min_score"),
-        ({"min_score": "0.5"}, metrik.InputTypeError, "min_score"),
-        ({"candidates": [0, 9]}, metrik.InputError, "candidates"),
-        ({"item_bias": np.ones(3)}, metrik.InputError, "embeddings.item_bias"),
-        ({"item_bias": np.ones((2, 1))}, metrik.InputTypeError, "embeddings.item_bias"),
-        ({"item_bias": np.ones(2), "similarity": "cosine"}, metrik.InputError, "item_bias.*dot"),
-        ({"exclude_self": 1}, metrik.InputTypeError, "exclude_self"),
-        ({"users": np.ones((3, 2)), "exclude_self": True}, metrik.InputError, "exclude_self"),
+        ({"users": np.ones((2, 3))}, exactk.InputError, "embeddings.items.*users"),
+        ({"users": np.ones(2)}, exactk.InputTypeError, "embeddings.users.*dimension"),
+        ({"users": np.ones((2, 2), int)}, exactk.InputTypeError, "embeddings.users.*float"),
+        ({"items": np.ones((2, 2), np.complex128)}, exactk.InputTypeError, "embeddings.items.*float"),
+        ({"items": np.ones((2, 2), np.longdouble)}, exactk.InputTypeError, "embeddings.items.*float"),
+        ({"users": np.ones((2, 0)), "items": np.ones((2, 0))}, exactk.InputError, "1 to 65536"),
+        ({"users": np.ones((1, 65537)), "items": np.ones((1, 65537))}, exactk.InputError, "1 to 65536"),
+        ({"similarity": "manhattan"}, exactk.InputError, "similarity"),
+        ({"similarity": 3}, exactk.InputError, "similarity"),
+        ({"min_score": math.nan}, exactk.InputError, "min_score"),
+        ({"min_score": "0.5"}, exactk.InputTypeError, "min_score"),
+        ({"candidates": [0, 9]}, exactk.InputError, "candidates"),
+        ({"item_bias": np.ones(3)}, exactk.InputError, "embeddings.item_bias"),
+        ({"item_bias": np.ones((2, 1))}, exactk.InputTypeError, "embeddings.item_bias"),
+        ({"item_bias": np.ones(2), "similarity": "cosine"}, exactk.InputError, "item_bias.*dot"),
+        ({"exclude_self": 1}, exactk.InputTypeError, "exclude_self"),
+        ({"users": np.ones((3, 2)), "exclude_self": True}, exactk.InputError, "exclude_self"),
     ],
 )
 def test_f05_embeddings_are_what_they_must_be(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
-        metrik.Embeddings(**({"users": np.ones((2, 2)), "items": np.ones((2, 2))} | arguments))
+        exactk.Embeddings(**({"users": np.ones((2, 2)), "items": np.ones((2, 2))} | arguments))
 
 
 def test_other_users_or_candidates_twice_are_refused() -> None:
     drawn = np.ones((3, 2))
-    with pytest.raises(metrik.InputError, match="predictions"):
-        metrik.evaluate([[0]], metrik.Embeddings(drawn, drawn), "recall@1")
-    model = metrik.Embeddings(drawn, drawn, candidates=[0, 1])
-    with pytest.raises(metrik.InputError, match="candidates"):
-        metrik.topk(model, 1, candidates=[0])
-    with pytest.raises(metrik.InputError, match="candidates"):
-        metrik.topk(metrik.Embeddings(drawn, drawn), 1, candidates=[3])
+    with pytest.raises(exactk.InputError, match="predictions"):
+        exactk.evaluate([[0]], exactk.Embeddings(drawn, drawn), "recall@1")
+    model = exactk.Embeddings(drawn, drawn, candidates=[0, 1])
+    with pytest.raises(exactk.InputError, match="candidates"):
+        exactk.topk(model, 1, candidates=[0])
+    with pytest.raises(exactk.InputError, match="candidates"):
+        exactk.topk(exactk.Embeddings(drawn, drawn), 1, candidates=[3])
 
 
 def test_nobody_and_nothing() -> None:
     none, some = np.empty((0, 3)), np.ones((2, 3))
-    assert metrik.topk(metrik.Embeddings(none, some), 2).ids.shape == (0, 2)
-    assert metrik.topk(metrik.Embeddings(some, none), 2).ids.tolist() == [[-1, -1]] * 2
-    with pytest.warns(metrik.EvaluationWarning, match="no column"):
-        assert metrik.evaluate([[0], [1]], metrik.Embeddings(some, none), "recall@2")["recall@2"] == 0
+    assert exactk.topk(exactk.Embeddings(none, some), 2).ids.shape == (0, 2)
+    assert exactk.topk(exactk.Embeddings(some, none), 2).ids.tolist() == [[-1, -1]] * 2
+    with pytest.warns(exactk.EvaluationWarning, match="no column"):
+        assert exactk.evaluate([[0], [1]], exactk.Embeddings(some, none), "recall@2")["recall@2"] == 0
 
 
 def blas_threads() -> list[int]:
@@ -439,8 +439,8 @@ def blas_threads() -> list[int]:
 
 def test_f28_blas_is_limited_to_a_thread_a_call_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = np.random.default_rng(0).normal(size=(600, 8))
-    model = metrik.Embeddings(drawn, drawn)
-    metrik.topk(model, 3)  # loads BLAS
+    model = exactk.Embeddings(drawn, drawn)
+    exactk.topk(model, 3)  # loads BLAS
     core, seen = _core.topk, []
 
     def watched(*arguments: Any) -> Any:
@@ -451,13 +451,13 @@ def test_f28_blas_is_limited_to_a_thread_a_call_and_given_back(monkeypatch: pyte
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         assert before
-        metrik.topk(model, 3)
+        exactk.topk(model, 3)
         assert blas_threads() == before
-        with pytest.raises(metrik.InputError):
-            metrik.topk(model, 3, ties="expected")
+        with pytest.raises(exactk.InputError):
+            exactk.topk(model, 3, ties="expected")
         assert blas_threads() == before
         with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda _: metrik.topk(model, 3), range(20)))
+            list(pool.map(lambda _: exactk.topk(model, 3), range(20)))
         assert blas_threads() == before
     assert len(seen) == 22
     assert {threads for each in seen for threads in each} == {1}
@@ -465,9 +465,9 @@ def test_f28_blas_is_limited_to_a_thread_a_call_and_given_back(monkeypatch: pyte
 
 def test_without_scipy_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = np.random.default_rng(0).normal(size=(600, 8))
-    expected = metrik.neighbors(drawn, 5)
+    expected = exactk.neighbors(drawn, 5)
     monkeypatch.setitem(sys.modules, "scipy.linalg", None)
     assert _optional.sgemm() is None
-    found = metrik.neighbors(drawn, 5)
+    found = exactk.neighbors(drawn, 5)
     assert np.array_equal(found.ids, expected.ids)
     assert np.array_equal(found.scores, expected.scores)

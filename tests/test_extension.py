@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import metrik
-from metrik import _core, _optional
+import exactk
+from exactk import _core, _optional
 from strategies import parameter_of
 
 ARRAYS: list[Any] = [
@@ -65,7 +65,7 @@ OTHERS: list[Any] = [
 HOSTILE = [*ARRAYS, *OTHER_ARRAYS, *OTHERS]
 
 # What is harmless: an error of ours, of an argument's type, or of a text that is none.
-HARMLESS = (metrik.MetrikError, TypeError, UnicodeError)
+HARMLESS = (exactk.ExactkError, TypeError, UnicodeError)
 
 
 def sound_lists() -> _core.Lists:
@@ -93,7 +93,7 @@ def sound_values() -> list[_core.PlannedValue]:
     rules = sound_rules()
     return [
         _core.PlannedValue(name, cutoff, parameter_of(name), rules)
-        for name, info in metrik.metrics.items()
+        for name, info in exactk.metrics.items()
         for cutoff in ((None,) if info.pairwise else (None, 3))
     ]
 
@@ -308,7 +308,7 @@ def test_embeddings_that_are_none(position: int, wrong: object, argument: str) -
     vectors = (np.ones((2, 3)), np.ones((5, 3)), np.ones(5))
     given: list[Any] = [*vectors, "dot", False, None, None, None, "the users", "the items"]
     given[position] = wrong
-    with pytest.raises(metrik.MetrikError, match=argument):
+    with pytest.raises(exactk.ExactkError, match=argument):
         _core.Embeddings(*given)
 
 
@@ -345,7 +345,7 @@ def test_columns_that_are_none_are_refused_by_the_core_itself() -> None:
         vectors = np.ones((3, 2))
         compared = _core.Embeddings(vectors[:2], vectors, None, "dot", False, None, columns, None, "x", "x")
         for scores in (restricted, compared):
-            with pytest.raises(metrik.InputError, match="candidates"):
+            with pytest.raises(exactk.InputError, match="candidates"):
                 _core.topk(scores, 2, None, "lowest_id", "raise", 2, "", None)
 
 
@@ -357,7 +357,7 @@ def test_topk_of_wrong_arguments(position: int, wrong: object) -> None:
     call, arguments = CALLS["topk"]
     given = arguments()
     given[position] = wrong
-    with pytest.raises(metrik.InputError):
+    with pytest.raises(exactk.InputError):
         call(*given)
 
 
@@ -365,7 +365,7 @@ def test_topk_of_excluded_items_that_are_none() -> None:
     """The core checks what it is given, whoever built it."""
     for items, indptr in (([0, -1], [0, 1, 2]), ([0, 1], [0, 1]), ([0, 1], [0, 2, 1]), ([0, 1], [0, 1, 1, 2])):
         exclude = _core.Lists(np.array(items), np.array(indptr), None, None, "exclude")
-        with pytest.raises(metrik.InputError, match="exclude"):
+        with pytest.raises(exactk.InputError, match="exclude"):
             _core.topk(sound_scores(), 2, exclude, "lowest_id", "raise", 2, "", None)
 
 
@@ -389,14 +389,14 @@ def test_an_empty_array_is_not_an_absent_one(name: str) -> None:
             truth, given["grades"], sound_lists(), None, *arrays, 1, sound_values(), sound_rules(), False, 1, "", None
         )
 
-    with pytest.raises(metrik.InputError, match=name.removesuffix("s")):
+    with pytest.raises(exactk.InputError, match=name.removesuffix("s")):
         call()
 
 
 @pytest.mark.parametrize("metric", ["", "ndcg@10", "NDCG", "precision\0", "x" * 10_000, "pr\u00e9cision"])
 def test_metrics_that_are_none(metric: str) -> None:
     value = _core.PlannedValue(metric, 3, 0.5, sound_rules())
-    with pytest.raises(metrik.InputError, match="metric"):
+    with pytest.raises(exactk.InputError, match="metric"):
         _core.evaluate(
             sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None
         )
@@ -405,9 +405,9 @@ def test_metrics_that_are_none(metric: str) -> None:
 @pytest.mark.parametrize("cutoff", [0, -1, 2**31, 2**62, -(2**63)])
 @pytest.mark.parametrize("parameter", [0.5, -1.0, math.nan, math.inf, 1e308])
 def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> None:
-    for metric in metrik.metrics:
+    for metric in exactk.metrics:
         value = _core.PlannedValue(metric, cutoff, parameter, sound_rules())
-        with pytest.raises(metrik.InputError):
+        with pytest.raises(exactk.InputError):
             _core.evaluate(
                 sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 1, "", None
             )
@@ -415,7 +415,7 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
 
 @pytest.mark.parametrize("fields", [{"gain": "cubic"}, {"no_field": "x"}, {"": ""}, {"gain": ""}, {"average\0": "x"}])
 def test_rules_that_are_none(fields: dict[str, str]) -> None:
-    with pytest.raises(metrik.InputError):
+    with pytest.raises(exactk.InputError):
         _core.Rules(fields, 0.5, [])
 
 

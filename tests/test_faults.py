@@ -16,31 +16,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import metrik
-from metrik import _core
-from metrik._inputs.canonical import Rows
+import exactk
+from exactk import _core
+from exactk._inputs.canonical import Rows
 from strategies import examples
 
 TRUTH = [[1, 4], [21]]
 PREDICTIONS = [[4, 2, 1], [3, 21]]
 
 
-def error_of(call: Any, kind: type[metrik.MetrikError] = metrik.InputError) -> metrik.MetrikError:
+def error_of(call: Any, kind: type[exactk.ExactkError] = exactk.InputError) -> exactk.ExactkError:
     with pytest.raises(kind) as caught:
         call()
     assert type(caught.value) is kind
     return caught.value
 
 
-def place(error: metrik.MetrikError) -> tuple[Any, ...]:
+def place(error: exactk.ExactkError) -> tuple[Any, ...]:
     return (error.argument, error.row, error.position, error.count)
 
 
-def evaluate(truth: Any = None, predictions: Any = None, metrics: Any = "precision@2", **options: Any) -> metrik.Report:
-    report = metrik.evaluate(
+def evaluate(truth: Any = None, predictions: Any = None, metrics: Any = "precision@2", **options: Any) -> exactk.Report:
+    report = exactk.evaluate(
         TRUTH if truth is None else truth, PREDICTIONS if predictions is None else predictions, metrics, **options
     )
-    assert isinstance(report, metrik.Report)
+    assert isinstance(report, exactk.Report)
     return report
 
 
@@ -60,9 +60,9 @@ def test_f01_bad_indptr(indptr: str, build: str) -> None:
     offsets, position = INDPTRS[indptr]
     items = np.arange(3)
     calls = {
-        "truth": lambda: metrik.Truth(offsets, items),
-        "predictions": lambda: evaluate(predictions=metrik.Rankings(offsets, items)),
-        "exclude": lambda: metrik.Exclude(offsets, items),
+        "truth": lambda: exactk.Truth(offsets, items),
+        "predictions": lambda: evaluate(predictions=exactk.Rankings(offsets, items)),
+        "exclude": lambda: exactk.Exclude(offsets, items),
     }
     error = error_of(calls[build])
     assert place(error) == (build, None, position, 1)
@@ -96,13 +96,13 @@ def test_f01_rows_must_match(rows: int) -> None:
 
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u8"])
 def test_f02_offsets_of_every_integer_dtype(dtype: str) -> None:
-    truth = metrik.Truth(np.array([0, 2, 3], dtype), [1, 4, 21])
-    lists = metrik.Rankings(np.array([0, 3, 5], dtype), [4, 2, 1, 3, 21])
-    exclude = metrik.Exclude(np.array([0, 1, 1], dtype), [2])
+    truth = exactk.Truth(np.array([0, 2, 3], dtype), [1, 4, 21])
+    lists = exactk.Rankings(np.array([0, 3, 5], dtype), [4, 2, 1, 3, 21])
+    exclude = exactk.Exclude(np.array([0, 1, 1], dtype), [2])
     assert evaluate(truth, lists, exclude=exclude) == evaluate(exclude=[[2], []])
 
 
-@pytest.mark.parametrize("build", [metrik.Truth, metrik.Rankings, metrik.Exclude])
+@pytest.mark.parametrize("build", [exactk.Truth, exactk.Rankings, exactk.Exclude])
 def test_f02_offsets_that_int64_does_not_hold(build: Any) -> None:
     error = error_of(lambda: build(np.array([0, 2**63 - 1, 2**63, 2**64 - 1], np.uint64), [1]))
     assert error.position == 2
@@ -111,7 +111,7 @@ def test_f02_offsets_that_int64_does_not_hold(build: Any) -> None:
 
 def test_f02_offsets_that_wrapped_around_in_int32() -> None:
     wrapped = np.array([0, 2**31 - 1, 2**31 + 5]).astype(np.int32)
-    assert place(error_of(lambda: metrik.Truth(wrapped, [1]))) == ("truth", None, 2, 1)
+    assert place(error_of(lambda: exactk.Truth(wrapped, [1]))) == ("truth", None, 2, 1)
 
 
 def test_f02_places_beyond_32_bits(tmp_path: Any) -> None:
@@ -120,22 +120,22 @@ def test_f02_places_beyond_32_bits(tmp_path: Any) -> None:
     items = np.memmap(tmp_path / "items", np.int32, "w+", shape=(int(indptr[-1]),))
     items[:3], items[indptr[1] : indptr[1] + 2], items[-3:] = [1, 2, 3], [4, 5], [6, 7, 8]
     rows = Rows(indptr, items.view(np.ndarray), lengths=np.array([3, 2, 3]))
-    lists = metrik.Rankings.from_rows(rows)
+    lists = exactk.Rankings.from_rows(rows)
     assert [lists.row(user).tolist() for user in range(3)] == [[1, 2, 3], [4, 5], [6, 7, 8]]
     metrics = ["reciprocal_rank", "num_recommended"]
-    report = metrik.evaluate([[2], [5], [8]], lists, metrics, per_user=True)
+    report = exactk.evaluate([[2], [5], [8]], lists, metrics, per_user=True)
     assert report.per_user["reciprocal_rank"].tolist() == [1 / 2, 1 / 2, 1 / 3]
     assert report.per_user["num_recommended"].tolist() == [3, 2, 3]
     items[-1] = 6
-    error = error_of(lambda: metrik.evaluate([[2], [5], [8]], lists, metrics))
+    error = error_of(lambda: exactk.evaluate([[2], [5], [8]], lists, metrics))
     assert place(error) == ("predictions", 2, 2, 1)
 
 
 def test_f02_broadcast_views() -> None:
     """One element or row in memory that pretends to be many."""
     endless = np.broadcast_to(np.int32(7), 3_000_000_000)
-    error_of(lambda: _core.Lists(endless, np.array([0, len(endless)]), None, None, "x"), metrik.InputTypeError)
-    error_of(lambda: _core.padded_lengths(endless.reshape(-1, 3), "x"), metrik.InputTypeError)
+    error_of(lambda: _core.Lists(endless, np.array([0, len(endless)]), None, None, "x"), exactk.InputTypeError)
+    error_of(lambda: _core.padded_lengths(endless.reshape(-1, 3), "x"), exactk.InputTypeError)
     same = np.broadcast_to(np.array([4, 2, 1]), (2, 3))
     assert evaluate(predictions=same) == evaluate(predictions=same.copy())
 
@@ -155,7 +155,7 @@ def test_f03_ids_out_of_range_wherever_they_are(
     items = np.array([item for row in rows for item in row], np.int64 if bad < 0 else np.uint64)
     places = sorted(place for place in where if place < len(items))
     items[places] = bad
-    build = {"truth": metrik.Truth, "predictions": metrik.Rankings, "exclude": metrik.Exclude}[argument]
+    build = {"truth": exactk.Truth, "predictions": exactk.Rankings, "exclude": exactk.Exclude}[argument]
     arguments: dict[str, Any] = {"truth": [[99]] * len(rows), "predictions": [[99]] * len(rows)}
 
     def call() -> None:
@@ -180,7 +180,7 @@ def test_f03_negative_ids(bad: int, argument: str) -> None:
 
 @pytest.mark.parametrize("argument", ["truth", "predictions"])
 def test_f03_ids_from_2_to_the_63(argument: str) -> None:
-    arrays = {"truth": metrik.Truth, "predictions": metrik.Rankings}
+    arrays = {"truth": exactk.Truth, "predictions": exactk.Rankings}
     items = np.array([1, 2**63 - 1, 2**63, 2**64 - 1], np.uint64)
     error = error_of(lambda: evaluate(**{argument: arrays[argument]([0, 2, 4], items)}))
     assert place(error) == (argument, 1, 0, 2)
@@ -198,20 +198,20 @@ def test_f03_padding_only_at_the_end_of_a_row() -> None:
 
 @pytest.mark.parametrize(
     ("argument", "convert"),
-    [("truth", metrik.as_truth), ("predictions", metrik.as_rankings), ("exclude", metrik.as_exclude)],
+    [("truth", exactk.as_truth), ("predictions", exactk.as_rankings), ("exclude", exactk.as_exclude)],
 )
 def test_f04_matrices_of_float_ids(argument: str, convert: Any) -> None:
     """As predictions of an evaluation, they would be scores."""
-    error = error_of(lambda: convert(np.array([[1.0, np.nan], [3.0, np.nan]])), metrik.InputTypeError)
+    error = error_of(lambda: convert(np.array([[1.0, np.nan], [3.0, np.nan]])), exactk.InputTypeError)
     assert error.argument == argument
     assert "float64 with 2 NaN" in str(error)
 
 
 @pytest.mark.parametrize("argument", ["truth", "predictions", "exclude"])
 def test_f04_float_ids(argument: str) -> None:
-    error = error_of(lambda: evaluate(**{argument: [[1, 2], [3, 4.0]]}), metrik.InputTypeError)
+    error = error_of(lambda: evaluate(**{argument: [[1, 2], [3, 4.0]]}), exactk.InputTypeError)
     assert place(error) == (argument, 1, 1, 1)
-    error = error_of(lambda: evaluate(**{argument: [np.array([1]), np.array([1.5])]}), metrik.InputTypeError)
+    error = error_of(lambda: evaluate(**{argument: [np.array([1]), np.array([1.5])]}), exactk.InputTypeError)
     assert place(error)[:2] == (argument, 1)
 
 
@@ -224,31 +224,31 @@ OTHER_DTYPES = ["f2", "f4", "f8", "g", "c16", "S1", "U1", "O", "M8[s]", "m8[s]",
 @pytest.mark.parametrize("list_dtype", ID_DTYPES)
 def test_f05_every_integer_dtype_is_exact(truth_dtype: str, list_dtype: str, order: str) -> None:
     top = 120
-    truth = metrik.Truth([0, 2], np.array([top, 3]).astype(order + truth_dtype))
-    lists = metrik.Rankings(np.array([0, 2], order + "u4"), np.array([7, top]).astype(order + list_dtype))
-    assert metrik.recall_at_k(truth, lists, 2) == 0.5
+    truth = exactk.Truth([0, 2], np.array([top, 3]).astype(order + truth_dtype))
+    lists = exactk.Rankings(np.array([0, 2], order + "u4"), np.array([7, top]).astype(order + list_dtype))
+    assert exactk.recall_at_k(truth, lists, 2) == 0.5
 
 
 @pytest.mark.parametrize("dtype", OTHER_DTYPES)
-@pytest.mark.parametrize("build", [metrik.Truth, metrik.Rankings, metrik.Exclude])
+@pytest.mark.parametrize("build", [exactk.Truth, exactk.Rankings, exactk.Exclude])
 def test_f05_every_other_dtype_is_refused(dtype: str, build: Any) -> None:
-    error_of(lambda: build([0, 1], np.zeros(1, dtype)), metrik.InputTypeError)
-    error_of(lambda: build(np.zeros(1, dtype), [1]), metrik.InputTypeError)
+    error_of(lambda: build([0, 1], np.zeros(1, dtype)), exactk.InputTypeError)
+    error_of(lambda: build(np.zeros(1, dtype), [1]), exactk.InputTypeError)
 
 
 @pytest.mark.parametrize("dtype", OTHER_DTYPES[:-1])
 def test_f05_grades_of_every_dtype(dtype: str) -> None:
     grades = np.ones(1, dtype)
     if dtype in {"f2", "f4", "f8"}:
-        truth = metrik.Truth([0, 1], [1], grades)
+        truth = exactk.Truth([0, 1], [1], grades)
         assert truth.grades is not None
         assert truth.grades.tolist() == [1.0]
     else:
-        error_of(lambda: metrik.Truth([0, 1], [1], grades), metrik.InputTypeError)
+        error_of(lambda: exactk.Truth([0, 1], [1], grades), exactk.InputTypeError)
 
 
 def test_f05_large_integer_grades_lose_nothing() -> None:
-    error = error_of(lambda: metrik.Truth([0, 2], [1, 2], np.array([1, 2**53 + 1])))
+    error = error_of(lambda: exactk.Truth([0, 2], [1, 2], np.array([1, 2**53 + 1])))
     assert error.position == 1
 
 
@@ -265,9 +265,9 @@ def test_f06_layouts(array: Any, steps: tuple[int, int], transposed: bool, order
     view = (view.T if transposed else view).astype(order + "i4")
     view.flags.writeable = False
     truth = [[1, 2, 3]] * len(view)
-    options: dict[str, Any] = {"convention": metrik.conventions["standard"].replace(duplicate_items="first")}
-    expected = metrik.evaluate(truth, [row.tolist() for row in view], ["P@3", "ndcg"], **options)
-    assert metrik.evaluate(truth, view, ["P@3", "ndcg"], **options) == expected
+    options: dict[str, Any] = {"convention": exactk.conventions["standard"].replace(duplicate_items="first")}
+    expected = exactk.evaluate(truth, [row.tolist() for row in view], ["P@3", "ndcg"], **options)
+    assert exactk.evaluate(truth, view, ["P@3", "ndcg"], **options) == expected
 
 
 def test_f06_unaligned() -> None:
@@ -275,14 +275,14 @@ def test_f06_unaligned() -> None:
     unaligned = raw[1:].view(np.int64)
     unaligned[:] = [4, 2]
     assert not unaligned.flags.aligned
-    assert metrik.precision_at_k([[4]], metrik.Rankings([0, 2], unaligned), 1) == 1
-    error_of(lambda: _core.Lists(unaligned, np.array([0, 2]), None, None, "x"), metrik.InputTypeError)
+    assert exactk.precision_at_k([[4]], exactk.Rankings([0, 2], unaligned), 1) == 1
+    error_of(lambda: _core.Lists(unaligned, np.array([0, 2]), None, None, "x"), exactk.InputTypeError)
 
 
 @pytest.mark.parametrize("array", [np.array(3), np.zeros((1, 2, 2), int), np.arange(3)], ids=["0-d", "3-d", "1-d"])
 def test_f06_dimensions(array: Any) -> None:
     for argument in ("truth", "predictions", "exclude"):
-        assert error_of(lambda name=argument: evaluate(**{name: array}), metrik.InputTypeError).argument == argument
+        assert error_of(lambda name=argument: evaluate(**{name: array}), exactk.InputTypeError).argument == argument
 
 
 @pytest.mark.parametrize(
@@ -302,14 +302,14 @@ def test_f07_containers_that_are_none(value: Any) -> None:
     for argument in ("truth", "predictions", "exclude"):
         if argument == "predictions" and isinstance(value, dict):
             continue
-        assert error_of(lambda name=argument: evaluate(**{name: value}), metrik.InputTypeError).argument == argument
+        assert error_of(lambda name=argument: evaluate(**{name: value}), exactk.InputTypeError).argument == argument
 
 
 def test_f07_matrix_is_refused_and_memory_maps_are_not(tmp_path: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PendingDeprecationWarning)
         matrix = np.asmatrix([[1, 2], [3, 4]])
-    error_of(lambda: evaluate(predictions=matrix), metrik.InputTypeError)
+    error_of(lambda: evaluate(predictions=matrix), exactk.InputTypeError)
     np.save(tmp_path / "lists.npy", np.array([[4, 2, 1], [3, 21, -1]]))
     assert evaluate(predictions=np.load(tmp_path / "lists.npy", mmap_mode="r")) == evaluate()
 
@@ -319,32 +319,32 @@ def test_f07_matrix_is_refused_and_memory_maps_are_not(tmp_path: Any) -> None:
     [("ab", "truth"), (b"ab", "predictions"), (3, "truth"), ({1, 2}, "predictions"), (4, "predictions")],
 )
 def test_f07_rows_that_are_none(row: Any, argument: str) -> None:
-    error = error_of(lambda: evaluate(**{argument: [[1], row]}), metrik.InputTypeError)
+    error = error_of(lambda: evaluate(**{argument: [[1], row]}), exactk.InputTypeError)
     assert (error.argument, error.row) == (argument, 1)
 
 
 @pytest.mark.parametrize("bad", [True, "a", None, 1.5, np.float64(2)])
 def test_f07_elements_that_are_none(bad: Any) -> None:
     for argument in ("truth", "predictions", "exclude"):
-        error = error_of(lambda name=argument: evaluate(**{name: [[1], [2, bad]]}), metrik.InputTypeError)
+        error = error_of(lambda name=argument: evaluate(**{name: [[1], [2, bad]]}), exactk.InputTypeError)
         assert place(error) == (argument, 1, 1, 1)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_f09_grades_that_are_not_finite(bad: float) -> None:
-    error = error_of(lambda: metrik.Truth([0, 1, 3], [1, 2, 3], [1, bad, bad]))
+    error = error_of(lambda: exactk.Truth([0, 1, 3], [1, 2, 3], [1, bad, bad]))
     assert place(error) == ("truth", 1, 0, 2)
     assert place(error_of(lambda: evaluate(truth=[{1: 1.0}, {2: 1.0, 3: bad}]))) == ("truth", 1, 1, 1)
 
 
 def test_f09_one_grade_an_item() -> None:
     for grades in ([], [1.0], [1.0, 2.0, 3.0]):
-        assert error_of(lambda given=grades: metrik.Truth([0, 2], [1, 2], given)).argument == "truth"
+        assert error_of(lambda given=grades: exactk.Truth([0, 2], [1, 2], given)).argument == "truth"
 
 
 @pytest.mark.parametrize("grade", [2**53 + 1, 10**400])
 def test_f09_grades_that_float64_does_not_hold(grade: int) -> None:
-    assert place(error_of(lambda: metrik.as_truth([{1: 1.0}, {2: grade}]))) == ("truth", 1, 0, 1)
+    assert place(error_of(lambda: exactk.as_truth([{1: 1.0}, {2: grade}]))) == ("truth", 1, 0, 1)
 
 
 def test_f09_negative_grades() -> None:
@@ -401,16 +401,16 @@ def test_f10_duplicates_in_a_list() -> None:
 def test_f10_the_first_place_is_first_for_any_number_of_threads(threads: int) -> None:
     lists = np.tile(np.arange(20), (50_000, 1))
     lists[[41_000, 12_345, 49_999], 7] = 3
-    error = error_of(lambda: metrik.evaluate([[1]] * 50_000, lists, "P@5", num_threads=threads))
+    error = error_of(lambda: exactk.evaluate([[1]] * 50_000, lists, "P@5", num_threads=threads))
     assert place(error) == ("predictions", 12_345, 7, 3)
 
 
-def _with(**changes: Any) -> metrik.Convention:
-    return metrik.conventions["standard"].replace(**changes)
+def _with(**changes: Any) -> exactk.Convention:
+    return exactk.conventions["standard"].replace(**changes)
 
 
 def test_f11_duplicates_in_the_truth() -> None:
-    truth = metrik.Truth([0, 3, 5], [1, 4, 4, 21, 21], [1.0, 1.0, 3.0, 2.0, 0.0])
+    truth = exactk.Truth([0, 3, 5], [1, 4, 4, 21, 21], [1.0, 1.0, 3.0, 2.0, 0.0])
     error = error_of(lambda: evaluate(truth))
     assert place(error) == ("truth", 0, 2, 2)
     metrics = ["num_relevant", "dcg@1(gain=linear)"]
@@ -423,7 +423,7 @@ def test_f11_duplicates_in_the_truth() -> None:
 
 def test_f13_grade_0_is_judged_and_not_relevant() -> None:
     truth = [{1: 1.0, 2: 0.0}]
-    report = metrik.evaluate(truth, [[2, 1, 9]], ["num_relevant", "judged@3", "P@3", "bpref"])
+    report = exactk.evaluate(truth, [[2, 1, 9]], ["num_relevant", "judged@3", "P@3", "bpref"])
     assert list(report.values.values()) == [1, 2 / 3, 1 / 3, 0]
 
 
@@ -431,7 +431,7 @@ def test_f13_grade_0_is_judged_and_not_relevant() -> None:
     ("policy", "recall", "evaluated"), [("skip", 1.0, 1), ("zero", 0.5, 2), ("one", 1.0, 2), ("compute", 0.5, 2)]
 )
 def test_f14_empty_truth(policy: str, recall: float, evaluated: int) -> None:
-    report = metrik.evaluate([[1], []], [[1], [2]], "recall@1", convention=_with(empty_truth=policy))
+    report = exactk.evaluate([[1], []], [[1], [2]], "recall@1", convention=_with(empty_truth=policy))
     assert report["recall@1"] == recall
     assert report.counts["evaluated"]["recall@1"] == evaluated
     assert report.counts["empty_truth"] == 1
@@ -439,22 +439,22 @@ def test_f14_empty_truth(policy: str, recall: float, evaluated: int) -> None:
 
 def test_f14_empty_truth_as_an_error() -> None:
     truth, lists = [[1], [], [2], []], [[1]] * 4
-    error = error_of(lambda: metrik.evaluate(truth, lists, "recall@1", convention=_with(empty_truth="error")))
+    error = error_of(lambda: exactk.evaluate(truth, lists, "recall@1", convention=_with(empty_truth="error")))
     assert place(error) == ("truth", 1, None, 2)
 
 
 def test_f15_missing_and_empty_lists() -> None:
     truth, lists = [[1], [1], [1]], [[1], [], None]
-    report = metrik.evaluate(truth, lists, ["recall@1", "recall@1(missing_list=skip)", "recall@1(empty_list=one)"])
+    report = exactk.evaluate(truth, lists, ["recall@1", "recall@1(missing_list=skip)", "recall@1(empty_list=one)"])
     assert list(report.values.values()) == [1 / 3, 0.5, 2 / 3]
     assert (report.counts["empty_predictions"], report.counts["missing_predictions"]) == (1, 1)
     for field, row in (("empty_list", 1), ("missing_list", 2)):
-        error = error_of(lambda name=field: metrik.evaluate(truth, lists, "P@1", convention=_with(**{name: "error"})))
+        error = error_of(lambda name=field: exactk.evaluate(truth, lists, "P@1", convention=_with(**{name: "error"})))
         assert place(error) == ("predictions", row, None, 1)
 
 
 def test_f16_lists_of_users_without_truth() -> None:
-    report = metrik.evaluate([[1], None], [[1], [2]], ["recall@1", "P@1(users=predictions,empty_truth=compute)"])
+    report = exactk.evaluate([[1], None], [[1], [2]], ["recall@1", "P@1(users=predictions,empty_truth=compute)"])
     assert list(report.values.values()) == [1.0, 0.5]
     assert report.counts["missing_truth"] == 1
     assert report.counts["empty_truth"] == 0
@@ -468,7 +468,7 @@ def test_f17_cutoffs_that_are_none(k: str) -> None:
 @pytest.mark.parametrize(("k", "kind"), [(0, ValueError), (-1, ValueError), (2**31, ValueError), (True, TypeError)])
 def test_f17_k_of_the_functions(k: int, kind: type[Exception]) -> None:
     with pytest.raises(kind):
-        metrik.precision_at_k(TRUTH, PREDICTIONS, k)
+        exactk.precision_at_k(TRUTH, PREDICTIONS, k)
 
 
 def test_f17_cutoffs_beyond_the_list_and_repeated() -> None:
@@ -479,8 +479,8 @@ def test_f17_cutoffs_beyond_the_list_and_repeated() -> None:
 
 @pytest.mark.parametrize("truth", [[], [[]], [None]])
 def test_f17_nobody_to_evaluate(truth: Any) -> None:
-    with pytest.warns(metrik.EvaluationWarning, match=r"no user was evaluated for precision@2"):
-        report = metrik.evaluate(truth, [[1]] * len(truth), "precision@2")
+    with pytest.warns(exactk.EvaluationWarning, match=r"no user was evaluated for precision@2"):
+        report = exactk.evaluate(truth, [[1]] * len(truth), "precision@2")
     assert math.isnan(report["precision@2"])
     assert report.counts["evaluated"]["precision@2"] == 0
 
@@ -522,36 +522,36 @@ def test_options_of_wrong_value(options: dict[str, Any], argument: str) -> None:
     ],
 )
 def test_options_of_wrong_type(options: dict[str, Any], argument: str) -> None:
-    assert error_of(lambda: evaluate(**options), metrik.InputTypeError).argument == argument
+    assert error_of(lambda: evaluate(**options), exactk.InputTypeError).argument == argument
 
 
 def test_relevant_items_that_are_excluded_stay_as_misses() -> None:
-    with pytest.warns(metrik.EvaluationWarning, match=r"1 relevant items are in exclude"):
+    with pytest.warns(exactk.EvaluationWarning, match=r"1 relevant items are in exclude"):
         report = evaluate(exclude=[[4, 2], [99]], metrics=["recall@3", "P@1"])
     assert list(report.values.values()) == [0.75, 0.5]
     assert (report.counts["relevant_excluded"], report.counts["excluded_recommended"]) == (1, 2)
 
 
 def test_a_warning_comes_once_however_many_systems_it_holds_for() -> None:
-    with pytest.warns(metrik.EvaluationWarning) as caught:
-        metrik.evaluate(TRUTH, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1", exclude=[[4], []])
+    with pytest.warns(exactk.EvaluationWarning) as caught:
+        exactk.evaluate(TRUTH, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1", exclude=[[4], []])
     assert len(caught) == 1
 
 
 def test_errors_name_the_system_and_the_block() -> None:
     systems = {"a": PREDICTIONS, "b": [[1], [2, 2]]}
-    assert error_of(lambda: metrik.evaluate(TRUTH, systems, "P@1")).__notes__ == ["in system 'b'"]
+    assert error_of(lambda: exactk.evaluate(TRUTH, systems, "P@1")).__notes__ == ["in system 'b'"]
     blocks = [(TRUTH, PREDICTIONS), (TRUTH, [[1], [2, -2]])]
-    notes = error_of(lambda: metrik.evaluate(None, iter(blocks), "P@1")).__notes__
+    notes = error_of(lambda: exactk.evaluate(None, iter(blocks), "P@1")).__notes__
     assert notes == ["in block 1 of the iterator, whose first user is number 2"]
-    error = error_of(lambda: metrik.evaluate(None, iter(blocks), "P@1", weights=[1.0] * 3))
+    error = error_of(lambda: exactk.evaluate(None, iter(blocks), "P@1", weights=[1.0] * 3))
     assert "4 users" in str(error)
 
 
 def test_what_was_given_may_change_afterwards() -> None:
     present, indptr = np.array([True, True]), np.array([0, 1, 1])
-    truth = metrik.Truth(indptr, [1], present=present)
-    lists = metrik.Rankings(indptr, np.array([1]), present=present)
+    truth = exactk.Truth(indptr, [1], present=present)
+    lists = exactk.Rankings(indptr, np.array([1]), present=present)
     present[1], indptr[1] = False, 0
     for rows in (truth, lists):
         assert rows.has(1)

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse
 
-import metrik
-from metrik._files import Role, source
+import exactk
+from exactk._files import Role, source
 from strategies import examples
 
 QRELS = b"q1 0 d1 1\nq1 0 d7 2\nq2 0 d1 0\n"
@@ -83,7 +83,7 @@ def written(folder: Path, name: str, data: bytes) -> Path:
     return path
 
 
-def users_of(truth: metrik.Truth) -> list[Any]:
+def users_of(truth: exactk.Truth) -> list[Any]:
     assert truth.users is not None
     users: list[Any] = truth.users.tolist()
     return users
@@ -95,34 +95,34 @@ def text(*lines: str) -> bytes:
 
 class TestTrec:
     def test_qrels_and_runs_are_what_dicts_of_the_same_are(self, tmp_path: Path) -> None:
-        truth = metrik.read(written(tmp_path, "t.qrels", QRELS), "truth")
-        predictions = metrik.read(written(tmp_path, "p.run", RUN), "predictions")
-        exclude = metrik.read(written(tmp_path, "x", b"q1 Q0 d7 1 0.5 t\n"), "exclude")
+        truth = exactk.read(written(tmp_path, "t.qrels", QRELS), "truth")
+        predictions = exactk.read(written(tmp_path, "p.run", RUN), "predictions")
+        exclude = exactk.read(written(tmp_path, "x", b"q1 Q0 d7 1 0.5 t\n"), "exclude")
         judged = {"q1": {"d1": 1.0, "d7": 2.0}, "q2": {"d1": 0.0}}
         ranked = {"q1": {"d7": 0.5, "d2": 0.25}, "q2": {"d1": -1000.0}}
         metrics = ["ndcg@10", "num_relevant", "num_recommended", "judged@2"]
-        assert metrik.evaluate(truth, predictions, metrics) == metrik.evaluate(judged, ranked, metrics)
-        with pytest.warns(metrik.EvaluationWarning, match="are in exclude"):
-            without = metrik.evaluate(truth, predictions, metrics, exclude=exclude)
-        with pytest.warns(metrik.EvaluationWarning, match="are in exclude"):
-            assert without == metrik.evaluate(judged, ranked, metrics, exclude={"q1": ["d7"]})
+        assert exactk.evaluate(truth, predictions, metrics) == exactk.evaluate(judged, ranked, metrics)
+        with pytest.warns(exactk.EvaluationWarning, match="are in exclude"):
+            without = exactk.evaluate(truth, predictions, metrics, exclude=exclude)
+        with pytest.warns(exactk.EvaluationWarning, match="are in exclude"):
+            assert without == exactk.evaluate(judged, ranked, metrics, exclude={"q1": ["d7"]})
         assert users_of(truth) == ["q1", "q2"]
 
     def test_the_score_ranks_and_not_the_rank(self, tmp_path: Path) -> None:
         path = written(tmp_path, "a.run", text("q Q0 a 1 0.1 t", "q Q0 b 2 0.9 t"))
-        assert metrik.hit_rate_at_k({"q": ["b"]}, metrik.read(path, "predictions"), 1) == 1
+        assert exactk.hit_rate_at_k({"q": ["b"]}, exactk.read(path, "predictions"), 1) == 1
 
     def test_either_is_excluded(self, tmp_path: Path) -> None:
         for name, data in {"qrels": QRELS, "run": RUN}.items():
-            exclude = metrik.read(written(tmp_path, name, data), "exclude")
-            assert isinstance(exclude, metrik.Exclude)
+            exclude = exactk.read(written(tmp_path, name, data), "exclude")
+            assert isinstance(exclude, exactk.Exclude)
             assert len(exclude.items) == 3
 
     def test_the_role_says_which_of_the_two_it_must_be(self, tmp_path: Path) -> None:
-        with pytest.raises(metrik.InputError, match=r"truth: expected 4 fields \(query iteration"):
-            metrik.read(written(tmp_path, "a", RUN), "truth")
-        with pytest.raises(metrik.InputError, match=r"predictions: expected 6 fields \(query Q0"):
-            metrik.read(written(tmp_path, "a", QRELS), "predictions")
+        with pytest.raises(exactk.InputError, match=r"truth: expected 4 fields \(query iteration"):
+            exactk.read(written(tmp_path, "a", RUN), "truth")
+        with pytest.raises(exactk.InputError, match=r"predictions: expected 6 fields \(query Q0"):
+            exactk.read(written(tmp_path, "a", QRELS), "predictions")
 
     @pytest.mark.native
     def test_as_pytrec_eval(self, tmp_path: Path) -> None:
@@ -140,9 +140,9 @@ class TestTrec:
         generator.shuffle(run)
         names = {"ndcg_cut_10": "ndcg@10", "map": "map", "recip_rank": "mrr", "P_5": "precision@5", "Rprec": "rprec"}
         expected = pytrec_eval.RelevanceEvaluator(judged, set(names)).evaluate(ranked)
-        report = metrik.evaluate(
-            metrik.read(written(tmp_path, "t", text(*qrels)), "truth"),
-            metrik.read(written(tmp_path, "p", text(*run)), "predictions"),
+        report = exactk.evaluate(
+            exactk.read(written(tmp_path, "t", text(*qrels)), "truth"),
+            exactk.read(written(tmp_path, "p", text(*run)), "predictions"),
             list(names.values()),
             convention="pytrec_eval",
             per_user=True,
@@ -211,16 +211,16 @@ def test_every_format_is_what_a_dict_of_the_same_is(
     path = written(tmp_path, name, FORMATS[name])
     rows = _per_user()
     grade: dict[str, Any] = {} if "npz" in name else {"grade": "scores" if "users" in name else "score"}
-    predictions = metrik.read(path, "predictions")
+    predictions = exactk.read(path, "predictions")
     given = {"b": [1], "a": [1, 7], "z": [1]}
-    assert metrik.evaluate(given, predictions, METRICS) == metrik.evaluate(given, rows, METRICS)
-    truth, ranked = metrik.read(path, "truth", **grade), {"a": [7, 1], "b": [1, 3], "z": [7]}
-    assert metrik.evaluate(truth, ranked, METRICS) == metrik.evaluate(rows, ranked, METRICS)
-    exclude = metrik.read(path, "exclude")
-    with pytest.warns(metrik.EvaluationWarning, match="are in exclude"):
-        without = metrik.evaluate(given, ranked, METRICS, exclude=exclude)
-    with pytest.warns(metrik.EvaluationWarning, match="are in exclude"):
-        assert without == metrik.evaluate(
+    assert exactk.evaluate(given, predictions, METRICS) == exactk.evaluate(given, rows, METRICS)
+    truth, ranked = exactk.read(path, "truth", **grade), {"a": [7, 1], "b": [1, 3], "z": [7]}
+    assert exactk.evaluate(truth, ranked, METRICS) == exactk.evaluate(rows, ranked, METRICS)
+    exclude = exactk.read(path, "exclude")
+    with pytest.warns(exactk.EvaluationWarning, match="are in exclude"):
+        without = exactk.evaluate(given, ranked, METRICS, exclude=exclude)
+    with pytest.warns(exactk.EvaluationWarning, match="are in exclude"):
+        assert without == exactk.evaluate(
             given, ranked, METRICS, exclude={user: list(row) for user, row in rows.items()}
         )
 
@@ -236,9 +236,9 @@ def test_f32_matrix_whose_parts_do_not_fit(tmp_path: Path, changed: dict[str, An
         "data": [0.5],
         "shape": [1, 3],
     }
-    assert isinstance(metrik.read(written(tmp_path, "a.npz", npz(**parts)), "predictions"), metrik.Candidates)
-    with pytest.raises(metrik.InputError, match=r"predictions: expected a matrix in CSR form, .* in .*a.npz"):
-        metrik.read(written(tmp_path, "a.npz", npz(**(parts | changed))), "predictions")
+    assert isinstance(exactk.read(written(tmp_path, "a.npz", npz(**parts)), "predictions"), exactk.Candidates)
+    with pytest.raises(exactk.InputError, match=r"predictions: expected a matrix in CSR form, .* in .*a.npz"):
+        exactk.read(written(tmp_path, "a.npz", npz(**(parts | changed))), "predictions")
 
 
 class TestIds:
@@ -263,16 +263,16 @@ class TestIds:
     ) -> None:
         monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
         path = written(tmp_path, "a.csv", text("user,item,score", *(f"{one},1,0.5" for one in ids)))
-        truth = metrik.read(path, "truth")
+        truth = exactk.read(path, "truth")
         assert users_of(truth) == kept
-        predictions = metrik.read(path, "predictions")
-        assert metrik.evaluate({user: [1] for user in kept}, predictions, "hit_rate")["hit_rate"] == 1
+        predictions = exactk.read(path, "predictions")
+        assert exactk.evaluate({user: [1] for user in kept}, predictions, "hit_rate")["hit_rate"] == 1
 
     def test_of_json_are_what_json_says(self, tmp_path: Path) -> None:
         path = written(tmp_path, "a.jsonl", text('{"user": "7", "item": "2020-01-01"}', '{"user": "07", "item": "1"}'))
-        assert users_of(metrik.read(path, "truth")) == ["7", "07"]
+        assert users_of(exactk.read(path, "truth")) == ["7", "07"]
         path = written(tmp_path, "a.jsonl", text('{"user": 7, "item": 1}'))
-        assert users_of(metrik.read(path, "truth")) == [7]
+        assert users_of(exactk.read(path, "truth")) == [7]
 
     @pytest.mark.parametrize("name", [name for name in FORMATS if "npz" not in name])
     @pytest.mark.parametrize("large", [False, True])
@@ -284,10 +284,10 @@ class TestIds:
         rows = {user: {str(item): score for item, score in row.items()} for user, row in _per_user().items()}
         grade = "scores" if "users" in name else "score"
         given = {"b": ["1"], "a": ["1", "12345678901"]}
-        predictions = metrik.read(path, "predictions", text_ids=True)
-        assert metrik.evaluate(given, predictions, METRICS) == metrik.evaluate(given, rows, METRICS)
-        truth = metrik.read(path, "truth", text_ids=True, grade=grade)
-        assert metrik.evaluate(truth, given, METRICS) == metrik.evaluate(rows, given, METRICS)
+        predictions = exactk.read(path, "predictions", text_ids=True)
+        assert exactk.evaluate(given, predictions, METRICS) == exactk.evaluate(given, rows, METRICS)
+        truth = exactk.read(path, "truth", text_ids=True, grade=grade)
+        assert exactk.evaluate(truth, given, METRICS) == exactk.evaluate(rows, given, METRICS)
 
     def test_are_text_as_they_are_written(self, tmp_path: Path) -> None:
         table = pa.table({"user": pa.array([7, 8]).dictionary_encode(), "item": pa.array([1, 2], pa.uint8())})
@@ -300,32 +300,32 @@ class TestIds:
             ("a.jsonl", text('{"user": 7, "item": 1}', '{"user": 8, "item": 2}'), ["7", "8"]),
             ("a", text("7 0 1 1", "8 0 2 1"), ["7", "8"]),
         ):
-            truth = metrik.read(written(tmp_path, name, data), "truth", text_ids=True)
+            truth = exactk.read(written(tmp_path, name, data), "truth", text_ids=True)
             assert users_of(truth) == users
-            assert metrik.evaluate(truth, {user: ["1", "2"] for user in users}, "recall@2")["recall@2"] == 1
+            assert exactk.evaluate(truth, {user: ["1", "2"] for user in users}, "recall@2")["recall@2"] == 1
 
     def test_of_archives_are_numbers(self, tmp_path: Path) -> None:
-        with pytest.raises(metrik.InputError, match="text_ids: expected False beside an archive of arrays"):
-            metrik.read(written(tmp_path, "a.npz", npz(**CSR)), "truth", text_ids=True)
-        with pytest.raises(metrik.InputTypeError, match="text_ids: expected True or False, found 'yes'"):
-            metrik.read(written(tmp_path, "a.csv", CSV), "truth", text_ids="yes")  # type: ignore[call-overload]
+        with pytest.raises(exactk.InputError, match="text_ids: expected False beside an archive of arrays"):
+            exactk.read(written(tmp_path, "a.npz", npz(**CSR)), "truth", text_ids=True)
+        with pytest.raises(exactk.InputTypeError, match="text_ids: expected True or False, found 'yes'"):
+            exactk.read(written(tmp_path, "a.csv", CSV), "truth", text_ids="yes")  # type: ignore[call-overload]
 
     def test_of_trec_are_strings(self, tmp_path: Path) -> None:
-        truth = metrik.read(written(tmp_path, "a", text("7 0 8 1", "07 0 8 1")), "truth")
+        truth = exactk.read(written(tmp_path, "a", text("7 0 8 1", "07 0 8 1")), "truth")
         assert users_of(truth) == ["7", "07"]
 
 
 class TestColumns:
     def test_are_named_by_the_caller(self, tmp_path: Path) -> None:
         path = written(tmp_path, "a.csv", text("day,who,what,note,how", "1,x,a,z,3", "2,x,b,z,1"))
-        truth = metrik.read(path, "truth", user=["who", "day"], item="what", grade="how")
+        truth = exactk.read(path, "truth", user=["who", "day"], item="what", grade="how")
         assert [tuple(user) for user in users_of(truth)] == [("x", 1), ("x", 2)]
         assert truth.row(0).tolist() == [0]
-        assert metrik.evaluate(truth, {("x", 1): ["a"]}, "dcg")["dcg"] == 1.5
-        ranked = metrik.read(path, "predictions", user="who", item="what", rank="how")
-        assert metrik.hit_rate_at_k({"x": ["b"]}, ranked, 1) == 1
-        scored = metrik.read(path, "predictions", user="who", item="what", score="how")
-        assert metrik.hit_rate_at_k({"x": ["a"]}, scored, 1) == 1
+        assert exactk.evaluate(truth, {("x", 1): ["a"]}, "dcg")["dcg"] == 1.5
+        ranked = exactk.read(path, "predictions", user="who", item="what", rank="how")
+        assert exactk.hit_rate_at_k({"x": ["b"]}, ranked, 1) == 1
+        scored = exactk.read(path, "predictions", user="who", item="what", score="how")
+        assert exactk.hit_rate_at_k({"x": ["a"]}, scored, 1) == 1
 
     @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.ipc"])
     def test_that_are_not_there_are_named(self, tmp_path: Path, name: str) -> None:
@@ -337,21 +337,21 @@ class TestColumns:
             "a.ipc": ipc(table, pa.ipc.new_stream),
         }
         path = written(tmp_path, name, data[name])
-        with pytest.raises(metrik.InputError, match="the columns someone, item.*user= names it.*" + name):
-            metrik.read(path, "truth")
-        with pytest.raises(metrik.InputError, match="truth: expected a column 'other'.*" + name):
-            metrik.read(path, "truth", user="someone", item="other")
+        with pytest.raises(exactk.InputError, match="the columns someone, item.*user= names it.*" + name):
+            exactk.read(path, "truth")
+        with pytest.raises(exactk.InputError, match="truth: expected a column 'other'.*" + name):
+            exactk.read(path, "truth", user="someone", item="other")
 
     @pytest.mark.parametrize("name", ["a.run", "a.npz"])
     def test_cannot_be_named_where_they_have_no_names(self, tmp_path: Path, name: str) -> None:
         path = written(tmp_path, name, PREDICTIONS[name])
-        with pytest.raises(metrik.InputError, match="item: expected None beside a file whose columns have no names"):
-            metrik.read(path, "predictions", item="item")
+        with pytest.raises(exactk.InputError, match="item: expected None beside a file whose columns have no names"):
+            exactk.read(path, "predictions", item="item")
 
     def test_of_another_role_are_refused(self, tmp_path: Path) -> None:
         path = written(tmp_path, "a.csv", CSV)
-        with pytest.raises(metrik.InputError, match="grade: expected None beside the role predictions"):
-            metrik.read(path, "predictions", grade="score")
+        with pytest.raises(exactk.InputError, match="grade: expected None beside the role predictions"):
+            exactk.read(path, "predictions", grade="score")
 
 
 FAULTS = {
@@ -393,8 +393,8 @@ def test_f32_a_fault_in_a_text_is_named_with_its_line(
     data, line, said = FAULTS[name]
     path = written(tmp_path, name, gzip.compress(data) if name.endswith(".gz") else data)
     role: Role = "truth" if name == "grade" else "predictions"
-    with pytest.raises(metrik.InputError) as caught:
-        looked_at(metrik.read(path, role))
+    with pytest.raises(exactk.InputError) as caught:
+        looked_at(exactk.read(path, role))
     message = str(caught.value)
     expected = re.escape(f" at line {line} of {path}: ")
     assert re.fullmatch(rf"{role}: expected .*{said}.*{expected}'.*'", message), message
@@ -405,16 +405,16 @@ def test_f32_a_fault_in_a_text_is_named_with_its_line(
 
 def looked_at(read: Any) -> Any:
     """Return what was read; of what comes part by part, have all parts come."""
-    if isinstance(read, metrik.Batches):
-        metrik.as_predictions(read)
+    if isinstance(read, exactk.Batches):
+        exactk.as_predictions(read)
     return read
 
 
 def outcome(path: Path) -> str:
     """Return whether it is read, or refused with its name."""
     try:
-        looked_at(metrik.read(path, "predictions"))
-    except (metrik.InputError, metrik.InputTypeError) as error:
+        looked_at(exactk.read(path, "predictions"))
+    except (exactk.InputError, exactk.InputTypeError) as error:
         return "refused" if str(path) in str(error) else "refused without its name"
     return "read"
 
@@ -465,8 +465,8 @@ class TestArchives:
     )
     def test_f32_are_refused_with_what_is_wrong(self, tmp_path: Path, data: bytes, said: str) -> None:
         path = written(tmp_path, "a.npz", data)
-        with pytest.raises((metrik.InputError, metrik.InputTypeError), match=re.escape(said)) as caught:
-            metrik.read(path, "predictions")
+        with pytest.raises((exactk.InputError, exactk.InputTypeError), match=re.escape(said)) as caught:
+            exactk.read(path, "predictions")
         assert str(path) in str(caught.value)
 
     def test_f32_what_does_not_fit_the_memory_is_not_decompressed(self, tmp_path: Path) -> None:
@@ -475,45 +475,45 @@ class TestArchives:
             at = data.find(signature)
             data[at + place : at + place + 4] = (0xFFFF_FFFE).to_bytes(4, "little")
         path = written(tmp_path, "a.npz", bytes(data))
-        with pytest.raises(metrik.InputError, match="an archive of NumPy arrays"):
-            metrik.read(path, "predictions")
+        with pytest.raises(exactk.InputError, match="an archive of NumPy arrays"):
+            exactk.read(path, "predictions")
 
     def test_a_matrix_has_rows_for_users(self, tmp_path: Path) -> None:
         matrix = scipy.sparse.csr_array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]])
         path = written(tmp_path, "a.npz", saved_matrix(matrix))
-        for read in (metrik.read(path, "truth"), metrik.read(path, "exclude")):
+        for read in (exactk.read(path, "truth"), exactk.read(path, "exclude")):
             assert read.items.tolist() == [1, 2, 0]
             assert read.indptr.tolist() == [0, 2, 3]
         ranked = written(tmp_path, "b.npz", saved_matrix((matrix * [0.25, 0.5, 2.0]).tocsr()))
-        assert metrik.hit_rate_at_k([[2], [0]], metrik.read(ranked, "predictions"), 1) == 1
+        assert exactk.hit_rate_at_k([[2], [0]], exactk.read(ranked, "predictions"), 1) == 1
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "a.parquet", "a.arrow", "a.npz", "a.run", "a"])
 def test_what_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder" / name).mkdir(parents=True)
     for path, said in ((tmp_path / name, "No such file"), (tmp_path / "folder" / name, "directory|regular file")):
-        with pytest.raises(metrik.InputError, match=said) as caught:
-            metrik.read(str(path), "truth")
+        with pytest.raises(exactk.InputError, match=said) as caught:
+            exactk.read(str(path), "truth")
         assert str(path) in str(caught.value)
 
 
 def test_the_arguments_themselves(tmp_path: Path) -> None:
     path = written(tmp_path, "a.run", RUN)
-    with pytest.raises(metrik.InputError, match="role: expected one of truth, predictions, exclude, found 'run'"):
-        metrik.read(path, "run")  # type: ignore[call-overload]
-    with pytest.raises(metrik.InputTypeError, match="path: expected a path, found BytesIO"):
-        metrik.read(io.BytesIO(RUN), "predictions")  # type: ignore[call-overload]
-    with pytest.raises(metrik.InputError, match="path: expected a path, found"):
-        metrik.read("a\0b.csv", "predictions")
+    with pytest.raises(exactk.InputError, match="role: expected one of truth, predictions, exclude, found 'run'"):
+        exactk.read(path, "run")  # type: ignore[call-overload]
+    with pytest.raises(exactk.InputTypeError, match="path: expected a path, found BytesIO"):
+        exactk.read(io.BytesIO(RUN), "predictions")  # type: ignore[call-overload]
+    with pytest.raises(exactk.InputError, match="path: expected a path, found"):
+        exactk.read("a\0b.csv", "predictions")
 
 
 def test_without_pyarrow_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for name in ("a.csv", "rows.jsonl", "a.parquet", "a.ipc"):
-        with pytest.raises(ImportError, match=r"needs pyarrow: pip install 'metrik\[arrow\]'"):
-            metrik.read(written(tmp_path, name, PREDICTIONS[name]), "predictions")
+        with pytest.raises(ImportError, match=r"needs pyarrow: pip install 'exactk\[arrow\]'"):
+            exactk.read(written(tmp_path, name, PREDICTIONS[name]), "predictions")
     for name in ("a.run", "a.npz"):
-        metrik.read(written(tmp_path, name, PREDICTIONS[name]), "predictions")
+        exactk.read(written(tmp_path, name, PREDICTIONS[name]), "predictions")
 
 
 def test_a_part_is_read_while_another_is_made_use_of() -> None:
@@ -534,9 +534,9 @@ def test_a_part_is_read_while_another_is_made_use_of() -> None:
 def test_what_is_raised_while_a_part_is_read_comes_to_who_asks_for_it() -> None:
     def parts() -> Iterator[int]:
         yield 1
-        raise metrik.InputError("broken")
+        raise exactk.InputError("broken")
 
     ahead = source.read_ahead(parts())
     assert next(ahead) == 1
-    with pytest.raises(metrik.InputError, match="broken"):
+    with pytest.raises(exactk.InputError, match="broken"):
         next(ahead)

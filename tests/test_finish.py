@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import metrik
+import exactk
 from strategies import Evaluation, evaluations, examples, spelled
 from test_laws import run
 
 TRUTH = [[1, 4], [21], [7, 8, 9], []]
 LISTS = [[4, 2, 1], [3, 21], [5], [6]]
-STANDARD = metrik.conventions["standard"]
+STANDARD = exactk.conventions["standard"]
 
 
-def both(*arguments: Any, **options: Any) -> list[metrik.Report]:
+def both(*arguments: Any, **options: Any) -> list[exactk.Report]:
     """Return what the core and the reference report."""
-    return [evaluate(*arguments, **options) for evaluate in (metrik.evaluate, metrik.reference.evaluate)]
+    return [evaluate(*arguments, **options) for evaluate in (exactk.evaluate, exactk.reference.evaluate)]
 
 
 def geometric(values: Any, weights: Any) -> float:
@@ -42,7 +42,7 @@ def test_geometric_mean() -> None:
 
 
 @settings(max_examples=examples(300))
-@given(evaluations(min_users=1), st.sampled_from(sorted(metrik.metrics)))
+@given(evaluations(min_users=1), st.sampled_from(sorted(exactk.metrics)))
 def test_geometric_mean_of_any_metric(evaluation: Evaluation, name: str) -> None:
     metric = f"{name}(average=geometric)"
     report = run(Evaluation(evaluation.truth, evaluation.predictions, [metric], evaluation.options), per_user=True)
@@ -60,9 +60,9 @@ def test_geometric_means_of_groups_weights_and_shards() -> None:
         assert report[metric] == pytest.approx(geometric([1, 1, 0], weights[:3]), rel=1e-13)
         assert report.by_group["a"][metric] == pytest.approx(geometric([1, 0], [0.5, 1e10]), rel=1e-13)
         assert report.by_group["b"][metric] == 1
-    whole = metrik.evaluate(TRUTH, LISTS, metric)
-    parts = [metrik.evaluate(TRUTH[i : i + 1], LISTS[i : i + 1], metric).state.to_bytes() for i in range(3)]
-    assert metrik.merge([metrik.State.from_bytes(part) for part in reversed(parts)])[metric] == whole[metric]
+    whole = exactk.evaluate(TRUTH, LISTS, metric)
+    parts = [exactk.evaluate(TRUTH[i : i + 1], LISTS[i : i + 1], metric).state.to_bytes() for i in range(3)]
+    assert exactk.merge([exactk.State.from_bytes(part) for part in reversed(parts)])[metric] == whole[metric]
 
 
 @pytest.mark.parametrize(
@@ -122,18 +122,18 @@ def test_f_of_means_of_groups_weights_blocks_and_systems() -> None:
     assert whole[OF_MEANS] == pytest.approx(f_of((0.5 + 1.5) / 6, (0.5 + 3) / 6, 2), rel=1e-15)
     assert whole.by_group["a"][OF_MEANS] == pytest.approx(f_of(0.5 / 3, 0.5 / 3, 2), rel=1e-15)
     blocks = iter([(TRUTH[:1], LISTS[:1]), (TRUTH[1:], LISTS[1:])])
-    assert metrik.evaluate(None, blocks, metrics, **options) == whole
-    assert metrik.evaluate(TRUTH, {"one": LISTS}, metrics, **options)["one"] == whole
-    assert f"{whole[OF_MEANS]:.4f}" in repr(metrik.evaluate(TRUTH, {"one": LISTS}, metrics, **options))
-    assert metrik.Report.from_json(whole.to_json()) == whole
-    assert metrik.State.from_bytes(whole.state.to_bytes()) == whole.state
+    assert exactk.evaluate(None, blocks, metrics, **options) == whole
+    assert exactk.evaluate(TRUTH, {"one": LISTS}, metrics, **options)["one"] == whole
+    assert f"{whole[OF_MEANS]:.4f}" in repr(exactk.evaluate(TRUTH, {"one": LISTS}, metrics, **options))
+    assert exactk.Report.from_json(whole.to_json()) == whole
+    assert exactk.State.from_bytes(whole.state.to_bytes()) == whole.state
 
 
 def test_f_of_means_of_shards() -> None:
     metrics = ["precision@2", OF_MEANS]
-    whole = metrik.evaluate(TRUTH, LISTS, metrics, per_user=True)
-    parts = [metrik.evaluate(TRUTH[i : i + 1], LISTS[i : i + 1], metrics, per_user=True) for i in range(3)]
-    merged = metrik.merge(parts)
+    whole = exactk.evaluate(TRUTH, LISTS, metrics, per_user=True)
+    parts = [exactk.evaluate(TRUTH[i : i + 1], LISTS[i : i + 1], metrics, per_user=True) for i in range(3)]
+    merged = exactk.merge(parts)
     assert merged[OF_MEANS] == whole[OF_MEANS]
     assert np.array_equal(merged.per_user[OF_MEANS], [math.nan] * 3, equal_nan=True)
 
@@ -146,28 +146,28 @@ def test_f_of_means_is_computed_of_what_its_own_rules_say() -> None:
         assert report["recall@2"] == 0.25
 
 
-@pytest.mark.parametrize("name", sorted(set(metrik.metrics) - {"fbeta", "f1"}))
+@pytest.mark.parametrize("name", sorted(set(exactk.metrics) - {"fbeta", "f1"}))
 def test_other_metrics_are_of_no_means(name: str) -> None:
-    for evaluate in (metrik.evaluate, metrik.reference.evaluate):
-        with pytest.raises(metrik.InputError, match=f"{name}: another average.* 'of_means', which is for fbeta and f1"):
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+        with pytest.raises(exactk.InputError, match=f"{name}: another average.* 'of_means', which is for fbeta and f1"):
             evaluate(TRUTH, LISTS, spelled(name), convention=STANDARD.replace(average="of_means"))
 
 
 def test_warnings_of_f_of_means() -> None:
-    with pytest.warns(metrik.EvaluationWarning, match="no user was evaluated for f1"):
-        assert math.isnan(metrik.evaluate([[]], [[1]], "f1@1(average=of_means)")["f1@1(average=of_means)"])
-    with pytest.warns(metrik.EvaluationWarning, match="all weights are 0 for f1"):
-        assert math.isnan(metrik.evaluate([[1]], [[1]], "f1(average=of_means)", weights=[0.0])["f1(average=of_means)"])
+    with pytest.warns(exactk.EvaluationWarning, match="no user was evaluated for f1"):
+        assert math.isnan(exactk.evaluate([[]], [[1]], "f1@1(average=of_means)")["f1@1(average=of_means)"])
+    with pytest.warns(exactk.EvaluationWarning, match="all weights are 0 for f1"):
+        assert math.isnan(exactk.evaluate([[1]], [[1]], "f1(average=of_means)", weights=[0.0])["f1(average=of_means)"])
     scores = np.zeros((2, 3))
-    with pytest.warns(metrik.EvaluationWarning, match=r"f1@1\(average=of_means\) = 0\.5000 is 0\.0000 to 1\.0000"):
-        metrik.evaluate([[0], [2]], scores, "f1@1(average=of_means)")
+    with pytest.warns(exactk.EvaluationWarning, match=r"f1@1\(average=of_means\) = 0\.5000 is 0\.0000 to 1\.0000"):
+        exactk.evaluate([[0], [2]], scores, "f1@1(average=of_means)")
 
 
 def test_a_state_must_have_the_sums_of_its_plan() -> None:
-    state = metrik.evaluate(TRUTH, LISTS, OF_MEANS, groups=["a", "b", "b", "a"]).state.to_dict()
+    state = exactk.evaluate(TRUTH, LISTS, OF_MEANS, groups=["a", "b", "b", "a"]).state.to_dict()
     for damaged in (state | {"totals": state["totals"][:1]}, state | {"groups": [["a", state["totals"][:1]]]}):
-        with pytest.raises(metrik.InputError, match="1 sums of 2"):
-            metrik.State.from_dict(damaged)
+        with pytest.raises(exactk.InputError, match="1 sums of 2"):
+            exactk.State.from_dict(damaged)
 
 
 def test_decimals() -> None:
@@ -190,24 +190,24 @@ def test_decimals() -> None:
 
 def test_a_half_is_rounded_as_numpy_does() -> None:
     for hits in range(21):
-        report = metrik.evaluate([[1]] * 20, [[1]] * hits + [[2]] * (20 - hits), "recall(decimals=1)")
+        report = exactk.evaluate([[1]] * 20, [[1]] * hits + [[2]] * (20 - hits), "recall(decimals=1)")
         assert report["recall(decimals=1)"] == np.round(np.float64(hits / 20), 1)
 
 
 def test_decimals_are_rounded_after_the_merge() -> None:
     convention = STANDARD.replace(decimals=1, overrides={"recall": {"decimals": None}})
     parts = [
-        metrik.evaluate([[1]], [lists], ["rr", "recall"], convention=convention) for lists in ([2, 3, 1], [3, 2, 4, 1])
+        exactk.evaluate([[1]], [lists], ["rr", "recall"], convention=convention) for lists in ([2, 3, 1], [3, 2, 4, 1])
     ]
     assert [part["rr"] for part in parts] == [0.3, 0.2]
-    assert metrik.merge(parts)["rr"] == metrik.merge([metrik.Report.from_json(part.to_json()) for part in parts])["rr"]
-    assert metrik.merge(parts)["rr"] == round((1 / 3 + 1 / 4) / 2, 1) == 0.3
-    assert metrik.merge(parts)["recall"] == 1
-    plain = metrik.evaluate([[1]], [[2, 3, 1]], ["rr", "recall"])
-    with pytest.raises(metrik.StateMismatchError, match="decimals"):
-        metrik.merge([parts[0], plain])
+    assert exactk.merge(parts)["rr"] == exactk.merge([exactk.Report.from_json(part.to_json()) for part in parts])["rr"]
+    assert exactk.merge(parts)["rr"] == round((1 / 3 + 1 / 4) / 2, 1) == 0.3
+    assert exactk.merge(parts)["recall"] == 1
+    plain = exactk.evaluate([[1]], [[2, 3, 1]], ["rr", "recall"])
+    with pytest.raises(exactk.StateMismatchError, match="decimals"):
+        exactk.merge([parts[0], plain])
 
 
 def test_nothing_is_rounded_where_nothing_is_evaluated() -> None:
-    with pytest.warns(metrik.EvaluationWarning, match="no user"):
-        assert math.isnan(metrik.evaluate([[]], [[1]], "recall(decimals=4)")["recall(decimals=4)"])
+    with pytest.warns(exactk.EvaluationWarning, match="no user"):
+        assert math.isnan(exactk.evaluate([[]], [[1]], "recall(decimals=4)")["recall(decimals=4)"])

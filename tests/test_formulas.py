@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import metrik
+import exactk
 from strategies import examples
 
-STANDARD = metrik.conventions["standard"]
+STANDARD = exactk.conventions["standard"]
 RANKINGS = st.lists(st.integers(0, 9), unique=True, max_size=8)
 TRUTHS = st.dictionaries(st.integers(0, 9), st.sampled_from([0.0, 1.0, 2.0, 3.0]), max_size=5)
 
@@ -21,7 +21,7 @@ TRUTHS = st.dictionaries(st.integers(0, 9), st.sampled_from([0.0, 1.0, 2.0, 3.0]
 def one(metric: str, truth: Any, ranking: list[int], **changes: Any) -> float:
     """Return the value of one user, computed whatever is empty."""
     convention = STANDARD.replace(empty_truth="compute", **changes)
-    (value,) = metrik.evaluate([truth], [ranking], metric, convention=convention).values.values()
+    (value,) = exactk.evaluate([truth], [ranking], metric, convention=convention).values.values()
     return value
 
 
@@ -67,9 +67,9 @@ def test_err_is_the_mean_of_1_over_the_rank_of_the_stop(
 
 def test_f09_grades_above_the_highest_are_refused() -> None:
     truth = [{1: 1.0, 4: 3.0}, {21: 5.0, 2: 4.5}]
-    for evaluate in (metrik.evaluate, metrik.reference.evaluate):
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
         assert evaluate(truth, [[1], [2]], "err@3(max_grade=5)")
-        with pytest.raises(metrik.InputError) as caught:
+        with pytest.raises(exactk.InputError) as caught:
             evaluate(truth, [[1], [2]], "err@3", convention=STANDARD.replace(gain="binary"))
         assert (caught.value.argument, caught.value.row, caught.value.position, caught.value.count) == (
             "truth",
@@ -77,8 +77,8 @@ def test_f09_grades_above_the_highest_are_refused() -> None:
             0,
             2,
         )
-    with pytest.raises(metrik.InputError, match="grades from 0 to max_grade=4, found grade 5"):
-        metrik.evaluate(truth, [[1], [2]], "err@3")
+    with pytest.raises(exactk.InputError, match="grades from 0 to max_grade=4, found grade 5"):
+        exactk.evaluate(truth, [[1], [2]], "err@3")
 
 
 @settings(max_examples=examples(30))
@@ -93,12 +93,12 @@ def test_list_auc_is_the_mean_auc_over_all_orders_of_the_rest(truth: set[int], r
 
 def test_a_catalogue_must_hold_what_a_user_has() -> None:
     truth, lists = [[1, 2], [1, 2, 3], [7]], [[1, 5], [5, 6, 1], [7, 8, 9]]
-    for evaluate in (metrik.evaluate, metrik.reference.evaluate):
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
         assert evaluate(truth, lists, "list_auc(items=5)")["list_auc(items=5)"] == pytest.approx(
             ((1 + 1.5 * 2) / 6 + 0 / 6 + 1) / 3
         )
         assert evaluate(truth, lists, "list_auc@1(items=4)")
-        with pytest.raises(metrik.InputError, match="list_auc") as caught:
+        with pytest.raises(exactk.InputError, match="list_auc") as caught:
             evaluate(truth, lists, ["recall", "list_auc@2(items=4)", "list_auc@3(items=4)"], num_threads=2)
         assert (caught.value.argument, caught.value.row, caught.value.count) == ("metrics", 1, 1)
 

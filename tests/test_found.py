@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import metrik
-from metrik._inputs import found
+import exactk
+from exactk._inputs import found
 from strategies import examples
 
 IDS = np.array([[4, 2, 1], [3, -1, -1], [-1, -1, -1], [9, 0, 7]])
@@ -21,19 +21,19 @@ PADDED = np.finfo(np.float32).max  # what faiss writes beside its -1
 COUNTS = np.array([3, 1, 0, 3])
 
 
-def lists(rankings: metrik.Rankings) -> list[list[int]]:
+def lists(rankings: exactk.Rankings) -> list[list[int]]:
     return [rankings.row(user).tolist() for user in range(len(rankings))]
 
 
-def error_of(value: Any, kind: type[metrik.MetrikError] = metrik.InputError) -> metrik.MetrikError:
+def error_of(value: Any, kind: type[exactk.ExactkError] = exactk.InputError) -> exactk.ExactkError:
     with pytest.raises(kind) as caught:
-        metrik.as_rankings(value)
+        exactk.as_rankings(value)
     assert type(caught.value) is kind
     assert caught.value.argument == "predictions"
     return caught.value
 
 
-def place(error: metrik.MetrikError) -> tuple[Any, ...]:
+def place(error: exactk.ExactkError) -> tuple[Any, ...]:
     return (error.row, error.position, error.count)
 
 
@@ -51,12 +51,12 @@ FORMS: dict[str, Any] = {
     "int16, float16": (IDS.astype(np.int16), RISING.astype(np.float16)),
     "strided": (np.repeat(IDS, 2, axis=1)[:, ::2], np.asfortranarray(RISING)),
     "counts": usearch_form(np.maximum(IDS, 0).astype(np.uint64), np.where(IDS < 0, np.nan, RISING), COUNTS),
-    "TopK": metrik.topk(metrik.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [1.0, 2, 3, 1, 1, 2, 3]), 3),
-    "TopK of integers": metrik.topk(
-        metrik.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [1, 2, 3, 1, 1, 2, 3]), 3
+    "TopK": exactk.topk(exactk.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [1.0, 2, 3, 1, 1, 2, 3]), 3),
+    "TopK of integers": exactk.topk(
+        exactk.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [1, 2, 3, 1, 1, 2, 3]), 3
     ),
-    "TopK of NaN": metrik.topk(
-        metrik.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [np.nan, -3, -2, np.nan, np.nan, -3, -2]),
+    "TopK of NaN": exactk.topk(
+        exactk.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [np.nan, -3, -2, np.nan, np.nan, -3, -2]),
         3,
         nan="last",
     ),
@@ -65,25 +65,25 @@ FORMS: dict[str, Any] = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(form: str) -> None:
-    assert lists(metrik.as_rankings(FORMS[form])) == LISTS
+    assert lists(exactk.as_rankings(FORMS[form])) == LISTS
     truth = [[2], [1, 3], [5], [7, 9]]
     metrics = ["precision@2", "recall", "ndcg@3"]
-    assert metrik.evaluate(truth, FORMS[form], metrics) == metrik.evaluate(truth, LISTS, metrics)
-    assert metrik.evaluate(FORMS[form], truth, metrics) == metrik.evaluate(LISTS, truth, metrics)
-    assert lists(metrik.as_rankings(metrik.topk(np.zeros((4, 10)), 3, candidates=FORMS[form]).ids)) == list(
+    assert exactk.evaluate(truth, FORMS[form], metrics) == exactk.evaluate(truth, LISTS, metrics)
+    assert exactk.evaluate(FORMS[form], truth, metrics) == exactk.evaluate(LISTS, truth, metrics)
+    assert lists(exactk.as_rankings(exactk.topk(np.zeros((4, 10)), 3, candidates=FORMS[form]).ids)) == list(
         map(sorted, LISTS)
     )
-    assert metrik.topk(np.zeros((4, 10)), 10, exclude=FORMS[form]).ids[1].tolist() == [0, 1, 2, *range(4, 10), -1]
+    assert exactk.topk(np.zeros((4, 10)), 10, exclude=FORMS[form]).ids[1].tolist() == [0, 1, 2, *range(4, 10), -1]
 
 
 def test_ids_are_viewed() -> None:
-    assert np.shares_memory(metrik.as_rankings((IDS, RISING)).items, IDS)
+    assert np.shares_memory(exactk.as_rankings((IDS, RISING)).items, IDS)
 
 
 def test_nobody_and_nothing() -> None:
     for shape in [(0, 3), (2, 0), (2, 1)]:
-        assert len(metrik.as_rankings((np.zeros(shape, np.int64), np.zeros(shape)))) == shape[0]
-    assert len(metrik.as_rankings(usearch_form(np.zeros((0, 3), np.uint64), np.zeros((0, 3)), np.zeros(0, int)))) == 0
+        assert len(exactk.as_rankings((np.zeros(shape, np.int64), np.zeros(shape)))) == shape[0]
+    assert len(exactk.as_rankings(usearch_form(np.zeros((0, 3), np.uint64), np.zeros((0, 3)), np.zeros(0, int)))) == 0
 
 
 def test_hnswlib_has_unsigned_labels() -> None:
@@ -92,35 +92,35 @@ def test_hnswlib_has_unsigned_labels() -> None:
     distances = np.array(
         [[-2.3841858e-07, 0.13399231, 0.21595562], [1.1920929e-07, 0.12990707, 0.14711612]], np.float32
     )
-    assert lists(metrik.as_rankings((labels, distances))) == labels.tolist()
+    assert lists(exactk.as_rankings((labels, distances))) == labels.tolist()
 
 
 def test_one_query_of_usearch_is_one_user() -> None:
-    assert lists(metrik.as_rankings(SimpleNamespace(keys=IDS[0], distances=RISING[0]))) == LISTS[:1]
+    assert lists(exactk.as_rankings(SimpleNamespace(keys=IDS[0], distances=RISING[0]))) == LISTS[:1]
 
 
 @pytest.mark.parametrize("pair", [([[1]], [[0.5]]), (IDS, RISING, RISING), (IDS,), (IDS.tolist(), RISING)])
 def test_f07_other_tuples_are_refused_as_before(pair: Any) -> None:
-    assert "ids and distances as an index" in str(error_of(pair, metrik.InputTypeError))
+    assert "ids and distances as an index" in str(error_of(pair, exactk.InputTypeError))
 
 
-MALFORMED: dict[str, tuple[Any, type[metrik.MetrikError], str, tuple[Any, ...]]] = {
-    "shapes differ": ((IDS, RISING[:, :2]), metrik.InputError, "(4, 3), found (4, 2)", (None, None, 1)),
-    "both integers": ((IDS, IDS), metrik.InputTypeError, "found int64 and int64; .astype(float)", (None, None, 1)),
-    "both floats": ((RISING, RISING), metrik.InputTypeError, "found float32 and float32", (None, None, 1)),
-    "flags": ((IDS > 0, RISING), metrik.InputTypeError, "found bool and float32", (None, None, 1)),
-    "one dimension": ((IDS[0], RISING[0]), metrik.InputTypeError, "2 dimension(s), found 1", (None, None, 1)),
-    "masked": ((np.ma.array(IDS), RISING), metrik.InputTypeError, "MaskedArray", (None, None, 1)),
-    "counts beyond k": (usearch_form(IDS, RISING, COUNTS + 1), metrik.InputError, "0 to 3, found 4", (0, None, 2)),
-    "counts below 0": (usearch_form(IDS, RISING, COUNTS - 1), metrik.InputError, "found -1", (2, None, 1)),
-    "too few counts": (usearch_form(IDS, RISING, COUNTS[1:]), metrik.InputError, "4 users, found 3", (None, None, 1)),
+MALFORMED: dict[str, tuple[Any, type[exactk.ExactkError], str, tuple[Any, ...]]] = {
+    "shapes differ": ((IDS, RISING[:, :2]), exactk.InputError, "(4, 3), found (4, 2)", (None, None, 1)),
+    "both integers": ((IDS, IDS), exactk.InputTypeError, "found int64 and int64; .astype(float)", (None, None, 1)),
+    "both floats": ((RISING, RISING), exactk.InputTypeError, "found float32 and float32", (None, None, 1)),
+    "flags": ((IDS > 0, RISING), exactk.InputTypeError, "found bool and float32", (None, None, 1)),
+    "one dimension": ((IDS[0], RISING[0]), exactk.InputTypeError, "2 dimension(s), found 1", (None, None, 1)),
+    "masked": ((np.ma.array(IDS), RISING), exactk.InputTypeError, "MaskedArray", (None, None, 1)),
+    "counts beyond k": (usearch_form(IDS, RISING, COUNTS + 1), exactk.InputError, "0 to 3, found 4", (0, None, 2)),
+    "counts below 0": (usearch_form(IDS, RISING, COUNTS - 1), exactk.InputError, "found -1", (2, None, 1)),
+    "too few counts": (usearch_form(IDS, RISING, COUNTS[1:]), exactk.InputError, "4 users, found 3", (None, None, 1)),
     "counts that are floats": (
         usearch_form(IDS, RISING, COUNTS * 1.0),
-        metrik.InputTypeError,
+        exactk.InputTypeError,
         "float64",
         (None,) * 2 + (1,),
     ),
-    "keys and distances differ": (usearch_form(IDS, RISING[1:], COUNTS), metrik.InputError, "(3, 3)", (None, None, 1)),
+    "keys and distances differ": (usearch_form(IDS, RISING[1:], COUNTS), exactk.InputError, "(3, 3)", (None, None, 1)),
 }
 
 
@@ -145,14 +145,14 @@ def test_f03_padding_stands_at_the_end() -> None:
     for hole in [0.25, np.nan, PADDED, -PADDED]:
         for sign in [1, -1]:
             distances = sign * np.array([[0.0, 0.5, 0.5], [0.0, hole, 1.0]])
-            with pytest.raises(metrik.InputError, match="-1 at row 1, position 1"):
-                metrik.evaluate([[1], [2]], (np.array([[1, 2, 3], [4, -1, 5]]), distances), "recall@2")
+            with pytest.raises(exactk.InputError, match="-1 at row 1, position 1"):
+                exactk.evaluate([[1], [2]], (np.array([[1, 2, 3], [4, -1, 5]]), distances), "recall@2")
 
 
 def test_f03_minus_1_as_an_unsigned_id_is_refused() -> None:
     """No index returns it: hnswlib raises where it finds too few, usearch counts."""
-    with pytest.raises(metrik.InputError, match="18446744073709551615 at row 1, position 1"):
-        metrik.evaluate([[]] * 4, (IDS.astype(np.uint64), np.zeros(IDS.shape)), "P@1")
+    with pytest.raises(exactk.InputError, match="18446744073709551615 at row 1, position 1"):
+        exactk.evaluate([[]] * 4, (IDS.astype(np.uint64), np.zeros(IDS.shape)), "P@1")
 
 
 def test_rows_of_both_directions_are_refused() -> None:
@@ -207,7 +207,7 @@ def test_places_are_those_of_a_loop(data: st.DataObject) -> None:
             faults = [step[:2] for step in steps if step[2] == wrong]
             assert place(error_of((ids, distances))) == (*faults[0], len(faults))
         else:
-            assert lists(metrik.as_rankings((ids, distances))) == [list(range(length)) for length in lengths]
+            assert lists(exactk.as_rankings((ids, distances))) == [list(range(length)) for length in lengths]
 
 
 def vectors() -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -219,7 +219,7 @@ def vectors() -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def recall(exact: Any, approximate: Any, k: int = 20) -> float:
-    return metrik.recall_at_k(exact, approximate, k=k, convention="brute_force_hnsw")
+    return exactk.recall_at_k(exact, approximate, k=k, convention="brute_force_hnsw")
 
 
 @pytest.mark.native
@@ -241,11 +241,11 @@ def test_faiss() -> None:
         assert recall(truth, truth) == 1
         assert 0.5 < recall(truth, graph.search(given, 20)) <= 1
         few = cells.search(given, 100)  # one cell holds fewer
-        lengths = np.diff(metrik.as_truth(few).indptr)
+        lengths = np.diff(exactk.as_truth(few).indptr)
         assert lengths.min() < 100
         assert np.array_equal(lengths, (few[1] >= 0).sum(axis=1))
         assert 0.1 < recall(truth, few) < 1
-        assert len(metrik.as_rankings(exact.search(given, 500))) == 400  # more than there are
+        assert len(exactk.as_rankings(exact.search(given, 500))) == 400  # more than there are
 
 
 @pytest.mark.native
@@ -258,11 +258,11 @@ def test_usearch() -> None:
             index.add(np.arange(len(given)), given, threads=1)
             exact = index.search(given, 20, exact=True, threads=1)
             assert 0.5 < recall(exact, index.search(given, 20, threads=1)) <= 1
-            assert len(metrik.as_rankings(index.search(given[0], 20))) == 1
+            assert len(exactk.as_rankings(index.search(given[0], 20))) == 1
     index = index_of.Index(ndim=given.shape[1])
     index.add(np.arange(7), given[:7])
     few = index.search(given, 20)
-    assert np.array_equal(np.diff(metrik.as_truth(few).indptr), np.full(400, 7))
+    assert np.array_equal(np.diff(exactk.as_truth(few).indptr), np.full(400, 7))
 
 
 @pytest.mark.native

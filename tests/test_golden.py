@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import metrik
+import exactk
 from golden.cases import Case
 from golden.record import adapter, adapters, differences, named, record, recorded
 
@@ -19,7 +19,7 @@ IMPORTABLE = [name for name in LIBRARIES if adapter(name).DISTRIBUTION and find_
 
 
 def predictions_of(case: Case, kind: str, min_score: float | None) -> Any:
-    """Return the predictions as metrik takes them."""
+    """Return the predictions as exactk takes them."""
     items = [None if row is None else [item for item, _ in row] for row in case.predictions]
     if kind == "rankings":
         return items
@@ -29,17 +29,17 @@ def predictions_of(case: Case, kind: str, min_score: float | None) -> Any:
             assert row is not None
             for item, score in row:
                 scores[user, item] = score
-        return metrik.Scores(scores, min_score=min_score)
-    lists = metrik.as_rankings(items)
+        return exactk.Scores(scores, min_score=min_score)
+    lists = exactk.as_rankings(items)
     numbers = np.array([score for row in case.predictions for _, score in row or []], np.float64)
-    return metrik.Candidates(lists.indptr, lists.items, numbers, present=lists.present, min_score=min_score)
+    return exactk.Candidates(lists.indptr, lists.items, numbers, present=lists.present, min_score=min_score)
 
 
-def truth_of(case: Case) -> metrik.Truth:
+def truth_of(case: Case) -> exactk.Truth:
     """Return the truth, an item's repetitions included."""
-    lists = metrik.as_rankings([None if row is None else [item for item, _ in row] for row in case.truth])
+    lists = exactk.as_rankings([None if row is None else [item for item, _ in row] for row in case.truth])
     grades = [grade for row in case.truth for _, grade in row or []]
-    return metrik.Truth(lists.indptr, lists.items, grades, present=lists.present)
+    return exactk.Truth(lists.indptr, lists.items, grades, present=lists.present)
 
 
 def compared(case: Case, outputs: dict[str, Any], data: dict[str, Any]) -> tuple[int, dict[str, str]]:
@@ -49,7 +49,7 @@ def compared(case: Case, outputs: dict[str, Any], data: dict[str, Any]) -> tuple
         return 0, {}
     predictions = predictions_of(case, data["input"], data["min_score"])
     metrics = list(asked.values())
-    report = metrik.evaluate(truth_of(case), predictions, metrics, convention=data["preset"], per_user=True)
+    report = exactk.evaluate(truth_of(case), predictions, metrics, convention=data["preset"], per_user=True)
     values = 0
     wrong: dict[str, str] = {}
     for key, metric in asked.items():
@@ -62,19 +62,19 @@ def compared(case: Case, outputs: dict[str, Any], data: dict[str, Any]) -> tuple
         values += len(pairs) if key == metric else 0
         for where, own, value in pairs:
             if not same(float(own), value, data["tolerance"]):
-                wrong.setdefault(key, f"{case.name}, {metric}, {where}: metrik {own}, {data['library']} {value}")
+                wrong.setdefault(key, f"{case.name}, {metric}, {where}: exactk {own}, {data['library']} {value}")
     return values, wrong
 
 
 def same(own: float, recorded_value: float | str | None, tolerance: float) -> bool:
-    """Return whether metrik says what the library said; a user left out is NaN in metrik."""
+    """Return whether exactk says what the library said; a user left out is NaN in exactk."""
     if recorded_value is None or recorded_value == "nan":
         return math.isnan(own)
     return abs(own - float(recorded_value)) <= tolerance
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
-@pytest.mark.filterwarnings("ignore::metrik.EvaluationWarning")
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 def test_the_preset_says_what_the_library_says(name: str, record_property: Any) -> None:
     data = recorded(name)
     values = 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import metrik
+import exactk
 
 K = 5
 TRUTH = [[1, 4], [11, 12, 13, 101, 102, 103, 104, 105], [21], [5, 6], []]
@@ -34,10 +34,10 @@ PER_USER: dict[str, list[float]] = {
     "f1@5": [0.571429, 0.461538, 0.333333, 0, 0],
 }
 # Every user is computed, and 0 / 0 shows as NaN.
-BARE = metrik.conventions["standard"].replace(empty_truth="compute", undefined="nan")
+BARE = exactk.conventions["standard"].replace(empty_truth="compute", undefined="nan")
 
 
-@pytest.mark.parametrize("evaluate", [metrik.evaluate, metrik.reference.evaluate], ids=["core", "reference"])
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
 @pytest.mark.parametrize("metric", PER_USER)
 def test_intermediates(metric: str, evaluate: Any) -> None:
     report = evaluate(TRUTH, PREDICTIONS, metric, convention=BARE, per_user=True)
@@ -58,15 +58,15 @@ VALUES = {"standard": STANDARD, "capped": {**STANDARD, "recall@5": 0.65, "f1@5":
 
 @pytest.mark.parametrize("convention", VALUES)
 def test_values(convention: str) -> None:
-    report = metrik.evaluate(TRUTH, PREDICTIONS, list(STANDARD), convention=convention)
+    report = exactk.evaluate(TRUTH, PREDICTIONS, list(STANDARD), convention=convention)
     for metric, value in VALUES[convention].items():
         assert report[metric] == pytest.approx(value, abs=5e-5), metric
 
 
 def test_means_over_the_users_with_lists() -> None:
     """Some libraries drop the user who got no list."""
-    present = metrik.as_rankings([None if row == [] else row for row in PREDICTIONS])
-    report = metrik.evaluate(
+    present = exactk.as_rankings([None if row == [] else row for row in PREDICTIONS])
+    report = exactk.evaluate(
         TRUTH,
         present,
         ["P@5", "R@5", "AP@5", "AP@5(ap_over=relevant)", "nDCG@5"],
@@ -77,7 +77,7 @@ def test_means_over_the_users_with_lists() -> None:
 
 
 def test_micro_averages() -> None:
-    report = metrik.evaluate(
+    report = exactk.evaluate(
         TRUTH,
         PREDICTIONS,
         ["recall@5(average=micro)", "precision@5(average=micro,precision_over=min_cutoff_relevant)"],
@@ -86,7 +86,7 @@ def test_micro_averages() -> None:
 
 
 def test_counts() -> None:
-    counts = metrik.evaluate(TRUTH, PREDICTIONS, ["P@5"]).counts
+    counts = exactk.evaluate(TRUTH, PREDICTIONS, ["P@5"]).counts
     assert counts["users"] == 5
     assert counts["evaluated"] == {"precision@5": 4}
     assert (counts["empty_truth"], counts["empty_predictions"]) == (1, 1)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import metrik
+import exactk
 
 TRUTH = [[1, 4], [], [2]]
 LISTS = [[4, 2, 1], [3], []]
@@ -35,8 +35,8 @@ TRUTHS: dict[str, Any] = {
     "padded": padded(TRUTH),
     "padded int16": padded(TRUTH, np.int16),
     "multi-hot": np.array([[0, 1, 0, 0, 1], [0, 0, 0, 0, 0], [0, 0, 1, 0, 0]], bool),
-    "CSR": metrik.Truth([0, 2, 2, 3], [1, 4, 2]),
-    "CSR uint64": metrik.Truth(np.array([0, 2, 2, 3], np.uint32), np.array([1, 4, 2], np.uint64)),
+    "CSR": exactk.Truth([0, 2, 2, 3], [1, 4, 2]),
+    "CSR uint64": exactk.Truth(np.array([0, 2, 2, 3], np.uint32), np.array([1, 4, 2], np.uint64)),
 }
 RANKINGS: dict[str, Any] = {
     "lists": LISTS,
@@ -44,42 +44,42 @@ RANKINGS: dict[str, Any] = {
     "NumPy integers": [[np.int64(item) for item in row] for row in LISTS],
     "padded": padded(LISTS),
     "padded int32": padded(LISTS, np.int32),
-    "CSR": metrik.Rankings([0, 3, 4, 4], [4, 2, 1, 3]),
-    "CSR int32": metrik.Rankings(np.array([0, 3, 4, 4], np.int32), np.array([4, 2, 1, 3], np.int32)),
-    "CSR uint32": metrik.Rankings(np.array([0, 3, 4, 4], np.uint64), np.array([4, 2, 1, 3], np.uint32)),
-    "CSR uint64": metrik.Rankings([0, 3, 4, 4], np.array([4, 2, 1, 3], np.uint64)),
+    "CSR": exactk.Rankings([0, 3, 4, 4], [4, 2, 1, 3]),
+    "CSR int32": exactk.Rankings(np.array([0, 3, 4, 4], np.int32), np.array([4, 2, 1, 3], np.int32)),
+    "CSR uint32": exactk.Rankings(np.array([0, 3, 4, 4], np.uint64), np.array([4, 2, 1, 3], np.uint32)),
+    "CSR uint64": exactk.Rankings([0, 3, 4, 4], np.array([4, 2, 1, 3], np.uint64)),
 }
 
 
 @pytest.mark.parametrize("truth", TRUTHS)
 @pytest.mark.parametrize("rankings", RANKINGS)
 def test_containers(truth: str, rankings: str) -> None:
-    expected = metrik.evaluate(TRUTH, LISTS, METRICS, per_user=True)
-    assert metrik.evaluate(TRUTHS[truth], RANKINGS[rankings], METRICS, per_user=True) == expected
+    expected = exactk.evaluate(TRUTH, LISTS, METRICS, per_user=True)
+    assert exactk.evaluate(TRUTHS[truth], RANKINGS[rankings], METRICS, per_user=True) == expected
 
 
 @pytest.mark.parametrize("exclude", [name for name in TRUTHS if name != "grades of 1"])
 def test_exclude(exclude: str) -> None:
     """Taking the truth out leaves no hit."""
-    with pytest.warns(metrik.EvaluationWarning, match="3 relevant items"):
-        report = metrik.evaluate(TRUTH, LISTS, ["num_hits", "num_recommended"], exclude=TRUTHS[exclude], per_user=True)
+    with pytest.warns(exactk.EvaluationWarning, match="3 relevant items"):
+        report = exactk.evaluate(TRUTH, LISTS, ["num_hits", "num_recommended"], exclude=TRUTHS[exclude], per_user=True)
     assert report.per_user["num_hits"].tolist()[::2] == [0, 0]
     assert report.per_user["num_recommended"].tolist()[::2] == [1, 0]
     assert report.counts["excluded_recommended"] == 2
 
 
 def test_items_after_an_excluded_one_move_up() -> None:
-    report = metrik.evaluate([[7]], [[1, 2, 7, 3]], ["reciprocal_rank", "P@2"], exclude=[[1, 50]])
+    report = exactk.evaluate([[7]], [[1, 2, 7, 3]], ["reciprocal_rank", "P@2"], exclude=[[1, 50]])
     assert list(report.values.values()) == [0.5, 0.5]
 
 
 def test_rankings_are_viewed_and_truth_is_copied() -> None:
     items = np.array([4, 2, 1, 3], np.int32)
-    rankings = metrik.Rankings([0, 3, 4, 4], items)
+    rankings = exactk.Rankings([0, 3, 4, 4], items)
     assert np.shares_memory(rankings.items, items)
     matrix = np.array([[4, 2], [1, 3]])
-    assert np.shares_memory(metrik.as_rankings(matrix).items, matrix)
-    truth = metrik.Truth([0, 3, 4, 4], items)
+    assert np.shares_memory(exactk.as_rankings(matrix).items, matrix)
+    truth = exactk.Truth([0, 3, 4, 4], items)
     assert not np.shares_memory(truth.items, items)
     for array in (rankings.items, rankings.indptr, truth.items, truth.indptr):
         assert not array.flags.writeable
@@ -87,94 +87,94 @@ def test_rankings_are_viewed_and_truth_is_copied() -> None:
 
 
 def test_immutable_and_picklable() -> None:
-    truth = metrik.Truth([0, 2, 3], [1, 4, 21], [1.0, 2.0, 3.0], users=["a", "b"])
+    truth = exactk.Truth([0, 2, 3], [1, 4, 21], [1.0, 2.0, 3.0], users=["a", "b"])
     with pytest.raises(AttributeError):
         truth.items = np.arange(3)  # type: ignore[misc]
     again = pickle.loads(pickle.dumps(truth))  # noqa: S301 - just written
-    rankings = pickle.loads(pickle.dumps(metrik.as_rankings(padded([[1, 2], [21]]))))  # noqa: S301
-    assert metrik.evaluate(again, rankings, "ndcg@2") == metrik.evaluate(truth, [[1, 2], [21]], "ndcg@2")
+    rankings = pickle.loads(pickle.dumps(exactk.as_rankings(padded([[1, 2], [21]]))))  # noqa: S301
+    assert exactk.evaluate(again, rankings, "ndcg@2") == exactk.evaluate(truth, [[1, 2], [21]], "ndcg@2")
 
 
 def test_present_tells_a_missing_list_from_an_empty_one() -> None:
-    rankings = metrik.Rankings([0, 1, 1], [1], present=[True, False])
-    report = metrik.evaluate([[1], [1]], rankings, "recall@1(missing_list=skip)")
+    rankings = exactk.Rankings([0, 1, 1], [1], present=[True, False])
+    report = exactk.evaluate([[1], [1]], rankings, "recall@1(missing_list=skip)")
     assert list(report.values.values()) == [1.0]
-    with pytest.raises(metrik.InputError, match="no items where present is False"):
-        metrik.evaluate([[1], [1]], metrik.Rankings([0, 1, 2], [1, 1], present=[True, False]), "P@1")
+    with pytest.raises(exactk.InputError, match="no items where present is False"):
+        exactk.evaluate([[1], [1]], exactk.Rankings([0, 1, 2], [1, 1], present=[True, False]), "P@1")
 
 
 def test_keys_of_users() -> None:
-    truth = metrik.Truth([0, 1, 2], [1, 2], users=["ann", "bob"])
-    report = metrik.evaluate(truth, [[1], [1]], "recall@1", per_user=True)
+    truth = exactk.Truth([0, 1, 2], [1, 2], users=["ann", "bob"])
+    report = exactk.evaluate(truth, [[1], [1]], "recall@1", per_user=True)
     assert dict(zip(report.users.tolist(), report.per_user["recall@1"], strict=True)) == {"ann": 1.0, "bob": 0.0}
-    with pytest.raises(metrik.InputError, match="users"):
-        metrik.Truth([0, 1, 2], [1, 2], users=["ann"])
+    with pytest.raises(exactk.InputError, match="users"):
+        exactk.Truth([0, 1, 2], [1, 2], users=["ann"])
 
 
 def test_blocks_must_be_pairs_of_equal_size() -> None:
-    with pytest.raises(metrik.InputTypeError, match="pairs"):
-        metrik.evaluate(None, iter([[[1]]]), "P@1")
-    with pytest.raises(metrik.InputError, match="predictions"):
-        metrik.evaluate(None, iter([([[1]], [[1], [2]])]), "P@1")
-    with pytest.raises(metrik.InputError, match="truth"):
-        metrik.evaluate([[1]], iter([([[1]], [[1]])]), "P@1")
-    with pytest.raises(metrik.InputError, match="weights"):
-        metrik.evaluate(None, iter([([[1]], [[1]])]), "P@1", weights=[1.0, 2.0])
-    with pytest.raises(metrik.InputError, match="exclude"):
-        metrik.evaluate(None, iter([([[1]] * 2, [[1]] * 2)]), "P@1", exclude=[[9]])
+    with pytest.raises(exactk.InputTypeError, match="pairs"):
+        exactk.evaluate(None, iter([[[1]]]), "P@1")
+    with pytest.raises(exactk.InputError, match="predictions"):
+        exactk.evaluate(None, iter([([[1]], [[1], [2]])]), "P@1")
+    with pytest.raises(exactk.InputError, match="truth"):
+        exactk.evaluate([[1]], iter([([[1]], [[1]])]), "P@1")
+    with pytest.raises(exactk.InputError, match="weights"):
+        exactk.evaluate(None, iter([([[1]], [[1]])]), "P@1", weights=[1.0, 2.0])
+    with pytest.raises(exactk.InputError, match="exclude"):
+        exactk.evaluate(None, iter([([[1]] * 2, [[1]] * 2)]), "P@1", exclude=[[9]])
 
 
 def test_no_block_at_all_is_nobody() -> None:
-    with pytest.warns(metrik.EvaluationWarning, match="no user"):
-        assert metrik.evaluate(None, iter([]), "P@1").counts["users"] == 0
+    with pytest.warns(exactk.EvaluationWarning, match="no user"):
+        assert exactk.evaluate(None, iter([]), "P@1").counts["users"] == 0
 
 
 @given(st.lists(st.lists(st.integers(0, 2**63 - 1), unique=True, max_size=5), max_size=5))
 def test_ids_up_to_2_to_the_63(rows: list[list[int]]) -> None:
-    report = metrik.evaluate([*rows, [1]], [*rows, [1]], "recall")
+    report = exactk.evaluate([*rows, [1]], [*rows, [1]], "recall")
     assert report["recall"] == 1
 
 
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: metrik.evaluate(TRUTH, np.ones((3, 2), bool), "P@1"), TypeError, "multi-hot"),
-        (lambda: metrik.Truth("ab", [1]), TypeError, "a NumPy array"),
-        (lambda: metrik.Truth([[0], [1, 2]], [1]), ValueError, "rectangular"),
-        (lambda: metrik.Truth([0, 2**70], [1]), TypeError, "object"),
-        (lambda: metrik.Truth([[0, 1]], [1]), TypeError, "dimension"),
-        (lambda: metrik.Truth([0, 1], [1], present=[1]), TypeError, "bool"),
-        (lambda: metrik.as_truth([{1: 1.0}, [2]]), TypeError, "a mapping"),
-        (lambda: metrik.as_truth([{1: "a"}]), TypeError, "numbers"),
-        (lambda: metrik.rbp_at_k(TRUTH, LISTS, 3, p="half"), TypeError, "a number"),  # type: ignore[arg-type]
-        (lambda: metrik.list_auc_at_k(TRUTH, LISTS, 3, items=10**400), ValueError, "float64 holds, found a larger one"),
-        (lambda: metrik.Comparison({}), ValueError, "at least one"),
-        (lambda: metrik.State.from_bytes("text"), TypeError, "bytes"),  # type: ignore[arg-type]
+        (lambda: exactk.evaluate(TRUTH, np.ones((3, 2), bool), "P@1"), TypeError, "multi-hot"),
+        (lambda: exactk.Truth("ab", [1]), TypeError, "a NumPy array"),
+        (lambda: exactk.Truth([[0], [1, 2]], [1]), ValueError, "rectangular"),
+        (lambda: exactk.Truth([0, 2**70], [1]), TypeError, "object"),
+        (lambda: exactk.Truth([[0, 1]], [1]), TypeError, "dimension"),
+        (lambda: exactk.Truth([0, 1], [1], present=[1]), TypeError, "bool"),
+        (lambda: exactk.as_truth([{1: 1.0}, [2]]), TypeError, "a mapping"),
+        (lambda: exactk.as_truth([{1: "a"}]), TypeError, "numbers"),
+        (lambda: exactk.rbp_at_k(TRUTH, LISTS, 3, p="half"), TypeError, "a number"),  # type: ignore[arg-type]
+        (lambda: exactk.list_auc_at_k(TRUTH, LISTS, 3, items=10**400), ValueError, "float64 holds, found a larger one"),
+        (lambda: exactk.Comparison({}), ValueError, "at least one"),
+        (lambda: exactk.State.from_bytes("text"), TypeError, "bytes"),  # type: ignore[arg-type]
     ],
 )
 def test_containers_that_are_none(call: Callable[[], object], kind: type[Exception], message: str) -> None:
-    with pytest.raises(metrik.MetrikError, match=message) as caught:
+    with pytest.raises(exactk.ExactkError, match=message) as caught:
         call()
     assert isinstance(caught.value, kind)
 
 
 def test_a_gain_table_may_be_an_array() -> None:
-    convention = metrik.conventions["standard"].replace(gain="table", gain_table=np.array([0.0, 2.0]))
+    convention = exactk.conventions["standard"].replace(gain="table", gain_table=np.array([0.0, 2.0]))
     assert convention.gain_table == (0.0, 2.0)
 
 
 def test_exclude_is_cut_as_the_blocks_come() -> None:
-    exclude = metrik.as_exclude([[7], [3], [9]])
-    whole = metrik.evaluate(TRUTH, LISTS, METRICS, exclude=exclude)
+    exclude = exactk.as_exclude([[7], [3], [9]])
+    whole = exactk.evaluate(TRUTH, LISTS, METRICS, exclude=exclude)
     blocks = ((TRUTH[user : user + 1], LISTS[user : user + 1]) for user in range(3))
-    assert metrik.evaluate(None, blocks, METRICS, exclude=exclude) == whole
-    assert metrik.evaluate(TRUTH, LISTS, METRICS, exclude=pickle.loads(pickle.dumps(exclude))) == whole  # noqa: S301 - just written
+    assert exactk.evaluate(None, blocks, METRICS, exclude=exclude) == whole
+    assert exactk.evaluate(TRUTH, LISTS, METRICS, exclude=pickle.loads(pickle.dumps(exclude))) == whole  # noqa: S301 - just written
 
 
 def test_users_of_several_kinds_are_not_joined() -> None:
-    named = metrik.evaluate(metrik.Truth([0, 1], [1], users=["a"]), [[1]], "P@1", per_user=True)
-    numbered = metrik.evaluate([[1]], [[1]], "P@1", per_user=True)
-    with pytest.raises(metrik.StateMismatchError, match="users"):
-        metrik.merge([named, numbered])
+    named = exactk.evaluate(exactk.Truth([0, 1], [1], users=["a"]), [[1]], "P@1", per_user=True)
+    numbered = exactk.evaluate([[1]], [[1]], "P@1", per_user=True)
+    with pytest.raises(exactk.StateMismatchError, match="users"):
+        exactk.merge([named, numbered])
     assert named != numbered
     assert "P@1" not in repr(named.per_user)

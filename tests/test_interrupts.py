@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import metrik
+import exactk
+from exactk import _blas
 from jobs import lasting, uniform
-from metrik import _blas
 from strategies import Evaluation
 
 DEADLINE_SECONDS = 0.1
@@ -28,20 +28,20 @@ FEW = ["precision@10", "ndcg@10"]
 def one_long_list(ids: int) -> Evaluation:
     """Return a list of ids that no table of a range can hold, and a truth of a tenth of them."""
     items = np.random.default_rng(7).permutation(ids) * (2**62 // ids)
-    return Evaluation(metrik.Truth([0, ids // 8], items[::8].copy()), metrik.Rankings([0, ids], items), FEW)
+    return Evaluation(exactk.Truth([0, ids // 8], items[::8].copy()), exactk.Rankings([0, ids], items), FEW)
 
 
 def one_long_truth(ids: int) -> Evaluation:
     """Return a graded truth, whose grades are sorted for the ideal ranking, and a short list."""
     grades = np.random.default_rng(7).random(ids)
-    return Evaluation(metrik.Truth([0, ids], np.arange(ids), grades), metrik.Rankings([0, 3], [1, 2, 3]), FEW)
+    return Evaluation(exactk.Truth([0, ids], np.arange(ids), grades), exactk.Rankings([0, 3], [1, 2, 3]), FEW)
 
 
 def one_long_row(ids: int) -> Evaluation:
     """Return candidates whose ids settle many ties, and of which an eighth is excluded."""
     items = np.random.default_rng(7).permutation(ids) * (2**62 // ids)
-    found = metrik.Candidates([0, ids], items, np.arange(ids) % 7)
-    truth, exclude = (metrik.Truth([0, ids // 8], items[begin::8].copy()) for begin in (0, 1))
+    found = exactk.Candidates([0, ids], items, np.arange(ids) % 7)
+    truth, exclude = (exactk.Truth([0, ids // 8], items[begin::8].copy()) for begin in (0, 1))
     return Evaluation(truth, found, [*FEW, "average_precision"], {"exclude": exclude})
 
 
@@ -56,7 +56,7 @@ def late_fault(users: int) -> Evaluation:
     job = uniform(users, 20)
     items = np.array(job.predictions.items)
     items[-1] = items[-2]
-    return Evaluation(job.truth, metrik.Rankings(job.predictions.indptr, items), job.metrics)
+    return Evaluation(job.truth, exactk.Rankings(job.predictions.indptr, items), job.metrics)
 
 
 JOBS: dict[str, Callable[[], Evaluation]] = {
@@ -100,7 +100,7 @@ def seconds_to_interrupt(call: Callable[[], object], delay: float) -> float:
     sent = time.monotonic() + delay
     try:
         while time.monotonic() < sent + 60:
-            with suppress(metrik.InputError):
+            with suppress(exactk.InputError):
                 call()
     except KeyboardInterrupt:
         return time.monotonic() - sent
@@ -134,13 +134,13 @@ def test_f25_an_interrupt_ends_a_call_within_its_deadline(
 def topk_of(row: Any, k: int, threads: int) -> Callable[[], object]:
     """Return a call that ranks the row for as many users as there are threads."""
     scores = np.broadcast_to(row, (threads, row.size))
-    return partial(metrik.topk, scores, k, num_threads=threads)
+    return partial(exactk.topk, scores, k, num_threads=threads)
 
 
 def evaluation_of(row: Any, metric: str, threads: int) -> Callable[[], object]:
     scores = np.broadcast_to(row, (threads, row.size))
-    truth = metrik.Truth(np.arange(threads + 1) * 2, np.tile([7, row.size - 1], threads))
-    return partial(metrik.evaluate, truth, scores, metric, num_threads=threads)
+    truth = exactk.Truth(np.arange(threads + 1) * 2, np.tile([7, row.size - 1], threads))
+    return partial(exactk.evaluate, truth, scores, metric, num_threads=threads)
 
 
 def constant_row() -> Any:
@@ -187,10 +187,10 @@ def drawn_vectors(rows: int, width: int) -> Any:
     return np.random.default_rng(7).random((rows, width), np.float32)
 
 
-def evaluation_of_embeddings(model: metrik.Embeddings, metric: str, relevant: int = 2) -> Callable[[int], object]:
+def evaluation_of_embeddings(model: exactk.Embeddings, metric: str, relevant: int = 2) -> Callable[[int], object]:
     items, users = len(model.items), len(model)
-    truth = metrik.Truth(np.arange(users + 1) * relevant, np.tile(np.arange(items)[-relevant:], users))
-    return lambda threads: metrik.evaluate(truth, model, metric, num_threads=threads)
+    truth = exactk.Truth(np.arange(users + 1) * relevant, np.tile(np.arange(items)[-relevant:], users))
+    return lambda threads: exactk.evaluate(truth, model, metric, num_threads=threads)
 
 
 def late_number(rows: int, width: int) -> Any:
@@ -202,28 +202,28 @@ def late_number(rows: int, width: int) -> Any:
 
 EMBEDDINGS: dict[str, Callable[[], Callable[[int], object]]] = {
     "many users": lambda: evaluation_of_embeddings(
-        metrik.Embeddings(drawn_vectors(3000, 64), drawn_vectors(20_000, 64)), "ndcg@20"
+        exactk.Embeddings(drawn_vectors(3000, 64), drawn_vectors(20_000, 64)), "ndcg@20"
     ),
     "wide vectors": lambda: evaluation_of_embeddings(
-        metrik.Embeddings(drawn_vectors(8, 20_000), drawn_vectors(3000, 20_000), "cosine"), "ndcg@20"
+        exactk.Embeddings(drawn_vectors(8, 20_000), drawn_vectors(3000, 20_000), "cosine"), "ndcg@20"
     ),
     "the widest, all equal": lambda: partial(
-        _topk, metrik.Embeddings(vectors(2, 65_536), vectors(10_000, 65_536), "euclidean"), 2000
+        _topk, exactk.Embeddings(vectors(2, 65_536), vectors(10_000, 65_536), "euclidean"), 2000
     ),
     "the widest, without a cutoff": lambda: evaluation_of_embeddings(
-        metrik.Embeddings(vectors(2, 65_536), vectors(6000, 65_536)), "recall", 6000
+        exactk.Embeddings(vectors(2, 65_536), vectors(6000, 65_536)), "recall", 6000
     ),
     "all ranks": lambda: evaluation_of_embeddings(
-        metrik.Embeddings(drawn_vectors(30, 64), drawn_vectors(200_000, 64)), "auc", 1000
+        exactk.Embeddings(drawn_vectors(30, 64), drawn_vectors(200_000, 64)), "auc", 1000
     ),
-    "vectors to be checked": lambda: partial(_topk, metrik.Embeddings(vectors(2, 8), vectors(50_000_000, 8)), 1),
-    "a fault at the end": lambda: partial(_topk, metrik.Embeddings(late_number(2**21, 32), late_number(2, 32)), 1),
-    "neighbours": lambda: lambda threads: metrik.neighbors(drawn_vectors(20_000, 32), 30, num_threads=threads),
+    "vectors to be checked": lambda: partial(_topk, exactk.Embeddings(vectors(2, 8), vectors(50_000_000, 8)), 1),
+    "a fault at the end": lambda: partial(_topk, exactk.Embeddings(late_number(2**21, 32), late_number(2, 32)), 1),
+    "neighbours": lambda: lambda threads: exactk.neighbors(drawn_vectors(20_000, 32), 30, num_threads=threads),
 }
 
 
-def _topk(model: metrik.Embeddings, k: int, threads: int) -> object:
-    return metrik.topk(model, k, num_threads=threads)
+def _topk(model: exactk.Embeddings, k: int, threads: int) -> object:
+    return exactk.topk(model, k, num_threads=threads)
 
 
 @pytest.mark.native
@@ -237,7 +237,7 @@ def test_f25_an_interrupt_ends_a_call_of_embeddings(
         monkeypatch.setattr(_blas, "sgemm", lambda: None)
     alarm_handler(signal.default_int_handler)
     call = EMBEDDINGS[name]()
-    metrik.neighbors(np.eye(3), 1)  # imports SciPy
+    exactk.neighbors(np.eye(3), 1)  # imports SciPy
     with no_garbage_collection():
         for delay, threads in ((0.05, 1), (0.25, 2)):
             waits = (seconds_to_interrupt(partial(call, threads), delay) for _ in range(4))

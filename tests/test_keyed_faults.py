@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-import metrik
+import exactk
 
 TRUTH = {"ann": ["x"], "bob": ["y"]}
 COLUMNS: dict[str, list[Any]] = {"user": ["ann", "bob"], "item": ["x", "y"], "score": [1.0, 0.5]}
@@ -29,24 +29,24 @@ LIBRARIES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-def evaluate(predictions: Any, truth: Any = None, **options: Any) -> metrik.Report:
-    report = metrik.evaluate(TRUTH if truth is None else truth, predictions, "precision@1", **options)
-    assert isinstance(report, metrik.Report)
+def evaluate(predictions: Any, truth: Any = None, **options: Any) -> exactk.Report:
+    report = exactk.evaluate(TRUTH if truth is None else truth, predictions, "precision@1", **options)
+    assert isinstance(report, exactk.Report)
     return report
 
 
 def refused(
-    message: str, predictions: Any, kind: type[metrik.MetrikError] = metrik.InputTypeError, **options: Any
-) -> metrik.MetrikError:
+    message: str, predictions: Any, kind: type[exactk.ExactkError] = exactk.InputTypeError, **options: Any
+) -> exactk.ExactkError:
     """Return the error that predictions get, after a look at its beginning."""
-    with pytest.raises(metrik.MetrikError) as caught:
+    with pytest.raises(exactk.ExactkError) as caught:
         evaluate(predictions, **options)
     assert str(caught.value).startswith(message)
     assert type(caught.value) is kind
     return caught.value
 
 
-def place(error: metrik.MetrikError) -> tuple[Any, ...]:
+def place(error: exactk.ExactkError) -> tuple[Any, ...]:
     return (error.argument, error.row, error.position, error.count)
 
 
@@ -147,7 +147,7 @@ def test_f08_scores_are_numbers(library: str) -> None:
     error = refused(
         "predictions: expected scores that are no NaN",
         make(COLUMNS | {"score": [1.0, float("nan")]}),
-        metrik.InputError,
+        exactk.InputError,
     )
     assert str(error).endswith("(user 'bob')")
     if library == "pandas":  # where None among numbers is NaN
@@ -157,8 +157,8 @@ def test_f08_scores_are_numbers(library: str) -> None:
 
 def test_f08_nan_may_be_ranked_last() -> None:
     frame = pl.DataFrame({"user": ["ann"] * 2, "item": ["y", "x"], "score": [float("nan"), 0.0]})
-    convention = metrik.conventions["standard"].replace(nan="last")
-    assert metrik.precision_at_k({"ann": ["x"]}, frame, 1, convention=convention) == 1
+    convention = exactk.conventions["standard"].replace(nan="last")
+    assert exactk.precision_at_k({"ann": ["x"]}, frame, 1, convention=convention) == 1
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -169,13 +169,13 @@ def test_f03_items_out_of_range(library: str) -> None:
         error = refused(
             f"predictions: expected item ids in [0, 2^63), found {found}",
             make(COLUMNS | {"item": values}),
-            metrik.InputError,
+            exactk.InputError,
             truth=truth,
         )
         assert place(error) == ("predictions", 1, 0, 1)
         assert str(error).endswith("(user 'bob')")
     error = refused(
-        "predictions: expected item ids in [0, 2^63), found", {"ann": [1, 10**5000]}, metrik.InputError, truth=truth
+        "predictions: expected item ids in [0, 2^63), found", {"ann": [1, 10**5000]}, exactk.InputError, truth=truth
     )
     assert place(error)[:3] == ("predictions", 0, 1)
 
@@ -187,11 +187,11 @@ def test_users_may_be_any_integers_of_one_type() -> None:
         report = evaluate(frame, truth, per_user=True)
         assert report["precision@1"] == 1
         assert report.users.tolist() == users
-    refused("predictions: expected integers of int64 or of uint64", {-1: [1]}, metrik.InputError, truth={2**63: [1]})
+    refused("predictions: expected integers of int64 or of uint64", {-1: [1]}, exactk.InputError, truth={2**63: [1]})
     refused(
         "predictions.user: expected integers of int64, or of uint64, found 18446744073709551616",
         {2**64: [1]},
-        metrik.InputError,
+        exactk.InputError,
         truth={1: [1]},
     )
 
@@ -210,7 +210,7 @@ def test_f18_kinds_that_differ(library: str) -> None:
     }
     for message, frame in frames.items():
         assert str(refused(message, frame)).endswith(hint)
-        excluded = metrik.as_exclude(frame)
+        excluded = exactk.as_exclude(frame)
         refused(message.replace("predictions", "exclude"), make(COLUMNS), exclude=excluded)
 
 
@@ -231,9 +231,9 @@ def test_f18_rows_by_number_are_nobodys() -> None:
 
 def test_f18_no_item_in_common_is_told() -> None:
     message = "none of the items of the truth, such as 'x', is in any list of the predictions, such as 'X'"
-    with pytest.warns(metrik.EvaluationWarning, match=message):
+    with pytest.warns(exactk.EvaluationWarning, match=message):
         evaluate({"ann": ["X"], "bob": ["Y"]})
-    with pytest.warns(metrik.EvaluationWarning, match=r"such as 1, .* such as 101"):
+    with pytest.warns(exactk.EvaluationWarning, match=r"such as 1, .* such as 101"):
         evaluate(pd.DataFrame({"user": [1], "item": [101], "score": [0.5]}), {1: [1]})
     evaluate({"ann": ["y"], "bob": ["x"]})  # no hit, but items that are known
 
@@ -276,7 +276,7 @@ def test_the_order_of_users_means_nothing(seed: int) -> None:
 
 def test_f10_an_item_twice() -> None:
     frame = pd.DataFrame({"user": ["bob", "ann", "ann"], "item": ["x"] * 3, "score": [0.5, 0.5, 0.25]})
-    error = refused("predictions: expected each item once in a list, found item 'x' again", frame, metrik.InputError)
+    error = refused("predictions: expected each item once in a list, found item 'x' again", frame, exactk.InputError)
     assert place(error)[:3] == ("predictions", 0, 1)  # the first of the truth's
     assert str(error).endswith("(user 'ann')")
 
@@ -286,7 +286,7 @@ def test_f11_an_item_of_the_truth_twice() -> None:
     error = refused(
         "truth: expected each item once a user, found item 'x' again at row 1, position 1",
         TRUTH,
-        metrik.InputError,
+        exactk.InputError,
         truth=truth,
     )
     assert str(error).endswith("(user 'ann')")
@@ -295,13 +295,13 @@ def test_f11_an_item_of_the_truth_twice() -> None:
 def test_a_user_with_two_lists() -> None:
     frame = pl.DataFrame({"user": ["ann", "bob", "ann", "ann"], "item": [["x"], ["y"], ["z"], []]})
     error = refused(
-        "predictions: expected each user once, found 'ann' again at row 2 (the first of 2)", frame, metrik.InputError
+        "predictions: expected each user once, found 'ann' again at row 2 (the first of 2)", frame, exactk.InputError
     )
     assert place(error) == ("predictions", 2, None, 2)
     refused(
         "predictions: expected each user once, found '1' again",
         {One(): ["x"], One(): ["y"]},
-        metrik.InputError,
+        exactk.InputError,
         truth={"1": ["x"]},
     )
 
@@ -334,11 +334,11 @@ def test_columns_that_are_not_there(library: str) -> None:
         "user: expected columns that differ": lambda: evaluate(frame, user=["user", "user"]),
     }
     for message, call in calls.items():
-        with pytest.raises(metrik.InputError) as caught:
+        with pytest.raises(exactk.InputError) as caught:
             call()
         assert str(caught.value).startswith(message)
     for given in (3, [], [None], {"user"}):
-        with pytest.raises(metrik.InputTypeError, match="user: expected a column's name, or several"):
+        with pytest.raises(exactk.InputTypeError, match="user: expected a column's name, or several"):
             evaluate(frame, user=given)
 
 
@@ -348,22 +348,22 @@ def test_names_of_columns_that_leave_a_choice(library: str) -> None:
     refused(
         "predictions: expected one column for the user, found user and user_id; user= names it",
         make(COLUMNS | {"user_id": [1, 2]}),
-        metrik.InputError,
+        exactk.InputError,
     )
     refused(
         "predictions: expected one column for the item, found item and docid",
         make(COLUMNS | {"docid": [1, 2]}),
-        metrik.InputError,
+        exactk.InputError,
     )
     both = make(COLUMNS | {"rank": [1, 2]})
-    refused("predictions: expected one column that orders the items, found score and rank", both, metrik.InputError)
+    refused("predictions: expected one column that orders the items, found score and rank", both, exactk.InputError)
     assert evaluate(both, rank="rank")["precision@1"] == evaluate(both, score="score")["precision@1"] == 1
 
 
 def test_columns_of_one_name() -> None:
     table = pa.table([["ann"], ["bob"], ["x"], [1.0]], ["user", "user", "item", "score"])
-    refused("predictions: expected one column for the user, found user and user", table, metrik.InputError)
-    refused("predictions: expected one column 'user', found 2", table, metrik.InputError, user="user")
+    refused("predictions: expected one column for the user, found user and user", table, exactk.InputError)
+    refused("predictions: expected one column 'user', found 2", table, exactk.InputError, user="user")
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_columns_of_one_name() -> None:
 )
 def test_ranks_that_order_nothing(ranks: list[Any], found: str) -> None:
     frame = pd.DataFrame({"user": ["bob", "ann", "ann"], "item": ["y", "x", "z"], "rank": ranks})
-    refused(f"predictions: expected {found}", frame, metrik.InputError)
+    refused(f"predictions: expected {found}", frame, exactk.InputError)
     evaluate(frame[:2])
 
 
@@ -386,15 +386,15 @@ def test_ranks_of_any_numbers() -> None:
     for ranks in ([3, 1, 1, 2], [9.5, 1.0, -np.inf, 2.25], np.array([2**63 - 1, 0, 7, 8], np.uint64), [0, 0, -5, -4]):
         for make in LIBRARIES.values():
             frame = make({"user": users, "item": items, "rank": ranks})
-            predictions = metrik.as_predictions(frame)
-            assert isinstance(predictions, metrik.Rankings)
+            predictions = exactk.as_predictions(frame)
+            assert isinstance(predictions, exactk.Rankings)
             assert predictions.catalogue is not None
             assert predictions.catalogue.array[predictions.row(0)].tolist() == ["x", "z", "y"]
     frame = pd.DataFrame({"user": users, "item": items, "rank": np.array([1, 1, 2, 2**64 - 1], np.uint64)})
     refused(
         "predictions.rank: expected ranks below 2^63, found 18446744073709551615 at position 3",
         frame,
-        metrik.InputError,
+        exactk.InputError,
     )
     refused("predictions.rank: expected numbers, found str", frame.astype({"rank": str}))
 
@@ -407,13 +407,13 @@ def test_weights_and_groups_by_name() -> None:
     refused(
         "weights: expected one entry for each of 2 users, found none for 'bob'",
         predictions,
-        metrik.InputError,
+        exactk.InputError,
         weights={"ann": 1.0},
     )
     refused(
         "groups: expected one entry for each of 2 users, found none for 'ann'",
         predictions,
-        metrik.InputError,
+        exactk.InputError,
         groups={"bob": 1},
     )
     # Users of the predictions alone count for nothing, and need neither.
@@ -428,19 +428,19 @@ def test_weights_and_groups_by_name() -> None:
 def test_messages_say_which_user_of_the_truth() -> None:
     truth = pd.DataFrame({"user": ["bob", "ann", "bob"], "item": ["x", "x", "y"], "grade": [1.0, 1.0, np.nan]})
     error = refused(
-        "truth: expected finite grades, found nan at row 0, position 1", TRUTH, metrik.InputError, truth=truth
+        "truth: expected finite grades, found nan at row 0, position 1", TRUTH, exactk.InputError, truth=truth
     )
     assert str(error).endswith("(user 'bob')")
     refused(
         "truth: expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')",
         TRUTH,
-        metrik.InputError,
+        exactk.InputError,
         truth={"bob": [3], "ann": [-7]},
     )
     refused(
         "exclude: expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')",
         {"bob": [3]},
-        metrik.InputError,
+        exactk.InputError,
         truth={"bob": [3]},
         exclude={"bob": [3], "ann": [-7]},
     )
@@ -488,7 +488,7 @@ def test_f20_a_container_that_changes_while_it_is_walked(kind: Any, make: Any) -
     kind.container = row
     if isinstance(row, dict):
         row.update(dict.fromkeys(row, 1.0))
-    with contextlib.suppress(metrik.MetrikError, RuntimeError):
+    with contextlib.suppress(exactk.ExactkError, RuntimeError):
         evaluate({"ann": row}, {"ann": [3]})
     kind.container = None
 
@@ -503,7 +503,7 @@ def test_f20_containers_that_hold_themselves() -> None:
 
 
 def test_f20_a_truth_that_two_threads_use() -> None:
-    truth = metrik.as_truth({f"u{i}": [f"i{i}"] for i in range(500)})
+    truth = exactk.as_truth({f"u{i}": [f"i{i}"] for i in range(500)})
     predictions = {f"u{i}": [f"i{i}", f"new{i}"] for i in range(400, 900)}
     expected = evaluate(predictions, truth, per_user=True)
     found: list[Any] = []
@@ -649,7 +649,7 @@ def test_f32_a_broken_producer_of_arrow_is_refused(damage: str) -> None:
         keep.append((schema, array))
         DAMAGES[damage](schema, array)
 
-    with pytest.raises(metrik.MetrikError) as caught:
+    with pytest.raises(exactk.ExactkError) as caught:
         evaluate(Broken(pa.table(COLUMNS), damaged))
     assert caught.value.argument is not None
 
@@ -673,7 +673,7 @@ def test_f32_a_stream_that_fails_or_was_read_before() -> None:
     refused(
         "predictions: expected an Arrow stream that can be read, found out of paper",
         Broken(table, lambda *_: None, b"out of paper"),
-        metrik.InputError,
+        exactk.InputError,
     )
 
     class Read:
@@ -696,7 +696,7 @@ def test_f32_a_stream_that_fails_or_was_read_before() -> None:
 def test_f32_offsets_of_strings_that_point_elsewhere() -> None:
     for offsets in ([0, 9, 2], [0, -4, 2], [0, 2**31 - 1, 2]):
         strings = pa.StringArray.from_buffers(2, pa.py_buffer(np.array(offsets, np.int32)), pa.py_buffer(b"ab"))
-        with pytest.raises(metrik.InputError, match="strings: expected offsets"):
+        with pytest.raises(exactk.InputError, match="strings: expected offsets"):
             evaluate(Broken(pa.table(COLUMNS | {"user": strings}), lambda *_: None))
 
 
@@ -736,14 +736,14 @@ def test_f25_ctrl_c_while_a_frame_is_read() -> None:
 
 @pytest.mark.parametrize("others", [{"Ann": [1]}, {}, {"ann": None, "Bob": [1]}])
 def test_f18_no_user_of_the_truth_has_predictions(others: dict[str, Any]) -> None:
-    with pytest.warns(metrik.EvaluationWarning, match="no user of the truth is in the predictions"):
-        metrik.evaluate({"ann": [1], "bob": [2]}, others, "recall@5")
-    metrik.evaluate({"ann": [1], "bob": [2]}, {"bob": [1]} | others, "recall@5")  # one is enough
+    with pytest.warns(exactk.EvaluationWarning, match="no user of the truth is in the predictions"):
+        exactk.evaluate({"ann": [1], "bob": [2]}, others, "recall@5")
+    exactk.evaluate({"ann": [1], "bob": [2]}, {"bob": [1]} | others, "recall@5")  # one is enough
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_column_is_one_thing(library: str) -> None:
     frame = LIBRARIES[library]({"user": ["ann"], "item": ["x"], "score": [0.5]})
     for options in ({"item": "user"}, {"user": "item"}, {"user": ["user", "item"]}):
-        with pytest.raises(metrik.InputError, match=r"expected a column of its own .*, found '(user|item)' for two"):
-            metrik.as_predictions(frame, **options)
+        with pytest.raises(exactk.InputError, match=r"expected a column of its own .*, found '(user|item)' for two"):
+            exactk.as_predictions(frame, **options)

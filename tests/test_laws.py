@@ -12,19 +12,19 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import metrik
+import exactk
 from strategies import Evaluation, evaluations, examples, spellings
 
 BINARY = ["precision", "recall", "f1", "hit_rate", "average_precision", "average_recall", "reciprocal_rank", "ndcg"]
 BINARY += ["dcg", "r_precision", "rbp", "judged", "bpref", "num_hits"]
 
 
-def run(evaluation: Evaluation, **more: Any) -> metrik.Report:
+def run(evaluation: Evaluation, **more: Any) -> exactk.Report:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
         try:
             return evaluation.run(**more)
-        except metrik.InputError:
+        except exactk.InputError:
             assume(False)
             raise
 
@@ -95,12 +95,12 @@ def test_a_hit_moved_up_lowers_nothing(metric: str, above: list[bool], below: li
     better = ranking.copy()
     better[place], better[place + 1] = better[place + 1], better[place]
     truth = {item: float(relevant) for item, relevant in enumerate(relevance)} | {100 + i: 1.0 for i in range(missed)}
-    before, after = (metrik.evaluate([truth], [r], [f"{metric}@{k}", metric]) for r in (ranking, better))
+    before, after = (exactk.evaluate([truth], [r], [f"{metric}@{k}", metric]) for r in (ranking, better))
     for name in before.metrics:
         assert after[name] >= before[name]
 
 
-@pytest.mark.parametrize("name", [name for name, info in metrik.metrics.items() if info.unit_range])
+@pytest.mark.parametrize("name", [name for name, info in exactk.metrics.items() if info.unit_range])
 @given(data=st.data())
 def test_f10_values_stay_within_0_and_1(name: str, data: st.DataObject) -> None:
     evaluation = data.draw(evaluations(min_users=1))
@@ -112,7 +112,7 @@ def test_f10_values_stay_within_0_and_1(name: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1", "average_precision", "ndcg", "r_precision", "bpref"])
 def test_a_perfect_ranking_is_1(metric: str) -> None:
     truth = [[3, 1, 2], [5, 6, 7]]
-    assert metrik.evaluate(truth, truth, [f"{metric}@3", metric]).values == {f"{metric}@3": 1.0, metric: 1.0}
+    assert exactk.evaluate(truth, truth, [f"{metric}@3", metric]).values == {f"{metric}@3": 1.0, metric: 1.0}
 
 
 @settings(max_examples=examples(100))

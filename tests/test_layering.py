@@ -10,23 +10,23 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 CPP = ROOT / "cpp"
-PACKAGE = ROOT / "python" / "metrik"
+PACKAGE = ROOT / "python" / "exactk"
 
 # Of the core, by stem; a header and its source are one. Public headers come before what implements them.
 CPP_LAYERS = [
-    ["metrik/types", "metrik/conventions", "metrik/error", "metrik/isa"],
+    ["exactk/types", "exactk/conventions", "exactk/error", "exactk/isa"],
     [
-        "metrik/lists",
-        "metrik/metrics",
-        "metrik/evaluate",
-        "metrik/capacity",
-        "metrik/scores",
-        "metrik/embeddings",
-        "metrik/topk",
-        "metrik/trec",
-        "metrik/keys",
+        "exactk/lists",
+        "exactk/metrics",
+        "exactk/evaluate",
+        "exactk/capacity",
+        "exactk/scores",
+        "exactk/embeddings",
+        "exactk/topk",
+        "exactk/trec",
+        "exactk/keys",
     ],
-    ["metrik/grouping", "read_once"],
+    ["exactk/grouping", "read_once"],
     ["kernels/table"],
     ["kernels/"],
     ["dispatch"],
@@ -155,7 +155,7 @@ def python_layer(module: str) -> int | None:
 def imported(path: Path) -> set[str]:
     modules: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "metrik":
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "exactk":
             package = node.module.partition(".")[2]
             modules |= {package} if package else {alias.name for alias in node.names}
     return modules

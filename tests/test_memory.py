@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import metrik
+import exactk
 
 ROOT = Path(__file__).parent.parent
 Words = NDArray[np.uint64]
@@ -97,12 +97,12 @@ def test_f19_adversarial_ids(ids: str) -> None:
     """One long list of ids that were chosen to meet in one slot of a hash: right, and in linear time."""
     items = ADVERSARIAL[ids]
     assert len(np.unique(items)) == COUNT
-    truth = metrik.Truth([0, COUNT // 4], items[::4])
-    report = metrik.evaluate(truth, metrik.Rankings([0, COUNT], items), ["num_hits", "reciprocal_rank", "recall@9"])
+    truth = exactk.Truth([0, COUNT // 4], items[::4])
+    report = exactk.evaluate(truth, exactk.Rankings([0, COUNT], items), ["num_hits", "reciprocal_rank", "recall@9"])
     assert list(report.values.values()) == [COUNT // 4, 1, 3 / (COUNT // 4)]
-    repeated = metrik.Rankings([0, COUNT + 1], np.append(items, items[7]))
-    with pytest.raises(metrik.InputError) as caught:
-        metrik.evaluate(truth, repeated, "num_hits")
+    repeated = exactk.Rankings([0, COUNT + 1], np.append(items, items[7]))
+    with pytest.raises(exactk.InputError) as caught:
+        exactk.evaluate(truth, repeated, "num_hits")
     assert (caught.value.position, caught.value.count) == (COUNT, 1)
 
 
@@ -121,12 +121,12 @@ def test_f30_without_room_for_threads_the_caller_does_it_all() -> None:
 def test_f24_what_cannot_fit_is_refused_before_the_work() -> None:
     """Terabytes, that no machine has: refused as a CapacityError, which is a MemoryError."""
     users = 2_000_000
-    truth = metrik.Truth(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
-    rankings = metrik.Rankings(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
+    truth = exactk.Truth(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
+    rankings = exactk.Rankings(np.zeros(users + 1, np.int64), np.zeros(0, np.int64))
     metrics = f"dcg@[{','.join(map(str, range(1, 5_001)))}]"
     for options in ({"per_user": True}, {"groups": np.arange(users)}):
-        with pytest.raises(metrik.CapacityError, match="GB") as caught:
-            metrik.evaluate(truth, rankings, metrics, **options)
+        with pytest.raises(exactk.CapacityError, match="GB") as caught:
+            exactk.evaluate(truth, rankings, metrics, **options)
         assert isinstance(caught.value, MemoryError)
         assert caught.value.argument in options
 

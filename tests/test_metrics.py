@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import metrik
-from metrik._metrics import canonical_name, plan
+import exactk
+from exactk._metrics import canonical_name, plan
 from strategies import conventions, metric_strings, parameter_of, spelled
 
-STANDARD = metrik.conventions["standard"]
+STANDARD = exactk.conventions["standard"]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_several_cutoffs_and_repeats() -> None:
 
 
 @given(metric_strings(), conventions())
-def test_canonical_names_resolve_to_themselves(spelling: str, convention: metrik.Convention) -> None:
+def test_canonical_names_resolve_to_themselves(spelling: str, convention: exactk.Convention) -> None:
     (value,) = plan(spelling, convention)
     (again,) = plan(value.name, convention)
     assert again == value
@@ -77,42 +77,42 @@ def test_canonical_names_resolve_to_themselves(spelling: str, convention: metrik
      "P@5,recall@5", "recall(gain_table={0:1})", "recall(score_dtype=float32)", "recall(decimals=4.0)", "recall(decimals=-1)", "recall(decimals=16)", "recall(decimals=)"],
 )  # fmt: skip
 def test_spellings_that_are_none(spelling: str) -> None:
-    with pytest.raises(metrik.MetrikError) as caught:
-        metrik.evaluate([[1]], [[1]], spelling)
+    with pytest.raises(exactk.ExactkError) as caught:
+        exactk.evaluate([[1]], [[1]], spelling)
     assert caught.value.argument in {"metrics", "convention"}
 
 
 @given(st.text(max_size=30))
 def test_any_text_is_a_metric_or_an_error(text: str) -> None:
     try:
-        assert metrik.evaluate([[1]], [[1]], text).metrics
-    except metrik.MetrikError as error:
+        assert exactk.evaluate([[1]], [[1]], text).metrics
+    except exactk.ExactkError as error:
         assert error.argument in {"metrics", "convention"}  # noqa: PT017 - either outcome is right
 
 
 def test_a_misspelt_name_is_answered_with_a_suggestion() -> None:
-    with pytest.raises(metrik.InputError, match=r"did you mean 'ndcg'"):
-        metrik.evaluate([[1]], [[1]], "ndgc@10")
+    with pytest.raises(exactk.InputError, match=r"did you mean 'ndcg'"):
+        exactk.evaluate([[1]], [[1]], "ndgc@10")
 
 
 def test_a_set_of_metrics_has_no_order() -> None:
-    with pytest.raises(metrik.InputTypeError, match="in order"):
-        metrik.evaluate([[1]], [[1]], {"recall", "ndcg"})
+    with pytest.raises(exactk.InputTypeError, match="in order"):
+        exactk.evaluate([[1]], [[1]], {"recall", "ndcg"})
 
 
 def test_an_empty_list_of_metrics_is_an_error() -> None:
-    with pytest.raises(metrik.InputError, match="at least one metric"):
-        metrik.evaluate([[1]], [[1]], [])
+    with pytest.raises(exactk.InputError, match="at least one metric"):
+        exactk.evaluate([[1]], [[1]], [])
 
 
-@pytest.mark.parametrize("name", metrik.metrics)
+@pytest.mark.parametrize("name", exactk.metrics)
 def test_functions(name: str) -> None:
-    info = metrik.metrics[name]
-    function = getattr(metrik, name if info.pairwise else f"{name}_at_k")
+    info = exactk.metrics[name]
+    function = getattr(exactk, name if info.pairwise else f"{name}_at_k")
     truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
 
     def value_of(spelling: str) -> float:
-        (value,) = metrik.evaluate(truth, lists, spelling).values.values()
+        (value,) = exactk.evaluate(truth, lists, spelling).values.values()
         return value
 
     parameters = ["truth", "predictions"]
@@ -131,21 +131,21 @@ def test_functions(name: str) -> None:
 
 def test_functions_take_the_parameter_and_the_options() -> None:
     truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
-    expected = metrik.evaluate(truth, lists, "rbp@3(p=0.3)", weights=[1.0, 3.0], exclude=[[2], []])
-    assert metrik.rbp_at_k(truth, lists, 3, p=0.3, weights=[1.0, 3.0], exclude=[[2], []]) == expected["rbp@3(p=0.3)"]
-    with pytest.raises(metrik.InputError, match=r"^p: "):
-        metrik.rbp_at_k(truth, lists, 3, p=1.0)
-    with pytest.raises(metrik.InputError, match=r"^k: "):
-        metrik.rbp_at_k(truth, lists, 10**5000)
-    with pytest.raises(metrik.InputTypeError, match="one system"):
-        metrik.rbp_at_k(truth, {"a": lists}, 3)
+    expected = exactk.evaluate(truth, lists, "rbp@3(p=0.3)", weights=[1.0, 3.0], exclude=[[2], []])
+    assert exactk.rbp_at_k(truth, lists, 3, p=0.3, weights=[1.0, 3.0], exclude=[[2], []]) == expected["rbp@3(p=0.3)"]
+    with pytest.raises(exactk.InputError, match=r"^p: "):
+        exactk.rbp_at_k(truth, lists, 3, p=1.0)
+    with pytest.raises(exactk.InputError, match=r"^k: "):
+        exactk.rbp_at_k(truth, lists, 10**5000)
+    with pytest.raises(exactk.InputTypeError, match="one system"):
+        exactk.rbp_at_k(truth, {"a": lists}, 3)
 
 
 def test_a_parameter_without_a_default_must_be_given() -> None:
     truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
-    with pytest.raises(metrik.InputError, match=r"list_auc\(items=...\), which has no default"):
-        metrik.evaluate(truth, lists, "list_auc@3")
+    with pytest.raises(exactk.InputError, match=r"list_auc\(items=...\), which has no default"):
+        exactk.evaluate(truth, lists, "list_auc@3")
     with pytest.raises(TypeError, match="items"):
-        metrik.list_auc_at_k(truth, lists, 3)  # type: ignore[call-arg]
-    with pytest.raises(metrik.InputError, match=r"^items: .*a whole number"):
-        metrik.list_auc_at_k(truth, lists, 3, items=10.5)
+        exactk.list_auc_at_k(truth, lists, 3)  # type: ignore[call-arg]
+    with pytest.raises(exactk.InputError, match=r"^items: .*a whole number"):
+        exactk.list_auc_at_k(truth, lists, 3, items=10.5)

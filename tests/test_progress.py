@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import metrik
+import exactk
+from exactk import _progress
 from jobs import lasting, uniform
-from metrik import _progress
 
 Told = tuple[int, int | None]
 Call = Callable[..., Any]  # takes progress and num_threads
@@ -39,40 +39,40 @@ def in_groups(users: int) -> Call:
 
 def systems(users: int) -> Call:
     job = uniform(users, 20)
-    return partial(metrik.evaluate, job.truth, {"a": job.predictions, "b": job.predictions}, job.metrics)
+    return partial(exactk.evaluate, job.truth, {"a": job.predictions, "b": job.predictions}, job.metrics)
 
 
 def blocks(users: int) -> Call:
     job = uniform(100, 20)
-    return lambda **options: metrik.evaluate(
+    return lambda **options: exactk.evaluate(
         None, iter([(job.truth, job.predictions)] * (users // 100)), job.metrics, **options
     )
 
 
 def of_matrix(users: int) -> Call:
     job = uniform(users, 2)
-    return partial(metrik.evaluate, job.truth, matrix(users), FEW)
+    return partial(exactk.evaluate, job.truth, matrix(users), FEW)
 
 
 def of_candidates(users: int) -> Call:
-    return partial(metrik.evaluate, uniform(users, 2).truth, candidates(users), FEW)
+    return partial(exactk.evaluate, uniform(users, 2).truth, candidates(users), FEW)
 
 
 def best(users: int) -> Call:
-    return partial(metrik.topk, matrix(users), 5)
+    return partial(exactk.topk, matrix(users), 5)
 
 
 def best_candidates(users: int) -> Call:
-    return partial(metrik.topk, candidates(users), 5)
+    return partial(exactk.topk, candidates(users), 5)
 
 
 def matrix(users: int) -> Any:
     return np.broadcast_to(np.random.default_rng(7).random(ITEMS, np.float32), (users, ITEMS))
 
 
-def candidates(users: int) -> metrik.Candidates:
+def candidates(users: int) -> exactk.Candidates:
     items, scores = np.tile(np.arange(8), users), np.tile(np.random.default_rng(7).random(8), users)
-    return metrik.Candidates(np.arange(users + 1) * 8, items, scores)
+    return exactk.Candidates(np.arange(users + 1) * 8, items, scores)
 
 
 FORMS: dict[str, Callable[[int], Call]] = {
@@ -92,7 +92,7 @@ def between(calls: list[Told]) -> list[Told]:
 
 
 def same(one: Any, other: Any) -> bool:
-    if isinstance(one, metrik.TopK):
+    if isinstance(one, exactk.TopK):
         return bool(np.array_equal(one.ids, other.ids) and np.array_equal(one.scores, other.scores))
     return bool(one == other)
 
@@ -150,17 +150,17 @@ def test_what_a_callable_raises_ends_the_call(form: str, error: type[BaseExcepti
 
 def test_what_a_callable_raises_at_the_end_is_raised() -> None:
     with pytest.raises(ZeroDivisionError):
-        metrik.topk(SCORES, 1, progress=lambda *_: 1 // 0)
+        exactk.topk(SCORES, 1, progress=lambda *_: 1 // 0)
     with pytest.raises(ZeroDivisionError):
-        metrik.evaluate([[1]], [[1]], "P@1", progress=lambda done, _: 1 // (done - 1))
+        exactk.evaluate([[1]], [[1]], "P@1", progress=lambda done, _: 1 // (done - 1))
 
 
 def test_a_callable_may_evaluate_too() -> None:
-    reports: list[metrik.Report] = []
-    expected = metrik.evaluate([[1], [2]], [[1], [3]], "P@1")
+    reports: list[exactk.Report] = []
+    expected = exactk.evaluate([[1], [2]], [[1], [3]], "P@1")
 
     def tell(*_: Any) -> None:
-        reports.append(metrik.evaluate([[1], [2]], [[1], [3]], "P@1"))
+        reports.append(exactk.evaluate([[1], [2]], [[1], [3]], "P@1"))
 
     lasting(0.2).run(progress=tell, num_threads=1)
     assert len(reports) > 1
@@ -186,11 +186,11 @@ SCORES = np.array([[0.5, 0.7, 0.1]] * 3)
 
 @pytest.mark.usefixtures("eager")
 def test_the_reference_tells_of_each_user() -> None:
-    evaluate = metrik.reference.evaluate
+    evaluate = exactk.reference.evaluate
     each = [(1, 3), (2, 3), (3, 3)]
     assert told(partial(evaluate, TRUTH, LISTS, "P@1")) == each
     assert told(partial(evaluate, TRUTH, SCORES, ["P@1", "ndcg"])) == each
-    assert told(partial(metrik.reference.topk, SCORES, 2)) == each
+    assert told(partial(exactk.reference.topk, SCORES, 2)) == each
     # After a system or block it is told again, as the core may not have told of its last users.
     of_two = [(1, 6), (2, 6), (3, 6), (3, 6), (4, 6), (5, 6), (6, 6)]
     assert told(partial(evaluate, TRUTH, {"a": LISTS, "b": LISTS}, "P@1")) == of_two
@@ -201,20 +201,20 @@ def test_the_reference_tells_of_each_user() -> None:
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.filterwarnings("default:.* users have items of one score")
-@pytest.mark.parametrize("engine", [metrik, metrik.reference], ids=["core", "reference"])
+@pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
 def test_what_a_warning_of_ties_evaluates_is_not_told(engine: Any) -> None:
     constant = np.zeros((3, 3))
-    with pytest.warns(metrik.EvaluationWarning, match="items of one score"):
+    with pytest.warns(exactk.EvaluationWarning, match="items of one score"):
         calls = told(partial(engine.evaluate, TRUTH, constant, "P@1"))
     assert [done for done, _ in calls] == sorted({done for done, _ in calls})
-    with pytest.warns(metrik.EvaluationWarning, match="items of one score"):
+    with pytest.warns(exactk.EvaluationWarning, match="items of one score"):
         calls = told(partial(engine.evaluate, TRUTH, {"a": constant, "b": constant}, "P@1"))
     assert max(calls) == calls[-1] == (6, 6)
     assert calls.count((6, 6)) == 1
 
 
 @pytest.mark.filterwarnings("ignore:no user was evaluated")
-@pytest.mark.parametrize("engine", [metrik, metrik.reference], ids=["core", "reference"])
+@pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
 def test_no_users_are_finished_at_once(engine: Any) -> None:
     assert told(partial(engine.evaluate, [], [], "P@1")) == [(0, 0)]
     assert told(partial(engine.evaluate, [], {"a": [], "b": []}, "P@1")) == [(0, 0)]
@@ -224,26 +224,26 @@ def test_no_users_are_finished_at_once(engine: Any) -> None:
 
 def test_a_call_that_fails_does_not_tell_its_end() -> None:
     calls: list[Told] = []
-    with pytest.raises(metrik.InputError):
-        metrik.evaluate(TRUTH, [[1, 1]] * 3, "P@1", progress=lambda *numbers: calls.append(numbers))
+    with pytest.raises(exactk.InputError):
+        exactk.evaluate(TRUTH, [[1, 1]] * 3, "P@1", progress=lambda *numbers: calls.append(numbers))
     assert not calls
 
 
 def test_the_function_of_a_metric_tells_too() -> None:
-    assert told(partial(metrik.precision_at_k, TRUTH, LISTS, 1)) == [(3, 3)]
+    assert told(partial(exactk.precision_at_k, TRUTH, LISTS, 1)) == [(3, 3)]
 
 
 @pytest.mark.parametrize("wrong", [None, 0, 1, "bar", [], np.array([True])])
 def test_progress_is_a_bool_or_a_callable(wrong: Any) -> None:
     calls: list[Callable[..., object]] = [
-        partial(metrik.evaluate, TRUTH, LISTS, "P@1"),
-        partial(metrik.reference.evaluate, TRUTH, LISTS, "P@1"),
-        partial(metrik.precision_at_k, TRUTH, LISTS),
-        partial(metrik.topk, SCORES, 1),
-        partial(metrik.reference.topk, SCORES, 1),
+        partial(exactk.evaluate, TRUTH, LISTS, "P@1"),
+        partial(exactk.reference.evaluate, TRUTH, LISTS, "P@1"),
+        partial(exactk.precision_at_k, TRUTH, LISTS),
+        partial(exactk.topk, SCORES, 1),
+        partial(exactk.reference.topk, SCORES, 1),
     ]
     for call in calls:
-        with pytest.raises(metrik.InputTypeError, match="progress: expected True, False, or a callable") as caught:
+        with pytest.raises(exactk.InputTypeError, match="progress: expected True, False, or a callable") as caught:
             call(progress=wrong)
         assert caught.value.argument == "progress"
         call(progress=np.False_)
@@ -271,15 +271,15 @@ def all_of(screen: io.FileIO) -> str:
 
 def test_true_draws_a_bar_in_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     with terminal(monkeypatch) as seen:
-        expected = metrik.evaluate(TRUTH, LISTS, "P@1")
-        assert metrik.evaluate(TRUTH, LISTS, "P@1", progress=True) == expected
+        expected = exactk.evaluate(TRUTH, LISTS, "P@1")
+        assert exactk.evaluate(TRUTH, LISTS, "P@1", progress=True) == expected
         assert "3/3" in seen()
-        metrik.topk(SCORES, 1, progress=True)
+        exactk.topk(SCORES, 1, progress=True)
         assert "3/3" in seen()
-        metrik.evaluate(None, iter([(TRUTH, LISTS)] * 2), "P@1", progress=True)
+        exactk.evaluate(None, iter([(TRUTH, LISTS)] * 2), "P@1", progress=True)
         assert "6/6" in seen()
-        with pytest.raises(metrik.InputError):
-            metrik.evaluate(TRUTH, [[1, 1]] * 3, "P@1", progress=True)
+        with pytest.raises(exactk.InputError):
+            exactk.evaluate(TRUTH, [[1, 1]] * 3, "P@1", progress=True)
         drawn = seen()
         assert "3/3" not in drawn
         assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h"), "the cursor stays hidden"
@@ -290,12 +290,12 @@ def test_true_writes_nothing_where_stderr_is_no_terminal(monkeypatch: pytest.Mon
     monkeypatch.setenv("FORCE_COLOR", "1")  # which rich takes for a terminal
     for stderr in (io.StringIO(), None):
         monkeypatch.setattr(sys, "stderr", stderr)
-        assert metrik.evaluate(TRUTH, LISTS, "P@1", progress=True)["P@1"] == pytest.approx(1 / 3)
+        assert exactk.evaluate(TRUTH, LISTS, "P@1", progress=True)["P@1"] == pytest.approx(1 / 3)
         assert stderr is None or stderr.getvalue() == ""
 
 
 def test_without_its_library_a_bar_is_an_error_that_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rich", None)
-    with pytest.raises(ImportError, match=r"metrik\[progress\]"):
-        metrik.evaluate(TRUTH, LISTS, "P@1", progress=True)
-    assert told(partial(metrik.evaluate, TRUTH, LISTS, "P@1")) == [(3, 3)]
+    with pytest.raises(ImportError, match=r"exactk\[progress\]"):
+        exactk.evaluate(TRUTH, LISTS, "P@1", progress=True)
+    assert told(partial(exactk.evaluate, TRUTH, LISTS, "P@1")) == [(3, 3)]

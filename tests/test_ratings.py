@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-import metrik
+import exactk
 
 NAN = math.nan
 # The worked example: item 2 stands twice, and the last two rows have no actual rating.
@@ -19,8 +19,8 @@ PREDICTED = [4.9, 4.5, 4.3, 3.6, 3.4, 2.3, 5.0, NAN]
 
 
 def evaluated(convention: str, *metrics: str, **options: Any) -> list[float]:
-    truth, predictions = metrik.from_ratings(["ann"] * len(ITEMS), ITEMS, ACTUAL, PREDICTED, **options)
-    report = metrik.evaluate(truth, predictions, metrics, convention=convention)
+    truth, predictions = exactk.from_ratings(["ann"] * len(ITEMS), ITEMS, ACTUAL, PREDICTED, **options)
+    report = exactk.evaluate(truth, predictions, metrics, convention=convention)
     return [report[metric] for metric in report]
 
 
@@ -37,8 +37,8 @@ def test_thresholds_of_their_own() -> None:
 @pytest.mark.parametrize(("convention", "value"), [("surprise", 0.0), ("surprise_article", 1.0)])
 def test_limits(convention: str, value: float) -> None:
     """One user is recommended nothing, and the other has nothing relevant."""
-    truth, predictions = metrik.from_ratings([1, 1, 2, 2], [1, 2, 1, 2], [5, 4, 1, 2], [1, 2, 5, 4])
-    report = metrik.evaluate(truth, predictions, ["P@2", "R@2"], convention=convention, per_user=True)
+    truth, predictions = exactk.from_ratings([1, 1, 2, 2], [1, 2, 1, 2], [5, 4, 1, 2], [1, 2, 5, 4])
+    report = exactk.evaluate(truth, predictions, ["P@2", "R@2"], convention=convention, per_user=True)
     assert report.per_user["P@2"].tolist() == [value, 0]
     assert report.per_user["R@2"].tolist() == [0, value]
 
@@ -52,9 +52,9 @@ def test_columns_of_frames(frame: Any) -> None:
         "predicted": [5.0, 4.0, 5.0, 5.0],
     }
     table = frame(columns)
-    truth, predictions = metrik.from_ratings(*(table[name] for name in columns))
-    expected = metrik.from_ratings(*columns.values())
-    assert metrik.evaluate(truth, predictions, "P@2", convention="surprise", per_user=True) == metrik.evaluate(
+    truth, predictions = exactk.from_ratings(*(table[name] for name in columns))
+    expected = exactk.from_ratings(*columns.values())
+    assert exactk.evaluate(truth, predictions, "P@2", convention="surprise", per_user=True) == exactk.evaluate(
         *expected, "P@2", convention="surprise", per_user=True
     )
     assert truth.users is not None
@@ -62,19 +62,19 @@ def test_columns_of_frames(frame: Any) -> None:
 
 
 def test_unknown_rows_are_left_out_and_counted() -> None:
-    truth, predictions = metrik.from_ratings(["b", "a", "b", "c"], [1, 2, 3, 4], [5, 4, NAN, NAN], [5, 4, 5, 5])
-    report = metrik.evaluate(truth, predictions, "P@1", convention="surprise")
+    truth, predictions = exactk.from_ratings(["b", "a", "b", "c"], [1, 2, 3, 4], [5, 4, NAN, NAN], [5, 4, 5, 5])
+    report = exactk.evaluate(truth, predictions, "P@1", convention="surprise")
     assert report.counts["unknown_actual"] == 2
     assert report.users.tolist() == ["a", "b"]
     assert "2 unknown actual" in repr(report)
-    assert metrik.merge([report.state, report.state]).counts["unknown_actual"] == 4
-    again = metrik.evaluate(pickle.loads(pickle.dumps(truth)), predictions, "P@1", convention="surprise")  # noqa: S301
+    assert exactk.merge([report.state, report.state]).counts["unknown_actual"] == 4
+    again = exactk.evaluate(pickle.loads(pickle.dumps(truth)), predictions, "P@1", convention="surprise")  # noqa: S301
     assert again == report
 
 
 def test_equal_predictions_keep_the_order_of_the_rows() -> None:
-    truth, predictions = metrik.from_ratings([1, 1, 1], [9, 8, 7], [5, 1, 1], [4, 4, 4])
-    assert metrik.evaluate(truth, predictions, "P@1", convention="surprise")["P@1"] == 1
+    truth, predictions = exactk.from_ratings([1, 1, 1], [9, 8, 7], [5, 1, 1], [4, 4, 4])
+    assert exactk.evaluate(truth, predictions, "P@1", convention="surprise")["P@1"] == 1
 
 
 def test_rows_of_users_may_be_mixed() -> None:
@@ -84,8 +84,8 @@ def test_rows_of_users_may_be_mixed() -> None:
         source.integers(1, 11, 200) / 2,
         source.integers(1, 101, 200) / 20,
     )
-    truth, predictions = metrik.from_ratings(users, np.arange(200), actual, predicted)
-    report = metrik.evaluate(truth, predictions, ["P@5", "R@5"], convention="surprise", per_user=True)
+    truth, predictions = exactk.from_ratings(users, np.arange(200), actual, predicted)
+    report = exactk.evaluate(truth, predictions, ["P@5", "R@5"], convention="surprise", per_user=True)
     for row, user in enumerate(report.users):
         own = [i for i in np.argsort(-predicted, kind="stable") if users[i] == user]
         shown = [i for i in own[:5] if predicted[i] >= 3.5]
@@ -107,20 +107,20 @@ def test_rows_of_users_may_be_mixed() -> None:
     ],
 )
 def test_columns_that_are_none(arguments: tuple[Any, ...], argument: str) -> None:
-    with pytest.raises(metrik.MetrikError) as caught:
-        metrik.from_ratings(*arguments)
+    with pytest.raises(exactk.ExactkError) as caught:
+        exactk.from_ratings(*arguments)
     assert caught.value.argument == argument
 
 
 @pytest.mark.parametrize("option", ["threshold", "predicted_threshold"])
 @pytest.mark.parametrize("number", [NAN, "3.5", True])
 def test_thresholds_that_are_none(option: str, number: Any) -> None:
-    with pytest.raises(metrik.MetrikError) as caught:
-        metrik.from_ratings([1], [1], [1], [1], **{option: number})
+    with pytest.raises(exactk.ExactkError) as caught:
+        exactk.from_ratings([1], [1], [1], [1], **{option: number})
     assert caught.value.argument == option
 
 
 def test_a_prediction_that_is_nan_is_refused_where_it_is_ranked() -> None:
-    truth, predictions = metrik.from_ratings([1, 2], [1, 1], [4, 4], [4, NAN])
-    with pytest.raises(metrik.InputError, match="NaN at row 1, position 0"):
-        metrik.evaluate(truth, predictions, "P@1", convention="surprise")
+    truth, predictions = exactk.from_ratings([1, 2], [1, 1], [4, 4], [4, NAN])
+    with pytest.raises(exactk.InputError, match="NaN at row 1, position 0"):
+        exactk.evaluate(truth, predictions, "P@1", convention="surprise")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import metrik
+import exactk
 from strategies import Evaluation, evaluations, examples, spellings
 
 
@@ -22,18 +22,18 @@ def agree(core: float, reference: float) -> bool:
     return abs(core - reference) <= max(2 * math.ulp(reference), 2.0**-78)
 
 
-def outcome(evaluation: Evaluation, evaluate: Any) -> metrik.Report | metrik.InputError:
+def outcome(evaluation: Evaluation, evaluate: Any) -> exactk.Report | exactk.InputError:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", metrik.EvaluationWarning)
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
         try:
             return evaluation.run(evaluate, per_user=True)
-        except metrik.InputError as error:
+        except exactk.InputError as error:
             return error
 
 
 def assert_same(evaluation: Evaluation) -> None:
-    core, reference = (outcome(evaluation, evaluate) for evaluate in (metrik.evaluate, metrik.reference.evaluate))
-    if isinstance(reference, metrik.InputError) or isinstance(core, metrik.InputError):
+    core, reference = (outcome(evaluation, evaluate) for evaluate in (exactk.evaluate, exactk.reference.evaluate))
+    if isinstance(reference, exactk.InputError) or isinstance(core, exactk.InputError):
         assert type(core) is type(reference), (core, reference)
         places = [(e.argument, e.row, e.position, e.count) for e in (core, reference)]  # type: ignore[union-attr]
         assert places[0] == places[1], (core, reference)
@@ -58,7 +58,7 @@ def test_core_equals_reference(evaluation: Evaluation) -> None:
     assert_same(evaluation)
 
 
-@pytest.mark.parametrize("name", metrik.metrics)
+@pytest.mark.parametrize("name", exactk.metrics)
 @settings(max_examples=examples(150))
 @given(data=st.data())
 def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> None:
@@ -71,8 +71,8 @@ def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> No
 @given(evaluations(min_users=1))
 def test_macro_value_is_the_mean_of_the_per_user_values(evaluation: Evaluation) -> None:
     """The reference's mean is by exact integers, as the core's: here is a third way."""
-    report = outcome(Evaluation(evaluation.truth, evaluation.predictions, evaluation.metrics), metrik.evaluate)
-    if isinstance(report, metrik.InputError):
+    report = outcome(Evaluation(evaluation.truth, evaluation.predictions, evaluation.metrics), exactk.evaluate)
+    if isinstance(report, exactk.InputError):
         return
     for name in report.metrics:
         if "average=" in name:
@@ -90,31 +90,31 @@ def test_discounts_are_correctly_rounded(kind: str) -> None:
     metric = f"dcg(discount={kind})"
     core, reference = (
         evaluate([[0]] * len(ranks), predictions, metric, per_user=True).per_user[metric]
-        for evaluate in (metrik.evaluate, metrik.reference.evaluate)
+        for evaluate in (exactk.evaluate, exactk.reference.evaluate)
     )
     assert core.tolist() == reference.tolist()
 
 
-TRUTH = metrik.Truth([0, 2, 3], [1, 4, 21])
-GRADED = metrik.Truth([0, 2, 3], [1, 4, 21], [1.0, 2.5, 3.0])
-LISTS = metrik.Rankings([0, 3, 5], [4, 2, 1, 3, 21])
+TRUTH = exactk.Truth([0, 2, 3], [1, 4, 21])
+GRADED = exactk.Truth([0, 2, 3], [1, 4, 21], [1.0, 2.5, 3.0])
+LISTS = exactk.Rankings([0, 3, 5], [4, 2, 1, 3, 21])
 
 
 @pytest.mark.parametrize(
     "lists",
     [
-        metrik.Rankings([1, 3, 5], [4, 2, 1, 3, 21]),
-        metrik.Rankings([0, 5, 3], [4, 2, 1, 3, 21]),
-        metrik.Rankings([0, 3, 4], [4, 2, 1, 3, 21]),
-        metrik.Rankings([0, 5], [4, 2, 1, 3, 21]),
-        metrik.Rankings([0, 3, 5], [4, 2, 1, 3, -21]),
-        metrik.Rankings([0, 3, 5], [4, 2, 1, 3, 21], present=[True, False]),
+        exactk.Rankings([1, 3, 5], [4, 2, 1, 3, 21]),
+        exactk.Rankings([0, 5, 3], [4, 2, 1, 3, 21]),
+        exactk.Rankings([0, 3, 4], [4, 2, 1, 3, 21]),
+        exactk.Rankings([0, 5], [4, 2, 1, 3, 21]),
+        exactk.Rankings([0, 3, 5], [4, 2, 1, 3, -21]),
+        exactk.Rankings([0, 3, 5], [4, 2, 1, 3, 21], present=[True, False]),
     ],
     ids=["not from 0", "decreasing", "too short", "another number of users", "negative", "items of nobody"],
 )
-def test_lists_are_refused_alike(lists: metrik.Rankings) -> None:
+def test_lists_are_refused_alike(lists: exactk.Rankings) -> None:
     evaluation = Evaluation(TRUTH, lists, ["recall@3"])
-    assert isinstance(outcome(evaluation, metrik.evaluate), metrik.InputError)
+    assert isinstance(outcome(evaluation, exactk.evaluate), exactk.InputError)
     assert_same(evaluation)
 
 
@@ -133,9 +133,9 @@ def test_lists_are_refused_alike(lists: metrik.Rankings) -> None:
     ],
 )
 def test_rules_are_refused_alike(metric: str, fields: dict[str, Any]) -> None:
-    convention = metrik.conventions["standard"].replace(**fields)
+    convention = exactk.conventions["standard"].replace(**fields)
     evaluation = Evaluation(TRUTH, LISTS, [metric], {"convention": convention})
-    assert isinstance(outcome(evaluation, metrik.evaluate), metrik.InputError)
+    assert isinstance(outcome(evaluation, exactk.evaluate), exactk.InputError)
     assert_same(evaluation)
 
 

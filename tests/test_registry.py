@@ -6,26 +6,26 @@ from pathlib import Path
 
 import pytest
 
-import metrik
+import exactk
 
 ROOT = Path(__file__).parent.parent
 
 
 def test_the_reference_defines_every_metric() -> None:
-    assert set(metrik.reference.metrics) == set(metrik.metrics)
+    assert set(exactk.reference.metrics) == set(exactk.metrics)
 
 
-@pytest.mark.parametrize("name", metrik.metrics)
+@pytest.mark.parametrize("name", exactk.metrics)
 def test_every_metric_is_everywhere(name: str) -> None:
-    info = metrik.metrics[name]
+    info = exactk.metrics[name]
     assert all([info.summary, info.formula, info.source])
     function = name if info.pairwise else f"{name}_at_k"
-    assert callable(getattr(metrik, function))
-    assert function in metrik.__all__
+    assert callable(getattr(exactk, function))
+    assert function in exactk.__all__
     assert f"| {name} |" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_names_and_aliases_are_unique_and_lower_case() -> None:
-    names = [name for info in metrik.metrics.values() for name in (info.name, *info.aliases)]
+    names = [name for info in exactk.metrics.values() for name in (info.name, *info.aliases)]
     assert len(names) == len(set(names))
     assert all(name == name.lower() for name in names)

@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import metrik
+import exactk
 from strategies import Evaluation, evaluations, examples
 from test_laws import run
 
-TRUTH = metrik.Truth([0, 2, 3, 3], [1, 4, 21], users=["ann", "bob", "cy"])
+TRUTH = exactk.Truth([0, 2, 3, 3], [1, 4, 21], users=["ann", "bob", "cy"])
 LISTS = [[4, 2, 1], [3, 21], [5]]
 
 
 @pytest.fixture
-def report() -> metrik.Report:
-    return metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=["x", "y", "y"], per_user=True)
+def report() -> exactk.Report:
+    return exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=["x", "y", "y"], per_user=True)
 
 
-def test_look_up(report: metrik.Report) -> None:
+def test_look_up(report: exactk.Report) -> None:
     assert report.metrics == ("precision@2", "ndcg@2")
     assert report["nDCG@2"] == report.values["ndcg@2"]
     assert report.per_user["P@2"].tolist()[:2] == [0.5, 0.5]
@@ -47,11 +47,11 @@ def test_look_up(report: metrik.Report) -> None:
 
 def test_per_user_values_must_be_asked_for() -> None:
     with pytest.raises(KeyError, match="per_user=True"):
-        metrik.evaluate(TRUTH, LISTS, "P@2").per_user["P@2"]
+        exactk.evaluate(TRUTH, LISTS, "P@2").per_user["P@2"]
 
 
 def test_standard_deviation() -> None:
-    report = metrik.evaluate([[1]] * 4, [[1], [1], [2], [1]], ["P@1", "P@1(average=micro)"])
+    report = exactk.evaluate([[1]] * 4, [[1], [1], [2], [1]], ["P@1", "P@1(average=micro)"])
     assert report.standard_deviation["P@1"] == pytest.approx(np.std([1, 1, 0, 1]), rel=1e-12)
     assert math.isnan(report.standard_deviation["P@1(average=micro)"])
 
@@ -60,22 +60,22 @@ def test_standard_deviation() -> None:
 def test_equal_values_do_not_deviate(options: dict[str, Any]) -> None:
     """Sums of squares are exact: their difference cancels to 0, not to the root of a rounding."""
     lists = [[2, 3, 4, 5, 6, 7, 1]] * 3
-    report = metrik.evaluate([[1]] * 3, lists, ["mrr", "dcg"], **options)
+    report = exactk.evaluate([[1]] * 3, lists, ["mrr", "dcg"], **options)
     assert list(report.standard_deviation.values()) == [0.0, 0.0]
 
 
 def test_weights() -> None:
-    report = metrik.evaluate([[1]] * 3, [[1], [2], [1]], ["P@1", "P@1(average=micro)"], weights=[1.0, 2.0, 0.5])
+    report = exactk.evaluate([[1]] * 3, [[1], [2], [1]], ["P@1", "P@1(average=micro)"], weights=[1.0, 2.0, 0.5])
     assert list(report.values.values()) == [1.5 / 3.5, 1.5 / 3.5]
-    with pytest.warns(metrik.EvaluationWarning, match="weight"):
-        nobody = metrik.evaluate([[1]], [[1]], "P@1", weights=[0.0])
+    with pytest.warns(exactk.EvaluationWarning, match="weight"):
+        nobody = exactk.evaluate([[1]], [[1]], "P@1", weights=[0.0])
     assert math.isnan(nobody["P@1"])
 
 
 def test_undefined_ratios() -> None:
-    convention = metrik.conventions["standard"].replace(empty_truth="compute")
+    convention = exactk.conventions["standard"].replace(empty_truth="compute")
     values = {
-        undefined: metrik.evaluate([[1], []], [[1], [2]], "R@1", convention=convention.replace(undefined=undefined))
+        undefined: exactk.evaluate([[1], []], [[1], [2]], "R@1", convention=convention.replace(undefined=undefined))
         for undefined in ("zero", "one", "nan", "skip")
     }
     means = {undefined: report["R@1"] for undefined, report in values.items()}
@@ -84,7 +84,7 @@ def test_undefined_ratios() -> None:
     assert values["skip"].counts["evaluated"]["R@1"] == 1
 
 
-def test_immutable(report: metrik.Report) -> None:
+def test_immutable(report: exactk.Report) -> None:
     with pytest.raises(AttributeError):
         report.state = None  # type: ignore[assignment,misc]
     with pytest.raises(TypeError):
@@ -100,46 +100,46 @@ def test_immutable(report: metrik.Report) -> None:
 def test_json_and_pickle_give_the_report_back(evaluation: Evaluation) -> None:
     report = run(evaluation, per_user=len(evaluation.metrics) > 1)
     written = report.to_json()
-    assert metrik.Report.from_json(written) == report
+    assert exactk.Report.from_json(written) == report
     assert pickle.loads(pickle.dumps(report)) == report  # noqa: S301 - just written
-    assert hash(metrik.Report.from_json(written)) == hash(report)
+    assert hash(exactk.Report.from_json(written)) == hash(report)
     strict = json.loads(written, parse_constant=pytest.fail)
     assert [math.nan if v is None else v for v in strict["values"].values()] == pytest.approx(
         list(report.values.values()), rel=0, nan_ok=True
     )
 
 
-def test_json_means_the_same_in_any_order_of_its_keys(report: metrik.Report) -> None:
+def test_json_means_the_same_in_any_order_of_its_keys(report: exactk.Report) -> None:
     text = json.dumps(json.loads(report.to_json()), sort_keys=True)
-    assert metrik.Report.from_json(text) == report
+    assert exactk.Report.from_json(text) == report
 
 
 @pytest.mark.parametrize("users", [np.array([1, 2**64 - 1, 5], np.uint64), ["a", "b", "c"], [-1, 2, 3]])
 def test_keys_of_users_survive_json(users: Any) -> None:
-    truth = metrik.Truth([0, 1, 2, 3], [1, 2, 3], users=users)
-    report = metrik.evaluate(truth, [[1], [2], [3]], "P@1")
-    again = metrik.Report.from_json(report.to_json())
+    truth = exactk.Truth([0, 1, 2, 3], [1, 2, 3], users=users)
+    report = exactk.evaluate(truth, [[1], [2], [3]], "P@1")
+    again = exactk.Report.from_json(report.to_json())
     assert again == report
     assert again.users.tolist() == list(users)
 
 
 @pytest.mark.parametrize("users", [[1, "a"], [1.5, 2.5], [True, False], [None, None], np.array([1, 2], "M8[s]")])
 def test_keys_are_integers_or_strings(users: Any) -> None:
-    with pytest.raises(metrik.InputTypeError, match="integers or strings"):
-        metrik.Truth([0, 1, 2], [1, 2], users=users)
-    with pytest.raises(metrik.InputTypeError, match="integers or strings"):
-        metrik.evaluate([[1], [2]], [[1], [2]], "P@1", groups=users)
+    with pytest.raises(exactk.InputTypeError, match="integers or strings"):
+        exactk.Truth([0, 1, 2], [1, 2], users=users)
+    with pytest.raises(exactk.InputTypeError, match="integers or strings"):
+        exactk.evaluate([[1], [2]], [[1], [2]], "P@1", groups=users)
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "{", '{"state": {}, "users": null, "per_user": {}}'])
 def test_other_json_is_refused(text: str) -> None:
-    with pytest.raises(metrik.InputError):
-        metrik.Report.from_json(text)
+    with pytest.raises(exactk.InputError):
+        exactk.Report.from_json(text)
 
 
-def test_reports_that_differ_are_not_equal(report: metrik.Report) -> None:
-    assert report != metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=["x", "y", "y"])
-    assert report != metrik.evaluate(TRUTH, [*LISTS[:2], []], ["P@2", "ndcg@2"], groups=["x", "y", "y"], per_user=True)
+def test_reports_that_differ_are_not_equal(report: exactk.Report) -> None:
+    assert report != exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=["x", "y", "y"])
+    assert report != exactk.evaluate(TRUTH, [*LISTS[:2], []], ["P@2", "ndcg@2"], groups=["x", "y", "y"], per_user=True)
     assert report != "report"
 
 
@@ -150,7 +150,7 @@ ndcg@2       0.6220  0.0089          2        1
 convention standard; 3 users, 1 empty truth"""
 
 
-def test_as_text(report: metrik.Report) -> None:
+def test_as_text(report: exactk.Report) -> None:
     assert repr(report) == TEXT
     assert report.to_markdown().splitlines()[:3] == [
         "| metric | value | std | evaluated | skipped |",
@@ -163,7 +163,7 @@ def test_as_text(report: metrik.Report) -> None:
 
 
 @pytest.mark.parametrize("table", ["values", "per_user", "by_group"])
-def test_as_frames(report: metrik.Report, table: Any) -> None:
+def test_as_frames(report: exactk.Report, table: Any) -> None:
     pandas, polars, arrow = report.to_pandas(table), report.to_polars(table), report.to_arrow(table)
     assert list(pandas.columns) == polars.columns == arrow.column_names
     expected = {
@@ -178,23 +178,23 @@ def test_as_frames(report: metrik.Report, table: Any) -> None:
         assert (first, second) == ([{"values": "precision@2", "per_user": "ann", "by_group": "x"}[table]], [0.5])
 
 
-def test_an_unknown_table_is_an_error(report: metrik.Report) -> None:
-    with pytest.raises(metrik.InputError, match="per_user=True"):
-        metrik.evaluate(TRUTH, LISTS, "P@1").to_pandas("per_user")
-    with pytest.raises(metrik.InputError, match="table"):
+def test_an_unknown_table_is_an_error(report: exactk.Report) -> None:
+    with pytest.raises(exactk.InputError, match="per_user=True"):
+        exactk.evaluate(TRUTH, LISTS, "P@1").to_pandas("per_user")
+    with pytest.raises(exactk.InputError, match="table"):
         report.to_pandas("users")  # type: ignore[arg-type]
 
 
 def test_frames_are_imported_only_when_asked_for() -> None:
-    code = "import sys, metrik; metrik.evaluate([[1]], [[1]], 'P@1'); print({'pandas', 'polars', 'pyarrow', 'scipy'} & set(sys.modules))"
+    code = "import sys, exactk; exactk.evaluate([[1]], [[1]], 'P@1'); print({'pandas', 'polars', 'pyarrow', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - own code
     assert done.stdout.strip() == "set()"
 
 
 def test_comparison_of_systems() -> None:
-    comparison = metrik.evaluate(TRUTH, {"one": LISTS, "other": [[1, 4], None, []]}, ["P@2", "R@2(missing_list=skip)"])
+    comparison = exactk.evaluate(TRUTH, {"one": LISTS, "other": [[1, 4], None, []]}, ["P@2", "R@2(missing_list=skip)"])
     assert list(comparison) == ["one", "other"]
-    assert comparison["one"] == metrik.evaluate(TRUTH, LISTS, ["P@2", "R@2(missing_list=skip)"])
+    assert comparison["one"] == exactk.evaluate(TRUTH, LISTS, ["P@2", "R@2(missing_list=skip)"])
     assert comparison["other"]["P@2"] == 0.5
     assert repr(comparison).splitlines() == [
         "metric                          one   other  evaluated  skipped",
@@ -204,29 +204,29 @@ def test_comparison_of_systems() -> None:
     ]
     assert comparison.to_markdown().startswith("| metric | one | other |")
     assert "tabular" in comparison.to_latex()
-    with pytest.raises(metrik.InputError, match="system"):
-        metrik.evaluate(TRUTH, {}, "P@1")
-    with pytest.raises(metrik.InputTypeError, match="system"):
-        metrik.evaluate(TRUTH, {3: LISTS}, "P@1")
+    with pytest.raises(exactk.InputError, match="system"):
+        exactk.evaluate(TRUTH, {}, "P@1")
+    with pytest.raises(exactk.InputTypeError, match="system"):
+        exactk.evaluate(TRUTH, {3: LISTS}, "P@1")
 
 
 @pytest.fixture
-def comparison() -> metrik.Comparison:
-    return metrik.evaluate(
+def comparison() -> exactk.Comparison:
+    return exactk.evaluate(
         TRUTH, {"one": LISTS, "other": [[1, 4], None, []]}, ["P@2", "mrr"], groups=["x", "y", "y"], per_user=True
     )
 
 
-def test_a_comparison_equals_its_round_trip(comparison: metrik.Comparison) -> None:
-    assert metrik.Comparison.from_json(comparison.to_json()) == comparison
+def test_a_comparison_equals_its_round_trip(comparison: exactk.Comparison) -> None:
+    assert exactk.Comparison.from_json(comparison.to_json()) == comparison
     assert list(json.loads(comparison.to_json())) == ["one", "other"]
     for text in ("{", "[]", "{}", '{"one": {}}'):
-        with pytest.raises(metrik.InputError):
-            metrik.Comparison.from_json(text)
+        with pytest.raises(exactk.InputError):
+            exactk.Comparison.from_json(text)
 
 
 @pytest.mark.parametrize("table", ["values", "per_user", "by_group"])
-def test_a_comparison_as_frames(comparison: metrik.Comparison, table: Any) -> None:
+def test_a_comparison_as_frames(comparison: exactk.Comparison, table: Any) -> None:
     """They are those of the reports, one below the other."""
     pandas, polars, arrow = (getattr(comparison, f"to_{kind}")(table) for kind in ("pandas", "polars", "arrow"))
     expected = {name: np.array(column).tolist() for name, column in comparison.columns(table).items()}
@@ -242,7 +242,7 @@ def test_a_comparison_as_frames(comparison: metrik.Comparison, table: Any) -> No
 
 
 @pytest.mark.parametrize("table", ["values", "per_user", "by_group"])
-def test_as_csv(report: metrik.Report, comparison: metrik.Comparison, table: Any) -> None:
+def test_as_csv(report: exactk.Report, comparison: exactk.Comparison, table: Any) -> None:
     """Numbers are in full: what is read again is equal."""
     for result in (report, comparison):
         header, *rows = csv.reader(io.StringIO(result.to_csv(table)))
@@ -253,8 +253,8 @@ def test_as_csv(report: metrik.Report, comparison: metrik.Comparison, table: Any
             np.testing.assert_array_equal(read, columns[name])
 
 
-def named(*systems: str) -> metrik.Comparison:
-    return metrik.evaluate([[1]], {system: [[1]] for system in systems}, "P@1")
+def named(*systems: str) -> exactk.Comparison:
+    return exactk.evaluate([[1]], {system: [[1]] for system in systems}, "P@1")
 
 
 def test_f34_latex_commands_and_comments_in_names_are_text() -> None:
@@ -290,7 +290,7 @@ def test_f34_markdown_cells_cannot_end_early() -> None:
 )
 def test_f34_csv_is_quoted_and_no_formula(name: str, written: str) -> None:
     assert named(name).to_csv().partition("\n")[2].startswith(f"{written},precision@1,1.0,")
-    users = metrik.evaluate(metrik.Truth([0, 1], [1], users=[name]), [[1]], "P@1", per_user=True)
+    users = exactk.evaluate(exactk.Truth([0, 1], [1], users=[name]), [[1]], "P@1", per_user=True)
     assert users.to_csv("per_user") == f"user,precision@1\n{written},1.0\n"
 
 
@@ -305,38 +305,38 @@ def test_f34_control_characters_do_not_reach_a_terminal() -> None:
     assert shown.replace("\\", "\\\\") in comparison.to_markdown()
 
 
-def test_merge_refuses_other_plans(report: metrik.Report) -> None:
+def test_merge_refuses_other_plans(report: exactk.Report) -> None:
     for other, what in [
-        (metrik.evaluate(TRUTH, LISTS, ["P@2"], groups=["x", "y", "y"]), "metrics"),
-        (metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"]), "groups"),
-        (metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3], weights=[1, 1, 1]), "weighted"),
-        (metrik.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3], convention="capped"), "recall_over"),
-        (metrik.reference.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3]), "reference"),
+        (exactk.evaluate(TRUTH, LISTS, ["P@2"], groups=["x", "y", "y"]), "metrics"),
+        (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"]), "groups"),
+        (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3], weights=[1, 1, 1]), "weighted"),
+        (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3], convention="capped"), "recall_over"),
+        (exactk.reference.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3]), "reference"),
     ]:
-        with pytest.raises(metrik.StateMismatchError, match=what):
-            metrik.merge([report, other])
-    unnamed = metrik.evaluate([[1]], [[1]], ["P@2", "ndcg@2"], groups=[1], per_user=True)
-    with pytest.raises(metrik.StateMismatchError, match="keys of users"):
-        metrik.merge([report, unnamed])
-    with pytest.raises(metrik.InputError):
-        metrik.merge([])
-    with pytest.raises(metrik.InputTypeError):
-        metrik.merge(report)  # type: ignore[arg-type]
-    with pytest.raises(metrik.InputTypeError):
-        metrik.merge([report, 3])  # type: ignore[list-item]
+        with pytest.raises(exactk.StateMismatchError, match=what):
+            exactk.merge([report, other])
+    unnamed = exactk.evaluate([[1]], [[1]], ["P@2", "ndcg@2"], groups=[1], per_user=True)
+    with pytest.raises(exactk.StateMismatchError, match="keys of users"):
+        exactk.merge([report, unnamed])
+    with pytest.raises(exactk.InputError):
+        exactk.merge([])
+    with pytest.raises(exactk.InputTypeError):
+        exactk.merge(report)  # type: ignore[arg-type]
+    with pytest.raises(exactk.InputTypeError):
+        exactk.merge([report, 3])  # type: ignore[list-item]
 
 
-def test_damaged_states_are_refused(report: metrik.Report) -> None:
+def test_damaged_states_are_refused(report: exactk.Report) -> None:
     data = report.state.to_bytes()
-    assert metrik.State.from_bytes(data) == report.state
+    assert exactk.State.from_bytes(data) == report.state
     for end in range(0, len(data), 37):
-        with pytest.raises(metrik.InputError):
-            metrik.State.from_bytes(data[:end])
+        with pytest.raises(exactk.InputError):
+            exactk.State.from_bytes(data[:end])
     for place in range(0, len(data), 37):
         damaged = bytearray(data)
         damaged[place] ^= 4
-        with pytest.raises(metrik.InputError):
-            metrik.State.from_bytes(bytes(damaged))
+        with pytest.raises(exactk.InputError):
+            exactk.State.from_bytes(bytes(damaged))
 
 
 @pytest.mark.parametrize(
@@ -350,17 +350,17 @@ def test_damaged_states_are_refused(report: metrik.Report) -> None:
         ("users", None),
     ],
 )
-def test_counts_that_no_report_can_show(report: metrik.Report, name: str, count: object) -> None:
+def test_counts_that_no_report_can_show(report: exactk.Report, name: str, count: object) -> None:
     state = report.state.to_dict()
     state["counts"] = {**state["counts"], name: count}
-    with pytest.raises(metrik.InputError, match=r"what State\.to_dict returned"):
-        metrik.State.from_dict(state)
+    with pytest.raises(exactk.InputError, match=r"what State\.to_dict returned"):
+        exactk.State.from_dict(state)
     del state["counts"]["users"]
-    with pytest.raises(metrik.InputError, match=r"what State\.to_dict returned"):
-        metrik.State.from_dict(state)
+    with pytest.raises(exactk.InputError, match=r"what State\.to_dict returned"):
+        exactk.State.from_dict(state)
 
 
 def test_text_is_escaped() -> None:
-    comparison = metrik.evaluate([[1]], {"a|b_c & 5%": [[1]]}, "P@1")
+    comparison = exactk.evaluate([[1]], {"a|b_c & 5%": [[1]]}, "P@1")
     assert r"a\|b_c & 5%" in comparison.to_markdown()
     assert r"a|b\_c \& 5\%" in comparison.to_latex()

@@ -10,25 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import metrik
+import exactk
 from strategies import Evaluation, candidates, examples, score_matrices
 from test_reference import outcome
 
-NARROW = metrik.conventions["standard"].replace(score_dtype="float32")
-NATIVE = metrik.conventions["standard"]
+NARROW = exactk.conventions["standard"].replace(score_dtype="float32")
+NATIVE = exactk.conventions["standard"]
 TRUTH = [[0, 3], [1], [2, 30]]
 HUGE = float(np.finfo(np.float32).max)
 
 
-def as_candidates(values: Any, min_score: float | None = None) -> metrik.Candidates:
-    return metrik.Candidates([0, len(values)], range(len(values)), values, min_score)
+def as_candidates(values: Any, min_score: float | None = None) -> exactk.Candidates:
+    return exactk.Candidates([0, len(values)], range(len(values)), values, min_score)
 
 
-KINDS = [lambda values, least=None: metrik.Scores(values[None], least), as_candidates]
+KINDS = [lambda values, least=None: exactk.Scores(values[None], least), as_candidates]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=["matrix", "candidates"])
-@pytest.mark.parametrize("evaluate", [metrik.evaluate, metrik.reference.evaluate], ids=["core", "reference"])
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
 @pytest.mark.parametrize(
     ("values", "tied"),
     [
@@ -60,7 +60,7 @@ def test_scores_that_differ_by_less_are_tied(kind: Any, evaluate: Any, values: A
 def test_min_score_is_narrowed_too(kind: Any, least: float, recommended: int) -> None:
     """0.7 is less than itself as float32: an item that reaches the threshold stays."""
     values = np.array([0.5, 0.7, 0.9])
-    for evaluate in (metrik.evaluate, metrik.reference.evaluate):
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
         report = evaluate([[1]], kind(values, least), "num_recommended", convention=NARROW)
         assert report["num_recommended"] == recommended
 
@@ -75,27 +75,27 @@ def narrow(array: Any) -> Any:
 def test_any_matrix_is_ranked_as_if_it_were_narrow(matrix: Any, nan: str) -> None:
     metrics = ["ndcg@3", "auc", "recall@5(ties=expected)"]
     found, expected = (
-        outcome(Evaluation(TRUTH, scores, metrics, {"convention": convention.replace(nan=nan)}), metrik.evaluate)
-        for scores, convention in ((metrik.Scores(matrix), NARROW), (metrik.Scores(narrow(matrix)), NATIVE))
+        outcome(Evaluation(TRUTH, scores, metrics, {"convention": convention.replace(nan=nan)}), exactk.evaluate)
+        for scores, convention in ((exactk.Scores(matrix), NARROW), (exactk.Scores(narrow(matrix)), NATIVE))
     )
     assert same(found, expected)
 
 
 @settings(max_examples=examples(150))
 @given(candidates(3), st.sampled_from(["raise", "last"]))
-def test_any_candidates_are_ranked_as_if_they_were_narrow(drawn: metrik.Candidates, nan: str) -> None:
+def test_any_candidates_are_ranked_as_if_they_were_narrow(drawn: exactk.Candidates, nan: str) -> None:
     least = None if drawn.min_score is None else float(narrow(np.array(drawn.min_score)))
     metrics = ["ndcg@3", "recall"]
-    other = metrik.Candidates(drawn.indptr, drawn.items, narrow(drawn.scores), least, drawn.present)
+    other = exactk.Candidates(drawn.indptr, drawn.items, narrow(drawn.scores), least, drawn.present)
     found, expected = (
-        outcome(Evaluation(TRUTH, scores, metrics, {"convention": convention.replace(nan=nan)}), metrik.evaluate)
+        outcome(Evaluation(TRUTH, scores, metrics, {"convention": convention.replace(nan=nan)}), exactk.evaluate)
         for scores, convention in ((drawn, NARROW), (other, NATIVE))
     )
     assert same(found, expected)
 
 
 def same(found: Any, expected: Any) -> bool:
-    if isinstance(found, metrik.InputError) or isinstance(expected, metrik.InputError):
+    if isinstance(found, exactk.InputError) or isinstance(expected, exactk.InputError):
         return str(found) == str(expected)
     same_users = np.array_equal(found.table, expected.table, equal_nan=True)
     return same_users and found.counts == expected.counts and found.state.totals == expected.state.totals
@@ -104,24 +104,24 @@ def same(found: Any, expected: Any) -> bool:
 def test_blocks_and_systems_are_narrowed_too() -> None:
     scores = np.array([[1.0, 1.0 + 1e-9]])
     metric = "precision@1(ties=expected)"
-    blocks = metrik.evaluate(None, iter([([[1]], scores)]), metric, convention=NARROW)
-    systems = metrik.evaluate([[1]], {"one": scores, "other": [[1]]}, metric, convention=NARROW)
+    blocks = exactk.evaluate(None, iter([([[1]], scores)]), metric, convention=NARROW)
+    systems = exactk.evaluate([[1]], {"one": scores, "other": [[1]]}, metric, convention=NARROW)
     assert (blocks[metric], systems["one"][metric], systems["other"][metric]) == (0.5, 0.5, 1.0)
 
 
 def test_it_holds_for_all_values_and_stands_in_the_report() -> None:
-    report = metrik.evaluate([[1]], np.array([[1.0, 1.0 + 1e-9]]), "precision@1(ties=expected)", convention=NARROW)
+    report = exactk.evaluate([[1]], np.array([[1.0, 1.0 + 1e-9]]), "precision@1(ties=expected)", convention=NARROW)
     assert report.convention.diff("standard") == {"score_dtype": ("float32", "native")}
-    assert metrik.Report.from_json(report.to_json()).convention.score_dtype == "float32"
-    native = metrik.evaluate([[1]], np.array([[1.0, 2.0]]), "precision@1(ties=expected)")
-    with pytest.raises(metrik.StateMismatchError, match="score_dtype"):
-        metrik.merge([report, native])
-    with pytest.raises(metrik.InputError, match="score_dtype in the convention, for all metrics"):
-        metrik.evaluate([[1]], [[1]], "precision@1(score_dtype=float32)")
-    with pytest.raises(metrik.InputError, match="score_dtype for all metrics, and in no overrides"):
+    assert exactk.Report.from_json(report.to_json()).convention.score_dtype == "float32"
+    native = exactk.evaluate([[1]], np.array([[1.0, 2.0]]), "precision@1(ties=expected)")
+    with pytest.raises(exactk.StateMismatchError, match="score_dtype"):
+        exactk.merge([report, native])
+    with pytest.raises(exactk.InputError, match="score_dtype in the convention, for all metrics"):
+        exactk.evaluate([[1]], [[1]], "precision@1(score_dtype=float32)")
+    with pytest.raises(exactk.InputError, match="score_dtype for all metrics, and in no overrides"):
         NATIVE.replace(overrides={"ndcg": {"score_dtype": "float32"}})
 
 
 def test_nan_stays_nan() -> None:
-    with pytest.raises(metrik.InputError, match="NaN"):
-        metrik.evaluate([[1]], np.array([[1.0, math.nan]]), "precision@1", convention=NARROW)
+    with pytest.raises(exactk.InputError, match="NaN"):
+        exactk.evaluate([[1]], np.array([[1.0, math.nan]]), "precision@1", convention=NARROW)

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import metrik
-from metrik import _core
+import exactk
+from exactk import _core
 from strategies import (
     IDS,
     LAYOUTS,
@@ -39,19 +39,19 @@ Array = np.ndarray[Any, Any]
 
 # But for those of pairs, in which ties of scores count half.
 EVERY_METRIC = [
-    text for name, info in metrik.metrics.items() if not info.pairwise for text in spellings(name, [1, 5, 10])
+    text for name, info in exactk.metrics.items() if not info.pairwise for text in spellings(name, [1, 5, 10])
 ]
 SCORES = np.array([[0.1, 0.9, 0.5, 0.9, 0.0], [0.7, 0.2, 0.3, 0.1, 0.7]])  # ranks 1 3 2 0 4, and 0 4 2 1 3
 TRUTH = [[2, 3], [4]]
 
 
-def with_rules(**changes: Any) -> metrik.Convention:
-    return metrik.conventions["standard"].replace(**changes)
+def with_rules(**changes: Any) -> exactk.Convention:
+    return exactk.conventions["standard"].replace(**changes)
 
 
-def evaluate(predictions: Any = SCORES, metrics: Any = "reciprocal_rank", **options: Any) -> metrik.Report:
-    report = metrik.evaluate(TRUTH, predictions, metrics, **options)
-    assert isinstance(report, metrik.Report)
+def evaluate(predictions: Any = SCORES, metrics: Any = "reciprocal_rank", **options: Any) -> exactk.Report:
+    report = exactk.evaluate(TRUTH, predictions, metrics, **options)
+    assert isinstance(report, exactk.Report)
     return report
 
 
@@ -69,7 +69,7 @@ def sorted_by_numpy(row: Array, excluded: Any, min_score: float | None, ties: st
     return ranked
 
 
-def same_numbers(report: metrik.Report, other: metrik.Report) -> bool:
+def same_numbers(report: exactk.Report, other: exactk.Report) -> bool:
     """Return whether all values and sums are the same bits; the counts of a matrix and of lists differ."""
     assert report.metrics == other.metrics
     same = all(report.per_user[name].tobytes() == other.per_user[name].tobytes() for name in report.per_user)
@@ -85,7 +85,7 @@ def test_core_equals_reference(evaluation: Evaluation) -> None:
     assert_same(evaluation)
 
 
-@pytest.mark.parametrize("name", metrik.metrics)
+@pytest.mark.parametrize("name", exactk.metrics)
 @settings(max_examples=examples(60))
 @given(data=st.data())
 def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> None:
@@ -105,10 +105,10 @@ def test_topk_equals_reference(data: st.DataObject) -> None:
         "ties": data.draw(st.sampled_from(["lowest_id", "highest_id"])),
         "nan": data.draw(st.sampled_from(["raise", "last", "last"])),
     }
-    expected, best = (outcome(call, matrix, k, exclude, **options) for call in (metrik.reference.topk, metrik.topk))
-    if isinstance(expected, metrik.InputError) or isinstance(best, metrik.InputError):
-        assert isinstance(expected, metrik.InputError)
-        assert isinstance(best, metrik.InputError)
+    expected, best = (outcome(call, matrix, k, exclude, **options) for call in (exactk.reference.topk, exactk.topk))
+    if isinstance(expected, exactk.InputError) or isinstance(best, exactk.InputError):
+        assert isinstance(expected, exactk.InputError)
+        assert isinstance(best, exactk.InputError)
         assert place(best) == place(expected)
         return
     assert best.ids.tolist() == expected.ids.tolist()
@@ -117,10 +117,10 @@ def test_topk_equals_reference(data: st.DataObject) -> None:
     np.testing.assert_array_equal(best.scores, expected.scores)
 
 
-def outcome(topk: Any, *arguments: Any, **options: Any) -> metrik.TopK | metrik.InputError:
+def outcome(topk: Any, *arguments: Any, **options: Any) -> exactk.TopK | exactk.InputError:
     try:
-        best: metrik.TopK = topk(*arguments, **options)
-    except metrik.InputError as error:
+        best: exactk.TopK = topk(*arguments, **options)
+    except exactk.InputError as error:
         return error
     return best
 
@@ -202,10 +202,10 @@ def assert_as_sorted(items: int, dtype: str, ties: str) -> None:
     for exclude, lists in ((None, whole), (best, [row[200:] for row in whole])):
         for k in sorted({1, 10, 100, max(1, items), items + 3}):
             padded = [(row + [-1] * k)[:k] for row in lists]
-            assert metrik.topk(matrix, k, exclude, ties=ties).ids.tolist() == padded
+            assert exactk.topk(matrix, k, exclude, ties=ties).ids.tolist() == padded
         reports = [
             run(Evaluation(truth, predictions, metrics, options | {"exclude": exclude}))
-            for predictions in (metrik.Scores(matrix), lists)
+            for predictions in (exactk.Scores(matrix), lists)
         ]
         assert same_numbers(*reports)
 
@@ -215,10 +215,10 @@ def assert_as_sorted(items: int, dtype: str, ties: str) -> None:
 def test_the_best_k_as_rankings_give_the_same_values_at_k(data: st.DataObject) -> None:
     users, k = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 12))
     matrix = data.draw(score_matrices(users, nan=False))
-    metrics = [spelled(name, k) for name in metrik.metrics if name not in {"r_precision", "bpref", "auc"}]
+    metrics = [spelled(name, k) for name in exactk.metrics if name not in {"r_precision", "bpref", "auc"}]
     truth = data.draw(truths(users))
-    of_scores = run(Evaluation(truth, metrik.Scores(matrix), metrics, {"per_user": True}))
-    of_ids = run(Evaluation(truth, metrik.topk(matrix, k).ids, metrics, {"per_user": True}))
+    of_scores = run(Evaluation(truth, exactk.Scores(matrix), metrics, {"per_user": True}))
+    of_ids = run(Evaluation(truth, exactk.topk(matrix, k).ids, metrics, {"per_user": True}))
     assert same_numbers(of_scores, of_ids)
 
 
@@ -230,9 +230,9 @@ def test_only_the_order_of_scores_counts(data: st.DataObject) -> None:
     matrix = data.draw(score_matrices(users, nan=False))
     heights = np.unique(matrix, return_inverse=True)[1].reshape(matrix.shape)
     truth = data.draw(truths(users))
-    expected = run(Evaluation(truth, metrik.Scores(matrix), EVERY_METRIC))
+    expected = run(Evaluation(truth, exactk.Scores(matrix), EVERY_METRIC))
     for other in (heights, heights.astype(np.float32) - 3, np.exp2(heights), np.float16(-1) / (heights + 1)):
-        assert run(Evaluation(truth, metrik.Scores(other), EVERY_METRIC)) == expected
+        assert run(Evaluation(truth, exactk.Scores(other), EVERY_METRIC)) == expected
 
 
 # --- examples worked by hand
@@ -256,7 +256,7 @@ def test_ties() -> None:
 
 
 def test_items_that_are_excluded_are_not_ranked() -> None:
-    with pytest.warns(metrik.EvaluationWarning, match="1 relevant items are in exclude"):
+    with pytest.warns(exactk.EvaluationWarning, match="1 relevant items are in exclude"):
         report = evaluate(exclude=[[1, 3, 99], [0, 2**63 - 1]], metrics=["mrr", "recall", "num_recommended"])
     assert list(report.values.values()) == [1.0, 0.75, 3.5]
     assert (report.counts["excluded_recommended"], report.counts["relevant_excluded"]) == (0, 1)
@@ -268,14 +268,14 @@ def test_items_that_are_excluded_are_not_ranked() -> None:
     [(None, [5, 5]), (-math.inf, [5, 5]), (0, [5, 5]), (0.1, [4, 5]), (0.5, [3, 2]), (0.9, [2, 0]), (math.inf, [0, 0])],
 )
 def test_items_below_the_least_score_are_not_recommended(min_score: float | None, lengths: list[int]) -> None:
-    report = evaluate(metrik.Scores(SCORES, min_score), ["num_recommended", "recall"], per_user=True)
+    report = evaluate(exactk.Scores(SCORES, min_score), ["num_recommended", "recall"], per_user=True)
     assert report.per_user["num_recommended"].tolist() == lengths
     assert report.counts["empty_predictions"] == lengths.count(0)
 
 
 def test_a_list_without_an_item_is_empty() -> None:
     metrics = ["recall", "recall(empty_list=skip)", "recall(empty_list=one)"]
-    assert list(evaluate(metrik.Scores(SCORES, 0.9), metrics).values.values()) == [0.25, 0.5, 0.75]
+    assert list(evaluate(exactk.Scores(SCORES, 0.9), metrics).values.values()) == [0.25, 0.5, 0.75]
 
 
 @pytest.mark.parametrize(
@@ -300,8 +300,8 @@ def test_a_list_without_an_item_is_empty() -> None:
     ],
 )
 def test_the_least_score_is_compared_exactly(values: Any, min_score: Any, items: list[int]) -> None:
-    for topk in (metrik.topk, metrik.reference.topk):
-        best = topk(metrik.Scores(np.array([values]), min_score), 3).ids[0]
+    for topk in (exactk.topk, exactk.reference.topk):
+        best = topk(exactk.Scores(np.array([values]), min_score), 3).ids[0]
         assert best[best >= 0].tolist() == items
 
 
@@ -321,74 +321,74 @@ def test_the_least_score_is_compared_exactly(values: Any, min_score: Any, items:
     ],
 )
 def test_scores_are_compared_in_their_own_type(row: Array, items: list[int]) -> None:
-    for topk in (metrik.topk, metrik.reference.topk):
-        assert topk(metrik.Scores(row[None, :]), len(items)).ids[0].tolist() == items
-    report = metrik.evaluate([items[:1]], metrik.Scores(row[None, :]), "reciprocal_rank")
+    for topk in (exactk.topk, exactk.reference.topk):
+        assert topk(exactk.Scores(row[None, :]), len(items)).ids[0].tolist() == items
+    report = exactk.evaluate([items[:1]], exactk.Scores(row[None, :]), "reciprocal_rank")
     assert report["reciprocal_rank"] == 1
 
 
 def test_relevant_items_without_a_column_stay_as_misses() -> None:
     truth = [[2, 3, 5, 2**63 - 1], {4: 1.0, 7: 0.0, 8: 2.0}]
-    with pytest.warns(metrik.EvaluationWarning, match="3 relevant items have no column") as caught:
-        report = metrik.evaluate([truth[0], [4, 8]], {"a": SCORES, "b": SCORES}, ["recall@2"])
+    with pytest.warns(exactk.EvaluationWarning, match="3 relevant items have no column") as caught:
+        report = exactk.evaluate([truth[0], [4, 8]], {"a": SCORES, "b": SCORES}, ["recall@2"])
     assert len(caught) == 1
     assert report["a"]["recall@2"] == (1 / 4 + 1 / 2) / 2
-    with pytest.warns(metrik.EvaluationWarning):
-        graded = metrik.evaluate([{2: 1.0, 5: 0.0}, truth[1]], SCORES, "recall", exclude=[[], [8]])
+    with pytest.warns(exactk.EvaluationWarning):
+        graded = exactk.evaluate([{2: 1.0, 5: 0.0}, truth[1]], SCORES, "recall", exclude=[[], [8]])
     assert (graded.counts["relevant_not_rankable"], graded.counts["relevant_excluded"]) == (1, 1)
-    lists = metrik.evaluate([[9]], [[9]], "recall")
+    lists = exactk.evaluate([[9]], [[9]], "recall")
     assert lists.counts["relevant_not_rankable"] == 0
 
 
 def test_nobody_and_nothing_to_rank() -> None:
-    with pytest.warns(metrik.EvaluationWarning, match="3 relevant items have no column"):
+    with pytest.warns(exactk.EvaluationWarning, match="3 relevant items have no column"):
         report = evaluate(np.zeros((2, 0)), ["P@3", "num_recommended"], convention=with_rules(ties="highest_id"))
     assert list(report.values.values()) == [0, 0]
     assert report.counts["empty_predictions"] == 2
-    with pytest.warns(metrik.EvaluationWarning, match="no user"):
-        assert math.isnan(metrik.evaluate([], np.zeros((0, 5)), "P@3")["P@3"])
-    best = metrik.topk(np.zeros((2, 0), np.float32), 2)
+    with pytest.warns(exactk.EvaluationWarning, match="no user"):
+        assert math.isnan(exactk.evaluate([], np.zeros((0, 5)), "P@3")["P@3"])
+    best = exactk.topk(np.zeros((2, 0), np.float32), 2)
     assert best.ids.tolist() == [[-1, -1], [-1, -1]]
     assert best.scores.dtype == np.float32
-    assert metrik.topk(np.zeros((0, 5)), 2).ids.shape == (0, 2)
+    assert exactk.topk(np.zeros((0, 5)), 2).ids.shape == (0, 2)
 
 
 # --- topk
 
 
 def test_topk_pads_where_there_are_fewer() -> None:
-    best = metrik.topk(metrik.Scores(SCORES, min_score=0.5), 4, exclude=[[3], []])
+    best = exactk.topk(exactk.Scores(SCORES, min_score=0.5), 4, exclude=[[3], []])
     assert best.ids.tolist() == [[1, 2, -1, -1], [0, 4, -1, -1]]
     np.testing.assert_array_equal(best.scores, [[0.9, 0.5, math.nan, math.nan], [0.7, 0.7, math.nan, math.nan]])
-    ids, of_integers = metrik.topk([[5, 7, 7]], 4, ties="highest_id")
+    ids, of_integers = exactk.topk([[5, 7, 7]], 4, ties="highest_id")
     assert (ids.tolist(), of_integers.tolist()) == ([[2, 1, 0, -1]], [[7, 7, 5, 0]])
 
 
 @pytest.mark.parametrize(
     ("arguments", "argument", "kind"),
     [
-        ({"k": 0}, "k", metrik.InputError),
-        ({"k": 2**31}, "k", metrik.InputError),
-        ({"k": -(10**400)}, "k", metrik.InputError),
-        ({"k": True}, "k", metrik.InputTypeError),
-        ({"k": 2.0}, "k", metrik.InputTypeError),
-        ({"k": None}, "k", metrik.InputTypeError),
-        ({"ties": "first"}, "ties", metrik.InputError),
-        ({"ties": None}, "ties", metrik.InputTypeError),
-        ({"nan": "drop"}, "nan", metrik.InputError),
-        ({"nan": 0.0}, "nan", metrik.InputTypeError),
-        ({"num_threads": 0}, "num_threads", metrik.InputError),
-        ({"num_threads": "2"}, "num_threads", metrik.InputTypeError),
-        ({"exclude": [[1]]}, "exclude", metrik.InputError),
-        ({"exclude": [[1], [-1]]}, "exclude", metrik.InputError),
-        ({"exclude": SCORES}, "exclude", metrik.InputTypeError),
-        ({"scores": SCORES[0]}, "scores", metrik.InputTypeError),
-        ({"scores": metrik.Rankings([0, 1], [1])}, "scores", metrik.InputTypeError),
-        ({"scores": None}, "scores", metrik.InputTypeError),
+        ({"k": 0}, "k", exactk.InputError),
+        ({"k": 2**31}, "k", exactk.InputError),
+        ({"k": -(10**400)}, "k", exactk.InputError),
+        ({"k": True}, "k", exactk.InputTypeError),
+        ({"k": 2.0}, "k", exactk.InputTypeError),
+        ({"k": None}, "k", exactk.InputTypeError),
+        ({"ties": "first"}, "ties", exactk.InputError),
+        ({"ties": None}, "ties", exactk.InputTypeError),
+        ({"nan": "drop"}, "nan", exactk.InputError),
+        ({"nan": 0.0}, "nan", exactk.InputTypeError),
+        ({"num_threads": 0}, "num_threads", exactk.InputError),
+        ({"num_threads": "2"}, "num_threads", exactk.InputTypeError),
+        ({"exclude": [[1]]}, "exclude", exactk.InputError),
+        ({"exclude": [[1], [-1]]}, "exclude", exactk.InputError),
+        ({"exclude": SCORES}, "exclude", exactk.InputTypeError),
+        ({"scores": SCORES[0]}, "scores", exactk.InputTypeError),
+        ({"scores": exactk.Rankings([0, 1], [1])}, "scores", exactk.InputTypeError),
+        ({"scores": None}, "scores", exactk.InputTypeError),
     ],
 )
-def test_topk_of_wrong_arguments(arguments: dict[str, Any], argument: str, kind: type[metrik.MetrikError]) -> None:
-    for topk in (metrik.topk, metrik.reference.topk):
+def test_topk_of_wrong_arguments(arguments: dict[str, Any], argument: str, kind: type[exactk.ExactkError]) -> None:
+    for topk in (exactk.topk, exactk.reference.topk):
         call: Callable[[], Any] = lambda ranked=topk: ranked(**{"scores": SCORES, "k": 2} | arguments)  # type: ignore[misc]  # noqa: E731
         assert error_of(call, kind).argument == argument
 
@@ -414,17 +414,17 @@ NAN_TRUTH = [[1], [0], [2]]
     ],
 )
 def test_f08_nan_is_refused(dtype: str, layout: str, metrics: Any, options: dict[str, Any]) -> None:
-    matrix = metrik.Scores(laid_out(NAN.astype(dtype), layout))
-    for evaluator in (metrik.evaluate, metrik.reference.evaluate):
+    matrix = exactk.Scores(laid_out(NAN.astype(dtype), layout))
+    for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         error = error_of(lambda call=evaluator: call(NAN_TRUTH, matrix, metrics, **options))
         assert place(error) == ("predictions", 1, 0, 3)
         assert "nan='last'" in str(error)
 
 
 def test_f08_nan_of_a_user_without_truth_and_below_the_least_score_is_refused() -> None:
-    matrix = metrik.Scores(NAN, min_score=0.25)
-    assert place(error_of(lambda: metrik.evaluate([[1], None, []], matrix, "mrr"))) == ("predictions", 1, 0, 3)
-    for topk in (metrik.topk, metrik.reference.topk):
+    matrix = exactk.Scores(NAN, min_score=0.25)
+    assert place(error_of(lambda: exactk.evaluate([[1], None, []], matrix, "mrr"))) == ("predictions", 1, 0, 3)
+    for topk in (exactk.topk, exactk.reference.topk):
         assert place(error_of(lambda ranked=topk: ranked(matrix, 1))) == ("scores", 1, 0, 3)
 
 
@@ -432,27 +432,27 @@ def test_f08_nan_of_a_user_without_truth_and_below_the_least_score_is_refused() 
 def test_f08_the_first_nan_is_first_for_any_number_of_threads(threads: int) -> None:
     matrix = np.zeros((20_000, 33), np.float32)
     matrix[[12_345, 4_100, 19_999, 4_100], [7, 32, 0, 3]] = math.nan
-    error = error_of(lambda: metrik.evaluate([[1]] * 20_000, matrix, "P@5", num_threads=threads))
+    error = error_of(lambda: exactk.evaluate([[1]] * 20_000, matrix, "P@5", num_threads=threads))
     assert place(error) == ("predictions", 4_100, 3, 4)
-    assert place(error_of(lambda: metrik.topk(matrix, 5, num_threads=threads))) == ("scores", 4_100, 3, 4)
+    assert place(error_of(lambda: exactk.topk(matrix, 5, num_threads=threads))) == ("scores", 4_100, 3, 4)
 
 
 def test_f08_sizes_come_before_nan() -> None:
-    error = error_of(lambda: metrik.evaluate([[1]] * 2, NAN, "mrr"))
+    error = error_of(lambda: exactk.evaluate([[1]] * 2, NAN, "mrr"))
     assert place(error) == ("predictions", None, None, 1)
-    assert place(error_of(lambda: metrik.evaluate(NAN_TRUTH, NAN, "mrr", exclude=[[1]])))[0] == "exclude"
-    assert place(error_of(lambda: metrik.evaluate([[1], [0, 0], [2]], NAN, "mrr"))) == ("predictions", 1, 0, 3)
+    assert place(error_of(lambda: exactk.evaluate(NAN_TRUTH, NAN, "mrr", exclude=[[1]])))[0] == "exclude"
+    assert place(error_of(lambda: exactk.evaluate([[1], [0, 0], [2]], NAN, "mrr"))) == ("predictions", 1, 0, 3)
 
 
 def test_f08_nan_is_last_if_asked() -> None:
     row = np.array([[math.nan, -math.inf, math.nan, 0.0, math.inf]])
-    assert metrik.topk(row, 6, nan="last").ids.tolist() == [[4, 3, 1, 0, 2, -1]]
-    assert metrik.topk(row, 6, nan="last", ties="highest_id").ids.tolist() == [[4, 3, 1, 2, 0, -1]]
-    assert metrik.topk(metrik.Scores(row, -math.inf), 6, nan="last").ids.tolist() == [[4, 3, 1, -1, -1, -1]]
+    assert exactk.topk(row, 6, nan="last").ids.tolist() == [[4, 3, 1, 0, 2, -1]]
+    assert exactk.topk(row, 6, nan="last", ties="highest_id").ids.tolist() == [[4, 3, 1, 2, 0, -1]]
+    assert exactk.topk(exactk.Scores(row, -math.inf), 6, nan="last").ids.tolist() == [[4, 3, 1, -1, -1, -1]]
     negative = np.array([[-math.nan, 1.0, math.nan]])
-    assert metrik.topk(negative, 3, nan="last").ids.tolist() == [[1, 0, 2]]
+    assert exactk.topk(negative, 3, nan="last").ids.tolist() == [[1, 0, 2]]
     convention = with_rules(nan="last")
-    values = metrik.evaluate([[0]], row, ["mrr", "mrr(ties=highest_id)"], convention=convention).values
+    values = exactk.evaluate([[0]], row, ["mrr", "mrr(ties=highest_id)"], convention=convention).values
     assert list(values.values()) == [1 / 4, 1 / 5]
 
 
@@ -476,8 +476,8 @@ def test_f08_items_of_score_nan_are_as_good_as_excluded(data: st.DataObject) -> 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_f08_infinities_are_scores(dtype: str) -> None:
     matrix = np.array([[-math.inf, 0, math.inf, math.inf]], dtype)
-    assert metrik.topk(matrix, 4).ids.tolist() == [[2, 3, 1, 0]]
-    assert metrik.evaluate([[0]], matrix, "mrr")["mrr"] == 1 / 4
+    assert exactk.topk(matrix, 4).ids.tolist() == [[2, 3, 1, 0]]
+    assert exactk.evaluate([[0]], matrix, "mrr")["mrr"] == 1 / 4
 
 
 # --- the same bits
@@ -506,7 +506,7 @@ def many() -> Evaluation:
 def test_f22_number_of_threads(many: Evaluation) -> None:
     one, *others = (run(many, num_threads=threads) for threads in (1, 2, 3, 7))
     assert all(other == one for other in others)
-    best = [metrik.topk(many.predictions, 10, num_threads=threads).ids.tobytes() for threads in (1, 2, 3, 7)]
+    best = [exactk.topk(many.predictions, 10, num_threads=threads).ids.tobytes() for threads in (1, 2, 3, 7)]
     assert len(set(best)) == 1
 
 
@@ -514,17 +514,17 @@ def test_f22_number_of_threads(many: Evaluation) -> None:
 def test_f31_instruction_set(many: Evaluation, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     matrix = (many.predictions * 10 + 60).astype(dtype)
     exclude = many.options["exclude"]
-    evaluation = Evaluation(many.truth, metrik.Scores(matrix), many.metrics, many.options)
-    widest, best = run(evaluation), metrik.topk(matrix, 10, exclude)
+    evaluation = Evaluation(many.truth, exactk.Scores(matrix), many.metrics, many.options)
+    widest, best = run(evaluation), exactk.topk(matrix, 10, exclude)
     for isa in _core.isas():
-        monkeypatch.setenv("METRIK_ISA", isa)
+        monkeypatch.setenv("EXACTK_ISA", isa)
         assert run(evaluation) == widest
-        assert metrik.topk(matrix, 10, exclude).ids.tobytes() == best.ids.tobytes()
+        assert exactk.topk(matrix, 10, exclude).ids.tobytes() == best.ids.tobytes()
 
 
 def test_f31_instruction_set_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("METRIK_ISA", "mmx")
-    assert error_of(lambda: metrik.topk(SCORES, 1)).argument == "METRIK_ISA"
+    monkeypatch.setenv("EXACTK_ISA", "mmx")
+    assert error_of(lambda: exactk.topk(SCORES, 1)).argument == "EXACTK_ISA"
 
 
 @pytest.mark.parametrize("size", [1, 300, 1000, 4000])
@@ -554,15 +554,15 @@ def test_f06_layouts_of_scores_are_read_where_they_lie(layout: str, dtype: str) 
     plain = (SCORES * 10).astype(dtype)
     matrix = laid_out(plain, layout)
     matrix.flags.writeable = False
-    predictions = metrik.Scores(matrix)
+    predictions = exactk.Scores(matrix)
     assert predictions.values.__array_interface__["data"][0] == matrix.__array_interface__["data"][0]
     assert predictions.values.strides == matrix.strides
-    assert evaluate(predictions, EVERY_METRIC) == evaluate(metrik.Scores(plain), EVERY_METRIC)
-    assert metrik.topk(matrix, 4).ids.tolist() == metrik.topk(plain, 4).ids.tolist()
+    assert evaluate(predictions, EVERY_METRIC) == evaluate(exactk.Scores(plain), EVERY_METRIC)
+    assert exactk.topk(matrix, 4).ids.tolist() == exactk.topk(plain, 4).ids.tolist()
 
 
 def test_f06_scores_that_cannot_be_read_where_they_lie_are_copied_exactly() -> None:
-    expected = evaluate(metrik.Scores(SCORES), EVERY_METRIC)
+    expected = evaluate(exactk.Scores(SCORES), EVERY_METRIC)
     assert evaluate(SCORES.astype(">f8"), EVERY_METRIC) == expected
     unaligned = np.zeros(SCORES.nbytes + 1, np.uint8)[1:].view(np.float64).reshape(SCORES.shape)
     unaligned[:] = SCORES
@@ -577,15 +577,15 @@ def test_f06_scores_that_cannot_be_read_where_they_lie_are_copied_exactly() -> N
 def test_f06_one_element_that_pretends_to_be_many(shape: tuple[int, int]) -> None:
     matrix = np.broadcast_to(np.float32(1.5), shape)
     truth = [[0]] * shape[0]
-    assert metrik.evaluate(truth, matrix, EVERY_METRIC) == metrik.evaluate(truth, matrix.copy(), EVERY_METRIC)
+    assert exactk.evaluate(truth, matrix, EVERY_METRIC) == exactk.evaluate(truth, matrix.copy(), EVERY_METRIC)
     rows = np.broadcast_to(SCORES[0], (3, 5))
-    assert metrik.topk(rows, 2).ids.tolist() == [[1, 3]] * 3
+    assert exactk.topk(rows, 2).ids.tolist() == [[1, 3]] * 3
 
 
 def test_f07_memory_maps_are_read_where_they_lie(tmp_path: Path) -> None:
     np.save(tmp_path / "scores.npy", SCORES)
     mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
-    assert np.shares_memory(metrik.Scores(mapped).values, mapped)
+    assert np.shares_memory(exactk.Scores(mapped).values, mapped)
     assert evaluate(mapped, EVERY_METRIC) == evaluate(SCORES, EVERY_METRIC)
 
 
@@ -599,41 +599,41 @@ def test_f02_scores_beyond_32_bits(tmp_path: Path) -> None:
         (mapped[:, :: 2**31 + 4], [[1, 0], [1, 0], [0, 1]]),
         (mapped.T[: 2**31 + 5 : 2**31 + 4].T, [[1, 0], [1, 0], [0, 1]]),
     ):
-        assert metrik.topk(view, 2).ids.tolist() == expected
-        report = metrik.evaluate([row[:1] for row in expected], view, "P@1")
+        assert exactk.topk(view, 2).ids.tolist() == expected
+        report = exactk.evaluate([row[:1] for row in expected], view, "P@1")
         assert report["P@1"] == 1
 
 
 def test_f17_more_items_than_can_be_ranked_are_refused() -> None:
-    assert error_of(lambda: metrik.Scores(np.broadcast_to(np.float32(1), (1, 2**32)))).argument == "predictions"
+    assert error_of(lambda: exactk.Scores(np.broadcast_to(np.float32(1), (1, 2**32)))).argument == "predictions"
 
 
 def test_kinds_of_predictions() -> None:
     ids = np.array([[4, 2], [3, -1]])
     kinds = {
-        metrik.Rankings: [ids, ids.astype(np.uint8).clip(0, 9), [[4, 2], []], metrik.as_rankings(ids), []],
-        metrik.Scores: [SCORES, SCORES.astype("f2"), SCORES.astype(">f4"), metrik.Scores(ids), np.zeros((0, 0))],
+        exactk.Rankings: [ids, ids.astype(np.uint8).clip(0, 9), [[4, 2], []], exactk.as_rankings(ids), []],
+        exactk.Scores: [SCORES, SCORES.astype("f2"), SCORES.astype(">f4"), exactk.Scores(ids), np.zeros((0, 0))],
     }
     for kind, values in kinds.items():
-        assert all(type(metrik.as_predictions(value)) is kind for value in values)
+        assert all(type(exactk.as_predictions(value)) is kind for value in values)
 
 
 @pytest.mark.parametrize("argument", ["truth", "exclude"])
 def test_f04_scores_are_no_truth_and_nothing_to_exclude(argument: str) -> None:
     arguments: dict[str, Any] = {"truth": TRUTH, "predictions": SCORES, argument: SCORES}
-    assert error_of(lambda: metrik.evaluate(**arguments, metrics="mrr"), metrik.InputTypeError).argument == argument
-    arguments[argument] = metrik.Scores(SCORES)
-    assert error_of(lambda: metrik.evaluate(**arguments, metrics="mrr"), metrik.InputTypeError).argument == argument
+    assert error_of(lambda: exactk.evaluate(**arguments, metrics="mrr"), exactk.InputTypeError).argument == argument
+    arguments[argument] = exactk.Scores(SCORES)
+    assert error_of(lambda: exactk.evaluate(**arguments, metrics="mrr"), exactk.InputTypeError).argument == argument
 
 
 def test_several_systems_and_functions() -> None:
-    comparison = metrik.evaluate(TRUTH, {"scores": SCORES, "lists": [[1, 3, 2, 0, 4], [0, 4, 2, 1, 3]]}, EVERY_METRIC)
+    comparison = exactk.evaluate(TRUTH, {"scores": SCORES, "lists": [[1, 3, 2, 0, 4], [0, 4, 2, 1, 3]]}, EVERY_METRIC)
     assert comparison["scores"].values == comparison["lists"].values
-    assert metrik.reciprocal_rank_at_k(TRUTH, SCORES, k=5) == 0.5
+    assert exactk.reciprocal_rank_at_k(TRUTH, SCORES, k=5) == 0.5
 
 
 def test_immutable_and_picklable() -> None:
-    predictions = metrik.Scores(SCORES, min_score=0.25)
+    predictions = exactk.Scores(SCORES, min_score=0.25)
     assert (len(predictions), repr(predictions)) == (2, "<Scores of 2 users, 5 items (float64)>")
     with pytest.raises(AttributeError):
         predictions.min_score = 0.5  # type: ignore[misc]
@@ -669,27 +669,27 @@ NO_SCORES: dict[str, Any] = {
 
 @pytest.mark.parametrize("values", NO_SCORES)
 def test_f05_f07_arrays_that_are_no_scores(values: str) -> None:
-    assert error_of(lambda: metrik.Scores(NO_SCORES[values]), metrik.InputTypeError).argument == "predictions"
+    assert error_of(lambda: exactk.Scores(NO_SCORES[values]), exactk.InputTypeError).argument == "predictions"
 
 
 def test_lists_of_scores_must_be_rectangular() -> None:
-    assert evaluate(metrik.Scores(SCORES.tolist()), EVERY_METRIC) == evaluate(SCORES, EVERY_METRIC)
-    assert error_of(lambda: metrik.Scores([[0.5], [0.5, 0.25]])).argument == "predictions"
+    assert evaluate(exactk.Scores(SCORES.tolist()), EVERY_METRIC) == evaluate(SCORES, EVERY_METRIC)
+    assert error_of(lambda: exactk.Scores([[0.5], [0.5, 0.25]])).argument == "predictions"
 
 
 @pytest.mark.parametrize("min_score", [math.nan, 2**53 + 1, 10**400, Fraction(1, 3)])
 def test_least_scores_that_float64_does_not_hold(min_score: Any) -> None:
-    assert error_of(lambda: metrik.Scores(SCORES, min_score)).argument == "min_score"
+    assert error_of(lambda: exactk.Scores(SCORES, min_score)).argument == "min_score"
 
 
 @pytest.mark.parametrize("min_score", [True, "0", 1j, np.zeros(1)], ids=repr)
 def test_least_scores_that_are_no_numbers(min_score: Any) -> None:
-    assert error_of(lambda: metrik.Scores(SCORES, min_score), metrik.InputTypeError).argument == "min_score"
+    assert error_of(lambda: exactk.Scores(SCORES, min_score), exactk.InputTypeError).argument == "min_score"
 
 
 def test_another_number_of_users_is_refused() -> None:
-    error = error_of(lambda: metrik.evaluate([[1]] * 3, SCORES, "mrr"))
+    error = error_of(lambda: exactk.evaluate([[1]] * 3, SCORES, "mrr"))
     assert place(error) == ("predictions", None, None, 1)
     assert_same(Evaluation([[1]] * 3, SCORES, ["mrr"]))
-    error = error_of(lambda: metrik.evaluate(None, iter([(TRUTH, SCORES[:1])]), "mrr"))
+    error = error_of(lambda: exactk.evaluate(None, iter([(TRUTH, SCORES[:1])]), "mrr"))
     assert error.argument == "predictions"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import metrik
+import exactk
 
 SCORES = np.array([[0.10, 0.50, 0.30, 0.05, 0.08, 0.02]])  # ranked 1, 2, 0, 4, 3, 5
 
@@ -25,14 +25,14 @@ SCORES = np.array([[0.10, 0.50, 0.30, 0.05, 0.08, 0.02]])  # ranked 1, 2, 0, 4, 
 def test_labels_against_a_ranking(labels: Any, predictions: Any, convention: str) -> None:
     """TensorFlow's article: two labels, six ranked."""
     metrics = ["recall@[1,2,3,4,5]", "precision@[1,2,3,4,5]"]
-    report = metrik.evaluate(labels, predictions, metrics, convention=convention)
+    report = exactk.evaluate(labels, predictions, metrics, convention=convention)
     assert [report[f"recall@{k}"] for k in range(1, 6)] == [0, 0, 0.5, 0.5, 1]
     assert [report[f"precision@{k}"] for k in range(1, 6)] == [0, 0, 1 / 3, 1 / 4, 2 / 5]
 
 
 def test_average_precision_at_6() -> None:
     """Three relevant items, hits at 2 and 6."""
-    value = metrik.average_precision_at_k([[10, 20, 30]], [[1, 10, 2, 3, 4, 20]], k=6)
+    value = exactk.average_precision_at_k([[10, 20, 30]], [[1, 10, 2, 3, 4, 20]], k=6)
     assert value == (1 / 2 + 2 / 6) / 3
 
 
@@ -41,7 +41,7 @@ def test_a_batch_whose_labels_are_repeated() -> None:
     labels = [[1, 0, 4], [0, 0, 0], [0, 2, 2]]
     ranked = [[1, 2, 0, 4, 3, 5], [0, 1, 2, 3, 4, 5], [1, 0, 3, 2, 4, 5]]
     metrics = ["recall@4", "precision@4", "average_precision@4"]
-    report = metrik.evaluate(labels, ranked, metrics, convention="tensorflow")
+    report = exactk.evaluate(labels, ranked, metrics, convention="tensorflow")
     assert report["recall@4"] == 6 / 6
     assert report["precision@4"] == 6 / 12
     assert round(report["average_precision@4"], 4) == 0.4907
@@ -62,7 +62,7 @@ def test_a_batch_whose_labels_are_repeated() -> None:
 def test_guide_to_precision_and_recall(metric: str, relevant: int, hits: list[int], length: int, value: float) -> None:
     ranking = [rank if rank in hits else 1000 + rank for rank in range(1, length + 1)]
     truth = hits + [2000 + i for i in range(relevant - len(hits))]
-    assert metrik.evaluate([truth], [ranking], metric)[metric] == value
+    assert exactk.evaluate([truth], [ranking], metric)[metric] == value
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_brute_force_against_an_index(
 ) -> None:
     truth = np.arange(relevant)
     found = np.concatenate([truth[:common], np.arange(10_000, 10_000 + recommended - common)])
-    report = metrik.evaluate([truth], [found], ["precision@300", "recall@300"], convention="brute_force_hnsw")
+    report = exactk.evaluate([truth], [found], ["precision@300", "recall@300"], convention="brute_force_hnsw")
     assert report["precision@300"] == float(precision)
     assert report["recall@300"] == float(recall)
 
@@ -98,11 +98,11 @@ def test_two_formulas_of_average_precision(relevance: list[bool], missed: int) -
     second = sum((precision[i] * (recall[i + 1] - recall[i]) for i in range(len(relevance))), Fraction(0))
     assert first == second
     truth = [i for i, relevant in enumerate(relevance) if relevant] + [1000 + i for i in range(missed)]
-    value = metrik.average_precision_at_k([truth], [[*range(len(relevance))]], k=None, convention="standard")
+    value = exactk.average_precision_at_k([truth], [[*range(len(relevance))]], k=None, convention="standard")
     assert value == pytest.approx(float(first), abs=8 * np.spacing(float(first)), rel=0)
 
 
 @pytest.mark.parametrize(("beta", "other"), [(0.0, "precision@3"), (float("inf"), "recall@3")])
 def test_limits_of_fbeta(beta: float, other: str) -> None:
     truth, predictions = [[1, 2, 3, 4], [7]], [[1, 9, 2], [8, 7]]
-    assert metrik.fbeta_at_k(truth, predictions, 3, beta=beta) == metrik.evaluate(truth, predictions, other)[other]
+    assert exactk.fbeta_at_k(truth, predictions, 3, beta=beta) == exactk.evaluate(truth, predictions, other)[other]

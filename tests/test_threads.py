@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-import metrik
+import exactk
 from children import evaluate_once
+from exactk import _threads
+from exactk._threads import MAX_THREADS, _quota, default_threads
 from jobs import lasting
-from metrik import _threads
-from metrik._threads import MAX_THREADS, _quota, default_threads
 from test_memory import child
 
 
 @pytest.fixture(autouse=True)
 def _nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take away what the environment may say of threads."""
-    for name in ("METRIK_NUM_THREADS", "PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT"):
+    for name in ("EXACTK_NUM_THREADS", "PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -65,18 +65,18 @@ def test_f28_no_more_threads_than_requested(threads: int) -> None:
 @pytest.mark.parametrize(("text", "threads"), [("1", 1), ("3", 3), (" 7 ", 7), ("1024", 1024), ("", None)])
 def test_f28_the_environment_says_how_many(text: str, threads: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = default_threads() if threads is None else threads
-    monkeypatch.setenv("METRIK_NUM_THREADS", text)
+    monkeypatch.setenv("EXACTK_NUM_THREADS", text)
     assert default_threads() == expected
     assert evaluate_once() == 0.5
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1025", "2.0", "1_0", "two", "max", "9" * 5000, "\uff12", "\u00b2"])
 def test_f28_rubbish_in_the_environment_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("METRIK_NUM_THREADS", text)
-    with pytest.raises(metrik.InputError, match="from 1 to 1024") as caught:
-        metrik.precision_at_k([[1]], [[1]], 1)
-    assert caught.value.argument == "METRIK_NUM_THREADS"
-    assert metrik.precision_at_k([[1]], [[1]], 1, num_threads=2) == 1  # it is not asked
+    monkeypatch.setenv("EXACTK_NUM_THREADS", text)
+    with pytest.raises(exactk.InputError, match="from 1 to 1024") as caught:
+        exactk.precision_at_k([[1]], [[1]], 1)
+    assert caught.value.argument == "EXACTK_NUM_THREADS"
+    assert exactk.precision_at_k([[1]], [[1]], 1, num_threads=2) == 1  # it is not asked
 
 
 @pytest.mark.parametrize("name", ["LOKY_MAX_CPU_COUNT", "PYTHON_CPU_COUNT"])
@@ -173,7 +173,7 @@ def test_f29_no_cgroup_is_no_quota(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("environment", "affinity", "reads"),
-    [({"METRIK_NUM_THREADS": "3"}, 8, 0), ({"LOKY_MAX_CPU_COUNT": "1"}, 8, 0), ({}, 1, 0), ({}, 8, 4)],
+    [({"EXACTK_NUM_THREADS": "3"}, 8, 0), ({"LOKY_MAX_CPU_COUNT": "1"}, 8, 0), ({}, 1, 0), ({}, 8, 4)],
 )
 def test_f29_no_more_files_are_read_than_needed(
     environment: dict[str, str], affinity: int, reads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,24 +13,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import metrik
-from metrik import _core
-from metrik.reference.ties import EXPECTATIONS
+import exactk
+from exactk import _core
+from exactk.reference.ties import EXPECTATIONS
 from strategies import Evaluation, examples, spelled, spellings
 from test_reference import assert_same
 
 EXPECTED = [text for name in EXPECTATIONS for text in spellings(name, [1, 2, 3, 5, 8])]
 
 
-def with_ties(ties: str, **changes: Any) -> metrik.Convention:
-    return metrik.conventions["standard"].replace(ties=ties, **changes)
+def with_ties(ties: str, **changes: Any) -> exactk.Convention:
+    return exactk.conventions["standard"].replace(ties=ties, **changes)
 
 
-def evaluate(truth: Any, predictions: Any, metrics: Any, **options: Any) -> metrik.Report:
+def evaluate(truth: Any, predictions: Any, metrics: Any, **options: Any) -> exactk.Report:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", metrik.EvaluationWarning)
-        report = metrik.evaluate(truth, predictions, metrics, **options)
-    assert isinstance(report, metrik.Report)
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        report = exactk.evaluate(truth, predictions, metrics, **options)
+    assert isinstance(report, exactk.Report)
     return report
 
 
@@ -81,10 +81,10 @@ def test_expectations_are_means_over_all_orders(
 
 
 def test_what_has_no_expectation_is_refused() -> None:
-    for name in set(metrik.metrics) - set(EXPECTATIONS) - {"auc"}:
-        with pytest.raises(metrik.InputError, match="no formula"):
+    for name in set(exactk.metrics) - set(EXPECTATIONS) - {"auc"}:
+        with pytest.raises(exactk.InputError, match="no formula"):
             evaluate([[0]], np.zeros((1, 3)), spelled(name), convention=with_ties("expected"))
-    with pytest.raises(metrik.InputError, match="ap_over"):
+    with pytest.raises(exactk.InputError, match="ap_over"):
         evaluate([[0]], np.zeros((1, 3)), "average_precision(ties=expected,ap_over=hits)")
 
 
@@ -106,13 +106,13 @@ def test_auc_counts_pairs_and_halves_of_ties(user: tuple[dict[int, float], list[
 
 
 def test_auc_of_lists_and_by_other_orders() -> None:
-    assert metrik.auc([[1, 2]], [[1, 5, 2, 6]]) == 0.75  # 1 above both others, 2 above one
-    assert metrik.auc([[1, 7]], [[1, 5, 6]]) == 0.5  # 7 is not ranked
+    assert exactk.auc([[1, 2]], [[1, 5, 2, 6]]) == 0.75  # 1 above both others, 2 above one
+    assert exactk.auc([[1, 7]], [[1, 5, 6]]) == 0.5  # 7 is not ranked
     constant = np.zeros((1, 5))
     metrics = [f"auc(ties={ties})" for ties in ("lowest_id", "optimistic", "pessimistic", "shared", "highest_id")]
     assert list(evaluate([[0, 3]], constant, metrics).values.values()) == [0.5, 1.0, 0.0, 0.0, 0.5]
-    with pytest.raises(metrik.InputError, match="no cutoff"):
-        metrik.evaluate([[1]], [[1]], "auc@5")
+    with pytest.raises(exactk.InputError, match="no cutoff"):
+        exactk.evaluate([[1]], [[1]], "auc@5")
 
 
 @settings(max_examples=examples(200))
@@ -176,14 +176,14 @@ def test_f31_the_same_bits(isa: str, threads: int, monkeypatch: pytest.MonkeyPat
     truth = [rng.permutation(700)[:size] for size in rng.integers(0, 90, 200)]
     metrics = [*EXPECTED, "auc", *(f"ndcg@10(ties={ties})" for ties in ("optimistic", "pessimistic", "shared"))]
 
-    def call(num_threads: int) -> metrik.Report:
+    def call(num_threads: int) -> exactk.Report:
         return evaluate(
             truth, scores, metrics, convention=with_ties("expected"), per_user=True, num_threads=num_threads
         )
 
-    monkeypatch.setenv("METRIK_ISA", "scalar")
+    monkeypatch.setenv("EXACTK_ISA", "scalar")
     expected = call(1)
-    monkeypatch.setenv("METRIK_ISA", isa)
+    monkeypatch.setenv("EXACTK_ISA", isa)
     assert call(threads) == expected
 
 
@@ -196,8 +196,8 @@ def test_users_whose_cutoff_falls_into_a_tie_are_counted() -> None:
     report = evaluate([[0]] * 4, scores, metrics, exclude=[[], [], [], [4]])
     assert report.counts["tied_at_cutoff"] == {1: 2, 2: 2, 3: 2, 5: 0, 9: 0}
     parts = [evaluate([[0]] * 2, scores[i : i + 2], metrics, exclude=[[], [4] if i else []]) for i in (0, 2)]
-    assert metrik.merge(parts).counts == report.counts
-    assert metrik.Report.from_json(report.to_json()) == report
+    assert exactk.merge(parts).counts == report.counts
+    assert exactk.Report.from_json(report.to_json()) == report
     assert "2 tied at cutoff 1" in repr(report)
     assert "tied_at_cutoff" not in evaluate([[0]] * 4, scores, "reciprocal_rank").counts
 
@@ -222,17 +222,17 @@ def test_a_repeat_that_is_no_hit_is_worth_nothing_in_a_tie() -> None:
         ),
         ([2, 1, 1], [1], {"optimistic": 1, "expected": (1.5 + second) / 3, "pessimistic": 0.5}),
     ):
-        found = metrik.Candidates([0, len(items)], items, np.zeros(len(items)))
+        found = exactk.Candidates([0, len(items)], items, np.zeros(len(items)))
         for ties, value in expected.items():
             convention = with_ties(ties, duplicate_items="first")
-            for evaluator in (evaluate, metrik.reference.evaluate):
+            for evaluator in (evaluate, exactk.reference.evaluate):
                 assert evaluator([relevant], found, "dcg", convention=convention)["dcg"] == pytest.approx(value)
 
 
 def warning_of(*arguments: Any, **options: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        metrik.evaluate(*arguments, **options)
+        exactk.evaluate(*arguments, **options)
     assert all(warning.filename == __file__ for warning in caught)
     return [str(warning.message) for warning in caught]
 
@@ -271,40 +271,40 @@ def test_ties_of_the_truth_are_refused() -> None:
     scores = np.array([[4, 3, 2, 1, 1], [9, 8, 8, 7, 8], [1, 1, 2, 3, 4]], np.float64)
     convention = with_ties("raise")
     assert evaluate([[0, 2], [0, 3], [2]], scores, "recall", convention=convention)["recall"] == 1
-    with pytest.raises(metrik.InputError, match="3 items of one score at rank 2") as error:
+    with pytest.raises(exactk.InputError, match="3 items of one score at rank 2") as error:
         evaluate([[0], [2], [0]], scores, ["recall", "mrr"], convention=convention)
     assert (error.value.argument, error.value.row, error.value.count) == ("predictions", 1, 2)
     assert evaluate([[0], [2], [0]], scores, ["recall@1", "ndcg(ties=lowest_id)"], convention=convention)
-    with pytest.raises(metrik.InputError, match="rank 2"):
+    with pytest.raises(exactk.InputError, match="rank 2"):
         evaluate([[0], [2], [0]], scores, ["recall@2", "ndcg(ties=lowest_id)"], convention=convention)
     assert evaluate([[0], [2], [0]], scores, "recall", convention=convention, exclude=[[], [1, 4], [1]])
-    with pytest.raises(metrik.InputError, match="rank 2") as error:  # seen after others have judged the user
+    with pytest.raises(exactk.InputError, match="rank 2") as error:  # seen after others have judged the user
         evaluate([None, [2], [0]], scores, ["ndcg(ties=lowest_id)", "recall(ties=optimistic)", "mrr(ties=raise)"])
     assert (error.value.row, error.value.count) == (1, 2)
 
 
 def test_topk_refuses_ties_among_the_best() -> None:
     scores = np.array([[4, 3, 2, 1, 1], [9, 8, 7, 7, 7], [5, 5, 4, 3, 2]], np.int32)
-    assert metrik.topk(scores[:2], 2, ties="raise").ids.tolist() == [[0, 1], [0, 1]]
-    for topk in (metrik.topk, metrik.reference.topk):
-        with pytest.raises(metrik.InputError, match="tie") as error:
+    assert exactk.topk(scores[:2], 2, ties="raise").ids.tolist() == [[0, 1], [0, 1]]
+    for topk in (exactk.topk, exactk.reference.topk):
+        with pytest.raises(exactk.InputError, match="tie") as error:
             topk(scores, 3, ties="raise")  # the third of row 1 is tied with the fourth
         assert (error.value.argument, error.value.row, error.value.count) == ("scores", 1, 2)
         for ties in ("optimistic", "pessimistic", "shared", "expected"):
-            with pytest.raises(metrik.InputError, match=r"^ties: "):
+            with pytest.raises(exactk.InputError, match=r"^ties: "):
                 topk(scores, 3, ties=ties)
 
 
 def test_f08_nan_comes_before_ties() -> None:
     scores = np.array([[1, 1, 0], [2, math.nan, 1]])
     for call in (
-        lambda: metrik.topk(scores, 1, ties="raise"),
-        lambda: metrik.evaluate([[0], [0]], scores, "mrr(ties=raise)"),
+        lambda: exactk.topk(scores, 1, ties="raise"),
+        lambda: exactk.evaluate([[0], [0]], scores, "mrr(ties=raise)"),
     ):
-        with pytest.raises(metrik.InputError, match="NaN") as error:
+        with pytest.raises(exactk.InputError, match="NaN") as error:
             call()
         assert error.value.row == 1
-    last = metrik.topk(np.array([[1, math.nan, math.nan]]), 1, ties="raise", nan="last")
+    last = exactk.topk(np.array([[1, math.nan, math.nan]]), 1, ties="raise", nan="last")
     assert last.ids.tolist() == [[0]]
-    with pytest.raises(metrik.InputError, match="a tie at rank 2"):
-        metrik.topk(np.array([[1, math.nan, math.nan]]), 2, ties="raise", nan="last")
+    with pytest.raises(exactk.InputError, match="a tie at rank 2"):
+        exactk.topk(np.array([[1, math.nan, math.nan]]), 2, ties="raise", nan="last")

@@ -12,23 +12,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import metrik
-from metrik import _core, _threads, _versions
-from metrik._threads import MAX_THREADS, default_threads
+import exactk
+from exactk import _core, _threads, _versions
+from exactk._threads import MAX_THREADS, default_threads
 
 ROOT = Path(__file__).parent.parent
 
 
 def facts(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """Return what is printed, by the first word of the line."""
-    metrik.show_versions()
+    exactk.show_versions()
     lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
     return dict(lines)
 
 
 def test_versions_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     shown = facts(capsys)
-    assert shown["metrik"] == metrik.__version__
+    assert shown["exactk"] == exactk.__version__
     assert shown["Python"].startswith(platform.python_version())
     assert shown["NumPy"] == np.__version__
     assert shown["platform"] == platform.platform()
@@ -45,10 +45,10 @@ def test_the_compiler_and_the_flags_that_matter(capsys: pytest.CaptureFixture[st
 
 def test_which_instructions_and_why(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     available = ", ".join(_core.isas())
-    monkeypatch.delenv("METRIK_ISA", raising=False)
+    monkeypatch.delenv("EXACTK_ISA", raising=False)
     assert facts(capsys)["instructions"] == f"{_core.isas()[-1]}, the widest of {available}"
-    monkeypatch.setenv("METRIK_ISA", "scalar")
-    assert facts(capsys)["instructions"] == f"scalar, by METRIK_ISA, of {available}"
+    monkeypatch.setenv("EXACTK_ISA", "scalar")
+    assert facts(capsys)["instructions"] == f"scalar, by EXACTK_ISA, of {available}"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_which_instructions_and_why(capsys: pytest.CaptureFixture[str], monkeypa
         ({}, 3, 2, "2, by the CPU quota of the cgroup"),
         ({"PYTHON_CPU_COUNT": "2"}, 3, 3, "2, by PYTHON_CPU_COUNT"),
         ({"LOKY_MAX_CPU_COUNT": "1"}, 3, 2, "1, by LOKY_MAX_CPU_COUNT"),
-        ({"METRIK_NUM_THREADS": "5", "LOKY_MAX_CPU_COUNT": "1"}, 3, 2, "5, by METRIK_NUM_THREADS"),
+        ({"EXACTK_NUM_THREADS": "5", "LOKY_MAX_CPU_COUNT": "1"}, 3, 2, "5, by EXACTK_NUM_THREADS"),
         ({}, 5000, MAX_THREADS, "1024, by the most that the core takes"),
     ],
 )
@@ -71,7 +71,7 @@ def test_how_many_threads_and_why(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("METRIK_NUM_THREADS", "PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT"):
+    for name in ("EXACTK_NUM_THREADS", "PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -85,11 +85,11 @@ def test_wrong_variables_are_said_to_be_wrong(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They may be what the report is about."""
-    monkeypatch.setenv("METRIK_NUM_THREADS", "two")
-    monkeypatch.setenv("METRIK_ISA", "mmx")
+    monkeypatch.setenv("EXACTK_NUM_THREADS", "two")
+    monkeypatch.setenv("EXACTK_ISA", "mmx")
     shown = facts(capsys)
-    assert shown["threads"] == "METRIK_NUM_THREADS: expected an integer from 1 to 1024, found 'two'"
-    assert shown["instructions"].startswith("METRIK_ISA: expected an instruction set that this CPU has: scalar")
+    assert shown["threads"] == "EXACTK_NUM_THREADS: expected an integer from 1 to 1024, found 'two'"
+    assert shown["instructions"].startswith("EXACTK_ISA: expected an instruction set that this CPU has: scalar")
 
 
 def test_every_optional_dependency_is_named_and_an_absent_one_too(
@@ -103,5 +103,5 @@ def test_every_optional_dependency_is_named_and_an_absent_one_too(
 
 
 def test_nothing_is_imported() -> None:
-    code = f"import metrik, sys; metrik.show_versions(); assert not {{*{_versions.OPTIONAL}}} & {{*sys.modules}}"
+    code = f"import exactk, sys; exactk.show_versions(); assert not {{*{_versions.OPTIONAL}}} & {{*sys.modules}}"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # noqa: S603 - our own code

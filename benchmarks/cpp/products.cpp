@@ -37,7 +37,7 @@ Factors part(Factors all, Size begin, Size most, Size dimensions) {
 }  // namespace
 
 // Returns the sum of the last products of all tiles. The threads take blocks of users as they come.
-extern "C" double metrik_products(Multiply multiply, const float* user_rows, Size user_count,
+extern "C" double exactk_products(Multiply multiply, const float* user_rows, Size user_count,
                                   const float* item_rows, Size item_count, Size dimensions,
                                   Size tile_users, Size tile_items, Size threads) {
   const Factors users{.rows = user_rows, .count = user_count};

@@ -34,19 +34,19 @@ std::uint64_t bits_of(Ids ids) {
 }
 
 // Marks the lists, as an evaluation does; returns how many ids were noticed.
-std::size_t mark(metrik::Marks& marks, Ids ids, std::size_t length) {
-  const metrik::Checkpoint none = [] {};
+std::size_t mark(exactk::Marks& marks, Ids ids, std::size_t length) {
+  const exactk::Checkpoint none = [] {};
   std::size_t noticed = 0;
   for (std::size_t begin = 0; begin < ids.size(); begin += length) {
     marks.start(length, none);
-    noticed += marks.mark(ids.subspan(begin, length), metrik::Mark::listed).size();
+    noticed += marks.mark(ids.subspan(begin, length), exactk::Mark::listed).size();
   }
   return noticed;
 }
 
 // Only looks at the place of each id.
 std::size_t look(std::span<const std::uint8_t> places, Ids ids, std::size_t length,
-                 std::vector<metrik::Notice>& notices) {
+                 std::vector<exactk::Notice>& notices) {
   std::size_t noticed = 0;
   for (std::size_t begin = 0; begin < ids.size(); begin += length) {
     std::size_t count = 0;
@@ -65,14 +65,14 @@ std::size_t look(std::span<const std::uint8_t> places, Ids ids, std::size_t leng
 int main(int count, char* arguments[]) {
   const std::vector<std::string> words(arguments, arguments + count);
   if (words.size() != 3) {
-    std::cerr << "usage: metrik_stages FILE LENGTH (int32 ids, so many a user)\n";
+    std::cerr << "usage: exactk_stages FILE LENGTH (int32 ids, so many a user)\n";
     return 2;
   }
   const std::vector<std::int32_t> ids = read(words[1]);
   const auto length = std::size_t{std::stoul(words[2])};
-  metrik::Marks marks(bits_of(ids));
+  exactk::Marks marks(bits_of(ids));
   const std::vector<std::uint8_t> places(bits_of(ids) + 1);
-  std::vector<metrik::Notice> notices(length);
+  std::vector<exactk::Notice> notices(length);
   constexpr std::size_t kRounds = 41;
   std::array<std::vector<double>, 2> seconds;
   for (std::size_t round = 0; round < 2 * kRounds; ++round) {  // in turns

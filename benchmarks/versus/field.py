@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import metrik
+import exactk
 from benchmarks.answers import FACTORS_AGREE, PEERS_AGREE, WrongAnswerError, compare, evaluate
 from benchmarks.selections import best, compare_best, verify
 from benchmarks.timing import ROUNDS, Sample, compete
@@ -179,7 +179,7 @@ def _examined(process: Process, entry: Entry, workload: Workload, data: Data, se
         if isinstance(answer, str):
             compare_best(entry.call, np.load(answer), selection(), workload, data)
             return entry
-        convention = metrik.conventions["standard"].replace(**process.peer.convention)
+        convention = exactk.conventions["standard"].replace(**process.peer.convention)
         expected = evaluate(workload, data, convention=convention).values if answer else {}
         compare(entry.call, answer, expected, PEERS_AGREE if data.factors is None else FACTORS_AGREE)
     except (PeerError, WrongAnswerError) as error:

@@ -1,5 +1,5 @@
 // NumPy arrays as views, strictly: an array of another type, shape or layout is an error and never
-// converted. Conversions are policy, and policy lives in python/metrik/_inputs.
+// converted. Conversions are policy, and policy lives in python/exactk/_inputs.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -13,7 +13,7 @@
 
 #include "bindings.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 
 // The array as a span. The caller keeps the array alive as long as the span is used.
 template <class T>
@@ -43,4 +43,4 @@ std::vector<T> snapshot(const std::optional<py::array>& array, const std::string
   return {span.begin(), span.end()};
 }
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings

@@ -52,7 +52,7 @@ struct ArrowArrayStream {
 };
 }
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 namespace {
 
 // Holds one of the structs, and gives back what it holds.
@@ -438,20 +438,20 @@ class ArrowTable {
 };
 
 }  // namespace
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings
 
 namespace pybind11::detail {
 
 template <>
-struct type_caster<metrik::bindings::ArrowColumn>
-    : ConstructedCaster<metrik::bindings::ArrowColumn> {};
+struct type_caster<exactk::bindings::ArrowColumn>
+    : ConstructedCaster<exactk::bindings::ArrowColumn> {};
 template <>
-struct type_caster<metrik::bindings::ArrowTable> : ConstructedCaster<metrik::bindings::ArrowTable> {
+struct type_caster<exactk::bindings::ArrowTable> : ConstructedCaster<exactk::bindings::ArrowTable> {
 };
 
 }  // namespace pybind11::detail
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 
 void bind_arrow(py::module_& module) {  // NOLINT(misc-const-correctness): as the others
   py::class_<ArrowColumn>(module, "ArrowColumn", "A column of an Arrow table.")
@@ -473,4 +473,4 @@ void bind_arrow(py::module_& module) {  // NOLINT(misc-const-correctness): as th
       .def_property_readonly("columns", &ArrowTable::columns, "The columns with their names.");
 }
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "metrik/conventions.hpp"
+#include "exactk/conventions.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 namespace {
 
 py::typing::Tuple<py::str, py::ellipsis> choices(const ConventionField& field) {
@@ -50,4 +50,4 @@ void bind_conventions(py::module_& module) {
            py::arg("gain_table"));
 }
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings

@@ -12,13 +12,13 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "metrik/capacity.hpp"
-#include "metrik/evaluate.hpp"
-#include "metrik/lists.hpp"
-#include "metrik/topk.hpp"
+#include "exactk/capacity.hpp"
+#include "exactk/evaluate.hpp"
+#include "exactk/lists.hpp"
+#include "exactk/topk.hpp"
 #include "owned.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 
 void poll_signals() {
   const py::gil_scoped_acquire gil;
@@ -214,7 +214,7 @@ PyBest best_places(const OwnedScored& owned, Count k, std::optional<const OwnedL
 void bind_evaluate(py::module_& module) {
   module.attr("MAX_CUTOFF") = kMaxCutoff;
   module.attr("MAX_THREADS") = kMaxThreads;
-  py::class_<OwnedLists>(module, "Lists", "One list of items a user; see metrik/types.hpp.")
+  py::class_<OwnedLists>(module, "Lists", "One list of items a user; see exactk/types.hpp.")
       .def(py::init<py::array, const py::array&, const std::optional<py::array>&,
                     const std::optional<py::array>&, const std::string&>(),
            py::arg("items").noconvert(), py::arg("indptr").noconvert(),
@@ -230,18 +230,18 @@ void bind_evaluate(py::module_& module) {
           },
           py::arg("argument"), py::arg("grades").noconvert(),
           "Raise InputError unless offsets, lengths, ids and grades are what they must be.");
-  py::class_<OwnedScores>(module, "Scores", "A matrix of scores; see metrik/scores.hpp.")
+  py::class_<OwnedScores>(module, "Scores", "A matrix of scores; see exactk/scores.hpp.")
       .def(py::init<py::array, std::optional<double>, std::optional<const OwnedLists*>,
                     const std::string&>(),
            py::arg("scores").noconvert(), py::arg("min_score"), py::arg("candidates"),
            py::arg("argument"), py::keep_alive<1, 4>());
   py::class_<OwnedCandidates>(module, "Candidates",
-                              "Items of each user with their scores; see metrik/scores.hpp.")
+                              "Items of each user with their scores; see exactk/scores.hpp.")
       .def(py::init<const OwnedLists&, py::array, std::optional<double>, const std::string&>(),
            py::arg("items"), py::arg("scores").noconvert(), py::arg("min_score"),
            py::arg("argument"), py::keep_alive<1, 2>());
   py::class_<OwnedEmbeddings>(module, "Embeddings",
-                              "Users and items as vectors; see metrik/embeddings.hpp.")
+                              "Users and items as vectors; see exactk/embeddings.hpp.")
       .def(py::init<py::array, py::array, std::optional<py::array>, const std::string&, bool,
                     std::optional<double>, std::optional<const OwnedLists*>,
                     const std::optional<py::capsule>&, const std::string&, const std::string&>(),
@@ -283,4 +283,4 @@ void bind_evaluate(py::module_& module) {
              "The filled length of each row of a matrix padded with -1; None if no row is padded.");
 }
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings

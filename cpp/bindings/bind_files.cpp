@@ -11,9 +11,9 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "metrik/trec.hpp"
+#include "exactk/trec.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 namespace {
 
 // The vector's own memory as an array.
@@ -86,4 +86,4 @@ void bind_files(py::module_& module) {
       "wrong with it.");
 }
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings

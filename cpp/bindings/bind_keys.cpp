@@ -11,12 +11,12 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "metrik/capacity.hpp"
-#include "metrik/grouping.hpp"
+#include "exactk/capacity.hpp"
+#include "exactk/grouping.hpp"
 #include "owned.hpp"
 #include "owned_keys.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 namespace {
 
 Numbers number_integers(OwnedKeys& self, const py::array& column, int threads,
@@ -160,7 +160,7 @@ PyMoved moved(const py::array& numbers, Count users, const std::vector<py::array
 
 void bind_keys(py::module_& module) {
   py::class_<OwnedKeys>(module, "Keys",
-                        "Distinct keys, numbered as they come; see metrik/keys.hpp.")
+                        "Distinct keys, numbered as they come; see exactk/keys.hpp.")
       .def(py::init<bool>(), py::arg("integers").noconvert())
       .def("extended", &OwnedKeys::extended, "Keys that go on after these, which stay as they are.")
       .def("__len__", [](const OwnedKeys& self) { return self.keys().size(); })
@@ -207,4 +207,4 @@ void bind_keys(py::module_& module) {
              "stands where; None if they stand so already.");
 }
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings

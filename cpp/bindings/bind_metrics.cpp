@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "metrik/metrics.hpp"
+#include "exactk/metrics.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 
 void bind_metrics(py::module_& module) {
   py::class_<MetricParameter>(module, "MetricParameter", "The number that a metric takes.")
@@ -51,4 +51,4 @@ void bind_metrics(py::module_& module) {
       "All metrics, in the order in which they are listed.");
 }
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings

@@ -12,7 +12,7 @@
 #include "bindings.hpp"
 #include "owned_keys.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 namespace {
 
 constexpr Count kAtATime = 1 << 16;  // objects, before signals are handled
@@ -205,7 +205,7 @@ class Values {
   std::string argument_;
   std::string what_;
   py::object real_ = py::module_::import("numbers").attr("Real");
-  py::object exact_float_ = py::module_::import("metrik._inputs.checks").attr("exact_float");
+  py::object exact_float_ = py::module_::import("exactk._inputs.checks").attr("exact_float");
   std::vector<double> values_;
 };
 
@@ -329,4 +329,4 @@ void bind_objects(py::module_& module) {
              py::arg("argument"), "The number of each string, or bytes, of a list.");
 }
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings

@@ -5,17 +5,17 @@
 
 #include <optional>
 
-#include "metrik/conventions.hpp"
-#include "metrik/error.hpp"
-#include "metrik/evaluate.hpp"
-#include "metrik/metrics.hpp"
-#include "metrik/trec.hpp"
+#include "exactk/conventions.hpp"
+#include "exactk/error.hpp"
+#include "exactk/evaluate.hpp"
+#include "exactk/metrics.hpp"
+#include "exactk/trec.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 
 namespace py = pybind11;
 
-// An argument of the wrong type: becomes metrik.InputTypeError.
+// An argument of the wrong type: becomes exactk.InputTypeError.
 class TypeFault : public InputError {
  public:
   using InputError::InputError;
@@ -34,7 +34,7 @@ void bind_keys(py::module_& module);
 void bind_objects(py::module_& module);
 void bind_arrow(py::module_& module);
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings
 
 namespace pybind11::detail {
 
@@ -56,16 +56,16 @@ struct ConstructedCaster : type_caster_base<T> {
 };
 
 template <>
-struct type_caster<metrik::ConventionField> : ConstructedCaster<metrik::ConventionField> {};
+struct type_caster<exactk::ConventionField> : ConstructedCaster<exactk::ConventionField> {};
 template <>
-struct type_caster<metrik::LineFault> : ConstructedCaster<metrik::LineFault> {};
+struct type_caster<exactk::LineFault> : ConstructedCaster<exactk::LineFault> {};
 template <>
-struct type_caster<metrik::MetricInfo> : ConstructedCaster<metrik::MetricInfo> {};
+struct type_caster<exactk::MetricInfo> : ConstructedCaster<exactk::MetricInfo> {};
 template <>
-struct type_caster<metrik::MetricParameter> : ConstructedCaster<metrik::MetricParameter> {};
+struct type_caster<exactk::MetricParameter> : ConstructedCaster<exactk::MetricParameter> {};
 template <>
-struct type_caster<metrik::PlannedValue> : ConstructedCaster<metrik::PlannedValue> {};
+struct type_caster<exactk::PlannedValue> : ConstructedCaster<exactk::PlannedValue> {};
 template <>
-struct type_caster<metrik::Rules> : ConstructedCaster<metrik::Rules> {};
+struct type_caster<exactk::Rules> : ConstructedCaster<exactk::Rules> {};
 
 }  // namespace pybind11::detail

@@ -2,17 +2,17 @@
 
 #include "bindings.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 namespace {
 
 py::object optional_place(std::int64_t place) {
   return place < 0 ? py::object(py::none()) : py::object(py::int_(place));
 }
 
-// Raises metrik.<type> with the fault's coordinates as attributes.
+// Raises exactk.<type> with the fault's coordinates as attributes.
 void raise(const char* type, const Error& error) {
   const Fault& fault = error.fault();
-  const py::object exception_type = py::module_::import("metrik._errors").attr(type);
+  const py::object exception_type = py::module_::import("exactk._errors").attr(type);
   const py::object exception =
       exception_type(error.what(), fault.argument, optional_place(fault.row),
                      optional_place(fault.position), fault.count);
@@ -35,4 +35,4 @@ void bind_errors() {
   });
 }
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings

@@ -1,7 +1,7 @@
 #include "bindings.hpp"
 
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
-  using namespace metrik::bindings;
+  using namespace exactk::bindings;
   module.doc() = "The C++ core. Arguments are taken as they are: no casts, no defaults, no policy.";
   bind_errors();
   bind_build(module);

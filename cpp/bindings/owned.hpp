@@ -11,10 +11,10 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "metrik/embeddings.hpp"
-#include "metrik/scores.hpp"
+#include "exactk/embeddings.hpp"
+#include "exactk/scores.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 
 [[nodiscard]] inline ItemArray item_view(const py::array& items, const std::string& argument) {
   if (py::isinstance<py::array_t<std::int32_t>>(items)) return view<std::int32_t>(items, argument);
@@ -238,21 +238,21 @@ class OwnedEmbeddings {
   Embeddings embeddings_;
 };
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings
 
 namespace pybind11::detail {
 
 template <>
-struct type_caster<metrik::bindings::OwnedLists> : ConstructedCaster<metrik::bindings::OwnedLists> {
+struct type_caster<exactk::bindings::OwnedLists> : ConstructedCaster<exactk::bindings::OwnedLists> {
 };
 template <>
-struct type_caster<metrik::bindings::OwnedScores>
-    : ConstructedCaster<metrik::bindings::OwnedScores> {};
+struct type_caster<exactk::bindings::OwnedScores>
+    : ConstructedCaster<exactk::bindings::OwnedScores> {};
 template <>
-struct type_caster<metrik::bindings::OwnedCandidates>
-    : ConstructedCaster<metrik::bindings::OwnedCandidates> {};
+struct type_caster<exactk::bindings::OwnedCandidates>
+    : ConstructedCaster<exactk::bindings::OwnedCandidates> {};
 template <>
-struct type_caster<metrik::bindings::OwnedEmbeddings>
-    : ConstructedCaster<metrik::bindings::OwnedEmbeddings> {};
+struct type_caster<exactk::bindings::OwnedEmbeddings>
+    : ConstructedCaster<exactk::bindings::OwnedEmbeddings> {};
 
 }  // namespace pybind11::detail

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "metrik/error.hpp"
-#include "metrik/keys.hpp"
+#include "exactk/error.hpp"
+#include "exactk/keys.hpp"
 
-namespace metrik::bindings {
+namespace exactk::bindings {
 
 using Numbers = py::array_t<KeyNumber>;
 
@@ -73,11 +73,11 @@ class OwnedKeys {
   return Numbers(static_cast<py::ssize_t>(numbers.size()), numbers.data());
 }
 
-}  // namespace metrik::bindings
+}  // namespace exactk::bindings
 
 namespace pybind11::detail {
 
 template <>
-struct type_caster<metrik::bindings::OwnedKeys> : ConstructedCaster<metrik::bindings::OwnedKeys> {};
+struct type_caster<exactk::bindings::OwnedKeys> : ConstructedCaster<exactk::bindings::OwnedKeys> {};
 
 }  // namespace pybind11::detail

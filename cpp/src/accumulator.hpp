@@ -10,11 +10,11 @@
 
 #include "double_double.hpp"
 #include "exact_sum.hpp"
+#include "exactk/evaluate.hpp"
 #include "metrics/denominators.hpp"
-#include "metrik/evaluate.hpp"
 #include "policy.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Which integers hold the sums. The choice depends on the metric and on whether there are weights,
 // never on the data.
@@ -113,4 +113,4 @@ class Accumulator {
   bool weighs_;
 };
 
-}  // namespace metrik
+}  // namespace exactk

@@ -7,7 +7,7 @@
 
 #include "kernels/table.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Users that are scored together: so few that all of theirs stays in the nearest cache.
 inline constexpr std::size_t kBatch = kTerms;
@@ -25,4 +25,4 @@ class Columns {
   std::vector<double> numbers_;
 };
 
-}  // namespace metrik
+}  // namespace exactk

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "metrik/embeddings.hpp"
-#include "metrik/scores.hpp"
-#include "metrik/types.hpp"
+#include "exactk/embeddings.hpp"
+#include "exactk/scores.hpp"
+#include "exactk/types.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // What is read of the users, in ids: a score takes a small part of the time of an id.
 [[nodiscard]] inline Count size_of(const Lists& lists) { return lists.indptr.back(); }
@@ -32,4 +32,4 @@ namespace metrik {
   return std::clamp<Count>((users << 14U) / (ids + 1), 1, 1024);
 }
 
-}  // namespace metrik
+}  // namespace exactk

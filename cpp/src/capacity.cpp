@@ -1,4 +1,4 @@
-#include "metrik/capacity.hpp"
+#include "exactk/capacity.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 double memory_limit() {
@@ -38,4 +38,4 @@ void require_memory(Count cells, Count bytes_per_cell, Fault fault) {
   throw CapacityError(std::move(fault));
 }
 
-}  // namespace metrik
+}  // namespace exactk

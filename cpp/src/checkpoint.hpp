@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace metrik {
+namespace exactk {
 
 // Returns at once, or throws to end the loop. Cheap enough for every few thousand elements.
 using Checkpoint = std::function<void()>;
@@ -71,4 +71,4 @@ void move_first(std::span<T> elements, std::size_t count, const Before& before,
   });
 }
 
-}  // namespace metrik
+}  // namespace exactk

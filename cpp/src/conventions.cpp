@@ -1,12 +1,12 @@
-#include "metrik/conventions.hpp"
+#include "exactk/conventions.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "metrik/error.hpp"
+#include "exactk/error.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 // The name of each enumerator, in the order of its enum.
@@ -140,4 +140,4 @@ void set_field(Rules& rules, std::string_view field, std::string_view choice) {
                     .found = "'" + std::string(choice) + "'"});
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -9,7 +9,7 @@
 #include "double_double.hpp"
 #include "logarithm.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 constexpr double computed(Discount kind, Count rank) noexcept {
@@ -55,4 +55,4 @@ DiscountTable::DiscountTable(Discount kind, Count places, Count ranks, const Che
   }
 }
 
-}  // namespace metrik
+}  // namespace exactk

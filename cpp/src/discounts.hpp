@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "checkpoint.hpp"
-#include "metrik/conventions.hpp"
-#include "metrik/types.hpp"
+#include "exactk/conventions.hpp"
+#include "exactk/types.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // 1/log2(rank + 1), or 1/max(1, log2(rank)), rounded once from about 100 bits. rank >= 1.
 [[nodiscard]] double discount(Discount kind, Count rank) noexcept;
@@ -34,4 +34,4 @@ class DiscountTable {
   std::vector<double> sums_;  // sums_[n] is the sum of the first n
 };
 
-}  // namespace metrik
+}  // namespace exactk

@@ -6,9 +6,9 @@
 #include <iterator>
 #include <string>
 
-#include "metrik/error.hpp"
+#include "exactk/error.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 struct Set {
@@ -18,7 +18,7 @@ struct Set {
   bool (*has)();           // whether the CPU has it, and the system keeps its registers
 };
 
-#ifdef METRIK_X86_KERNELS
+#ifdef EXACTK_X86_KERNELS
 const Kernels* const avx2 = &avx2_kernels;
 const Kernels* const avx512 = &avx512_kernels;
 bool has_avx2() { return __builtin_cpu_supports("avx2"); }
@@ -69,7 +69,7 @@ namespace {
     if (!names.empty()) names += ", ";
     names += name_of(isa);
   }
-  throw InputError({.argument = "METRIK_ISA",
+  throw InputError({.argument = "EXACTK_ISA",
                     .expected = "an instruction set that this CPU has: " + names,
                     .found = found});
 }
@@ -92,4 +92,4 @@ const Kernels& kernels(Isa isa) {
   return *set_of(isa).kernels;
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -1,12 +1,12 @@
 // From an instruction set to its kernels.
 #pragma once
 
+#include "exactk/isa.hpp"
 #include "kernels/table.hpp"
-#include "metrik/isa.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Throws InputError if the CPU lacks the set.
 [[nodiscard]] const Kernels& kernels(Isa isa);
 
-}  // namespace metrik
+}  // namespace exactk

@@ -3,7 +3,7 @@
 // same on every platform.
 #pragma once
 
-namespace metrik {
+namespace exactk {
 
 struct Pair {  // high + low, |low| <= ulp(high) / 2
   double high = 0;
@@ -57,4 +57,4 @@ constexpr Pair divide(Pair a, Pair b) noexcept {  // long division, three digits
   return add(quick_two_sum(first, second), {third, 0});
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -1,9 +1,9 @@
-#include "metrik/error.hpp"
+#include "exactk/error.hpp"
 
 #include <sstream>
 #include <utility>
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 std::string message(const Fault& fault) {
@@ -27,4 +27,4 @@ std::string shown(double number) {
 
 Error::Error(Fault fault) : std::runtime_error(message(fault)), fault_(std::move(fault)) {}
 
-}  // namespace metrik
+}  // namespace exactk

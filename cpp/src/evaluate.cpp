@@ -1,6 +1,6 @@
 // One pass over the users: rank, judge, score, reduce. Everything in it was validated before.
 
-#include "metrik/evaluate.hpp"
+#include "exactk/evaluate.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -16,8 +16,8 @@
 #include "blocks.hpp"
 #include "discounts.hpp"
 #include "dispatch.hpp"
-#include "metrik/capacity.hpp"
-#include "metrik/error.hpp"
+#include "exactk/capacity.hpp"
+#include "exactk/error.hpp"
 #include "parallel.hpp"
 #include "plan.hpp"
 #include "policy.hpp"
@@ -25,7 +25,7 @@
 #include "validate.hpp"
 #include "worker.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 // What the sums of a value and group take here and as Python's integers.
@@ -376,4 +376,4 @@ bool has_candidates(const Predictions& predictions) noexcept {
 
 Result evaluate(const Request& request) { return Evaluation(request).run(); }
 
-}  // namespace metrik
+}  // namespace exactk

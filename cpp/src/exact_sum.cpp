@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstddef>
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 // A digit grows by less than 2^32 an addition, so that 2^30 of them cannot overflow it.
@@ -115,4 +115,4 @@ ExactInteger WideSum::integer() const {
   return result;
 }
 
-}  // namespace metrik
+}  // namespace exactk

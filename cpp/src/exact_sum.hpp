@@ -8,10 +8,10 @@
 #include <span>
 #include <type_traits>
 
+#include "exactk/types.hpp"
 #include "kernels/table.hpp"
-#include "metrik/types.hpp"
 
-namespace metrik {
+namespace exactk {
 
 __extension__ using Int128 = __int128;
 
@@ -49,4 +49,4 @@ class WideSum {
   std::int64_t pending_ = 0;                    // additions since the digits were last carried
 };
 
-}  // namespace metrik
+}  // namespace exactk

@@ -5,7 +5,7 @@
 
 #include "logarithm.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // What a value counts at least, as in trec_eval: one user without a hit would make the mean 0.
 inline constexpr double kLeastFactor = 1e-5;
@@ -18,4 +18,4 @@ inline constexpr double kLeastFactor = 1e-5;
   return value > kLeastFactor ? natural_log(value) : kLeastTerm;
 }
 
-}  // namespace metrik
+}  // namespace exactk

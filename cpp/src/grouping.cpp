@@ -1,4 +1,4 @@
-#include "metrik/grouping.hpp"
+#include "exactk/grouping.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "checkpoint.hpp"
-#include "metrik/error.hpp"
+#include "exactk/error.hpp"
 #include "parallel.hpp"
 #include "read_once.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 // A row of no user is refused, and so is one that another thread has written since it was counted.
@@ -210,4 +210,4 @@ void order_by_rank(Grouping& grouping, const Ranks& ranks, const std::string& ar
   std::visit([&](auto values) { order_rows(grouping, values, argument, checkpoint); }, ranks);
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -4,9 +4,9 @@
 
 #include <span>
 
-#include "metrik/types.hpp"
+#include "exactk/types.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // A judged item that the ranking reaches.
 struct Hit {
@@ -52,4 +52,4 @@ struct Reached {
   Count hits = 0;  // of these, the relevant ones
 };
 
-}  // namespace metrik
+}  // namespace exactk

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-namespace metrik {
+namespace exactk {
 
 Lens::Lens(const Rules& rules, bool uses_gains)
     : gain(uses_gains ? rules.gain : Gain::binary),
@@ -227,4 +227,4 @@ Count Judge::count_relevant(const Matches& matches, std::span<const Count> entri
   });
 }
 
-}  // namespace metrik
+}  // namespace exactk

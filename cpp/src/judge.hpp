@@ -8,12 +8,12 @@
 
 #include "batch.hpp"
 #include "checkpoint.hpp"
+#include "exactk/conventions.hpp"
+#include "exactk/types.hpp"
 #include "hit_row.hpp"
-#include "metrik/conventions.hpp"
-#include "metrik/types.hpp"
 #include "rank/given.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // What the judge made of a batch of users.
 class Rows {
@@ -98,4 +98,4 @@ class Judge {
   std::vector<Tie> ties_;  // of the hits; empty: each stands by itself
 };
 
-}  // namespace metrik
+}  // namespace exactk

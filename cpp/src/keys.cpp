@@ -1,4 +1,4 @@
-#include "metrik/keys.hpp"
+#include "exactk/keys.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "checkpoint.hpp"
-#include "metrik/error.hpp"
+#include "exactk/error.hpp"
 #include "parallel.hpp"
 #include "read_once.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 __extension__ using UInt128 = unsigned __int128;
@@ -527,4 +527,4 @@ std::vector<KeyNumber> places_in_order(const Keys& keys, const Effort& effort) {
   return places;
 }
 
-}  // namespace metrik
+}  // namespace exactk

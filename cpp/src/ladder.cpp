@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace metrik {
+namespace exactk {
 
 Ladder::Ladder(std::vector<Count> cutoffs) : cutoffs_(std::move(cutoffs)) {
   constexpr Count kRanks = 1024;
@@ -37,4 +37,4 @@ void Ladder::fill(const HitRow& row, std::span<Reached> reached,
   }
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "checkpoint.hpp"
+#include "exactk/types.hpp"
 #include "hit_row.hpp"
-#include "metrik/types.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Ascending cutoffs. Metrics that agree in them share what is counted down to each.
 class Ladder {
@@ -30,4 +30,4 @@ class Ladder {
   std::vector<std::uint32_t> steps_;  // to the first ranks: a look-up, without a guess at a branch
 };
 
-}  // namespace metrik
+}  // namespace exactk

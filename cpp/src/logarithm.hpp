@@ -10,7 +10,7 @@
 
 #include "double_double.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // 1, 1/3, 1/5, ...: the series of atanh. With s^2 < 0.0295 the first term left out is below 2^-120.
 inline constexpr auto kInverseOdd = [] {
@@ -55,4 +55,4 @@ inline constexpr auto kInverseOdd = [] {
   return multiply(log2_of(x), kLog2).high;
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -1,9 +1,9 @@
-#include "metrik/metrics.hpp"
+#include "exactk/metrics.hpp"
 
 #include "metrics/all.hpp"
 
-namespace metrik {
+namespace exactk {
 
 std::span<const MetricInfo> metric_table() noexcept { return AllMetrics::info; }
 
-}  // namespace metrik
+}  // namespace exactk

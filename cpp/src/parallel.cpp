@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -137,4 +137,4 @@ void parallel_for(Count blocks, int threads, const Body& body, const std::functi
   team.rethrow();
 }
 
-}  // namespace metrik
+}  // namespace exactk

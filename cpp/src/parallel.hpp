@@ -4,9 +4,9 @@
 #include <functional>
 
 #include "checkpoint.hpp"
-#include "metrik/types.hpp"
+#include "exactk/types.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // A checkpoint that calls `poll`, but not more often than it takes to answer a signal in time.
 [[nodiscard]] Checkpoint timed(std::function<void()> poll);
@@ -22,4 +22,4 @@ using Body = std::function<void(int worker, Count block, const Checkpoint& check
 // without.
 void parallel_for(Count blocks, int threads, const Body& body, const std::function<void()>& poll);
 
-}  // namespace metrik
+}  // namespace exactk

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "exactk/error.hpp"
 #include "metrics/all.hpp"
-#include "metrik/error.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 // Each rank down to it is computed: of a full-k ideal, or of a mean over the ranks.
@@ -235,4 +235,4 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
   return plan;
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -5,12 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "exactk/evaluate.hpp"
 #include "judge.hpp"
 #include "ladder.hpp"
 #include "metrics/metric.hpp"
-#include "metrik/evaluate.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Gains and weights up to 2^256 leave room for the square of a sum of 2^40 of them.
 inline constexpr double kMaxGain = 0x1p256;
@@ -41,4 +41,4 @@ struct Plan {
 // Throws InputError where a value asks for what no metric or rule can give.
 [[nodiscard]] Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules);
 
-}  // namespace metrik
+}  // namespace exactk

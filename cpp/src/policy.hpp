@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "exactk/conventions.hpp"
 #include "hit_row.hpp"
-#include "metrik/conventions.hpp"
 
-namespace metrik {
+namespace exactk {
 
 struct Presence {
   bool in_truth;
@@ -100,4 +100,4 @@ inline constexpr auto kSkipped = std::bit_cast<double>(std::uint64_t{0x7ff800000
   }
 }
 
-}  // namespace metrik
+}  // namespace exactk

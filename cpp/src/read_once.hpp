@@ -1,7 +1,7 @@
 // Memory of the caller may be written to by another thread meanwhile.
 #pragma once
 
-namespace metrik {
+namespace exactk {
 
 // The value as it was at one moment: what is checked is then what is used.
 template <class T>
@@ -9,4 +9,4 @@ template <class T>
   return *static_cast<const volatile T*>(&value);
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -1,4 +1,4 @@
-#include "metrik/topk.hpp"
+#include "exactk/topk.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -16,8 +16,8 @@
 
 #include "blocks.hpp"
 #include "dispatch.hpp"
-#include "metrik/error.hpp"
-#include "metrik/lists.hpp"
+#include "exactk/error.hpp"
+#include "exactk/lists.hpp"
 #include "parallel.hpp"
 #include "rank/given.hpp"
 #include "rank/lengths.hpp"
@@ -26,7 +26,7 @@
 #include "rank/screening.hpp"
 #include "validate.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 // Returns the bitwise "or" of all ids.
@@ -125,7 +125,7 @@ class Ranker {
     const bool has_nan = std::visit(
         [&](auto& ranking) {
           places_ =
-              metrik::start(ranking, given_, user, {}, excluded_of(request_, user), checkpoint);
+              exactk::start(ranking, given_, user, {}, excluded_of(request_, user), checkpoint);
           if (screening_) ranking.know(screening_->found_of(user));
           return ranking.has_nan();
         },
@@ -319,4 +319,4 @@ void topk(const TopKRequest& request) {
   if (refused) refuse(shared);
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -1,4 +1,4 @@
-#include "metrik/trec.hpp"
+#include "exactk/trec.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 constexpr std::size_t kMostFields = 6;
@@ -245,4 +245,4 @@ TrecColumns parse_trec(std::optional<TrecFormat> format,
   return parser.finish();
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "checkpoint.hpp"
-#include "metrik/error.hpp"
+#include "exactk/error.hpp"
 #include "parallel.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 Count item_count(const ItemArray& items) {
@@ -536,4 +536,4 @@ std::vector<Offset> padded_lengths(const ItemArray& items, Count rows, Count col
   return lengths;
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <string>
 
-#include "metrik/evaluate.hpp"
-#include "metrik/lists.hpp"
+#include "exactk/evaluate.hpp"
+#include "exactk/lists.hpp"
 #include "plan.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Throws InputError. Every array by itself, that they fit each other, and that the grades have the
 // gains that the plan asks for. Returns the bitwise "or" of all ids.
@@ -26,4 +26,4 @@ void check_size(std::size_t found, Count expected, const std::string& argument,
 void check_rows(Count rows, Count users, const std::string& argument);
 void check_int64(const Lists& lists, const std::string& argument);
 
-}  // namespace metrik
+}  // namespace exactk

@@ -8,7 +8,7 @@
 
 #include "geometric.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 std::size_t longest_ladder(const Plan& plan) {
@@ -124,7 +124,7 @@ bool Worker::start(Count user, const Checkpoint& checkpoint) {
   if (!scores_ranking_) return false;
   return std::visit(
       [&](auto& ranking) {
-        places_ = metrik::start(ranking, ranking_, user, row_of_int64(job_.request.truth, user),
+        places_ = exactk::start(ranking, ranking_, user, row_of_int64(job_.request.truth, user),
                                 excluded_of(user), checkpoint);
         if (screening_) ranking.know(screening_->found_of(user));
         return ranking.has_nan();
@@ -382,4 +382,4 @@ void Worker::keep(std::size_t output) {
   }
 }
 
-}  // namespace metrik
+}  // namespace exactk

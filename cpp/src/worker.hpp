@@ -9,9 +9,9 @@
 #include "accumulator.hpp"
 #include "batch.hpp"
 #include "discounts.hpp"
+#include "exactk/evaluate.hpp"
 #include "judge.hpp"
 #include "kernels/table.hpp"
-#include "metrik/evaluate.hpp"
 #include "plan.hpp"
 #include "policy.hpp"
 #include "rank/given.hpp"
@@ -20,7 +20,7 @@
 #include "rank/score_ranking.hpp"
 #include "rank/screening.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // What all threads read, and none changes.
 struct Job {
@@ -112,4 +112,4 @@ class Worker {
   Tally tally_;
 };
 
-}  // namespace metrik
+}  // namespace exactk

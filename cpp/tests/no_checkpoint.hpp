@@ -3,8 +3,8 @@
 
 #include "checkpoint.hpp"
 
-namespace metrik {
+namespace exactk {
 
 inline const Checkpoint no_checkpoint = [] {};
 
-}  // namespace metrik
+}  // namespace exactk

@@ -16,11 +16,11 @@
 #include <variant>
 #include <vector>
 
-#include "metrik/evaluate.hpp"
-#include "metrik/metrics.hpp"
+#include "exactk/evaluate.hpp"
+#include "exactk/metrics.hpp"
 #include "support.hpp"
 
-namespace metrik::tests {
+namespace exactk::tests {
 
 using Row = std::vector<std::int64_t>;
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -125,4 +125,4 @@ inline doctest::Approx about(double expected) {
   return doctest::Approx(expected).epsilon(kTolerance);
 }
 
-}  // namespace metrik::tests
+}  // namespace exactk::tests

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-namespace metrik::tests {
+namespace exactk::tests {
 
 // Virtual memory that costs nothing before it is written to.
 template <class T>
@@ -29,4 +29,4 @@ class SparseItems {
   void* memory_;
 };
 
-}  // namespace metrik::tests
+}  // namespace exactk::tests

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "metrik/evaluate.hpp"
+#include "exactk/evaluate.hpp"
 
-namespace metrik::tests {
+namespace exactk::tests {
 
 // Two's complement, least significant byte first.
 class Integer {
@@ -96,4 +96,4 @@ class Integer {
 
 inline double real(const ExactInteger& integer) { return Integer(integer).real(integer.scale); }
 
-}  // namespace metrik::tests
+}  // namespace exactk::tests

@@ -13,9 +13,9 @@
 #include <span>
 #include <vector>
 
-#include "metrik/error.hpp"
-#include "metrik/evaluate.hpp"
-#include "metrik/topk.hpp"
+#include "exactk/error.hpp"
+#include "exactk/evaluate.hpp"
+#include "exactk/topk.hpp"
 
 namespace {
 
@@ -57,7 +57,7 @@ void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 enum class Outcome : std::uint8_t { done, refused, out_of_memory };
@@ -269,4 +269,4 @@ TEST_CASE("F19: memory depends on how many ids there are, not on how large they 
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

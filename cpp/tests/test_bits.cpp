@@ -16,14 +16,14 @@
 #include <variant>
 #include <vector>
 
-#include "metrik/error.hpp"
-#include "metrik/evaluate.hpp"
-#include "metrik/lists.hpp"
-#include "metrik/metrics.hpp"
+#include "exactk/error.hpp"
+#include "exactk/evaluate.hpp"
+#include "exactk/lists.hpp"
+#include "exactk/metrics.hpp"
 #include "request.hpp"
 #include "support.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using namespace tests;
@@ -318,4 +318,4 @@ TEST_CASE("F25: what poll throws ends the evaluation") {
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "dispatch.hpp"
-#include "metrik/error.hpp"
-#include "metrik/topk.hpp"
+#include "exactk/error.hpp"
+#include "exactk/topk.hpp"
 #include "no_checkpoint.hpp"
 #include "rank/placing.hpp"
 #include "rank/score_ranking.hpp"
 #include "request.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using namespace tests;
@@ -379,4 +379,4 @@ TEST_CASE("F02: the offsets of candidates are 64 bits wide") {
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

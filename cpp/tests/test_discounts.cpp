@@ -6,7 +6,7 @@
 #include "discounts.hpp"
 #include "no_checkpoint.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 struct Known {
@@ -148,4 +148,4 @@ TEST_CASE("a table may be empty") {
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

@@ -21,14 +21,14 @@
 #include <variant>
 #include <vector>
 
-#include "metrik/error.hpp"
-#include "metrik/evaluate.hpp"
-#include "metrik/topk.hpp"
+#include "exactk/error.hpp"
+#include "exactk/evaluate.hpp"
+#include "exactk/topk.hpp"
 #include "rank/half.hpp"
 #include "request.hpp"
 #include "sparse_items.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using namespace tests;
@@ -585,4 +585,4 @@ TEST_CASE("F25: a poll that throws ends the call, however long each product take
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

@@ -17,14 +17,14 @@
 #include <variant>
 #include <vector>
 
-#include "metrik/error.hpp"
-#include "metrik/evaluate.hpp"
-#include "metrik/lists.hpp"
-#include "metrik/metrics.hpp"
+#include "exactk/error.hpp"
+#include "exactk/evaluate.hpp"
+#include "exactk/lists.hpp"
+#include "exactk/metrics.hpp"
 #include "request.hpp"
 #include "support.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using namespace tests;
@@ -503,4 +503,4 @@ TEST_CASE("no users at all") {
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

@@ -13,7 +13,7 @@
 #include "exact_sum.hpp"
 #include "support.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using tests::Integer;
@@ -272,4 +272,4 @@ TEST_CASE("reading a sum does not change it") {
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

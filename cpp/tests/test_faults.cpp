@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "metrik/evaluate.hpp"
+#include "exactk/evaluate.hpp"
 #include "parallel.hpp"
 #include "request.hpp"
 #include "sparse_items.hpp"
@@ -45,7 +45,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(
   return system_create(thread, attributes, start, argument);
 }
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using namespace tests;
@@ -217,4 +217,4 @@ TEST_CASE("F30: threads that cannot be started are done without, to the same byt
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

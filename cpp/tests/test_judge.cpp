@@ -14,7 +14,7 @@
 #include "metrics/metric.hpp"
 #include "no_checkpoint.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using Ids = std::vector<std::int64_t>;
@@ -560,4 +560,4 @@ TEST_CASE("without a use of gains a lens is binary, and judges as one with gains
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

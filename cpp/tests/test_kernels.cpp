@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "dispatch.hpp"
-#include "metrik/error.hpp"
+#include "exactk/error.hpp"
 #include "policy.hpp"
 #include "rank/key_order.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using Terms = std::array<double, kTerms>;
@@ -49,7 +49,7 @@ TEST_CASE("F31: an instruction set that is not there is refused") {
       static_cast<void>(isa_of(name));
       FAIL("taken");
     } catch (const InputError& error) {
-      CHECK(error.fault().argument == "METRIK_ISA");
+      CHECK(error.fault().argument == "EXACTK_ISA");
       CHECK(error.fault().found == "'" + name + "'");
       CHECK(error.fault().expected.find("scalar") != std::string::npos);
     }
@@ -386,4 +386,4 @@ TEST_CASE("F31: every instruction set adds the terms of vectors in the same orde
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

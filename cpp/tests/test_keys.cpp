@@ -13,11 +13,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "metrik/error.hpp"
-#include "metrik/grouping.hpp"
-#include "metrik/keys.hpp"
+#include "exactk/error.hpp"
+#include "exactk/grouping.hpp"
+#include "exactk/keys.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using Numbers = std::vector<KeyNumber>;
@@ -373,4 +373,4 @@ TEST_CASE("F25: keys and rows of any number look up for signals") {
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

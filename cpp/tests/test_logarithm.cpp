@@ -6,7 +6,7 @@
 #include "logarithm.hpp"
 #include "policy.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 struct Known {
@@ -75,4 +75,4 @@ TEST_CASE("who is skipped, and what is undefined, stay so in a geometric mean") 
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

@@ -10,7 +10,7 @@
 
 #include "parallel.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -236,4 +236,4 @@ TEST_CASE("nothing runs for no blocks") {
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

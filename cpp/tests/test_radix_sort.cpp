@@ -14,7 +14,7 @@
 #include "rank/key_order.hpp"
 #include "rank/radix_sort.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 template <class Number>
@@ -122,4 +122,4 @@ TEST_CASE("the code of a key is the less the higher the key, and the highest for
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

@@ -16,14 +16,14 @@
 #include <variant>
 #include <vector>
 
-#include "metrik/error.hpp"
-#include "metrik/evaluate.hpp"
-#include "metrik/lists.hpp"
-#include "metrik/metrics.hpp"
+#include "exactk/error.hpp"
+#include "exactk/evaluate.hpp"
+#include "exactk/lists.hpp"
+#include "exactk/metrics.hpp"
 #include "request.hpp"
 #include "support.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using namespace tests;
@@ -481,4 +481,4 @@ TEST_CASE("holes in a padded matrix are left to be found as ids out of range") {
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "dispatch.hpp"
-#include "metrik/error.hpp"
-#include "metrik/topk.hpp"
+#include "exactk/error.hpp"
+#include "exactk/topk.hpp"
 #include "no_checkpoint.hpp"
 #include "rank/score_ranking.hpp"
 #include "request.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using namespace tests;
@@ -450,4 +450,4 @@ TEST_CASE("requests for the best items that cannot be met are refused") {
 }
 
 }  // namespace
-}  // namespace metrik
+}  // namespace exactk

@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
-#include "metrik/trec.hpp"
+#include "exactk/trec.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 using Entry = std::tuple<std::string, std::string, double>;
@@ -172,4 +172,4 @@ TEST_CASE("F32: lines and names have limits") {
   CHECK(fault_of("q 0 d" + name + " 1\n").expected == "a name of at most 4096 bytes as field 3");
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -40,15 +40,15 @@ class Adapter(Protocol):
     MODULE: str  # what must be importable
     REQUIREMENTS: tuple[str, ...]
     SOURCE: str  # where the code is, if no registry has it; else empty
-    INPUT: str  # what metrik is given: rankings, candidates or scores
+    INPUT: str  # what exactk is given: rankings, candidates or scores
     MIN_SCORE: float | None  # below which an item is not recommended
     KNOBS: Knobs
-    CALLS: Mapping[str, str]  # by metrik's metric: what was called
+    CALLS: Mapping[str, str]  # by exactk's metric: what was called
     DIFFERS: Mapping[str, str]  # by a metric's name, and where: why the library's number is no clean definition
     TOLERANCE: float  # absolute; how exactly the library says its numbers
 
     def evaluate(self, case: Case) -> dict[str, Output]:
-        """Return what the library says, by metrik's metric with its cutoff, and " where ..." if it is to differ."""
+        """Return what the library says, by exactk's metric with its cutoff, and " where ..." if it is to differ."""
 
 
 def adapters() -> list[str]:
@@ -152,7 +152,7 @@ def _ask(name: str, source: str | None) -> dict[str, Any]:
     """Record in the library's environment."""
     command = [str(_environment(adapter(name), name)), __file__, "--inside", name]
     # Of TensorFlow and CUDA nothing but errors; no network.
-    variables = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "METRIK_SOURCE": source or ""}
+    variables = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "EXACTK_SOURCE": source or ""}
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=variables)  # noqa: S603
     if done.returncode:
         sys.exit(f"{name}: {done.stderr}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any
 
-import metrik
+import exactk
+from exactk import _render
+from exactk._conventions import departures
 from golden.cases import Knobs, golden
 from golden.record import adapters, named, recorded
-from metrik import _render
-from metrik._conventions import departures
 
 METRICS = {
     "precision@5": "P@5",
@@ -23,10 +23,10 @@ METRICS = {
 
 
 def golden_case() -> str:
-    """Return a row a library: its own means on the golden case; above them, metrik's."""
+    """Return a row a library: its own means on the golden case; above them, exactk's."""
     case = golden(Knobs())
     truth, lists = ([[item for item, _ in row or []] for row in rows] for rows in (case.truth, case.predictions))
-    own = metrik.evaluate(truth, lists, list(METRICS))
+    own = exactk.evaluate(truth, lists, list(METRICS))
     rows = [["standard", *(f"{value:.4f}" for value in own.values.values())]]
     rows += [[name, *_means(recorded(name))] for name in adapters()]
     return _render.markdown(["preset", *METRICS.values()], rows)
@@ -55,14 +55,14 @@ def libraries() -> str:
 def _section(name: str, data: dict[str, Any]) -> str:
     values = sum(_count(output) for case in data["cases"] for output in case["outputs"].values())
     least = "" if data["min_score"] is None else f" with `min_score={data['min_score']}`"
-    asked = f"{named(data)}: {len(data['cases'])} cases, {values} values. metrik is given {data['input']}{least}."
+    asked = f"{named(data)}: {len(data['cases'])} cases, {values} values. exactk is given {data['input']}{least}."
     lines = [
         f"### {name}",
         "",
-        f"{asked} Departs from `standard` in: {_code(departures(metrik.conventions[name]))}.",
+        f"{asked} Departs from `standard` in: {_code(departures(exactk.conventions[name]))}.",
         "",
         _render.markdown(
-            ["metrik", "the library"], [[metric, call] for metric, call in data["calls"].items()], numbers=False
+            ["exactk", "the library"], [[metric, call] for metric, call in data["calls"].items()], numbers=False
         ),
     ]
     for metric, reason in data["differs"].items():

@@ -1,7 +1,7 @@
 """Who takes part. A peer is a line here, and a module with a function `prepare(data, workload)`.
 
 `prepare` builds what the library can build beforehand, and is timed by itself. It returns the calls that
-are timed, by name; each returns the means that it computes, by metrik's names of the values. Everything
+are timed, by name; each returns the means that it computes, by exactk's names of the values. Everything
 else that leads from the arrays to the means is part of the call.
 """
 
@@ -37,9 +37,9 @@ class Peer:
 
 
 OURS = Peer(
-    "metrik_itself", ("metrik",), "metrik", (), (*_EVERY, "lists_100_per_user", "million", *_SCORES, *_EMBEDDED)
+    "exactk_itself", ("exactk",), "exactk", (), (*_EVERY, "lists_100_per_user", "million", *_SCORES, *_EMBEDDED)
 )
-READING = Peer("memory_reading", ("reading",), "metrik", (), _SCORES)
+READING = Peer("memory_reading", ("reading",), "exactk", (), _SCORES)
 PRODUCTS = Peer("blas_products", ("products",), "scipy", (), _EMBEDDED)
 LIST_PEERS = (
     Peer("numpy_code", ("NumPy, sorted keys", "NumPy, bitmap"), "numpy", ("numpy>=2.4",), _EVERY),
@@ -88,10 +88,10 @@ FACTOR_PEERS = (
     Peer("numpy_factors", ("NumPy, products alone",), "numpy", ("numpy>=2.4",), _PRODUCTS),
 )
 OURS_KEYED = (  # from each kind of container
-    Peer("metrik_frames", ("metrik", "metrik, pandas", "metrik, pyarrow"), "metrik", (), _FRAMES),
-    Peer("metrik_frames", ("metrik, pandas, objects",), "metrik", (), ("frame_2m_names",)),
-    Peer("metrik_mappings", ("metrik",), "metrik", (), ("dict_20k",)),
-    Peer("metrik_rows", ("metrik",), "metrik", (), ("rows_20k",)),
+    Peer("exactk_frames", ("exactk", "exactk, pandas", "exactk, pyarrow"), "exactk", (), _FRAMES),
+    Peer("exactk_frames", ("exactk, pandas, objects",), "exactk", (), ("frame_2m_names",)),
+    Peer("exactk_mappings", ("exactk",), "exactk", (), ("dict_20k",)),
+    Peer("exactk_rows", ("exactk",), "exactk", (), ("rows_20k",)),
 )
 KEYED_PEERS = (
     Peer(

@@ -1,6 +1,6 @@
 """NumPy, as one writes it who knows NumPy well: no loop over users, everything at every cutoff at once.
 
-Nothing is built beforehand, as nothing is with metrik. Repeated ids are not looked for, nor is anything
+Nothing is built beforehand, as nothing is with exactk. Repeated ids are not looked for, nor is anything
 else validated: that much less is done here.
 """
 

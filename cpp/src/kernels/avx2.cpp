@@ -8,7 +8,7 @@
 #include "kernels/unit_sums.hpp"
 #include "kernels/vectors.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 struct Lanes {
@@ -183,4 +183,4 @@ const Kernels avx2_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                            .float32_vectors = kVectorKernels<Lanes, float>,
                            .float64_vectors = kVectorKernels<Lanes, double>};
 
-}  // namespace metrik
+}  // namespace exactk

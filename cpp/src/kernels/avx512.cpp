@@ -8,7 +8,7 @@
 #include "kernels/unit_sums.hpp"
 #include "kernels/vectors.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 struct Lanes {
@@ -158,4 +158,4 @@ const Kernels avx512_kernels{.sum_unit_terms = &sum_unit_terms<Lanes>,
                              .float32_vectors = kVectorKernels<Lanes, float>,
                              .float64_vectors = kVectorKernels<Lanes, double>};
 
-}  // namespace metrik
+}  // namespace exactk

@@ -3,7 +3,7 @@
 
 #include "kernels/table.hpp"
 
-namespace metrik {
+namespace exactk {
 
 template <class Lanes>
 void divide(const double* numerators, const double* denominators, double by_zero,
@@ -15,4 +15,4 @@ void divide(const double* numerators, const double* denominators, double by_zero
   }
 }
 
-}  // namespace metrik
+}  // namespace exactk

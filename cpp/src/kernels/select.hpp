@@ -4,7 +4,7 @@
 
 #include "kernels/table.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // A comparison with NaN is false: NaN is never the greatest, nor at least anything.
 template <class Lanes, bool masked>
@@ -141,4 +141,4 @@ inline constexpr ScoreKernels<typename Lanes::Score> kScoreKernels = {
     .count_beating = &count_beating<Lanes>,
     .count_above = &count_above<Lanes>};
 
-}  // namespace metrik
+}  // namespace exactk

@@ -2,13 +2,13 @@
 //
 // What is compiled for a wide instruction set must not be used without it. So kernels/ shares no
 // function with the rest: no standard library, nothing inline that a linker could merge with the
-// same thing compiled for another (the test metrik_kernels_are_alone asks nm).
+// same thing compiled for another (the test exactk_kernels_are_alone asks nm).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace metrik {
+namespace exactk {
 
 // Terms that a kernel takes at a time.
 inline constexpr std::size_t kTerms = 32;
@@ -90,4 +90,4 @@ extern const Kernels scalar_kernels;
 extern const Kernels avx2_kernels;
 extern const Kernels avx512_kernels;
 
-}  // namespace metrik
+}  // namespace exactk

@@ -3,7 +3,7 @@
 
 #include "kernels/table.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // The remainder of each step is exact; only the last rounds, half to even.
 template <class Lanes>
@@ -61,4 +61,4 @@ bool sum_unit_terms(const double* terms, UnitDigits* sums) {
   return !Lanes::any_negative(outside);
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -3,7 +3,7 @@
 
 #include "kernels/table.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Of a type of lanes, so that each instruction set has its own.
 template <class Lanes>
@@ -66,4 +66,4 @@ inline constexpr VectorKernels<Number> kVectorKernels = {
     .squares = &squares<Lanes, Number>,
     .squared_distances = &with_each<Lanes, SquaredDifference<Lanes>, Number>};
 
-}  // namespace metrik
+}  // namespace exactk

@@ -18,12 +18,12 @@
 #include "metrics/reciprocal_rank.hpp"
 #include "metrics/set_average_precision.hpp"
 
-namespace metrik {
+namespace exactk {
 
 template <class... Metrics>
 struct MetricList {
   static constexpr std::array<MetricInfo, sizeof...(Metrics)> info = {Metrics::info...};
-  static constexpr std::array<Score, sizeof...(Metrics)> score = {&metrik::score<Metrics>...};
+  static constexpr std::array<Score, sizeof...(Metrics)> score = {&exactk::score<Metrics>...};
   static constexpr std::array<Score, sizeof...(Metrics)> expected = {expected_score<Metrics>()...};
 };
 
@@ -53,4 +53,4 @@ consteval bool unique_names() {
 }
 static_assert(unique_names(), "two metrics share a name or an alias");
 
-}  // namespace metrik
+}  // namespace exactk

@@ -5,7 +5,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class Auc {
  public:
@@ -76,4 +76,4 @@ class ListAuc {
   Auc misses_above_hits_;
 };
 
-}  // namespace metrik
+}  // namespace exactk

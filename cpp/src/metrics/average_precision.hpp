@@ -3,7 +3,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class AveragePrecision {
  public:
@@ -69,4 +69,4 @@ class AverageRecall {
   double sum_ = 0;
 };
 
-}  // namespace metrik
+}  // namespace exactk

@@ -5,7 +5,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class Bpref {
  public:
@@ -42,4 +42,4 @@ class Bpref {
   double sum_ = 0;
 };
 
-}  // namespace metrik
+}  // namespace exactk

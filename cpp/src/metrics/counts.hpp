@@ -3,7 +3,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 struct NumHits {
   static constexpr std::string_view kAliases[] = {"num_rel_ret"};
@@ -47,4 +47,4 @@ struct NumRecommended {
   static Ratio at(const Depth& depth, const Rules&) noexcept { return ratio(depth.list, 1); }
 };
 
-}  // namespace metrik
+}  // namespace exactk

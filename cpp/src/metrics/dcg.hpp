@@ -5,7 +5,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class Dcg {
  public:
@@ -93,4 +93,4 @@ class Ndcg {
   Count filled_ = 0;
 };
 
-}  // namespace metrik
+}  // namespace exactk

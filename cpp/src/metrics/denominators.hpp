@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "metrik/conventions.hpp"
-#include "metrik/types.hpp"
+#include "exactk/conventions.hpp"
+#include "exactk/types.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // What is known of a user at a cutoff, while the hits are walked in rank order.
 struct Depth {
@@ -47,4 +47,4 @@ struct Ratio {
   return {static_cast<double>(numerator), static_cast<double>(denominator)};
 }
 
-}  // namespace metrik
+}  // namespace exactk

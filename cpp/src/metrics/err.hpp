@@ -6,7 +6,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class Err {
  public:
@@ -42,4 +42,4 @@ class Err {
   double expected_ = 0;
 };
 
-}  // namespace metrik
+}  // namespace exactk

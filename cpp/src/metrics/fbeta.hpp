@@ -5,7 +5,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class Fbeta {
  public:
@@ -54,4 +54,4 @@ class F1 : public Fbeta {
   explicit F1(const Context&) : Fbeta(1.0) {}
 };
 
-}  // namespace metrik
+}  // namespace exactk

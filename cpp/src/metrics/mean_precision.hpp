@@ -6,7 +6,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class MeanPrecision {
  public:
@@ -52,4 +52,4 @@ class MeanPrecision {
   double whole_ = 0;  // at the list's end
 };
 
-}  // namespace metrik
+}  // namespace exactk

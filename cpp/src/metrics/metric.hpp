@@ -27,12 +27,12 @@
 #include "batch.hpp"
 #include "checkpoint.hpp"
 #include "discounts.hpp"
+#include "exactk/conventions.hpp"
+#include "exactk/metrics.hpp"
 #include "hit_row.hpp"
 #include "metrics/denominators.hpp"
-#include "metrik/conventions.hpp"
-#include "metrik/metrics.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // What is fixed for all cutoffs of one walk.
 struct Context {
@@ -178,4 +178,4 @@ constexpr Score expected_score() {
          static_cast<double>(tied.tie.size());
 }
 
-}  // namespace metrik
+}  // namespace exactk

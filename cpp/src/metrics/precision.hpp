@@ -3,7 +3,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 struct Precision {
   static constexpr std::string_view kAliases[] = {"p", "prec"};
@@ -39,4 +39,4 @@ struct Judged {
   }
 };
 
-}  // namespace metrik
+}  // namespace exactk

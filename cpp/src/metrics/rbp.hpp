@@ -5,7 +5,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class Rbp {
  public:
@@ -47,4 +47,4 @@ class Rbp {
   double sum_ = 0;
 };
 
-}  // namespace metrik
+}  // namespace exactk

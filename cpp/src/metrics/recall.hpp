@@ -5,7 +5,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 struct Recall {
   static constexpr std::string_view kAliases[] = {"r"};
@@ -77,4 +77,4 @@ class RPrecision {
   Count early_ = 0;
 };
 
-}  // namespace metrik
+}  // namespace exactk

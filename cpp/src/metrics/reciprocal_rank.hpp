@@ -5,7 +5,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class ReciprocalRank {
  public:
@@ -46,4 +46,4 @@ class ReciprocalRank {
   const Checkpoint& checkpoint_;
 };
 
-}  // namespace metrik
+}  // namespace exactk

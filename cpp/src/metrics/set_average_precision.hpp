@@ -3,7 +3,7 @@
 
 #include "metrics/metric.hpp"
 
-namespace metrik {
+namespace exactk {
 
 struct SetAveragePrecision {
   static constexpr std::string_view kAliases[] = {"set_map"};
@@ -28,4 +28,4 @@ struct SetAveragePrecision {
   }
 };
 
-}  // namespace metrik
+}  // namespace exactk

@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "metrik/types.hpp"
+#include "exactk/types.hpp"
 #include "rank/key_order.hpp"
 
-namespace metrik {
+namespace exactk {
 
 template <class Key>
 inline constexpr Key kHighest = std::is_floating_point_v<Key> ? std::numeric_limits<Key>::infinity()
@@ -49,4 +49,4 @@ Key key_reached_by(std::size_t wanted, Key least, Key& last, const Counting& cou
   return last;
 }
 
-}  // namespace metrik
+}  // namespace exactk

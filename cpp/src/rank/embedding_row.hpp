@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "checkpoint.hpp"
+#include "exactk/embeddings.hpp"
 #include "kernels/table.hpp"
-#include "metrik/embeddings.hpp"
 #include "rank/similarities.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class EmbeddingRow {
  public:
@@ -84,4 +84,4 @@ class EmbeddingRow {
   bool is_made_ = false;  // all of a short row
 };
 
-}  // namespace metrik
+}  // namespace exactk

@@ -6,10 +6,10 @@
 #include <optional>
 #include <span>
 
-#include "metrik/types.hpp"
+#include "exactk/types.hpp"
 #include "rank/score_order.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Where an item stands among those that may be ranked.
 struct Standing {
@@ -28,4 +28,4 @@ struct Found {
   Count length = 0;  // of the whole list, if there are standings; else of the best
 };
 
-}  // namespace metrik
+}  // namespace exactk

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace metrik {
+namespace exactk {
 
 void GivenRanking::start(Ids truth, std::size_t list_size, Ids exclude,
                          const Checkpoint& checkpoint) {
@@ -143,4 +143,4 @@ const Matches& GivenRanking::match_placed(Ids truth, const Ranked& ranked, Ids e
   return matches_;
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "checkpoint.hpp"
-#include "metrik/types.hpp"
+#include "exactk/types.hpp"
 #include "rank/index.hpp"
 #include "rank/marks.hpp"
 #include "rank/ranked.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // A place of the list that holds an item of the user's truth.
 struct Match {
@@ -174,4 +174,4 @@ const Matches& GivenRanking::match(std::span<const std::int64_t> truth, std::spa
   return matches_;
 }
 
-}  // namespace metrik
+}  // namespace exactk

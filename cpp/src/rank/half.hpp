@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace metrik {
+namespace exactk {
 
 [[nodiscard]] inline float from_half(std::uint16_t half) noexcept {
   const unsigned exponent = (half >> 10U) & 0x1fU;
@@ -22,4 +22,4 @@ namespace metrik {
   return half >> 15U != 0 ? -magnitude : magnitude;
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -2,7 +2,7 @@
 
 #include <random>
 
-namespace metrik {
+namespace exactk {
 
 std::uint64_t process_secret() {
   static const std::uint64_t secret = [] {
@@ -12,4 +12,4 @@ std::uint64_t process_secret() {
   return secret;
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "checkpoint.hpp"
-#include "metrik/types.hpp"
+#include "exactk/types.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // A secret of the process that keys its hashes, so that nobody can craft ids that collide.
 [[nodiscard]] std::uint64_t process_secret();
@@ -58,4 +58,4 @@ class Index {
   std::uint64_t secret_ = process_secret();
 };
 
-}  // namespace metrik
+}  // namespace exactk

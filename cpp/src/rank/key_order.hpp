@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace metrik {
+namespace exactk {
 
 template <class Key>
 [[nodiscard]] bool is_nan(Key key) noexcept {
@@ -44,4 +44,4 @@ template <class Key>
   return static_cast<Code>(std::numeric_limits<Bits<Key>>::max()) - ascending;
 }
 
-}  // namespace metrik
+}  // namespace exactk

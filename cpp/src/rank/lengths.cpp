@@ -6,11 +6,11 @@
 #include <cmath>
 #include <utility>
 
-#include "metrik/error.hpp"
+#include "exactk/error.hpp"
 #include "parallel.hpp"
 #include "rank/similarities.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 // The product of the squares of two such lengths is no infinity.
@@ -181,4 +181,4 @@ Lengths measure(const Embeddings& source, const Kernels& kernels, const Effort& 
   return lengths;
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "exactk/embeddings.hpp"
 #include "kernels/table.hpp"
-#include "metrik/embeddings.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // So many items are measured, and multiplied, together.
 inline constexpr std::size_t kTileItems = 256;
@@ -29,4 +29,4 @@ struct Lengths {
 [[nodiscard]] Lengths measure(const Embeddings& source, const Kernels& kernels,
                               const Effort& effort);
 
-}  // namespace metrik
+}  // namespace exactk

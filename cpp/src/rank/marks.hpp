@@ -14,7 +14,7 @@
 #include "checkpoint.hpp"
 #include "rank/index.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // The last that was seen of a place.
 enum class Mark : std::uint8_t { wanted, listed, excluded, wanted_and_excluded };
@@ -153,4 +153,4 @@ class Marks {
   std::vector<Notice> notices_;            // the last ones
 };
 
-}  // namespace metrik
+}  // namespace exactk

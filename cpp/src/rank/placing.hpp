@@ -6,11 +6,11 @@
 #include <span>
 
 #include "checkpoint.hpp"
-#include "metrik/types.hpp"
+#include "exactk/types.hpp"
 #include "rank/given.hpp"
 #include "rank/score_ranking.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Reads the user's scores. Returns where in the row the items stand, or null if their ids are the
 // positions.
@@ -28,4 +28,4 @@ const Places* start(KeyRanking<Row>& ranking, GivenRanking& given, Count user,
   return &places;
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 // A user with more excluded items is left out.
@@ -285,4 +285,4 @@ TileProducts Products::of(std::size_t index) {
                    user.error_by_square * tile_.square + user.error};
 }
 
-}  // namespace metrik
+}  // namespace exactk

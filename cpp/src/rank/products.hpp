@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "checkpoint.hpp"
+#include "exactk/embeddings.hpp"
+#include "exactk/types.hpp"
 #include "kernels/table.hpp"
-#include "metrik/embeddings.hpp"
-#include "metrik/types.hpp"
 #include "rank/lengths.hpp"
 #include "rank/similarities.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // One of the users that are multiplied together.
 struct MultipliedUser {
@@ -131,4 +131,4 @@ class Products {
   std::vector<double> scores_;
 };
 
-}  // namespace metrik
+}  // namespace exactk

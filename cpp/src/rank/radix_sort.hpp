@@ -11,7 +11,7 @@
 
 #include "checkpoint.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // By code_of(element), an unsigned number, least first: from its last digit to its first, each time
 // without changing the order of those that share the digit. A digit that all share is left out.
@@ -52,4 +52,4 @@ void radix_sort(std::vector<T>& elements, std::vector<T>& other, const CodeOf& c
   }
 }
 
-}  // namespace metrik
+}  // namespace exactk

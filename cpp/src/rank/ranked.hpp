@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <span>
 
+#include "exactk/conventions.hpp"
+#include "exactk/types.hpp"
 #include "hit_row.hpp"
-#include "metrik/conventions.hpp"
-#include "metrik/types.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Whether the order among items of one score is a matter of the items alone.
 [[nodiscard]] constexpr bool is_strict(Ties ties) noexcept {
@@ -30,4 +30,4 @@ struct Ranked {
   Count scored = 0;                     // items with ids from here on have no score
 };
 
-}  // namespace metrik
+}  // namespace exactk

@@ -5,7 +5,7 @@
 
 #include "rank/key_order.hpp"
 
-namespace metrik {
+namespace exactk {
 
 template <class Key>
 struct ScoredItem {
@@ -33,4 +33,4 @@ struct BetterItem {
   [[nodiscard]] bool by_position() const noexcept { return !highest && ids == nullptr; }
 };
 
-}  // namespace metrik
+}  // namespace exactk

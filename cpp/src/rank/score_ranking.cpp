@@ -12,7 +12,7 @@
 #include "rank/bisection.hpp"
 #include "rank/radix_sort.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 template <class Key>
@@ -721,4 +721,4 @@ ScoreRanking make_score_ranking(const Embeddings& embeddings, const Kernels& ker
                                   kernels.float64);
 }
 
-}  // namespace metrik
+}  // namespace exactk

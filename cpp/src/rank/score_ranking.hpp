@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "checkpoint.hpp"
+#include "exactk/conventions.hpp"
+#include "exactk/scores.hpp"
 #include "kernels/table.hpp"
-#include "metrik/conventions.hpp"
-#include "metrik/scores.hpp"
 #include "rank/embedding_row.hpp"
 #include "rank/found.hpp"
 #include "rank/key_order.hpp"
@@ -25,7 +25,7 @@
 #include "rank/score_order.hpp"
 #include "rank/score_row.hpp"
 
-namespace metrik {
+namespace exactk {
 
 template <class Row>
 class KeyRanking {
@@ -167,4 +167,4 @@ using ScoreRanking = std::variant<KeyRanking<ScoreRow<float>>, KeyRanking<ScoreR
                                               const Kernels& kernels);
 [[nodiscard]] ScoreRanking make_score_ranking(const Embeddings& embeddings, const Kernels& kernels);
 
-}  // namespace metrik
+}  // namespace exactk

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "checkpoint.hpp"
-#include "metrik/scores.hpp"
-#include "metrik/types.hpp"
+#include "exactk/scores.hpp"
+#include "exactk/types.hpp"
 #include "rank/half.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Which keys scores of a type become: exactly, and in the same order.
 template <class Visitor>
@@ -280,4 +280,4 @@ Key ScoreRow<Key>::least(double min_score, bool& none) const noexcept {
   }
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 // Beyond so deep a list the best are found sooner by reading the scores.
@@ -85,4 +85,4 @@ std::optional<Found> Screening::found_of(Count user) const {
   return found;
 }
 
-}  // namespace metrik
+}  // namespace exactk

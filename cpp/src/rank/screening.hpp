@@ -6,16 +6,16 @@
 #include <span>
 
 #include "checkpoint.hpp"
+#include "exactk/embeddings.hpp"
+#include "exactk/types.hpp"
 #include "kernels/table.hpp"
-#include "metrik/embeddings.hpp"
-#include "metrik/types.hpp"
 #include "rank/found.hpp"
 #include "rank/lengths.hpp"
 #include "rank/products.hpp"
 #include "rank/shortlists.hpp"
 #include "rank/standings.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // Of each user.
 struct Wanted {
@@ -54,4 +54,4 @@ class Screening {
   std::optional<Standings> standings_;
 };
 
-}  // namespace metrik
+}  // namespace exactk

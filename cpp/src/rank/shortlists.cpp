@@ -5,7 +5,7 @@
 
 #include "rank/bisection.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 constexpr float kLowestProduct = std::numeric_limits<float>::lowest();
@@ -130,4 +130,4 @@ void Shortlists::finish(std::size_t index, const MultipliedUser& user,
   score(lists_[index], user, checkpoint);
 }
 
-}  // namespace metrik
+}  // namespace exactk

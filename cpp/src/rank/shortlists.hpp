@@ -8,13 +8,13 @@
 #include <span>
 #include <vector>
 
+#include "exactk/embeddings.hpp"
+#include "exactk/types.hpp"
 #include "kernels/table.hpp"
-#include "metrik/embeddings.hpp"
-#include "metrik/types.hpp"
 #include "rank/products.hpp"
 #include "rank/score_order.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class Shortlists {
  public:
@@ -68,4 +68,4 @@ class Shortlists {
   std::vector<std::uint32_t> found_;
 };
 
-}  // namespace metrik
+}  // namespace exactk

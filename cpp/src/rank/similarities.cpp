@@ -8,7 +8,7 @@
 #include "checkpoint.hpp"
 #include "rank/half.hpp"
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 constexpr std::size_t kSome = 64;  // pairs at a time
@@ -166,4 +166,4 @@ void Similarities::score(const UserVector& user, std::span<const std::int64_t> i
   score_each(user, [&](std::size_t i) { return item_of(items[i], source_); }, scores);
 }
 
-}  // namespace metrik
+}  // namespace exactk

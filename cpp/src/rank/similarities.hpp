@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "exactk/embeddings.hpp"
+#include "exactk/types.hpp"
 #include "kernels/table.hpp"
-#include "metrik/embeddings.hpp"
-#include "metrik/types.hpp"
 #include "read_once.hpp"
 
-namespace metrik {
+namespace exactk {
 
 // A user's vector as it is compared with items.
 struct UserVector {
@@ -66,4 +66,4 @@ class Similarities {
 // A number of a vector, as it is.
 [[nodiscard]] double number_of(const Vectors& vectors, Count row, std::size_t place) noexcept;
 
-}  // namespace metrik
+}  // namespace exactk

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace metrik {
+namespace exactk {
 namespace {
 
 // Beyond so many items, to compare all products with each costs as much as to make the scores.
@@ -163,4 +163,4 @@ Count Standings::length(std::size_t index) const {
   return least.above + least.equal;
 }
 
-}  // namespace metrik
+}  // namespace exactk

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "checkpoint.hpp"
+#include "exactk/embeddings.hpp"
+#include "exactk/types.hpp"
 #include "kernels/table.hpp"
-#include "metrik/embeddings.hpp"
-#include "metrik/types.hpp"
 #include "rank/found.hpp"
 #include "rank/products.hpp"
 
-namespace metrik {
+namespace exactk {
 
 class Standings {
  public:
@@ -68,4 +68,4 @@ class Standings {
   std::vector<std::uint32_t> taken_;  // positions that are scored exactly
 };
 
-}  // namespace metrik
+}  // namespace exactk

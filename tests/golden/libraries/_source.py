@@ -15,11 +15,11 @@ def functions(file: str, **names: Any) -> dict[str, Any]:
     Parameters
     ----------
     file
-        In the checkout, which METRIK_SOURCE names.
+        In the checkout, which EXACTK_SOURCE names.
     **names
         What the functions use.
     """
-    text = Path(os.environ["METRIK_SOURCE"], file).read_text(encoding="utf-8")
+    text = Path(os.environ["EXACTK_SOURCE"], file).read_text(encoding="utf-8")
     defined: list[ast.stmt] = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     unread = __future__.annotations.compiler_flag  # annotations name what is not imported
     exec(compile(ast.Module(defined, []), file, "exec", flags=unread), names)  # noqa: S102 - the library itself

@@ -26,7 +26,7 @@ KNOBS = Knobs(grades=(0.5, 1, 2, 3), missing_truth=True, missing_list=True, unkn
 DIFFERS: Mapping[str, str] = {}
 TOLERANCE = 1e-12
 
-# metrik's metric, its rules, the module, the class, relevance_threshold
+# exactk's metric, its rules, the module, the class, relevance_threshold
 ASKED = (
     ("precision", "", "precision.precision", "Precision", 1),
     ("precision", "(min_grade=2)", "precision.precision", "Precision", 2),
@@ -65,7 +65,7 @@ def evaluate(case: Case) -> dict[str, Output]:
 
 def _module(name: str) -> Any:
     """Import a module of elliot's evaluation without the packages around it, which import every framework."""
-    path = Path(os.environ["METRIK_SOURCE"])
+    path = Path(os.environ["EXACTK_SOURCE"])
     for part in ("elliot", "elliot.evaluation", "elliot.evaluation.metrics", "elliot.evaluation.relevance"):
         package = sys.modules.setdefault(part, ModuleType(part))
         package.__path__ = [str(path.joinpath(*part.split(".")))]

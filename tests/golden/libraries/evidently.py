@@ -27,7 +27,7 @@ DIFFERS = {
 TOLERANCE = 1e-12
 
 COUNTED = {"no_feedback_users": True}
-# metrik's metric, its rules, the class, its options
+# exactk's metric, its rules, the class, its options
 ASKED: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("precision", "", "PrecisionTopKMetric", {}),
     ("precision", "(empty_truth=compute)", "PrecisionTopKMetric", COUNTED),

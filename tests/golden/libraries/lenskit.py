@@ -22,7 +22,7 @@ KNOBS = Knobs(grades=(1, 2, 3), missing_truth=True, missing_list=True, unknown_t
 DIFFERS: Mapping[str, str] = {}
 TOLERANCE = 1e-12
 
-# metrik's metric, its rules, the call
+# exactk's metric, its rules, the call
 FILLED = (
     ("precision", "", "Precision(k)"),
     ("recall", "", "Recall(k)"),

@@ -89,7 +89,7 @@ def evaluate(case: Case) -> dict[str, Output]:
 @cache
 def _bridge() -> ctypes.CDLL:
     """Compile the headers."""
-    source = Path(os.environ["METRIK_SOURCE"])
+    source = Path(os.environ["EXACTK_SOURCE"])
     includes = [source / "evaluator" / "backend" / "cpp" / "include", source / "util" / "cython" / "include"]
     with TemporaryDirectory() as folder:
         built = Path(folder, "bridge.so")

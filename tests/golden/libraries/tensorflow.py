@@ -39,7 +39,7 @@ TOLERANCE = 1e-12
 
 @cache
 def graph() -> tuple[Any, Any, tuple[Any, Any, Any], dict[str, Any]]:
-    """Return a session, what starts a batch, what is fed, and the updates of all metrics at all cutoffs, by metrik's names."""
+    """Return a session, what starts a batch, what is fed, and the updates of all metrics at all cutoffs, by exactk's names."""
     import tensorflow as tf
 
     tf.compat.v1.disable_eager_execution()

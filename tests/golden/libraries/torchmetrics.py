@@ -52,7 +52,7 @@ TIED = {
     "ndcg": ("normalized_dcg", "NormalizedDCG"),
     "auc": ("auroc", "AUROC"),
 }
-EMPTY_TARGETS = {"skip": "skip", "one": "pos"}  # by metrik's empty_truth; "zero" is the default of both
+EMPTY_TARGETS = {"skip": "skip", "one": "pos"}  # by exactk's empty_truth; "zero" is the default of both
 CALLS = {
     metric: f"retrieval_{function}, Retrieval{name}"
     for metric, (function, name) in (POSITIVE_SCORES_HIT | EVERY_SCORE_COUNTS | TIED).items()

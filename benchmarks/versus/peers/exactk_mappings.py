@@ -1,0 +1,19 @@
+"""Ours from mappings of mappings, each of whose names is looked at in each call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import exactk
+from benchmarks.keyed import Keyed
+
+if TYPE_CHECKING:
+    from benchmarks.versus.peers import Call
+    from benchmarks.workload import Data, Workload
+
+
+def prepare(data: Data, workload: Workload) -> dict[str, Call]:
+    """Build the mappings."""
+    assert isinstance(workload, Keyed)
+    truth, predictions = (rows.mapping() for rows in workload.entries(data))
+    return {"exactk": lambda: exactk.evaluate(truth, predictions, workload.values, **workload.options).values}

@@ -1,0 +1,44 @@
+// The best items of each user.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "exactk/conventions.hpp"
+#include "exactk/embeddings.hpp"
+#include "exactk/isa.hpp"
+#include "exactk/scores.hpp"
+#include "exactk/types.hpp"
+
+namespace exactk {
+
+// Whatever has scores.
+using Scored = std::variant<ScoreMatrix, CandidateScores, Embeddings>;
+
+[[nodiscard]] Count users_of(const Scored& scores);
+
+struct TopKRequest {
+  Scored scores;
+  Count k = 0;
+  std::optional<Lists> exclude;
+  Ties ties = Ties::lowest_id;
+  NanScores nan = NanScores::raise;
+  // users x k: where the best items stand, best first, then -1. Of a matrix or of embeddings, the
+  // numbers of the items; of candidates, their offsets in the arrays.
+  std::span<std::int64_t> places;
+  std::span<double> found_scores = {};  // beside them, then NaN: of embeddings alone, else empty
+  int threads = 1;
+  Isa isa = Isa::scalar;
+  std::function<void()> poll = [] {};      // called often by the calling thread; throws to cancel
+  std::atomic<Count>* finished = nullptr;  // if any, users are added as threads finish them
+};
+
+// Throws InputError where the request is malformed, a score is NaN and must not be, or a candidate
+// is repeated.
+void topk(const TopKRequest& request);
+
+}  // namespace exactk

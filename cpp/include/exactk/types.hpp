@@ -1,0 +1,67 @@
+// What crosses the border of the core: views on the way in, exact integers on the way out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace exactk {
+
+using Count = std::int64_t;   // how many of something; a rank, counted from 1
+using Offset = std::int64_t;  // a place in an array, whatever the width of the caller's indptr
+
+// "No cutoff": larger than any list, so that min(k, .) needs no special case.
+inline constexpr Count kNoCutoff = std::numeric_limits<Count>::max();
+
+inline constexpr Count kMaxCutoff = (Count{1} << 31U) - 1;
+inline constexpr int kMaxThreads = 1024;
+
+// Item ids as the caller stores them: read in place, widened one by one.
+using ItemArray = std::variant<std::span<const std::int32_t>, std::span<const std::int64_t>,
+                               std::span<const std::uint32_t>, std::span<const std::uint64_t>>;
+
+// One list of items a user. Row u begins at items[indptr[u]] and has lengths[u] items, or ends
+// where the next row begins if there are no lengths (those of a padded matrix differ).
+// present[u] == 0 says that the user has no list at all, which is not the same as an empty one;
+// without `present` every user has one.
+struct Lists {
+  ItemArray items;
+  std::span<const Offset> indptr;
+  std::span<const Offset> lengths;
+  std::span<const std::uint8_t> present;
+
+  [[nodiscard]] Count rows() const noexcept { return static_cast<Count>(indptr.size()) - 1; }
+  [[nodiscard]] Offset begin(Count row) const noexcept {
+    return indptr[static_cast<std::size_t>(row)];
+  }
+  [[nodiscard]] Count length(Count row) const noexcept {
+    const auto index = static_cast<std::size_t>(row);
+    return lengths.empty() ? indptr[index + 1] - indptr[index] : lengths[index];
+  }
+  [[nodiscard]] bool has(Count row) const noexcept {
+    return present.empty() || present[static_cast<std::size_t>(row)] != 0;
+  }
+};
+
+// One row of what stands beside the items, or of the items themselves.
+template <class T>
+[[nodiscard]] std::span<const T> row_of(std::span<const T> values, const Lists& lists, Count row) {
+  return values.subspan(static_cast<std::size_t>(lists.begin(row)),
+                        static_cast<std::size_t>(lists.length(row)));
+}
+
+// Only predictions and candidates come in several widths; the adapters widen the rest once.
+[[nodiscard]] inline std::span<const std::int64_t> row_of_int64(const Lists& lists, Count row) {
+  return row_of(std::get<std::span<const std::int64_t>>(lists.items), lists, row);
+}
+
+// An exact sum as an integer: little-endian two's complement, to be multiplied by 2^-scale.
+struct ExactInteger {
+  std::vector<std::uint8_t> bytes;
+  int scale = 0;
+};
+
+}  // namespace exactk

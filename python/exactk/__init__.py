@@ -1,0 +1,108 @@
+"""Ranking and recommendation metrics: right by name, the same bits everywhere, at the speed of memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+try:
+    from exactk import _core  # noqa: F401 - to say what is wrong if it is missing
+except ImportError as error:  # pragma: no cover - a broken installation
+    error.add_note("exactk's compiled core is missing: install the package, or run `make test` in a checkout")
+    raise
+
+from exactk import reference
+from exactk._choose import Choice, choose
+from exactk._conventions import Convention, conventions
+from exactk._errors import (
+    CapacityError,
+    EvaluationWarning,
+    ExactkError,
+    InputError,
+    InputTypeError,
+    StateMismatchError,
+)
+from exactk._evaluate import evaluate
+from exactk._functions import *  # noqa: F403 - one function a metric
+from exactk._functions import __all__ as _functions
+from exactk._inputs import (
+    Batches,
+    Candidates,
+    Embeddings,
+    Exclude,
+    Rankings,
+    Scores,
+    Truth,
+    as_exclude,
+    as_predictions,
+    as_rankings,
+    as_truth,
+    from_ratings,
+)
+from exactk._metrics import metrics
+from exactk._report import Comparison, Report, merge
+from exactk._state import State
+from exactk._topk import TopK, neighbors, topk
+from exactk._versions import show_versions
+
+if TYPE_CHECKING:
+    from exactk._files import read
+
+__version__: str
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - of several kinds
+    """Load what takes long to load, and not everybody needs, when it is asked for: the formats of files, the version."""
+    if name == "read":
+        from exactk._files import read  # noqa: PLC0415 - that is the point
+
+        return read
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415 - as above
+
+        return version("exactk")
+    message = f"module 'exactk' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    """Name these too."""
+    return sorted({*globals(), *__all__})
+
+
+__all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry
+    "Batches",
+    "Candidates",
+    "CapacityError",
+    "Choice",
+    "Comparison",
+    "Convention",
+    "Embeddings",
+    "EvaluationWarning",
+    "Exclude",
+    "InputError",
+    "InputTypeError",
+    "ExactkError",
+    "Rankings",
+    "Report",
+    "Scores",
+    "State",
+    "StateMismatchError",
+    "TopK",
+    "Truth",
+    "as_exclude",
+    "as_predictions",
+    "as_rankings",
+    "as_truth",
+    "choose",
+    "conventions",
+    "evaluate",
+    "from_ratings",
+    "merge",
+    "metrics",
+    "neighbors",
+    "read",
+    "reference",
+    "show_versions",
+    "topk",
+    *_functions,
+]

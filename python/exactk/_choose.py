@@ -1,0 +1,189 @@
+"""One system, or one cutoff of it, out of several: the best by one metric among those that satisfy the others."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from types import MappingProxyType
+from typing import NamedTuple
+
+from exactk import _render
+from exactk._errors import input_error, type_error
+from exactk._metrics import plan
+from exactk._report import Report
+
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
+    {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
+)
+
+
+class Constraint(NamedTuple):
+    """What a metric must come to."""
+
+    metric: str
+    comparison: str  # one of >=, >, <= and <
+    bound: float
+
+    def allows(self, value: float) -> bool:
+        """Return whether the value satisfies it; NaN never does."""
+        return _COMPARISONS[self.comparison](value, self.bound)
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.comparison} {self.bound:g}"
+
+
+class Option(NamedTuple):
+    """What may be chosen: a system, at the cutoff of its metrics if these were given at several."""
+
+    system: str
+    cutoff: int | None
+    value: float  # of the metric that is optimized
+    failed: Mapping[Constraint, float]  # the constraints that it does not satisfy, with its values
+
+    def __str__(self) -> str:
+        return " ".join([self.system] * bool(self.system) + [f"@{self.cutoff}"] * (self.cutoff is not None))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which option was chosen, and why not the others.
+
+    Attributes
+    ----------
+    best : Option or None
+        The option with the highest value of the optimized metric among those that satisfy every
+        constraint, the first of several; None if there is none.
+    options : tuple of Option
+        All of them, in the order in which they came. ``option.failed`` maps each constraint that the
+        option does not satisfy to its value there.
+    optimized : str
+        The metric that was optimized.
+    """
+
+    best: Option | None
+    options: tuple[Option, ...]
+    optimized: str
+
+    def __repr__(self) -> str:
+        rows = []
+        for option in self.options:
+            failed = [f"fails {constraint}: {value:.4f}" for constraint, value in option.failed.items()]
+            rows.append([str(option), f"{option.value:.4f}", "; ".join(failed) or "satisfies all"])
+        chosen = "no option satisfies all" if self.best is None else f"best: {self.best}"
+        return "\n".join([_render.text(["option", self.optimized, "constraints"], rows, numbers=False), chosen])
+
+
+def choose(
+    reports: Report | Mapping[str, Report],
+    optimize: str,
+    satisfy: Mapping[str, float | tuple[str, float]] | None = None,
+) -> Choice:
+    """Choose by one optimizing metric among the systems that satisfy the others.
+
+    Parameters
+    ----------
+    reports : Report, or Mapping of str to Report
+        Of one system or of several, such as `exactk.evaluate` returns for several predictions.
+    optimize : str
+        The metric whose highest value is sought. With several cutoffs, as ``"precision@[5,10]"``, each
+        of them is an option of its own, and so the best cutoff is chosen too.
+    satisfy : Mapping of str to float or (str, float), optional
+        What other metrics must come to: at least a number, or what one of ``">="``, ``">"``, ``"<="``
+        and ``"<"`` says beside it. A metric with several cutoffs, which must then be those of
+        `optimize`, is compared at the option's own.
+
+    Returns
+    -------
+    Choice
+        The best option and, for each of the others, which constraints it fails.
+
+    Raises
+    ------
+    InputError
+        If a report lacks a metric, or the cutoffs or comparisons are not as above.
+
+    Notes
+    -----
+    One optimizing metric under satisficing ones: Ng, Machine Learning Yearning, chapter 9.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> systems = {"a": [[1, 2], [9, 4]], "b": [[1, 7], [3, 8]]}
+    >>> reports = exactk.evaluate([[1, 2, 5], [3]], systems, ["precision@2", "recall@2"])
+    >>> exactk.choose(reports, optimize="precision@2", satisfy={"recall@2": 0.4})
+    option  precision@2  constraints
+    a       0.5000       fails recall@2 >= 0.4: 0.3333
+    b       0.5000       satisfies all
+    best: b
+    """
+    systems = {"": reports} if isinstance(reports, Report) else reports
+    if not isinstance(systems, Mapping):
+        raise type_error("reports", "a Report or a mapping from names to Reports", type(reports).__name__)
+    if not isinstance(optimize, str):
+        raise type_error("optimize", "a metric string", repr(optimize))
+    if satisfy is not None and not isinstance(satisfy, Mapping):
+        raise type_error("satisfy", "a mapping from metrics to what they must come to", type(satisfy).__name__)
+    constraints = [_constraint(metric, bound) for metric, bound in (satisfy or {}).items()]
+    options = [option for name, report in systems.items() for option in _options(name, report, optimize, constraints)]
+    if not options:
+        raise input_error("reports", "at least one system", "none")
+    suitable = [option for option in options if not option.failed and not math.isnan(option.value)]
+    best = max(suitable, key=lambda option: option.value, default=None)
+    return Choice(best, tuple(options), optimize)
+
+
+def _constraint(metric: object, bound: object) -> Constraint:
+    if not isinstance(metric, str):
+        raise type_error("satisfy", "metric strings as keys", repr(metric))
+    comparison, number = bound if isinstance(bound, tuple) and len(bound) == 2 else (">=", bound)
+    if not isinstance(comparison, str) or comparison not in _COMPARISONS:
+        raise input_error("satisfy", f"{metric} beside one of {', '.join(_COMPARISONS)}", repr(comparison))
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise type_error("satisfy", f"{metric} beside a number, or a comparison and a number", repr(bound))
+    try:
+        limit = float(number)
+    except OverflowError as error:
+        raise input_error("satisfy", f"{metric} beside a number that float64 holds", "a larger one") from error
+    if math.isnan(limit):
+        raise input_error("satisfy", f"{metric} beside a number", "NaN")
+    return Constraint(metric, comparison, limit)
+
+
+def _options(name: str, report: Report, optimize: str, constraints: list[Constraint]) -> list[Option]:
+    if not isinstance(name, str):
+        raise type_error("reports", "names of systems as keys", repr(name))
+    if not isinstance(report, Report):
+        raise type_error("reports", "a Report of each system", type(report).__name__)
+    optimized = plan(optimize, report.convention)
+    several = len(optimized) > 1
+    options = []
+    for value in optimized:
+        failed = {}
+        for constraint in constraints:
+            own = _at(constraint, value.cutoff if several else None, report)
+            if not own.allows(report_value := _value(report, own.metric, "satisfy")):
+                failed[own] = report_value
+        found = _value(report, value.name, "optimize")
+        options.append(Option(name, value.cutoff if several else None, found, MappingProxyType(failed)))
+    return options
+
+
+def _at(constraint: Constraint, cutoff: int | None, report: Report) -> Constraint:
+    """Return the constraint at the option's own cutoff, if it is given at several."""
+    values = plan(constraint.metric, report.convention)
+    if len(values) > 1:
+        values = tuple(value for value in values if value.cutoff == cutoff)
+    if not values:
+        expected = f"the cutoffs of optimize in {constraint.metric}"
+        raise input_error("satisfy", expected, "others" if cutoff is None else f"no {cutoff}")
+    return constraint._replace(metric=values[0].name)
+
+
+def _value(report: Report, metric: str, argument: str) -> float:
+    if metric not in report.metrics:
+        raise input_error(argument, f"one of the report's metrics, {', '.join(report.metrics)}", repr(metric))
+    return report[metric]

@@ -1,0 +1,110 @@
+"""What several commands take, and what all of their helps look like."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import exactk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no other name
+
+FORMATS = ("table", "json", "csv", "markdown", "latex", "trec")
+
+
+def add_command(
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    summary: str,
+    example: str,
+    details: str = "",
+) -> argparse.ArgumentParser:
+    """Add a command whose help ends with an example."""
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}. {details}".strip(),
+        epilog=f"example: {example}",
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run, parser=parser)
+    return parser
+
+
+def add_columns(parser: argparse.ArgumentParser, *, truth: bool) -> None:
+    """Add what files hold where: the usual names of columns are found without."""
+    parser.add_argument(
+        "--text-ids", action="store_true", help="ids are text even where they are digits, as in TREC files"
+    )
+    columns = parser.add_argument_group("columns of the files, where they have not one of the usual names")
+    columns.add_argument(
+        "--user", action="append", metavar="NAME", help="of the user or query; several make one key together"
+    )
+    columns.add_argument("--item", metavar="NAME", help="of the item or document")
+    order = columns.add_mutually_exclusive_group()
+    order.add_argument("--score", metavar="NAME", help="of the score in predictions, the highest first")
+    if truth:
+        order.add_argument("--rank", metavar="NAME", help="of the rank in predictions, the lowest first")
+        columns.add_argument("--grade", metavar="NAME", help="of the grade in the truth")
+
+
+Role = Literal["truth", "predictions", "exclude"]
+_OF_ROLE: Mapping[Role, tuple[str, ...]] = {"truth": ("grade",), "predictions": ("score", "rank"), "exclude": ()}
+
+
+def read(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa: ANN401 - what the role says
+    """Read a file, by the columns that the arguments name and the role has."""
+    users = arguments.user
+    columns = {name: getattr(arguments, name, None) for name in ("item", *_OF_ROLE[role])}
+    user = users[0] if users and len(users) == 1 else users
+    return exactk.read(path, role=role, text_ids=arguments.text_ids, user=user, **columns)
+
+
+def written_file(text: str) -> Path:
+    """Return the path of a file to be written; that it cannot be is said before anything is computed."""
+    path = Path(text)
+    with suppress(RuntimeError):  # of links in a circle, which newer versions of Python leave as they are
+        target = path.resolve()
+        if not path.is_dir() and not target.is_symlink() and target.parent.is_dir():
+            return path
+    message = f"expected the path of a file, in a folder that exists, found {text!r}"
+    raise argparse.ArgumentTypeError(message)
+
+
+def add_result(parser: argparse.ArgumentParser) -> None:
+    """Add what becomes of a report: how it is printed, where its state goes, what it must reach."""
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="table",
+        help="how the values are printed: json and csv in full, csv with ' before text that a spreadsheet would run "
+        "as a formula; trec as trec_eval prints them, by its names of measures (default: table)",
+    )
+    parser.add_argument("--state", type=written_file, metavar="FILE", help="write the exact sums, for exactk merge")
+    parser.add_argument(
+        "--min",
+        type=_least,
+        action="append",
+        default=[],
+        metavar="METRIC=VALUE",
+        help="exit with 1 if the value is below this or undefined, in any system; repeatable",
+    )
+
+
+def _least(text: str) -> tuple[str, float]:
+    metric, _, written = text.rpartition("=")
+    try:
+        number = float(written)
+    except ValueError:
+        number = math.nan
+    if not metric or math.isnan(number):
+        message = f"expected METRIC=VALUE such as ndcg@10=0.3, found {text!r}"
+        raise argparse.ArgumentTypeError(message)
+    return metric, number

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import exactk
+from exactk import _optional
+from exactk._cli import trec
+from exactk._cli.arguments import add_columns, add_command, add_result, read, written_file
+from exactk._cli.output import say, write
+from exactk._cli.result import as_text, below, check_user_table, user_table
+from exactk._cli.systems import names
+from exactk._conventions import as_convention
+from exactk._errors import input_error
+from exactk._metrics import plan
+
+if TYPE_CHECKING:
+    import argparse
+
+    from exactk._cli.arguments import Commands
+    from exactk._cli.result import Result
+
+METRICS = ("ndcg@10", "recall@10", "precision@10", "average_precision@10", "reciprocal_rank@10", "hit_rate@10")
+
+
+def add(commands: Commands) -> None:
+    """Describe the command."""
+    parser = add_command(
+        commands,
+        "evaluate",
+        _run,
+        "evaluate predictions against the truth, one file or several side by side",
+        "exactk evaluate qrels.txt bm25.run dense.run -m ndcg@10 -m 'recall@[10,100]' --min ndcg@10=0.3",
+        "Files are TREC text, CSV, JSON lines, Parquet, Arrow or .npz, by their ending. "
+        "Exit code: 0; 1 if a value is below --min; 2 if the input is at fault.",
+    )
+    parser.add_argument("truth", type=Path, metavar="TRUTH", help="what the users found relevant, such as qrels")
+    parser.add_argument(
+        "predictions",
+        type=Path,
+        nargs="+",
+        metavar="PREDICTIONS",
+        help="what a system recommends, with scores or ranks",
+    )
+    parser.add_argument(
+        "-m",
+        "--metric",
+        action="append",
+        dest="metrics",
+        metavar="METRIC",
+        help=f"repeatable; exactk metrics lists them (default: {', '.join(METRICS)}; of --format trec: trec_eval's own)",
+    )
+    parser.add_argument(
+        "--convention",
+        metavar="NAME",
+        help="exactk conventions lists them (default: standard; of --format trec: trec_eval)",
+    )
+    parser.add_argument(
+        "--exclude", type=Path, metavar="FILE", help="items not to be ranked, such as those of training"
+    )
+    add_columns(parser, truth=True)
+    add_result(parser)
+    parser.add_argument(
+        "--by-user",
+        type=written_file,
+        metavar="FILE",
+        help="write each user's values: .parquet, .csv, .json or .jsonl",
+    )
+    parser.add_argument("-q", dest="users", action="store_true", help="in --format trec, print each user's values too")
+    parser.add_argument("--threads", type=int, metavar="N", help="default: as many as this process may use")
+    parser.add_argument("--no-progress", action="store_true", help="draw no bar on a terminal")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    as_trec = arguments.format == "trec"
+    if arguments.users and not as_trec:
+        arguments.parser.error("-q goes with --format trec; --by-user writes each user's values to a file")
+    systems = names(arguments.predictions)
+    if arguments.state and len(systems) > 1:
+        raise input_error("--state", "one file of predictions", str(len(systems)))
+    if arguments.by_user:
+        check_user_table(arguments.by_user)
+    convention = as_convention(arguments.convention or (trec.CONVENTION if as_trec else "standard"))
+    asked = arguments.metrics or list(trec.OFFICIAL if as_trec else METRICS)
+    num_q = as_trec and trec.NUM_Q in asked
+    metrics = _metrics(asked, arguments.min, convention, as_trec=as_trec)
+
+    truth = read(arguments, arguments.truth, "truth")
+    exclude = arguments.exclude and read(arguments, arguments.exclude, "exclude")
+    predictions = {system: read(arguments, path, "predictions") for system, path in systems.items()}
+    result: Result = exactk.evaluate(
+        truth,
+        predictions if len(systems) > 1 else next(iter(predictions.values())),
+        metrics,
+        convention=convention,
+        exclude=exclude,
+        per_user=bool(arguments.users or arguments.by_user),
+        num_threads=arguments.threads,
+        progress=_progress(arguments),
+    )
+    if arguments.by_user:
+        write(arguments.by_user, user_table(result, arguments.by_user))
+    if arguments.state and isinstance(result, exactk.Report):
+        write(arguments.state, result.state.to_bytes())
+    say(as_text(result, arguments.format, users=arguments.users, num_q=num_q))
+    return int(below(result, arguments.min))
+
+
+def _metrics(
+    asked: list[str], least: list[tuple[str, float]], convention: exactk.Convention, *, as_trec: bool
+) -> list[str]:
+    """Return what is to be computed: what is asked for and what must reach something, each once.
+
+    A name that is wrong is an error here, before the files are read.
+    """
+    if as_trec:  # every metric counts the users evaluated
+        asked = [trec.metric(one) for one in asked if one != trec.NUM_Q] or ["num_ret"]
+    return [value.name for value in plan([*asked, *(metric for metric, _ in least)], convention)]
+
+
+def _progress(arguments: argparse.Namespace) -> bool:
+    return not arguments.no_progress and sys.stderr.isatty() and _optional.has("rich")

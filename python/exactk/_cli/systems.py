@@ -1,0 +1,37 @@
+"""The names of systems that are files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from exactk._errors import input_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_PACKED = frozenset({".gz", ".bz2", ".xz", ".zst"})
+
+
+def names(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return the files by the shortest name of each that no other has: its stem, or as much of its path as it takes."""
+    candidates = {path: list(dict.fromkeys(_names(path))) for path in paths}
+    if len(candidates) < len(paths):
+        twice = next(path for path, count in Counter(paths).items() if count > 1)
+        raise input_error("predictions", "each file once", f"{str(twice)!r} twice")
+    taken = Counter(name for own in candidates.values() for name in own)
+    return {next((name for name in own if taken[name] == 1), str(path)): path for path, own in candidates.items()}
+
+
+def _names(path: Path) -> Iterator[str]:
+    """Yield the names that a file may go by, the shortest first."""
+    parts = path.absolute().parts
+    for last in (_stem(path), path.name):
+        for depth in range(len(parts) - 1):
+            yield "/".join([*parts[len(parts) - 1 - depth : -1], last])
+
+
+def _stem(path: Path) -> str:
+    name = path.stem if path.suffix.lower() in _PACKED else path.name
+    return name.rpartition(".")[0] or name

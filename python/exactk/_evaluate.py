@@ -1,0 +1,180 @@
+"""The one call: containers in, a report out. The only place where its defaults are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from exactk import _core
+from exactk._blas import core_of
+from exactk._call import Outcome, Problem
+from exactk._isa import wanted_isa
+from exactk._metrics import core_rules
+from exactk._run import run
+from exactk._state import Sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Unpack
+
+    from exactk._conventions import Convention
+    from exactk._progress import Tell
+    from exactk._report import Comparison, Report
+    from exactk._run import Options
+
+
+def core_engine(problem: Problem) -> Outcome:
+    """Have the C++ core evaluate."""
+    with core_of(problem.predictions, problem.candidates) as predictions:
+        sums, counts, per_user = _core.evaluate(
+            problem.truth.core,
+            problem.truth.grades,
+            predictions,
+            None if problem.exclude is None else problem.exclude.core,
+            problem.weights,
+            problem.groups,
+            problem.group_count,
+            [value.core for value in problem.values],
+            core_rules(problem.convention.rules("")),
+            problem.per_user,
+            problem.num_threads,
+            wanted_isa(),
+            problem.finished,
+        )
+    return Outcome([_sums(*one) for one in sums], dict(counts), per_user)
+
+
+def _sums(users: int, undefined: int, *sums_and_scales: bytes | int) -> Sums:
+    """Read the core's integers, which come as bytes."""
+    read = (int.from_bytes(one, "little", signed=True) if isinstance(one, bytes) else one for one in sums_and_scales)
+    return Sums(users, undefined, *read)
+
+
+# A mapping is an object too: the first that fits counts.
+@overload
+def evaluate(  # type: ignore[overload-overlap]
+    truth: object, predictions: Mapping[str, Any], metrics: str | Iterable[str], **options: Unpack[Options]
+) -> Comparison: ...
+@overload
+def evaluate(
+    truth: object, predictions: object, metrics: str | Iterable[str], **options: Unpack[Options]
+) -> Report: ...
+def evaluate(
+    truth: object,
+    predictions: object,
+    metrics: str | Iterable[str],
+    *,
+    convention: Convention | str = "standard",
+    exclude: object = None,
+    candidates: object = None,
+    weights: object = None,
+    groups: object = None,
+    per_user: bool = False,
+    num_threads: int | None = None,
+    progress: bool | Tell = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> Report | Comparison:
+    """Evaluate ranked lists, or scores or vectors that rank, against what the users found relevant.
+
+    Parameters
+    ----------
+    truth : Truth, mapping, data frame, list of sequences, array, sparse matrix, ids and distances, or None
+        The relevant items of each user; see `exactk.as_truth`. None if `predictions` is an iterator.
+    predictions : Rankings, Scores, Candidates, Embeddings, Batches, mapping, data frame, list, array, ids and distances, sparse matrix, or iterator
+        The items recommended to each user, best first, also as an index of nearest neighbours returns
+        them (`exactk.as_rankings`), or with scores in a mapping or data frame (`exactk.as_predictions`), or, as a
+        two-dimensional array of floats, the score of every item for
+        each user (`exactk.Scores`), or, as a sparse array or matrix of SciPy, those of the items that may
+        be ranked (`exactk.Candidates`); or the vectors that scores are made of (`exactk.Embeddings`). A mapping
+        from a system's name to its predictions evaluates several systems on the same truth. An iterator yields
+        (truth, predictions) of one block of users after another. Where users have keys, in mappings and data
+        frames, they are matched by key, in any order: a user of the truth who is not in the predictions is
+        missing from them (not one with an empty list), and one of the predictions alone has no truth; which of
+        them count is the convention's choice. Rows without keys are matched by number.
+    metrics : str or iterable of str
+        ``name[@k | @[k1,k2]][(parameter=value, ...)]``, such as ``"ndcg@10"``, ``"recall@[10,100]"``
+        or ``"fbeta@10(beta=2)"``. In the parentheses may also stand fields of the convention. Without
+        ``@k`` the whole list counts. ``exactk.metrics`` has the names; the field's aliases are accepted.
+    convention : Convention or str
+        The choices behind the names; ``exactk.conventions`` has the presets.
+    exclude : Exclude, Truth, mapping, data frame, list of sequences, array, or sparse matrix, optional
+        Items that are taken out of each user's list before it is cut, such as training items; of
+        scores, items that are not ranked (`exactk.as_exclude`).
+    candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional
+        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked. A flat sequence of ids or a
+        one-dimensional array is for all users; whatever has one row a user (as `exclude` takes it) is
+        for each. A repeated id counts once.
+    weights : array of float, shape (n_users,), or mapping from user to float, optional
+        Weights in the mean over users: 0, or from 2^-256 to 2^256. An array is in the order of the truth.
+    groups : sequence of int, str or bool, length n_users, or mapping from user to such, optional
+        The group of each user: the report has the values of each.
+    per_user : bool
+        Whether to keep each user's values: 8 bytes a user and value.
+    num_threads : int, optional
+        By default EXACTK_NUM_THREADS, or else as many as the CPU affinity, the cgroup's quota and
+        LOKY_MAX_CPU_COUNT allow. No number changes a bit of the result, nor does EXACTK_ISA (scalar, avx2
+        or avx512), by default the widest instruction set of the CPU.
+    progress : bool or callable
+        Whether to draw a bar on stderr, where that is a terminal (by rich: ``pip install 'exactk[progress]'``);
+        or what is called by the calling thread, every 0.05 s at most, as ``progress(done, total)`` with the
+        number of finished users, which never falls, and of all, of several systems together. A short call
+        only calls it at its end, when both are the same. Before that, None is the total of an iterator. What
+        it raises ends the evaluation.
+    user, item, score, rank, grade : str, optional
+        What the columns of data frames are called, in all arguments alike; of the user also several, whose values
+        together name one. Columns of usual names are found without (`exactk.as_truth`). Where frames differ in
+        this, `exactk.as_truth`, `exactk.as_predictions` and `exactk.as_exclude` take the names of one.
+
+    Returns
+    -------
+    Report, or Comparison for a mapping of systems
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is not what it must be: which, what was expected, what came, where first.
+    CapacityError
+        If per-user values, or the sums of very many groups, need more memory than there is.
+
+    Warns
+    -----
+    EvaluationWarning
+        If no user is evaluated; no item of the truth is in any list; relevant items are excluded, have no column in
+        the scores or are not among the candidates of a matrix or `exactk.Candidates`; or more than 1 % of the users have items of one score on both sides of a cutoff,
+        where their ids or their order of input decide.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [[1, 4], [21], [7, 8, 9]]
+    >>> predictions = [[1, 2, 3, 4, 5], [2, 21, 3], []]
+    >>> exactk.evaluate(truth, predictions, ["precision@5", "recall@5", "ndcg@5"])
+    metric        value     std  evaluated  skipped
+    precision@5  0.2000  0.1633          3        0
+    recall@5     0.6667  0.4714          3        0
+    ndcg@5       0.5027  0.3694          3        0
+    convention standard; 3 users, 1 empty predictions
+    >>> truth = {"ann": ["film", "song"], "bob": {"film"}, "eve": ["book"]}
+    >>> predictions = {"bob": ["book", "film"], "ann": ["song", "book"]}
+    >>> report = exactk.evaluate(truth, predictions, "recall@2", per_user=True)
+    >>> dict(zip(report.users.tolist(), report.per_user["recall@2"].tolist()))
+    {'ann': 0.5, 'bob': 1.0, 'eve': 0.0}
+    """
+    return run(
+        core_engine,
+        truth,
+        predictions,
+        metrics,
+        convention,
+        exclude,
+        candidates,
+        weights,
+        groups,
+        per_user,
+        num_threads,
+        progress,
+        {"user": user, "item": item, "score": score, "rank": rank, "grade": grade},
+    )

@@ -1,0 +1,152 @@
+"""Files of judgments, rankings and training items. A format is one module; its extensions stand here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+
+import numpy as np
+
+from exactk._errors import input_error, placed, type_error
+from exactk._files import archive, made, trec
+from exactk._files.columnar import Ipc, Parquet
+from exactk._files.columns import COLUMNS, chosen
+from exactk._files.faults import File
+from exactk._files.json_lines import JsonLines
+from exactk._files.separated import Separated
+from exactk._files.source import Source, read_ahead
+from exactk._inputs import Batches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Unpack
+
+    from exactk._files.columns import Asked
+    from exactk._inputs import Candidates, Exclude, Rankings, Truth
+    from exactk._inputs.roles import ColumnNames
+
+Role: TypeAlias = Literal["truth", "predictions", "exclude"]
+AnyPath: TypeAlias = "str | os.PathLike[str]"
+
+
+@overload
+def read(path: AnyPath, role: Literal["truth"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]) -> Truth: ...
+@overload
+def read(
+    path: AnyPath, role: Literal["predictions"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+) -> Rankings | Candidates | Batches: ...
+@overload
+def read(
+    path: AnyPath, role: Literal["exclude"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+) -> Exclude: ...
+@overload
+def read(path: AnyPath, role: Role, *, text_ids: bool = False, **columns: Unpack[ColumnNames]) -> made.Read: ...
+def read(
+    path: AnyPath,
+    role: Role,
+    *,
+    text_ids: bool = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> made.Read:
+    r"""Read a file of judgments, rankings or training items, by its extension.
+
+    Parameters
+    ----------
+    path : str or path
+        ``.csv``, ``.tsv``, ``.jsonl`` or ``.ndjson``, of which ``.gz`` may follow; ``.parquet``; ``.arrow``,
+        ``.feather`` or ``.ipc``; ``.npz``. All but the last need pyarrow (``pip install 'exactk[arrow]'``).
+        Any other file is one of TREC, perhaps compressed (``.gz``): qrels of the fields query, iteration,
+        document and grade, or a run of the fields query, Q0, document, rank, score and tag, whose ranks are
+        not looked at.
+    role : {"truth", "predictions", "exclude"}
+        The argument of `exactk.evaluate` that the file is for. Qrels are a truth, runs are predictions,
+        and either can be excluded.
+    text_ids : bool
+        Take integers, and digits in CSV, as strings where they are ids, so that they match those of TREC files.
+    user : str or sequence of str, optional
+        The column that names the user, or several that do so together. By default, columns are found by
+        their usual names, as of data frames: see `exactk.as_truth` and `exactk.as_predictions`.
+    item, score, rank, grade : str, optional
+        The columns of items, and of scores or ranks of predictions, or grades of a truth.
+
+    Returns
+    -------
+    Truth, Rankings, Candidates, Batches or Exclude
+        Predictions from a file of more than 256 MB (64 MB if it is compressed) are `exactk.Batches`, read when they
+        are evaluated: if the rows of each user stand together, a few at a time.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or anything in it is not what it must be: in text, at which line.
+
+    Notes
+    -----
+    Ids in files of TREC are strings, even where they are digits. A column of ids in CSV holds integers if every one
+    is written as Python writes integers (7, not 07), and else strings. JSON, Parquet and Arrow say themselves what
+    their columns hold. JSON lines may hold a row each, such as ``{"user": 1, "item": 2, "score": 0.5}``, or a user
+    each, such as ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``.
+
+    An archive ``.npz`` has the arrays ``indptr`` and ``items`` and may have ``grades``, ``scores`` and ``users``, as
+    `exactk.Truth` and `exactk.Candidates` take them, or is a matrix in CSR form that ``scipy.sparse.save_npz`` wrote.
+
+    Examples
+    --------
+    >>> import exactk, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "test.qrels").write_text("q1 0 d1 1\nq1 0 d7 2\nq2 0 d1 1\n")
+    >>> _ = (folder / "test.csv").write_text("query,document,score\nq1,d7,0.5\nq1,d2,0.25\nq2,d1,1\n")
+    >>> truth = exactk.read(folder / "test.qrels", "truth")
+    >>> predictions = exactk.read(folder / "test.csv", "predictions")
+    >>> exactk.evaluate(truth, predictions, "ndcg@10")["ndcg@10"]
+    0.8800937667159343
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise type_error("path", "a path", type(path).__name__)
+    if "\0" in str(path):
+        raise input_error("path", "a path", repr(str(path)))
+    if role not in COLUMNS:
+        raise input_error("role", f"one of {', '.join(COLUMNS)}", repr(role))
+    given = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
+    asked: Asked = {name: column for name, column in given.items() if column is not None}
+    for name in asked:
+        if name not in COLUMNS[role]:
+            raise input_error(name, f"None beside the role {role}", repr(asked[name]))
+    file = File(Path(path), role)
+    if not isinstance(text_ids, (bool, np.bool_)):
+        raise type_error("text_ids", "True or False", repr(text_ids))
+    with placed(str(file.path)):
+        return _read(file, asked, text_ids=bool(text_ids))
+
+
+def _read(file: File, asked: Asked, *, text_ids: bool) -> made.Read:
+    path = file.path
+    suffix = (Path(path.stem) if file.is_compressed else path).suffix.lower()
+    if suffix in _OF_COLUMNS and not (file.is_compressed and suffix in _BINARY):
+        source = _OF_COLUMNS[suffix](file)
+        columns = chosen(source.names, asked, file)._replace(text_ids=text_ids)
+        if file.role == "predictions" and source.is_large:
+            return Batches.of_file(path, lambda: read_ahead(map(columns.settled, source.parts(columns))), asked)
+        return made.of_table(columns.settled(source.whole(columns)), file.role, asked)
+    if asked:
+        raise input_error(next(iter(asked)), "None beside a file whose columns have no names", "a name")
+    if suffix == ".npz" and not file.is_compressed:
+        if text_ids:
+            raise input_error("text_ids", "False beside an archive of arrays", "True")
+        return made.of_arrays(archive.arrays(file), file.role)
+    return made.of_trec(trec.columns(file), file.role)
+
+
+_BINARY = {".parquet": Parquet, ".arrow": Ipc, ".feather": Ipc, ".ipc": Ipc}
+_OF_COLUMNS: dict[str, Callable[[File], Source]] = {
+    ".csv": lambda file: Separated(file, ","),
+    ".tsv": lambda file: Separated(file, "\t"),
+    ".jsonl": JsonLines,
+    ".ndjson": JsonLines,
+    **_BINARY,
+}

@@ -1,0 +1,113 @@
+"""Parquet and Arrow IPC: columns as pyarrow has them, whole or one part after another."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from exactk import _optional
+from exactk._files.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exactk._files.columns import Chosen
+    from exactk._files.faults import File
+
+_ROWS = 1 << 20  # of a part: some 20 MB
+_READ_AT_ONCE = 1 << 20  # bytes of a column; without, all that it has in a group of rows, which may be all
+
+
+class _Columnar(Source):
+    """A file that holds columns."""
+
+    @cached_property
+    def fields(self) -> list[tuple[str, Any]]:
+        """Its columns: their names, and what pyarrow says of them."""
+        raise NotImplementedError
+
+    @property
+    def names(self) -> list[str]:
+        """What its columns are called."""
+        return [name for name, _ in self.fields]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether all of its rows had better not be in memory together, and each has one item."""
+        types = _optional.arrow("a table").types
+        return super().is_large and not any(types.is_nested(field.type) for _, field in self.fields)
+
+    def whole(self, columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Return all rows of these columns as a table."""
+        arrow = _optional.arrow("a table")
+        fields = dict(self.fields)
+        schema = arrow.schema([fields[name] for name in columns.all])
+        return arrow.Table.from_batches([part.select(columns.all) for part in self.parts(columns)], schema)
+
+
+class Parquet(_Columnar):
+    """A file of Parquet."""
+
+    @cached_property
+    def fields(self) -> list[tuple[str, Any]]:
+        """Its columns: their names, and what pyarrow says of them."""
+        with self._opened() as opened:
+            return _fields(opened.schema_arrow)
+
+    def parts(self, columns: Chosen) -> Iterator[Any]:
+        """Yield its rows, part by part."""
+        with self._opened() as opened:
+            for part in opened.iter_batches(_ROWS, columns=columns.all):
+                yield _checked(part)
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        parquet = _optional.arrow_module("parquet", "a file of Parquet")
+        with _refusing(self.file, "Parquet"), parquet.ParquetFile(self.file.path, buffer_size=_READ_AT_ONCE) as opened:
+            yield opened
+
+
+class Ipc(_Columnar):
+    """A file of Arrow's own format: with an index of its parts at the end, or as a stream."""
+
+    @cached_property
+    def fields(self) -> list[tuple[str, Any]]:
+        """Its columns: their names, and what pyarrow says of them."""
+        with self._opened(None) as (schema, _):
+            return _fields(schema)
+
+    def parts(self, columns: Chosen) -> Iterator[Any]:
+        """Yield its rows, in the parts in which they were written."""
+        with self._opened([self.names.index(name) for name in columns.all]) as (_, parts):
+            for part in parts:
+                yield _checked(part)
+
+    @contextmanager
+    def _opened(self, fields: list[int] | None) -> Iterator[tuple[Any, Iterator[Any]]]:
+        """Open it to read these fields. It is not mapped, for then others could change what was checked."""
+        arrow = _optional.arrow("a file of Arrow IPC")
+        options = arrow.ipc.IpcReadOptions(included_fields=fields)
+        with _refusing(self.file, "Arrow IPC"), arrow.OSFile(str(self.file.path)) as opened:
+            if opened.read(6) == b"ARROW1":
+                reader = arrow.ipc.open_file(opened, options=options)
+                yield reader.schema, (reader.get_batch(i) for i in range(reader.num_record_batches))
+            else:
+                opened.seek(0)
+                reader = arrow.ipc.open_stream(opened, options=options)
+                yield reader.schema, iter(reader)
+
+
+def _fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarrow has no types
+    return [(field.name, field) for field in schema]
+
+
+def _checked(batch: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the batch, if the places in it lie within it and its strings are strings: a file may say anything."""
+    batch.validate(full=True)
+    return batch
+
+
+def _refusing(file: File, expected: str) -> Any:  # noqa: ANN401 - a context manager
+    arrow = _optional.arrow(expected)
+    return file.refusing(expected, arrow.ArrowException, UnicodeDecodeError)  # the latter of a column's name

@@ -1,0 +1,67 @@
+"""Ids of files that know no types: strings, or integers if every one is written as Python writes integers.
+
+So 7 and 07 stay two ids, and a file of CSV agrees with one of Parquet that holds the same integers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from exactk import _optional
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def settled(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return a table whose ids are strings with those columns as integers that hold nothing else."""
+    return as_integers(table, integer_columns([table], names))
+
+
+def integer_columns(parts: Iterable[Any], names: Sequence[str]) -> list[str]:
+    """Return the columns that hold nothing but integers."""
+    left = list(names)
+    for part in parts:
+        left = [name for name in left if _are_integers(part[name])]
+        if not left:
+            break
+    return left
+
+
+def as_integers(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the rows with these columns as int64."""
+    arrow = _optional.arrow("CSV")
+    for name in names:
+        place = part.schema.get_field_index(name)
+        part = part.set_column(place, name, part[name].cast(arrow.int64()))
+    return part
+
+
+def as_text(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the rows with integers in these columns, or in their lists, as strings."""
+    for name in names:
+        if (text := _text_type(part.schema.field(name).type)) is not None:
+            part = part.set_column(part.schema.get_field_index(name), name, part[name].cast(text))
+    return part
+
+
+def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return what integers, or lists of them, become as strings; None of others."""
+    arrow = _optional.arrow("ids as text")
+    types = arrow.types
+    if types.is_integer(kind) or (types.is_dictionary(kind) and types.is_integer(kind.value_type)):
+        return arrow.large_string()  # whose bytes may be more than 2^31
+    if not types.is_nested(kind) or (text := _text_type(getattr(kind, "value_type", None))) is None:
+        return None
+    if types.is_fixed_size_list(kind):
+        return arrow.list_(text, kind.list_size)
+    return arrow.large_list(text) if types.is_large_list(kind) else arrow.list_(text)
+
+
+def _are_integers(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+    arrow, compute = _optional.arrow("CSV"), _optional.arrow_module("compute", "CSV")
+    try:
+        written = column.cast(arrow.int64()).cast(column.type)
+    except arrow.ArrowInvalid:
+        return False
+    return bool(compute.all(compute.equal(written, column), min_count=0).as_py())

@@ -1,0 +1,272 @@
+"""Predictions that come in pieces, as from a file that is larger than memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk import _core
+from exactk._errors import ExactkError, input_error, placed, type_error
+from exactk._inputs import frames, keyed
+from exactk._inputs.candidates import Candidates
+from exactk._inputs.canonical import Rankings, Rows
+from exactk._inputs.checks import number_array
+from exactk._inputs.names import Names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from exactk._inputs.checks import Ids, Offsets
+    from exactk._inputs.keyed import Known
+    from exactk._inputs.names import Numbers
+    from exactk._inputs.roles import ColumnNames
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Batches:
+    """Predictions as data frames one after another, such as the batches of a file.
+
+    `exactk.evaluate` holds few of them at a time if the rows of each user stand together, across the borders of
+    frames too; else it reads all.
+
+    Parameters
+    ----------
+    source : callable without arguments
+        Returns the data frames, of any library, from the first to the last; each time it is called.
+    user, item, score, rank : str, optional
+        What the columns are called, as in `exactk.as_predictions`.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> import polars as pl
+    >>> halves = [{"user": ["ann", "ann", "bob"], "item": [4, 2, 3], "rank": [1, 2, 1]},
+    ...           {"user": ["bob", "eve"], "item": [21, 7], "rank": [2, 1]}]
+    >>> batches = exactk.Batches(lambda: map(pl.DataFrame, halves))
+    >>> exactk.evaluate({"ann": [2], "bob": [21], "eve": [1]}, batches, "recall@2")["recall@2"]
+    0.6666666666666666
+    """
+
+    source: Callable[[], Iterable[Any]]
+    columns: ColumnNames
+    place: str | None  # where they are from, for messages
+
+    def __init__(
+        self,
+        source: Callable[[], Iterable[Any]],
+        *,
+        user: str | Sequence[str] | None = None,
+        item: str | None = None,
+        score: str | None = None,
+        rank: str | None = None,
+    ) -> None:
+        if not callable(source):
+            raise type_error("source", "a callable that returns data frames", type(source).__name__)
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "columns", {"user": user, "item": item, "score": score, "rank": rank})
+        object.__setattr__(self, "place", None)
+
+    @classmethod
+    def of_file(cls, path: object, source: Callable[[], Iterable[Any]], columns: dict[str, Any]) -> Batches:
+        """Return the batches of a file."""
+        batches = cls(source, **columns)
+        object.__setattr__(batches, "place", str(path))
+        return batches
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Rows of one user and one item each."""
+
+    users: Numbers
+    items: Ids
+    scores: NDArray[Any] | None
+    ranks: NDArray[Any] | None
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+    def at(self, rows: slice | NDArray[np.int64]) -> Entries:
+        """Return some of the rows."""
+        return Entries(
+            self.users[rows],
+            self.items[rows],
+            None if self.scores is None else self.scores[rows],
+            None if self.ranks is None else self.ranks[rows],
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[Entries]) -> Entries:
+        """Return the rows of all parts, in arrays of their own."""
+        scores = [part.scores for part in parts if part.scores is not None]
+        ranks = [part.ranks for part in parts if part.ranks is not None]
+        return Entries(
+            np.concatenate([part.users for part in parts]),
+            _concatenated([part.items for part in parts], "predictions.item"),
+            _concatenated(scores, "predictions.score") if scores else None,
+            _concatenated(ranks, "predictions.rank") if ranks else None,
+        )
+
+
+def _concatenated(arrays: Sequence[NDArray[Any]], argument: str) -> NDArray[Any]:
+    """Return one array. Where NumPy would round integers to join them with others, raise unless all are exact."""
+    kinds = {array.dtype.kind for array in arrays}
+    if np.result_type(*arrays).kind != "f" or kinds == {"f"}:
+        return np.concatenate(arrays)
+    if "f" not in kinds:  # int64 and uint64
+        return np.concatenate([_signed(array, argument) for array in arrays])
+    return np.concatenate([number_array(array, argument) for array in arrays])
+
+
+def _signed(array: NDArray[Any], argument: str) -> NDArray[np.int64]:
+    wide = array > np.iinfo(np.int64).max
+    if wide.any():
+        found = f"{array[np.argmax(wide)]} beside a batch of int64"
+        raise input_error(argument, "integers below 2^63, or uint64 in all batches", found)
+    return array.astype(np.int64)
+
+
+class Reader:
+    """Reads batches, and numbers the users and items of all of them alike."""
+
+    def __init__(self, batches: Batches, columns: ColumnNames, known: Known) -> None:
+        given = {name: value for name, value in batches.columns.items() if value is not None}
+        self._batches = batches
+        self._columns: ColumnNames = {**columns, **given}  # type: ignore[typeddict-item]
+        self._known = known
+        self.users: Names | None = None
+        self.items: Names | None = None
+
+    def __iter__(self) -> Iterator[Entries]:
+        """Read from the first batch to the last."""
+        self.users = self.items = None
+        first: tuple[bool, ...] | None = None
+        for number, frame in enumerate(self._batches.source()):
+            with placed(self._batches.place or f"batch {number}"):
+                entries = self._entries(frame)
+            if entries is None:
+                continue
+            form = (self.items is None, entries.scores is None, entries.ranks is None)
+            if first is None:
+                first = form
+            elif form != first:
+                raise input_error("predictions", "batches of the same columns", "one that has others")
+            yield entries
+
+    def _entries(self, frame: Any) -> Entries | None:  # noqa: ANN401 - a frame of any library
+        """Return the rows of a frame; None if there is none, for then its columns may be of any type."""
+        found = frames.entry_columns(frame, "predictions", self._columns)
+        if not len(found.items):
+            return None
+        users = keyed.checked_users(found.users, found.labels, "predictions")
+        if self.users is None:
+            self.users = keyed.started([column.kind for column in users], found.labels, self._known.users)
+        numbers = self.users.number(users, "predictions", self._known.threads)
+        if self.items is not None and found.items.kind == "int":
+            self.items.check_kinds(["int"], "predictions")
+        known = self._known if self.items is None else self._known._replace(items=self.items)
+        ids, names = keyed.item_ids(found.items, "predictions.item", known, extend=self.items is None)
+        self.items = names
+        return Entries(
+            numbers,
+            ids,
+            None if found.scores is None else found.scores.numbers("predictions.score"),
+            None if found.ranks is None else keyed.rank_array(found.ranks, "predictions.rank"),
+        )
+
+    def whole(self) -> Rankings | Candidates:
+        """Return the rows of all batches, in any order."""
+        parts = list(self)
+        if not parts:
+            return Rankings.from_rows(
+                Rows(np.zeros(1, np.int64), np.zeros(0, np.int64), users=Names.of_kinds(["str"], ["user"]))
+            )
+        entries = Entries.joined(parts)
+        rows = Rows(np.zeros(0, np.int64), entries.items, scores=entries.scores, users=self.users, catalogue=self.items)
+        threads = self._known.threads
+        return of_rows(keyed.brought_together(rows, entries.users, entries.ranks, "predictions", threads))
+
+
+def of_rows(rows: Rows, argument: str = "predictions") -> Rankings | Candidates:
+    """Return lists, or candidates where there are scores."""
+    lists = Rankings.from_rows(rows)
+    return lists if rows.scores is None else Candidates.named(lists, rows.scores, argument)
+
+
+class Unsorted(Exception):  # noqa: N818 - a finding, not an error
+    """The rows of a user do not stand together."""
+
+
+class Block(NamedTuple):
+    """Consecutive users with all of their rows."""
+
+    users: Numbers
+    rows: Rows  # one each
+
+
+def blocks(reader: Reader) -> Iterator[Block]:
+    """Cut the batches between users. What a border cuts through makes a block of its own.
+
+    Raise Unsorted if the rows of a user do not stand together.
+    """
+    finished = _Finished()
+    carried: list[Entries] = []
+    for batch in reader:
+        starts = np.concatenate([[0], np.flatnonzero(batch.users[1:] != batch.users[:-1]) + 1])
+        ready: list[Block] = []
+        if carried and carried[0].users[0] == batch.users[0]:
+            carried.append(batch.at(slice(None, starts[1] if len(starts) > 1 else None)))
+            if len(starts) == 1:
+                continue
+            starts = starts[1:]
+        if carried:
+            ready.append(_block(Entries.joined(carried), np.zeros(1, np.int64), reader.users))
+        begin, end = starts[0], starts[-1]
+        carried = [Entries.joined([batch.at(slice(end, None))])]  # a copy, so that the batch need not be kept
+        if begin < end:
+            ready.append(_block(batch.at(slice(begin, end)), starts[:-1] - begin, reader.users))
+        for block in ready:
+            finished.add(block.users)
+            yield block
+    if carried:
+        block = _block(Entries.joined(carried), np.zeros(1, np.int64), reader.users)
+        finished.add(block.users)
+        yield block
+
+
+def _block(entries: Entries, starts: Offsets, names: Names | None) -> Block:
+    indptr = np.concatenate([starts, [len(entries)]]).astype(np.int64)
+    users = entries.users[starts]
+    if entries.ranks is not None:
+        local = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
+        try:
+            _, order = _core.grouped(local, len(users), entries.ranks, "predictions")
+        except ExactkError as error:
+            raise error if names is None else names.blamed(error, users) from None
+        entries = entries if order is None else entries.at(order)
+    return Block(users, Rows(indptr, entries.items, scores=entries.scores))
+
+
+class _Finished:
+    """The users whose rows were all seen."""
+
+    def __init__(self) -> None:
+        self._when = np.zeros(0, np.int64)  # by number, after how many others; 0: not yet
+        self._count = 0
+
+    def add(self, users: Numbers) -> None:
+        """Note that the users are finished; raise Unsorted if one was before, or is among them twice."""
+        most = int(users.max())
+        if most >= len(self._when):
+            self._when = np.concatenate([self._when, np.zeros(most + 1, np.int64)])
+        order = np.arange(self._count + 1, self._count + 1 + len(users))
+        if self._when[users].any():
+            raise Unsorted
+        self._when[users] = order
+        if (self._when[users] != order).any():
+            raise Unsorted
+        self._count += len(users)

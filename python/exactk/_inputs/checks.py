@@ -1,0 +1,179 @@
+"""From what NumPy calls an array to the few forms that the core takes. Lossless, or an error."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from exactk._errors import input_error, type_error
+
+Ids: TypeAlias = NDArray[np.integer[Any]]
+Offsets: TypeAlias = NDArray[np.int64]
+
+_ID_DTYPES = tuple(np.dtype(name) for name in ("int32", "int64", "uint32", "uint64"))
+
+
+def as_numpy(value: object, argument: str) -> object:
+    """Return an array of another library as one of NumPy, in place, by DLPack; anything else as it is."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
+        return value
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        expected = "an array in the CPU's memory, of a type that NumPy has"
+        raise type_error(argument, expected, f"{type(value).__name__} ({error})") from None
+
+
+def plain_array(value: object, argument: str) -> NDArray[Any]:
+    """Return a base-class array of the value. Lists are taken; masked arrays and matrices are not."""
+    value = as_numpy(value, argument)
+    if isinstance(value, np.ndarray):
+        # A memory map is an array like any other; the other subclasses mean something by their type.
+        if type(value) not in {np.ndarray, np.memmap}:
+            raise type_error(argument, "a plain NumPy array", f"numpy.{type(value).__name__}")
+        return value.view(np.ndarray)
+    if not isinstance(value, (list, tuple, range)):
+        raise type_error(argument, "a NumPy array", type(value).__name__)
+    try:
+        array = np.asarray(value)
+    except (ValueError, OverflowError) as error:
+        raise input_error(argument, "numbers in a rectangular shape", f"something else ({error})") from None
+    return array if array.size else array.astype(np.int64)
+
+
+def _described(array: NDArray[Any]) -> str:
+    """Name the dtype, and what gave it away: an integer column with a hole in it becomes float."""
+    if array.dtype.kind == "f" and (holes := int(np.isnan(array).sum())):
+        return f"{array.dtype} with {holes} NaN"
+    return str(array.dtype)
+
+
+def _settled(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the array itself if the core can read it in place, or one exact copy of it."""
+    return np.require(array, dtype=dtype, requirements=["C_CONTIGUOUS", "ALIGNED"])
+
+
+def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    native = dtype.newbyteorder("=")
+    if native in _ID_DTYPES:
+        return native
+    return np.dtype(np.int32 if dtype.itemsize < 4 or dtype.kind == "i" else np.uint32)
+
+
+def id_array(value: object, argument: str, *, dimensions: int = 1, row: int | None = None) -> Ids:
+    """Return item ids as int32, int64, uint32 or uint64, contiguous, in native byte order."""
+    array = plain_array(value, argument)
+    if array.dtype.kind not in "iu":
+        raise type_error(argument, "integer ids", _described(array), row=row)
+    _check_dimensions(array, argument, dimensions, row)
+    return _settled(array, _widened(array.dtype))
+
+
+def offset_array(value: object, argument: str) -> Offsets:
+    """Return offsets as int64."""
+    array = plain_array(value, argument)
+    if array.dtype.kind not in "iu":
+        raise type_error(argument, "integer offsets", _described(array))
+    _check_dimensions(array, argument, 1)
+    if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        position = int(np.argmax(array > np.iinfo(np.int64).max))
+        raise input_error(argument, "offsets below 2^63", str(array[position]), position=position)
+    return _settled(array, np.dtype(np.int64))
+
+
+def number_array(value: object, argument: str) -> NDArray[np.float64]:
+    """Return numbers as float64, if that is exact."""
+    array = plain_array(value, argument)
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise type_error(argument, "real numbers that float64 holds", _described(array))
+    _check_dimensions(array, argument, 1)
+    numbers = _settled(array, np.dtype(np.float64))
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        _check_exact(array, argument)
+    return numbers
+
+
+def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray[Any]:
+    """Return scores in their own type: the array itself, whatever its strides, if the core can read it."""
+    array = plain_array(value, argument)
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise type_error(argument, "scores that are integers or floats of at most 64 bits", _described(array))
+    _check_dimensions(array, argument, dimensions)
+    return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
+
+
+def vector_array(value: object, argument: str) -> NDArray[Any]:
+    """Return vectors in their own type, the numbers of each side by side: the array itself, if the core can read it."""
+    return _floats(value, argument, 2)
+
+
+def bias_array(value: object, argument: str) -> NDArray[Any]:
+    """Return a number a row in its own type, whatever the strides."""
+    return _floats(value, argument, 1)
+
+
+def _floats(value: object, argument: str, dimensions: int) -> NDArray[Any]:
+    array = plain_array(value, argument)
+    if array.dtype.kind != "f" or array.dtype.itemsize > 8:
+        raise type_error(argument, "float16, float32 or float64", _described(array))
+    _check_dimensions(array, argument, dimensions)
+    array = np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
+    side_by_side = dimensions == 1 or array.shape[1] <= 1 or array.strides[1] == array.itemsize
+    return array if side_by_side else np.ascontiguousarray(array)
+
+
+def exact_float(number: Any) -> float | None:  # noqa: ANN401 - any real number
+    """Return the number as a float; None if that is another number."""
+    try:
+        exact = float(number)
+    except OverflowError:
+        return None
+    return exact if exact == number or math.isnan(exact) else None
+
+
+def _check_exact(array: NDArray[Any], argument: str) -> None:
+    inexact = (array > 2**53) | (array < -(2**53) if array.dtype.kind == "i" else np.False_)
+    if inexact.any():
+        position = int(np.argmax(inexact))
+        count = int(inexact.sum())
+        raise input_error(argument, "integers up to 2^53", str(array[position]), position=position, count=count)
+
+
+def flag_array(value: object, argument: str) -> NDArray[np.bool_]:
+    """Return flags as bool."""
+    array = plain_array(value, argument)
+    if array.dtype.kind != "b" and array.size:
+        raise type_error(argument, "bool", _described(array))
+    _check_dimensions(array, argument, 1)
+    return _settled(array, np.dtype(np.bool_))
+
+
+def key_array(value: object, argument: str, size: int | None = None) -> NDArray[Any]:
+    """Return a copy of keys (of users, of groups), which are all integers or all strings."""
+    array = plain_array(value, argument)
+    if not isinstance(value, np.ndarray):  # NumPy would write 1 as "1" beside a string
+        kinds = {str if isinstance(key, str) else type(key) for key in value}  # type: ignore[attr-defined]
+        if not (kinds <= {str} or (bool not in kinds and all(issubclass(kind, Integral) for kind in kinds))):
+            raise type_error(argument, "integers or strings", " and ".join(sorted(kind.__name__ for kind in kinds)))
+    if array.dtype.kind not in "iuU" and array.size:
+        raise type_error(argument, "integers or strings", _described(array))
+    _check_dimensions(array, argument, 1)
+    if size is not None and len(array) != size:
+        raise input_error(argument, f"one key for each of {size} users", str(len(array)))
+    return array.copy()
+
+
+def _check_dimensions(array: NDArray[Any], argument: str, dimensions: int, row: int | None = None) -> None:
+    if array.ndim != dimensions:
+        raise type_error(argument, f"{dimensions} dimension(s)", f"{array.ndim} (shape {array.shape})", row=row)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that cannot be written through."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

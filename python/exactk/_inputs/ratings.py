@@ -1,0 +1,96 @@
+"""Rows of ratings, known and predicted: the adapter that makes both truth and predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from exactk._errors import input_error
+from exactk._inputs.candidates import Candidates
+from exactk._inputs.canonical import Rankings, Rows, Truth
+from exactk._inputs.checks import key_array, number_array
+from exactk._inputs.scores import threshold as checked_threshold
+
+
+def from_ratings(
+    users: object,
+    items: object,
+    actual: object,
+    predicted: object,
+    *,
+    threshold: float = 3.5,
+    predicted_threshold: float | None = None,
+) -> tuple[Truth, Candidates]:
+    """Return the truth and the predictions that rows of ratings amount to.
+
+    A row is relevant if its actual rating is at least the threshold, and recommended if its predicted rating
+    is; a user's rows are ranked by their predicted ratings. The rated row is what is ranked: its item is a
+    label, and may stand in several rows of a user. A row whose actual rating is NaN is unknown: it is left
+    out, and ``report.counts["unknown_actual"]`` says how many were.
+
+    Parameters
+    ----------
+    users : array, list or data frame's column of int or str, shape (n_rows,)
+        Who rated. The report's users are these keys, in ascending order; a user of unknown rows alone is none.
+    items : array, list or column of int or str, shape (n_rows,)
+        What was rated. Only its length matters.
+    actual : array, list or column of float, shape (n_rows,)
+        The rating that the user gave, or NaN.
+    predicted : array, list or column of float, shape (n_rows,)
+        The rating that was predicted.
+    threshold : float, default 3.5
+        What a rating must at least be.
+    predicted_threshold : float, optional
+        What a predicted rating must at least be, if that is another number.
+
+    Returns
+    -------
+    truth : Truth
+        The known rows of each user by their numbers in the input, as items; grade 1 where the row is relevant,
+        0 where it is not.
+    predictions : Candidates
+        The same rows with their predicted ratings and the threshold as `min_score`.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If the arrays differ in length or type. A predicted rating that is NaN is refused, or ranked last,
+        when it is evaluated.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> nan = float("nan")
+    >>> truth, predictions = exactk.from_ratings(
+    ...     users=["ann"] * 4, items=[7, 5, 10, 8], actual=[2, 5, 4, nan], predicted=[4.9, 4.5, 3.3, 5.0]
+    ... )
+    >>> report = exactk.evaluate(truth, predictions, ["precision@2", "recall@2"], convention="surprise")
+    >>> report["precision@2"], report["recall@2"], report.counts["unknown_actual"]
+    (0.5, 0.5, 1)
+    """
+    keys, labels = key_array(_values(users), "users"), key_array(_values(items), "items")
+    ratings, estimates = number_array(_values(actual), "actual"), number_array(_values(predicted), "predicted")
+    for name, column in (("items", labels), ("actual", ratings), ("predicted", estimates)):
+        if len(column) != len(keys):
+            raise input_error(name, f"one entry for each of {len(keys)} rows", str(len(column)))
+    least = checked_threshold(threshold, "threshold")
+    least_predicted = (
+        least if predicted_threshold is None else checked_threshold(predicted_threshold, "predicted_threshold")
+    )
+
+    known = np.flatnonzero(~np.isnan(ratings))
+    names, codes = np.unique(keys[known], return_inverse=True)
+    rows = known[np.argsort(codes, kind="stable")]  # user by user, those of a user in the order given
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(names)))]).astype(np.int64)
+    relevant = (ratings[rows] >= least).astype(np.float64)
+    truth = Truth.from_rows(Rows(indptr, rows, relevant), names, unknown_actual=len(keys) - len(known))
+    return truth, Candidates.named(Rankings(indptr, rows), estimates[rows], "predictions", least_predicted)
+
+
+def _values(column: Any) -> object:  # noqa: ANN401 - whatever the caller has
+    """Return a data frame's column as an array, or as a list if it holds objects; anything else as it is."""
+    if not hasattr(column, "to_numpy"):
+        return column
+    array = column.to_numpy()
+    return array.tolist() if array.dtype == object else array

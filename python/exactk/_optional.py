@@ -1,0 +1,140 @@
+"""The only module that imports optional libraries, and each only where it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    import rich.progress
+    from threadpoolctl import ThreadpoolController
+
+
+def has(library: str) -> bool:
+    """Return whether a library is installed, without an import of it."""
+    return find_spec(library) is not None
+
+
+def require(library: str, purpose: str, extra: str) -> None:
+    """Raise unless a library is installed: what needs it, and which extra brings it."""
+    if not has(library):
+        raise ImportError(f"{purpose} needs {library}: pip install 'exactk[{extra}]'")
+
+
+def is_sparse(value: object) -> bool:
+    """Return whether the value is a sparse array or matrix of SciPy. Without SciPy imported, none can be."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(value))
+
+
+def is_pandas(value: object) -> bool:
+    """Return whether the value is a data frame of pandas."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame)
+
+
+def is_lazy(value: object) -> bool:
+    """Return whether the value is a lazy frame of Polars."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(value, polars.LazyFrame)
+
+
+def holds_arrow(dtype: object) -> bool:
+    """Return whether a column of pandas of that type holds an array of pyarrow."""
+    pandas = sys.modules["pandas"]
+    return isinstance(dtype, pandas.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow"
+
+
+def sgemm() -> Any:  # noqa: ANN401 - a capsule has a type from Python 3.13 on
+    """Return BLAS's product of matrices, as SciPy exports it to C; None without SciPy and threadpoolctl."""
+    try:
+        import threadpoolctl  # noqa: F401, PLC0415 - without it, the threads of BLAS cannot be limited
+        from scipy.linalg import cython_blas  # noqa: PLC0415 - an optional library
+    except ImportError:
+        return None
+    return cython_blas.__pyx_capi__["sgemm"]
+
+
+def thread_limits() -> ThreadpoolController:
+    """Return what limits the threads of the BLAS libraries that are loaded by now."""
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - an optional library
+
+    return ThreadpoolController()
+
+
+def pandas_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the columns as a pandas data frame."""
+    import pandas as pd  # noqa: PLC0415 - an optional library
+
+    return pd.DataFrame(dict(columns))
+
+
+def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the columns as a Polars data frame."""
+    import polars as pl  # noqa: PLC0415 - an optional library
+
+    return pl.DataFrame(dict(columns))
+
+
+def arrow_table(columns: Mapping[str, Any]) -> pa.Table:
+    """Return the columns as an Arrow table."""
+    import pyarrow as pa  # noqa: PLC0415 - an optional library
+
+    return pa.table(dict(columns))
+
+
+def csr_array(data: Any, indices: Any, indptr: Any, shape: Any) -> Any:  # noqa: ANN401 - SciPy has no types
+    """Return a matrix of SciPy of these parts, as they are."""
+    try:
+        from scipy.sparse import csr_array as made  # noqa: PLC0415 - an optional library
+    except ImportError as error:
+        raise ImportError("a matrix of SciPy needs SciPy: pip install 'exactk[embeddings]'") from error
+    return made((data, indices, indptr), tuple(shape))
+
+
+def arrow(what: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return pyarrow, which `what` needs."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an optional library
+    except ImportError as error:
+        raise ImportError(f"{what} needs pyarrow: pip install 'exactk[arrow]'") from error
+    return pa
+
+
+def arrow_module(name: str, what: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return a module of pyarrow, which `what` needs."""
+    return importlib.import_module(f"{arrow(what).__name__}.{name}")
+
+
+def parquet(table: pa.Table) -> bytes:
+    """Return the table as a Parquet file."""
+    from pyarrow import parquet as files  # noqa: PLC0415 - an optional library
+
+    buffer = io.BytesIO()
+    files.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def progress_bar() -> rich.progress.Progress:
+    """Return a bar on stderr that leaves what others write alone."""
+    require("rich", "progress=True", "progress")
+    from rich import console, progress  # noqa: PLC0415 - an optional library
+
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        console=console.Console(stderr=True),
+        redirect_stdout=False,  # they would be other objects for the whole process
+        redirect_stderr=False,
+    )

@@ -1,0 +1,107 @@
+"""The definition of every number, in Python written to be read beside the papers.
+
+``exactk.reference.evaluate`` has the signature of ``exactk.evaluate`` and returns the same report, and so
+does ``exactk.reference.topk``. They share the containers and the plan with those, and nothing with the
+C++ core: the tests compare the two. They are slow, and never a fallback.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+from exactk._run import run
+from exactk._topk import TopK, ranked
+from exactk.reference.engine import reference_engine
+from exactk.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
+from exactk.reference.ranking import reference_ranker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Unpack
+
+    from exactk._conventions import Convention
+    from exactk._progress import Tell
+    from exactk._report import Comparison, Report
+    from exactk._run import Options
+
+__all__ = ["evaluate", "metrics", "topk"]
+
+
+@overload
+def evaluate(  # type: ignore[overload-overlap]
+    truth: object,
+    predictions: Mapping[str, Any],
+    metrics: str | Iterable[str],
+    **options: Unpack[Options],
+) -> Comparison: ...
+@overload
+def evaluate(
+    truth: object,
+    predictions: object,
+    metrics: str | Iterable[str],
+    **options: Unpack[Options],
+) -> Report: ...
+def evaluate(
+    truth: object,
+    predictions: object,
+    metrics: str | Iterable[str],
+    *,
+    convention: Convention | str = "standard",
+    exclude: object = None,
+    candidates: object = None,
+    weights: object = None,
+    groups: object = None,
+    per_user: bool = False,
+    num_threads: int | None = None,
+    progress: bool | Tell = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> Report | Comparison:
+    """Evaluate as `exactk.evaluate` does, user by user in Python; `num_threads` is checked and ignored.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.reference.evaluate([[1, 4], [21]], [[1, 2, 4], [2, 3]], ["recall@3"])["recall@3"]
+    0.5
+    """
+    return run(
+        reference_engine,
+        truth,
+        predictions,
+        metrics,
+        convention,
+        exclude,
+        candidates,
+        weights,
+        groups,
+        per_user,
+        num_threads,
+        progress,
+        {"user": user, "item": item, "score": score, "rank": rank, "grade": grade},
+    )
+
+
+def topk(
+    scores: object,
+    k: int,
+    exclude: object = None,
+    *,
+    candidates: object = None,
+    ties: str = "lowest_id",
+    nan: str = "raise",
+    num_threads: int | None = None,
+    progress: bool | Tell = False,
+) -> TopK:
+    """Rank as `exactk.topk` does, user by user in Python; `num_threads` is checked and ignored.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.reference.topk([[3, 7, 5]], k=2).ids
+    array([[1, 2]])
+    """
+    return ranked(reference_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)

@@ -1,0 +1,222 @@
+"""The errors that the core raises, found in the plainest way."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from exactk._errors import input_error
+from exactk._inputs import Candidates, Embeddings, Rankings
+from exactk._metrics import metrics as registry
+from exactk.reference.judge import settled_rules
+from exactk.reference.ranking import check_nan, check_repeats
+from exactk.reference.similarity import check_vectors
+from exactk.reference.ties import EXPECTATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from exactk._call import Problem
+    from exactk._metrics import Value
+    from exactk.reference.judge import Rules
+
+_MAX_GAIN = 2.0**256
+_MAX_STEPWISE_CUTOFF = 2**20  # each rank down to it is computed
+
+
+def check(problem: Problem) -> None:
+    """Raise InputError for what can be seen without judging a user."""
+    for value in problem.values:
+        _check_value(value)
+    lists = _lists(problem)
+    if lists is not None:
+        _check_lists(lists)
+    _check_length("predictions", len(problem.predictions), len(problem.truth))
+    if problem.exclude is not None:
+        _check_length("exclude", len(problem.exclude), len(problem.truth))
+    _check_weights(problem)
+    for rules in _all_rules(problem):
+        ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
+        if ungraded and rules["min_grade"] is not None and rules["min_grade"] > 1:
+            raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
+    for value in sorted(problem.values, key=lambda value: value.cutoff or math.inf):  # as the core walks them
+        _check_gains(problem, value)
+    predictions = problem.predictions
+    if isinstance(predictions, Embeddings):
+        check_vectors(predictions)
+    elif not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
+        check_nan(predictions, problem.candidates, "predictions")
+
+
+def _check_weights(problem: Problem) -> None:
+    if problem.weights is None:
+        return
+    _check_length("weights", len(problem.weights), len(problem.truth))
+    bad = [
+        (user, weight)
+        for user, weight in enumerate(problem.weights.tolist())
+        if weight != 0 and not 1 / _MAX_GAIN <= weight <= _MAX_GAIN
+    ]
+    if bad:
+        user, weight = bad[0]
+        raise input_error("weights", "0, or numbers from 2^-256 to 2^256", f"{weight:g}", row=user, count=len(bad))
+
+
+def _lists(problem: Problem) -> Rankings | None:
+    """Return the items of the predictions, if each user has some of its own."""
+    predictions = problem.predictions
+    if isinstance(predictions, Candidates):
+        return predictions.lists
+    return predictions if isinstance(predictions, Rankings) else None
+
+
+def _all_rules(problem: Problem) -> list[Rules]:
+    """Return the rules that anything is found under: those of the counts, then each value's."""
+    return [problem.convention.rules(""), *(value.rules for value in problem.values)]
+
+
+def _check_value(value: Value) -> None:
+    info, rules = registry[value.metric], settled_rules(value)
+    if rules["average"] == "micro":
+        if not info.micro:
+            raise input_error("metrics", f"{value.metric}: average='macro'", "'micro'")
+        if {rules["empty_truth"], rules["empty_list"], rules["missing_list"]} & {"zero", "one"}:
+            raise input_error(
+                "metrics", f"{value.metric}: compute, skip or error beside average='micro'", "zero or one"
+            )
+    _check_ties(value)
+    if info.uses_gains:
+        _check_gain_fields(value.metric, rules)
+    if value.metric == "mean_precision" and (value.cutoff or 0) > _MAX_STEPWISE_CUTOFF:
+        raise input_error("metrics", "mean_precision: a cutoff up to 1048576, or none", str(value.cutoff))
+    if value.metric == "ndcg" and rules["ideal_over"] == "cutoff":
+        if value.cutoff is None or value.cutoff > _MAX_STEPWISE_CUTOFF:
+            raise input_error("metrics", "ndcg: a cutoff up to 1048576 beside ideal_over='cutoff'", str(value.cutoff))
+        if rules["gain"] != "binary":
+            raise input_error("metrics", "ndcg: gain='binary' beside ideal_over='cutoff'", repr(rules["gain"]))
+
+
+def _check_gain_fields(metric: str, rules: Rules) -> None:
+    bad = [gain for gain in rules["gain_table"] if not 0 <= gain <= _MAX_GAIN]
+    if bad:
+        raise input_error("metrics", f"{metric}: gain_table of numbers from 0 to 2^256", str(bad[0]))
+    if rules["gain"] == "table" and not rules["gain_table"]:
+        raise input_error("metrics", f"{metric}: a gain_table beside gain='table'", "none")
+    if rules["gain"] == "exp2_shifted" and rules["min_grade"] is None:
+        raise input_error("metrics", f"{metric}: a min_grade beside gain='exp2_shifted'", "none")
+
+
+def _check_ties(value: Value) -> None:
+    if registry[value.metric].pairwise and value.cutoff is not None:
+        raise input_error("metrics", f"{value.metric}: no cutoff", str(value.cutoff))
+    if value.rules["ties"] == "expected":
+        if value.metric not in EXPECTATIONS and value.metric != "auc":
+            raise input_error("metrics", f"{value.metric}: other ties", "'expected'")
+        if value.metric == "average_precision" and value.rules["ap_over"] == "hits":
+            raise input_error("metrics", f"{value.metric}: another ap_over beside ties='expected'", "'hits'")
+
+
+def _check_length(argument: str, found: int, users: int) -> None:
+    if found != users:
+        raise input_error(argument, f"one entry for each of {users} users", str(found))
+
+
+def _check_lists(rankings: Rankings) -> None:
+    indptr = rankings.indptr.tolist()
+    if not indptr:
+        raise input_error("predictions", "indptr with one offset more than there are rows", "0")
+    if indptr[0] != 0:
+        raise input_error("predictions", "indptr to begin at 0", str(indptr[0]), position=0)
+    for i in range(1, len(indptr)):
+        if indptr[i] < indptr[i - 1]:
+            raise input_error("predictions", "indptr not to decrease", str(indptr[i]), position=i)
+    if indptr[-1] != len(rankings.items):
+        expected = f"indptr to end at the number of items, {len(rankings.items)}"
+        raise input_error("predictions", expected, str(indptr[-1]), position=len(indptr) - 1)
+    for user in range(len(rankings)):
+        if not rankings.has(user) and len(rankings.row(user)) > 0:
+            raise input_error("predictions", "no items where present is False", "items", row=user)
+    bad = [
+        (user, position, item)
+        for user in range(len(rankings))
+        for position, item in enumerate(rankings.row(user).tolist())
+        if not 0 <= item < 2**63
+    ]
+    if bad:
+        user, position, item = bad[0]
+        raise input_error(
+            "predictions", "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(bad)
+        )
+
+
+def _has_gain(grade: float, value: Value) -> bool:
+    rules = settled_rules(value)
+    if value.metric == "err":
+        return 0 <= grade <= value.parameter
+    match rules["gain"]:
+        case "binary":
+            return True
+        case "linear":
+            return 0 <= grade <= _MAX_GAIN
+        case "exp2":
+            return 0 <= grade <= math.log2(_MAX_GAIN)
+        case "exp2_shifted":  # what is not relevant needs no gain
+            return bool(grade - rules["min_grade"] <= math.log2(_MAX_GAIN) - 1)
+        case _:  # table
+            return grade in range(len(rules["gain_table"]))
+
+
+def _check_gains(problem: Problem, value: Value) -> None:
+    if not registry[value.metric].uses_gains:
+        return
+    truth = problem.truth
+    if truth.grades is None:
+        if not _has_gain(1.0, value):
+            raise input_error("truth", "grades that have gains", "grade 1")
+        return
+    bad = [
+        (user, position, grade)
+        for user in range(len(truth))
+        for position, grade in enumerate(truth.grades[truth.indptr[user] : truth.indptr[user + 1]].tolist())
+        if not _has_gain(grade, value)
+    ]
+    if bad:
+        user, position, grade = bad[0]
+        raise input_error(
+            "truth", "grades that have gains", f"grade {grade:g}", row=user, position=position, count=len(bad)
+        )
+
+
+def check_user_faults(
+    problem: Problem, policy: Callable[[int, Rules], tuple[str, str]], tied_ranks: Callable[[int, Rules], list[int]]
+) -> None:
+    """Raise InputError for what a user's lists break, the gravest kind first, by its first user.
+
+    `tied_ranks` returns the first ranks of the ties that items of a user's truth are in with others.
+    """
+    all_rules = [value.rules for value in problem.values]
+    if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
+        check_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
+    lists = _lists(problem)
+    if lists is not None and any(rules["duplicate_items"] == "raise" for rules in all_rules):
+        check_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
+    _raise_ties(problem, tied_ranks)
+    for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
+        broken = [
+            user
+            for user in range(len(problem.truth))
+            if any(policy(user, rules) == ("error", kind) for rules in all_rules)
+        ]
+        if broken:
+            raise input_error(argument, f"no user for {kind}='error'", "one", row=broken[0], count=len(broken))
+
+
+def _raise_ties(problem: Problem, tied_ranks: Callable[[int, Rules], list[int]]) -> None:
+    cutoffs = [value.cutoff or math.inf for value in problem.values if value.rules["ties"] == "raise"]
+    if not cutoffs:
+        return
+    # A tie is the same under all rules, but for NaN, which has been refused or is last for all.
+    rules = next(value.rules for value in problem.values if value.rules["ties"] == "raise")
+    tied = [user for user in range(len(problem.truth)) if any(rank <= max(cutoffs) for rank in tied_ranks(user, rules))]
+    if tied:
+        raise input_error("predictions", "no tie with an item of the truth", "one", row=tied[0], count=len(tied))

@@ -1,0 +1,187 @@
+"""From lists to what the formulas speak of: one user's ranking, judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from exactk._conventions import STRICT_TIES
+from exactk._metrics import metrics as registry
+
+if TYPE_CHECKING:
+    from exactk._metrics import Value
+
+Rules = Mapping[str, Any]
+
+
+def settled_rules(value: Value) -> Rules:
+    """Return the value's rules as they hold for its metric: gains that do not count or have one form, halves for pairs."""
+    info, rules = registry[value.metric], dict(value.rules)
+    if not info.uses_gains:
+        rules["gain"] = "binary"
+    if value.metric == "err":
+        rules["gain"] = "exp2"
+    if info.pairwise and rules["ties"] in STRICT_TIES:
+        rules["ties"] = "expected"
+    return rules
+
+
+@dataclass(frozen=True)
+class Item:
+    """A judged item at a rank."""
+
+    relevant: bool
+    grade: float
+
+
+@dataclass(frozen=True)
+class User:
+    """One user: L, the ranking, and T, the relevant items, as the metrics see them."""
+
+    ranking: tuple[Item | None, ...]  # best first; None where the item is not judged
+    ranks: tuple[int, ...]  # beside it: 1, 2, 3, ..., or several times the last of those that a tie shares
+    ties: tuple[int, ...]  # how many of one score stand together, best first
+    relevant_grades: tuple[float, ...]  # of T
+    nonrelevant: int  # judged items that are not relevant
+    hits_repeat: bool = False  # an item of T counts at more than one rank
+
+    @property
+    def relevant(self) -> int:
+        """|T|."""
+        return len(self.relevant_grades)
+
+    def top(self, k: int | None) -> tuple[Item | None, ...]:
+        """Return the ranking down to the cutoff."""
+        return self.ranking[:k]
+
+    def judged(self, k: int | None) -> list[tuple[int, Item]]:
+        """Return the judged items down to the cutoff with their ranks, from 1."""
+        places = zip(self.ranks, self.ranking, strict=True)
+        return [(rank, item) for rank, item in places if item is not None and (k is None or rank <= k)]
+
+    def hit_ranks(self, k: int | None) -> list[int]:
+        """Return the ranks of the relevant items down to the cutoff."""
+        return [rank for rank, item in self.judged(k) if item.relevant]
+
+    def hits(self, k: int | None) -> int:
+        """h(k)."""
+        return len(self.hit_ranks(k))
+
+
+def tied_hits(user: User) -> Iterator[tuple[int, int, list[Item]]]:
+    """Return each tie's first rank, its size and its relevant items, best first."""
+    first = 1
+    for size in user.ties:
+        items = user.ranking[first - 1 : first - 1 + size]
+        yield first, size, [item for item in items if item is not None and item.relevant]
+        first += size
+
+
+def _exponential(exponent: float) -> float:
+    """Return 2^exponent - 1, exact for whole exponents."""
+    return (math.ldexp(1.0, int(exponent)) if exponent == int(exponent) else math.exp2(exponent)) - 1
+
+
+def gain(grade: float, rules: Rules) -> float:
+    """Return the gain of a relevant item."""
+    match rules["gain"]:
+        case "binary":
+            return 1.0
+        case "linear":
+            return grade
+        case "exp2":
+            return _exponential(grade)
+        case "exp2_shifted":
+            return _exponential(grade - rules["min_grade"] + 1)
+        case _:  # table
+            return float(rules["gain_table"][int(grade)])
+
+
+def is_relevant(grade: float, rules: Rules) -> bool:
+    """Return whether the grade makes an item relevant."""
+    return grade > 0 if rules["min_grade"] is None else grade >= rules["min_grade"]
+
+
+def item_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int, float]:
+    """Return the grade of each item of the truth: of several, the first or the highest."""
+    grades: dict[int, float] = {}
+    for item, grade in truth:
+        if item not in grades or rules["duplicate_truth"] == "max":
+            grades[item] = max(grade, grades.get(item, grade))
+    return grades
+
+
+def judge(
+    truth: Sequence[tuple[int, float]], groups: Sequence[Sequence[int]], excluded: frozenset[int], rules: Rules
+) -> User:
+    """Judge a user's list, in which items of one score are together; `truth` has (item, grade) pairs, perhaps repeated."""
+    grades = item_grades(truth, rules)
+    items = {item: Item(is_relevant(grade, rules), grade) for item, grade in grades.items()}
+    sizes = [len(group) for group in groups if not excluded.issuperset(group)]  # excluded items are in no tie
+    if rules["ties"] in {"optimistic", "pessimistic", "shared"}:
+        groups = [[item] for item in _arranged(groups, excluded, items, rules)]
+    ranking = list(chain.from_iterable(groups))
+    counted = [item for item, _ in truth] if rules["duplicate_truth"] == "count" else list(grades)
+    ranked = _ranked(ranking, excluded, items, rules)
+    hits = [item for item in ranking if item in items and item not in excluded and items[item].relevant]
+    return User(
+        ranking=tuple(ranked),
+        ranks=tuple(_ranks(sizes, rules)),
+        ties=tuple(len(group) for group in groups if not excluded.issuperset(group)),
+        relevant_grades=tuple(items[item].grade for item in counted if items[item].relevant),
+        nonrelevant=sum(not items[item].relevant for item in counted),
+        hits_repeat=rules["duplicate_items"] == "count" and len(hits) > len(set(hits)),
+    )
+
+
+_REPEAT = -1  # no item has this id
+
+
+def _arranged(
+    groups: Sequence[Sequence[int]], excluded: frozenset[int], items: Mapping[int, Item], rules: Rules
+) -> Iterator[int]:
+    """Yield the items, of those of one score the ones with the highest gain first or last, and those not judged at the other end.
+
+    Those that share a rank are as if the relevant ones were last. A repeated item that is no second hit is
+    like one that is not judged.
+    """
+
+    def merit(item: int) -> tuple[int, float]:
+        if item not in items:
+            return 0, 0.0
+        return (2, gain(items[item].grade, rules)) if items[item].relevant else (1, 0.0)
+
+    seen: set[int] = set()
+    for group in groups:
+        tied = []
+        for item in group:
+            no_hit = item in seen and item not in excluded and rules["duplicate_items"] != "count"
+            tied.append(_REPEAT if no_hit else item)
+            seen.add(item)
+        yield from sorted(tied, key=merit, reverse=rules["ties"] == "optimistic")
+
+
+def _ranks(sizes: Sequence[int], rules: Rules) -> Iterator[int]:
+    """Yield the rank of each item of the list, of which so many at a time have one score."""
+    last = 0
+    for size in sizes:
+        first, last = last + 1, last + size
+        yield from [last] * size if rules["ties"] == "shared" else range(first, last + 1)
+
+
+def _ranked(
+    ranking: Sequence[int], excluded: frozenset[int], items: Mapping[int, Item], rules: Rules
+) -> list[Item | None]:
+    """Return the list without the excluded items. A repeated item keeps its place."""
+    ranked: list[Item | None] = []
+    seen: set[int] = set()
+    for item in ranking:
+        if item in excluded:
+            continue
+        counts = item not in seen or rules["duplicate_items"] == "count"
+        ranked.append(items.get(item) if counts else None)
+        seen.add(item)
+    return ranked

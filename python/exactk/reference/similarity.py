@@ -1,0 +1,76 @@
+"""What the vectors of users and items score: in float64, the terms of a pair added in one order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk._errors import input_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from exactk._inputs import Embeddings
+
+_SUMS = 8
+_LARGEST = 2.0**500  # square of a length
+
+
+def _summed(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sum of each row: term j goes to sum j mod 8, one after another."""
+    sums = np.zeros((len(terms), _SUMS))
+    for j in range(terms.shape[1]):
+        sums[:, j % _SUMS] += terms[:, j]
+    zero, one, two, three, four, five, six, seven = sums.T
+    return ((zero + four) + (two + six)) + ((one + five) + (three + seven))
+
+
+def squares(vectors: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the square of each vector's length."""
+    wide = vectors.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _summed(wide * wide)
+
+
+def similarities(embeddings: Embeddings, user: int) -> NDArray[np.float64]:
+    """Return the score of each item for the user."""
+    own = embeddings.users[user].astype(np.float64)
+    items = embeddings.items.astype(np.float64)
+    if embeddings.similarity == "euclidean":
+        scores = 0 - np.sqrt(_summed((own - items) * (own - items)))
+    else:
+        scores = _summed(own * items)
+    if embeddings.similarity == "cosine":
+        scores = scores / np.sqrt(squares(own[np.newaxis]) * squares(items))
+    if embeddings.item_bias is not None:
+        scores = scores + embeddings.item_bias.astype(np.float64)
+    if not embeddings.narrow:
+        return scores
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32).astype(np.float64)
+
+
+def check_vectors(embeddings: Embeddings) -> None:
+    """Raise InputError unless numbers are finite, and no vector is too long, or, for a cosine, too short."""
+    for argument, vectors in zip(embeddings.arguments, (embeddings.users, embeddings.items), strict=True):
+        lengths = squares(vectors)
+        shortest = 1 / _LARGEST if embeddings.similarity == "cosine" else 0.0
+        wrong = np.flatnonzero(~((lengths >= shortest) & (lengths <= _LARGEST)))
+        if not wrong.size:
+            continue
+        row, count = int(wrong[0]), int(wrong.size)
+        odd = np.flatnonzero(~np.isfinite(vectors[row]))
+        if odd.size:
+            place = int(odd[0])
+            raise input_error(
+                argument, "finite numbers", f"{vectors[row, place]:g}", row=row, position=place, count=count
+            )
+        expected = "vectors of a length from 2^-250 to 2^250"
+        raise input_error(argument, expected, f"one of length {np.sqrt(lengths[row]):g}", row=row, count=count)
+    biases = embeddings.item_bias
+    if biases is not None and (odd := np.flatnonzero(~(np.abs(biases.astype(np.float64)) <= 2.0**250))).size:
+        place = int(odd[0])
+        raise input_error(
+            "embeddings.item_bias", "numbers up to 2^250", f"{biases[place]:g}", position=place, count=int(odd.size)
+        )
