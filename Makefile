@@ -7,7 +7,7 @@ PIP := -m pip --disable-pip-version-check --quiet
 .PHONY: demo test cpp-test lint sanitize sanitized frames fuzz coverage faults bench generate
 
 demo: $(VENV)/.built
-	$(BIN)/exactk demo
+	$(BIN)/python examples/compare_recommenders.py
 
 test: $(VENV)/.test cpp-test
 	$(BIN)/python -m pytest -n 2 -m 'not native'
@@ -26,7 +26,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $$(find cpp benchmarks -name '*.?pp')
-	$(BIN)/python tests/tidy.py
+	$(BIN)/python tools/tidy.py
 
 # The C++ tests under two sanitizers, and the Python suite over a build with the first. Tests of
 # deadlines (marker native) are left out of it, and those that look at texts alone, or reach what others
@@ -119,11 +119,11 @@ bench:
 
 # What can go wrong, what is promised of it, and which tests show that.
 faults: $(VENV)/.test
-	$(BIN)/python tests/faults.py
+	$(BIN)/python tools/faults.py
 
 # What is generated from the code and committed: the README's tables and the stubs.
 generate: $(VENV)/.lint
-	$(BIN)/python tests/generate.py
+	$(BIN)/python tools/generate.py
 
 $(VENV)/.built: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -36,12 +36,12 @@ def arguments(data: Data) -> tuple[exactk.Truth, object]:
     if data.candidates is None:
         return truth, data.predictions
     offsets = row_offsets(data.candidates)
-    return truth, exactk.Candidates(offsets, data.candidates.reshape(-1), data.predictions.reshape(-1))
+    return truth, exactk.SparseScores(offsets, data.candidates.reshape(-1), data.predictions.reshape(-1))
 
 
-def exclude(data: Data) -> exactk.Exclude | None:
+def exclude(data: Data) -> exactk.Exclusions | None:
     """Return what must not be recommended."""
-    return None if data.excluded is None else exactk.Exclude(row_offsets(data.excluded), data.excluded.reshape(-1))
+    return None if data.excluded is None else exactk.Exclusions(row_offsets(data.excluded), data.excluded.reshape(-1))
 
 
 def row_offsets(rows: Ids) -> NDArray[np.int64]:

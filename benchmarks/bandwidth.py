@@ -22,15 +22,15 @@ LIBRARY = Path("build/bench/cpp/libexactk_reading.so")
 BUFFER = 2**30  # bytes
 READINGS = 15
 
-Numbers = NDArray[np.int64]
+Codes = NDArray[np.int64]
 
 
-def buffer() -> Numbers:
+def buffer() -> Codes:
     """Return numbers that no cache holds."""
     return np.random.default_rng(0).integers(1, 2**62, BUFFER // 8, dtype=np.int64)
 
 
-def bandwidth(numbers: Numbers, threads: int) -> float:
+def bandwidth(numbers: Codes, threads: int) -> float:
     """Return the bytes a second that so many threads read together."""
     assert read(numbers, threads) == np.bitwise_or.reduce(numbers)
     return numbers.nbytes / min(seconds(partial(read, numbers, threads)) for _ in range(READINGS))

@@ -20,7 +20,7 @@ from loky import get_reusable_executor
 
 import exactk
 from benchmarks.memory import forget_peak, resident, status
-from exactk._threads import default_threads
+from exactk._runtime.threads import default_threads
 from jobs import uniform
 
 MEBIBYTE = 2**20
@@ -146,7 +146,7 @@ def memory_of_long_rows(threads: str) -> None:
     items = 10_000_000
     scores = np.broadcast_to(np.full(items, 0.5, np.float32), (count, items))  # every thread has a row
     truth = exactk.Truth(np.arange(count + 1) * 2, np.tile([7, items - 1], count))
-    exclude = exactk.Exclude(np.arange(count + 1) * 200, np.tile(np.arange(1000, 1200), count))
+    exclude = exactk.Exclusions(np.arange(count + 1) * 200, np.tile(np.arange(1000, 1200), count))
     uncut = ["recall", "ndcg", "average_precision", "reciprocal_rank"]
     for excluded in (None, exclude):
         calls = {

@@ -24,18 +24,19 @@ import numpy as np
 
 import exactk
 from exactk import _core
-from exactk._conventions import CHOICES
-from exactk._inputs.canonical import Columns, Rows
-from exactk._inputs.embeddings import SIMILARITIES
-from exactk._optional import sgemm
-from exactk._progress import untold
-from exactk._topk import Question
+from exactk._engine.topk import TopKProblem
+from exactk._inputs.model.candidate_items import CandidateItems
+from exactk._inputs.model.embeddings import SIMILARITIES
+from exactk._inputs.model.lists import Rows
+from exactk._plan.conventions import CHOICES
+from exactk._runtime.optional import sgemm
+from exactk._runtime.progress import untold
 from exactk.reference.ranking import reference_ranker
 from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, laid_out, parameter_of
 from test_reference import assert_same
 
 if TYPE_CHECKING:
-    from exactk._blas import CorePredictions, CoreScored
+    from exactk._engine.blas import CorePredictions, CoreScored
 
 CORPUS = Path(__file__).with_name("fuzz_corpus.txt")
 Array = np.ndarray[Any, Any]
@@ -182,20 +183,20 @@ class RawScores:
 
 
 @dataclass
-class RawCandidates:
-    """The arguments of one `_core.Candidates`, but for its items."""
+class RawSparseScores:
+    """The arguments of one `_core.SparseScores`, but for its items."""
 
     scores: Array
     min_score: float | None
 
     @classmethod
-    def read(cls, source: Source, items: int) -> RawCandidates:
+    def read(cls, source: Source, items: int) -> RawSparseScores:
         dtype = SCORE_DTYPES[source.below(len(SCORE_DTYPES))]
         scores = read_scores(source, dtype, items - (source.rarely(64) and items > 0))
         return cls(scores, source.number() if source.rarely(4) else None)
 
-    def repeated(self, times: int) -> RawCandidates:
-        return RawCandidates(np.tile(self.scores, times), self.min_score)
+    def repeated(self, times: int) -> RawSparseScores:
+        return RawSparseScores(np.tile(self.scores, times), self.min_score)
 
 
 @dataclass
@@ -282,7 +283,7 @@ class Case:
     threads: int
     against_reference: bool
     scores: RawScores | None = None
-    candidates: RawCandidates | None = None  # whose items are the lists
+    candidates: RawSparseScores | None = None  # whose items are the lists
     embeddings: RawEmbeddings | None = None
 
     @classmethod
@@ -318,7 +319,7 @@ class Case:
         if case.scores is not None and source.rarely(3):
             case.scores.read_candidates(source)
         elif case.scores is None and source.rarely(3):
-            case.candidates = RawCandidates.read(source, len(predictions.items))
+            case.candidates = RawSparseScores.read(source, len(predictions.items))
         elif case.scores is None and source.rarely(2):
             case.embeddings = RawEmbeddings.read(source, users if not source.rarely(64) else source.below(6))
         return case.repeated(700) if many and users else case
@@ -355,7 +356,7 @@ class Case:
         lists = self.predictions.core("predictions")
         if self.candidates is None:
             return lists
-        return _core.Candidates(lists, self.candidates.scores, self.candidates.min_score, "predictions")
+        return _core.SparseScores(lists, self.candidates.scores, self.candidates.min_score, "predictions")
 
     def convention(self) -> exactk.Convention:
         changes: dict[str, Any] = {"gain_table": tuple(self.gain_table), "min_grade": self.min_grade, **self.fields}
@@ -365,7 +366,7 @@ class Case:
         """Return the same through the front door, if it takes it."""
         options: dict[str, Any] = {"convention": self.convention(), "weights": self.weights, "groups": self.groups}
         if self.exclude is not None:
-            options["exclude"] = exactk.Exclude.from_rows(self.exclude.rows())
+            options["exclude"] = exactk.Exclusions.from_rows(self.exclude.rows())
         if (chosen := self.columns()) is not None:
             options["candidates"] = chosen
         if self.truth.lengths is not None and self.grades is not None:
@@ -373,15 +374,15 @@ class Case:
         truth = exactk.Truth.from_rows(self.truth.rows(self.grades))
         return Evaluation(truth, self.given_predictions(), [self._spelling(*value) for value in self.values], options)
 
-    def columns(self) -> Columns | None:
+    def columns(self) -> CandidateItems | None:
         """Return the columns that may be ranked as the front door makes them."""
         source = self.scores or self.embeddings
         if source is None or source.candidates is None:
             return None
         rows = source.candidates.rows()
-        return Columns.from_rows(rows, for_all=len(rows.indptr) == 2)
+        return CandidateItems.from_rows(rows, for_all=len(rows.indptr) == 2)
 
-    def given_predictions(self) -> exactk.Rankings | exactk.Scores | exactk.Candidates | exactk.Embeddings:
+    def given_predictions(self) -> exactk.Rankings | exactk.Scores | exactk.SparseScores | exactk.Embeddings:
         if self.scores is not None:
             return exactk.Scores(self.scores.values, self.scores.min_score)
         if self.embeddings is not None:
@@ -390,7 +391,7 @@ class Case:
         lists = exactk.Rankings.from_rows(self.predictions.rows())
         if self.candidates is None:
             return lists
-        return exactk.Candidates.named(lists, self.candidates.scores, "predictions", self.candidates.min_score)
+        return exactk.SparseScores.from_lists(lists, self.candidates.scores, "predictions", self.candidates.min_score)
 
     @staticmethod
     def _spelling(metric: str, cutoff: int | None, parameter: float) -> str:
@@ -510,13 +511,13 @@ def check(data: bytes) -> None:
         )
         return (found[0], found[1], found[2].tobytes()) if len(found) == 3 else found
 
-    alone, together = evaluate(1, "scalar", alike), evaluate(case.threads, "", predictions)
-    assert alone == together, "other threads, the widest instruction set, or products of BLAS change the outcome"
+    align_scores, together = evaluate(1, "scalar", alike), evaluate(case.threads, "", predictions)
+    assert align_scores == together, "other threads, the widest instruction set, or products of BLAS change the outcome"
     if not isinstance(predictions, _core.Lists):
         assert not isinstance(alike, _core.Lists)
         _check_topk(case, predictions, alike, exclude)
-    if len(alone) == 3:
-        _check_range(case, np.frombuffer(alone[2]).reshape(len(values), -1))
+    if len(align_scores) == 3:
+        _check_range(case, np.frombuffer(align_scores[2]).reshape(len(values), -1))
     if case.against_reference:
         _check_reference(case)
 
@@ -531,18 +532,20 @@ def _check_topk(case: Case, scores: CoreScored, alike: CoreScored, exclude: _cor
         found = outcome(_core.topk, scores, k, exclude, ties, nan, threads, isa, None)
         return as_bits(found) if isinstance(found[0], np.ndarray) else found
 
-    alone = best(alike, 1, "scalar")
-    assert alone == best(scores, case.threads, ""), "threads, instructions or products of BLAS change the best items"
+    align_scores = best(alike, 1, "scalar")
+    assert align_scores == best(scores, case.threads, ""), (
+        "threads, instructions or products of BLAS change the best items"
+    )
     narrowed = case.embeddings is not None and case.embeddings.narrowed  # which the front door does by its own rules
-    if isinstance(alone[0], list) and case.against_reference and not narrowed:
+    if isinstance(align_scores[0], list) and case.against_reference and not narrowed:
         try:
             given, columns = case.given_predictions(), case.columns()
         except REFUSED:  # what the core takes and no container has
             return
         assert not isinstance(given, exactk.Rankings)
-        excluded = None if case.exclude is None else exactk.Exclude.from_rows(case.exclude.rows())
-        question = Question(given, k, excluded, columns, ties, nan, 1, untold)
-        assert alone == as_bits(reference_ranker(question))
+        excluded = None if case.exclude is None else exactk.Exclusions.from_rows(case.exclude.rows())
+        question = TopKProblem(given, k, excluded, columns, ties, nan, 1, untold)
+        assert align_scores == as_bits(reference_ranker(question))
 
 
 def as_bits(best: Any) -> tuple[list[Any], list[Any] | None]:

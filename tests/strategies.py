@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import exactk
-from exactk._conventions import CHOICES
+from exactk._plan.conventions import CHOICES
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
@@ -183,7 +183,7 @@ def scores(draw: st.DrawFn, users: int) -> exactk.Scores:
 
 
 @st.composite
-def candidates(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool = True) -> exactk.Candidates:
+def candidates(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool = True) -> exactk.SparseScores:
     """Draw items of each user in any order, with scores of any type; a user may be missing."""
     again = repeats and draw(st.integers(0, 5)) == 0
     ids = st.one_of(IDS, st.integers(0, 40))
@@ -201,7 +201,7 @@ def candidates(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool =
     note(f"candidates {rows} with scores of {array.dtype}: {array.tolist()}, {min_score=}")
     present = np.array([row is not None for row in rows], np.bool_)
     dtype = draw(st.sampled_from(widths))
-    return exactk.Candidates(indptr, items.astype(dtype), array, min_score, None if present.all() else present)
+    return exactk.SparseScores(indptr, items.astype(dtype), array, min_score, None if present.all() else present)
 
 
 @st.composite

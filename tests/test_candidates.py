@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk import _core
-from exactk._inputs import as_columns
+from exactk._inputs.containers.registry import as_candidate_items
 from strategies import (
     IDS,
     SCORE_DTYPES,
@@ -42,7 +42,7 @@ from test_scores import EVERY_METRIC, SCORES, outcome, same_numbers, sorted_by_n
 Array = np.ndarray[Any, Any]
 
 # Ranked 7 4 9, and 3 21.
-FOUND = exactk.Candidates([0, 3, 5], [9, 4, 7, 21, 3], [0.1, 0.5, 0.9, 0.2, 0.7])
+FOUND = exactk.SparseScores([0, 3, 5], [9, 4, 7, 21, 3], [0.1, 0.5, 0.9, 0.2, 0.7])
 TRUTH = [[4, 50], [3]]
 
 
@@ -118,7 +118,9 @@ def test_candidates_of_all_columns_are_the_scores(data: st.DataObject) -> None:
     evaluation = data.draw(score_evaluations(min_users=1))
     matrix, min_score = evaluation.predictions.values, evaluation.predictions.min_score
     users, items = matrix.shape
-    every = exactk.Candidates(np.arange(users + 1) * items, np.tile(np.arange(items), users), matrix.ravel(), min_score)
+    every = exactk.SparseScores(
+        np.arange(users + 1) * items, np.tile(np.arange(items), users), matrix.ravel(), min_score
+    )
     expected = run(evaluation, per_user=True)
     for other in (
         run(Evaluation(evaluation.truth, every, evaluation.metrics, evaluation.options), per_user=True),
@@ -151,8 +153,8 @@ def test_candidates_are_the_lists_that_they_rank(data: st.DataObject) -> None:
     options = {"convention": with_rules(ties=ties, duplicate_items=repeats), "exclude": exclude, "per_user": True}
     truth = data.draw(truths(users))
     of_candidates = run(Evaluation(truth, found, EVERY_METRIC, options))
-    of_lists = run(Evaluation(truth, lists, EVERY_METRIC, options))
-    assert same_numbers(of_candidates, of_lists)
+    rows_by_user = run(Evaluation(truth, lists, EVERY_METRIC, options))
+    assert same_numbers(of_candidates, rows_by_user)
 
 
 @settings(max_examples=examples(150))
@@ -204,7 +206,7 @@ def test_the_best_are_those_that_numpy_sorts_first(size: int, ties: str) -> None
     ids = rng.permutation(size) * (2**62 // size)
     exclude: list[Any] = [ids[::7], []]
     row = np.stack([rng.integers(0, 3, size), rng.integers(0, 10**6, size)]).astype(np.float32)
-    found = exactk.Candidates([0, size, 2 * size], np.tile(ids, 2), row.ravel())
+    found = exactk.SparseScores([0, size, 2 * size], np.tile(ids, 2), row.ravel())
     by_tie = {"lowest_id": np.argsort(ids), "highest_id": np.argsort(-ids), "input_order": np.arange(size)}[ties]
     expected = [ids[by_tie][sorted_by_numpy(scores[by_tie], (), None, "lowest_id")] for scores in row]
     expected[0] = expected[0][~np.isin(expected[0], exclude[0])]
@@ -232,7 +234,7 @@ def test_an_example() -> None:
 
 
 def test_ties_are_settled_by_ids_or_by_the_order_of_the_input() -> None:
-    found = exactk.Candidates([0, 4], [8, 2, 9, 5], [1, 1, 1, 2])
+    found = exactk.SparseScores([0, 4], [8, 2, 9, 5], [1, 1, 1, 2])
     expected = {"lowest_id": [5, 2, 8, 9], "highest_id": [5, 9, 8, 2], "input_order": [5, 8, 2, 9]}
     for ties, ids in expected.items():
         for topk in (exactk.topk, exactk.reference.topk):
@@ -247,7 +249,7 @@ def test_ties_are_settled_by_ids_or_by_the_order_of_the_input() -> None:
 def test_ids_at_the_edges(dtype: str) -> None:
     last = min(np.iinfo(dtype).max, 2**63 - 1)
     ids = np.array(sorted({last, last - 1, min(last, 2**31), 0, 2**31 - 1}, reverse=True), dtype)
-    found = exactk.Candidates([0, len(ids)], ids, np.arange(len(ids)))
+    found = exactk.SparseScores([0, len(ids)], ids, np.arange(len(ids)))
     assert found.items.dtype == dtype
     assert exactk.topk(found, 9).ids[0, : len(ids)].tolist() == ids[::-1].tolist()
     for rank, item in enumerate(ids[::-1].tolist(), start=1):
@@ -257,7 +259,7 @@ def test_ids_at_the_edges(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", SCORE_DTYPES)
 def test_f05_every_type_of_score(dtype: str) -> None:
     array = np.array([3, 1, 2, 2, 5, 4], dtype)
-    found = exactk.Candidates([0, 3, 6], [7, 8, 9, 3, 2, 1], array)
+    found = exactk.SparseScores([0, 3, 6], [7, 8, 9, 3, 2, 1], array)
     best = exactk.topk(found, 2)
     assert best.ids.tolist() == [[7, 9], [2, 1]]
     assert best.scores.dtype == array.dtype
@@ -268,16 +270,16 @@ def test_f05_every_type_of_score(dtype: str) -> None:
 
 def test_f05_scores_are_compared_as_they_are() -> None:
     large = np.array([2**63 - 2, 2**63 - 1, -(2**63)])
-    assert exactk.topk(exactk.Candidates([0, 3], [3, 2, 1], large), 3).ids.tolist() == [[2, 3, 1]]
+    assert exactk.topk(exactk.SparseScores([0, 3], [3, 2, 1], large), 3).ids.tolist() == [[2, 3, 1]]
     unsigned = np.array([2**64 - 2, 2**64 - 1], np.uint64)
-    assert exactk.topk(exactk.Candidates([0, 2], [3, 2], unsigned, 2.0**63), 3).ids.tolist() == [[2, 3, -1]]
+    assert exactk.topk(exactk.SparseScores([0, 2], [3, 2], unsigned, 2.0**63), 3).ids.tolist() == [[2, 3, -1]]
 
 
 # --- how many candidates there were
 
 
 def test_candidates_are_counted_without_the_excluded_and_before_the_least_score() -> None:
-    found = exactk.Candidates([0, 4, 6, 6, 6], [1, 2, 3, 4, 5, 6], np.arange(6.0), 3.5, [True, True, True, False])
+    found = exactk.SparseScores([0, 4, 6, 6, 6], [1, 2, 3, 4, 5, 6], np.arange(6.0), 3.5, [True, True, True, False])
     for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         report = evaluator([[4], [5], [], [4]], found, "num_recommended", exclude=[[1, 9], [], [1], [1]])
         assert report.counts["candidates"] == {"min": 0, "mean": 5 / 3, "max": 3}
@@ -292,7 +294,7 @@ def test_candidates_are_counted_without_the_excluded_and_before_the_least_score(
 
 
 def test_of_nobody_there_are_no_candidates_to_count() -> None:
-    nobody = exactk.Candidates([0, 0], [], [], present=[False])
+    nobody = exactk.SparseScores([0, 0], [], [], present=[False])
     report = exactk.evaluate([[1]], nobody, "P@1")  # no warning: nobody said what may be ranked
     assert all(math.isnan(number) for number in report.counts["candidates"].values())
     assert report.to_dict()["counts"]["candidates"] == {"min": None, "mean": None, "max": None}
@@ -301,9 +303,9 @@ def test_of_nobody_there_are_no_candidates_to_count() -> None:
 
 
 def test_counts_of_candidates_merge() -> None:
-    whole = exactk.Candidates([0, 3, 4, 4, 9], np.arange(9), np.arange(9), present=[True, True, False, True])
+    whole = exactk.SparseScores([0, 3, 4, 4, 9], np.arange(9), np.arange(9), present=[True, True, False, True])
     parts = [
-        exactk.Candidates(whole.indptr[i : i + 2] - whole.indptr[i], whole.items[begin:end], whole.scores[begin:end],
+        exactk.SparseScores(whole.indptr[i : i + 2] - whole.indptr[i], whole.items[begin:end], whole.scores[begin:end],
                           present=whole.present[i : i + 1])  # type: ignore[index]
         for i, (begin, end) in enumerate(zip(whole.indptr, whole.indptr[1:], strict=False))
     ]  # fmt: skip
@@ -327,31 +329,31 @@ def test_counts_of_candidates_merge() -> None:
 
 def test_f01_offsets_that_are_none() -> None:
     for indptr, position in (([1, 5], 0), ([0, 6], 1), ([0, 4], 1), ([0, 3, 2, 5], 2)):
-        arguments = ([[1]] * (len(indptr) - 1), exactk.Candidates(indptr, np.arange(5), np.arange(5)), "mrr")
+        arguments = ([[1]] * (len(indptr) - 1), exactk.SparseScores(indptr, np.arange(5), np.arange(5)), "mrr")
         for evaluator in (exactk.evaluate, exactk.reference.evaluate):
             error = error_of(lambda call=evaluator, given=arguments: call(*given))
             assert (error.argument, error.position) == ("predictions", position)
-    assert error_of(lambda: exactk.Candidates([], [1], [1])).argument == "predictions"
+    assert error_of(lambda: exactk.SparseScores([], [1], [1])).argument == "predictions"
 
 
 @pytest.mark.parametrize("size", [0, 4, 6])
 def test_f01_another_number_of_scores(size: int) -> None:
-    error = error_of(lambda: exactk.Candidates([0, 5], np.arange(5), np.zeros(size)))
+    error = error_of(lambda: exactk.SparseScores([0, 5], np.arange(5), np.zeros(size)))
     assert error.argument == "predictions.scores"
 
 
 @settings(max_examples=examples(300))
 @given(candidates(4, nan=False), st.data())
-def test_f01_one_offset_is_anything(found: exactk.Candidates, data: st.DataObject) -> None:
+def test_f01_one_offset_is_anything(found: exactk.SparseScores, data: st.DataObject) -> None:
     indptr = found.indptr.copy()
     indptr[data.draw(st.integers(0, 4))] = data.draw(st.one_of(st.integers(-2, 40), st.integers(-(2**63), 2**63 - 1)))
-    other = exactk.Candidates(indptr, found.items, found.scores, found.min_score, found.present)
+    other = exactk.SparseScores(indptr, found.items, found.scores, found.min_score, found.present)
     assert_same(Evaluation([[1], [2], [3], [4]], other, ["recall@2", "mrr"]))
 
 
 @pytest.mark.parametrize("item", [-1, -(2**63)])
 def test_f03_ids_that_are_none(item: int) -> None:
-    found = exactk.Candidates([0, 2, 5], [4, 7, 1, item, item], np.arange(5))
+    found = exactk.SparseScores([0, 2, 5], [4, 7, 1, item, item], np.arange(5))
     for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         assert place(error_of(lambda call=evaluator: call(TRUTH, found, "mrr"))) == ("predictions", 1, 1, 2)
 
@@ -372,24 +374,24 @@ def test_f03_ids_that_are_none(item: int) -> None:
     ],
 )
 def test_f04_f07_arrays_that_are_no_candidates(arguments: tuple[Any, ...], argument: str) -> None:
-    assert error_of(lambda: exactk.Candidates(*arguments), exactk.InputTypeError).argument == argument
+    assert error_of(lambda: exactk.SparseScores(*arguments), exactk.InputTypeError).argument == argument
 
 
 def test_f06_layouts_are_read_where_they_lie() -> None:
     items, array = np.array([9, 4, 7, 21, 3], np.uint32), np.zeros(15, np.float32)[::3]
     array[:] = FOUND.scores
     for scores_ in (array, array[::-1][::-1], array.astype(">f4"), array.astype(np.float32)):
-        found = exactk.Candidates([0, 3, 5], items, scores_)
+        found = exactk.SparseScores([0, 3, 5], items, scores_)
         assert np.shares_memory(found.items, items)
         assert np.shares_memory(found.scores, scores_) == (scores_.dtype == np.float32)
         assert run(Evaluation(TRUTH, found, EVERY_METRIC)) == run(Evaluation(TRUTH, FOUND, EVERY_METRIC))
     one = np.broadcast_to(np.float64(1), 5)
-    assert exactk.topk(exactk.Candidates([0, 3, 5], items, one), 2).ids.tolist() == [[4, 7], [3, 21]]
+    assert exactk.topk(exactk.SparseScores([0, 3, 5], items, one), 2).ids.tolist() == [[4, 7], [3, 21]]
 
 
 def test_f08_nan_is_refused_with_its_place() -> None:
     numbers = np.array([0.5, 0.1, math.nan, 0.3, math.nan])
-    found = exactk.Candidates([0, 1, 5], [4, 7, 1, 3, 2], numbers)
+    found = exactk.SparseScores([0, 1, 5], [4, 7, 1, 3, 2], numbers)
     for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         error = error_of(lambda call=evaluator: call(TRUTH, found, "P@1", exclude=[[], [1, 2]]))
         assert place(error) == ("predictions", 1, 1, 2)
@@ -411,7 +413,7 @@ def test_f08_nan_of_a_matrix_counts_in_the_candidates_alone() -> None:
 
 def test_f10_repeated_items() -> None:
     """The whole row counts, not only what is ranked high; the better place counts."""
-    found = exactk.Candidates([0, 1, 6], [5, 9, 7, 8, 7, 7], [1, 5, 1, 2, 4, 3])  # ranked 9 7 7 8 7
+    found = exactk.SparseScores([0, 1, 6], [5, 9, 7, 8, 7, 7], [1, 5, 1, 2, 4, 3])  # ranked 9 7 7 8 7
     truth = [[5], [7]]
     for evaluator in (exactk.evaluate, exactk.reference.evaluate):
         error = error_of(lambda call=evaluator: call(truth, found, "P@1", exclude=[[], [7]]))
@@ -434,21 +436,21 @@ def test_f10_repeated_items() -> None:
 def test_f10_the_first_is_first_for_any_number_of_threads(threads: int) -> None:
     items = np.tile(np.arange(40), 20_000)
     items[[4_100 * 40 + 9, 4_100 * 40 + 3, 19_999 * 40 + 1]] = [0, 0, 0]
-    found = exactk.Candidates(np.arange(20_001) * 40, items, np.zeros(len(items)))
+    found = exactk.SparseScores(np.arange(20_001) * 40, items, np.zeros(len(items)))
     error = error_of(lambda: exactk.evaluate([[1]] * 20_000, found, "P@5", num_threads=threads))
     assert place(error) == ("predictions", 4_100, 3, 3)
     assert place(error_of(lambda: exactk.topk(found, 5, num_threads=threads))) == ("scores", 4_100, 3, 3)
 
 
 def test_f15_missing_is_not_empty() -> None:
-    found = exactk.Candidates([0, 1, 1, 1], [4], [1.0], present=[True, True, False])
+    found = exactk.SparseScores([0, 1, 1, 1], [4], [1.0], present=[True, True, False])
     metrics = ["recall", "recall(missing_list=skip)", "recall(empty_list=skip)"]
     with pytest.warns(exactk.EvaluationWarning, match="1 relevant items"):
         report = exactk.evaluate([[4], [4], [4]], found, metrics)
     assert list(report.values.values()) == [1 / 3, 1 / 2, 1 / 2]
     assert (report.counts["empty_predictions"], report.counts["missing_predictions"]) == (1, 1)
     assert exactk.topk(found, 1).ids.tolist() == [[4], [-1], [-1]]
-    wrong = exactk.Candidates([0, 1], [4], [1.0], present=[False])
+    wrong = exactk.SparseScores([0, 1], [4], [1.0], present=[False])
     assert_same(Evaluation([[4]], wrong, ["recall"]))
     assert place(error_of(lambda: exactk.evaluate([[4]], wrong, "recall")))[:2] == ("predictions", 0)
 
@@ -460,7 +462,7 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
     rng = np.random.default_rng(3)
     items = np.concatenate([rng.permutation(size) for _ in range(users)])
     array = rng.integers(0, 20, users * size).astype(dtype)
-    found = exactk.Candidates(np.arange(users + 1) * size, items, array)
+    found = exactk.SparseScores(np.arange(users + 1) * size, items, array)
     matrix = exactk.Scores(array.reshape(users, size))
     restriction = np.tile(np.arange(0, size, 2), users)
     lists = _core.Lists(restriction, np.arange(users + 1) * (size // 2), None, None, "candidates")
@@ -494,8 +496,8 @@ def test_f21_the_core_itself_holds_what_it_reads() -> None:
     rng = np.random.default_rng(3)
     ids, array = rng.permutation(500_000), rng.random(500_000)
     indptr = np.arange(1001) * 500
-    expected = exactk.topk(exactk.Candidates(indptr, ids, array), 5).ids
-    held = _core.Candidates(_core.Lists(ids.copy(), indptr, None, None, "x"), array.copy(), None, "x")
+    expected = exactk.topk(exactk.SparseScores(indptr, ids, array), 5).ids
+    held = _core.SparseScores(_core.Lists(ids.copy(), indptr, None, None, "x"), array.copy(), None, "x")
     columns_ = _core.Lists(np.array([0, 3]), np.array([0, 2]), None, None, "x")
     matrix = _core.Scores(array.reshape(1000, 500).copy(), None, columns_, "x")
     del columns_
@@ -521,7 +523,7 @@ def many() -> Evaluation:
         for _ in range(users)
     ]
     array = np.round(rng.standard_normal(len(items)), 1).astype(np.float32)
-    found = exactk.Candidates(np.concatenate([[0], np.cumsum(sizes)]), items, array)
+    found = exactk.SparseScores(np.concatenate([[0], np.cumsum(sizes)]), items, array)
     options = {
         "exclude": [rng.choice(150, rng.integers(0, 30), replace=False) for _ in range(users)],
         "weights": rng.random(users),
@@ -553,7 +555,7 @@ def test_f22_number_of_threads(many: Evaluation, cut: Evaluation) -> None:
 @pytest.mark.parametrize("dtype", SCORE_DTYPES)
 def test_f31_instruction_set(many: Evaluation, cut: Evaluation, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = many.predictions
-    of_type = exactk.Candidates(found.indptr, found.items, (found.scores * 10 + 60).astype(dtype))
+    of_type = exactk.SparseScores(found.indptr, found.items, (found.scores * 10 + 60).astype(dtype))
     matrix = exactk.Scores((cut.predictions * 10 + 60).astype(dtype))
     exclude = many.options["exclude"]
 
@@ -576,10 +578,10 @@ def test_blocks_equal_the_whole(many: Evaluation, cut: Evaluation, size: int) ->
     users = 40 if size == 1 else 1000
     found = many.predictions
 
-    def block(begin: int) -> exactk.Candidates:
+    def block(begin: int) -> exactk.SparseScores:
         indptr = found.indptr[begin : begin + size + 1]
         rows = slice(int(indptr[0]), int(indptr[-1]))
-        return exactk.Candidates(indptr - indptr[0], found.items[rows], found.scores[rows])
+        return exactk.SparseScores(indptr - indptr[0], found.items[rows], found.scores[rows])
 
     def options(evaluation: Evaluation) -> dict[str, Any]:
         given_options = evaluation.options.items()
@@ -618,7 +620,7 @@ CHOSEN: dict[str, Any] = {
     "ranges": [range(0, 3, 2), range(4, 0, -3)],
     "padded": np.array([[2, 0, 2], [1, 4, -1]]),
     "multi-hot": np.array([[1, 0, 1, 0, 0], [0, 1, 0, 0, 1]], np.bool_),
-    "CSR": exactk.Exclude([0, 3, 5], [2, 2, 0, 4, 1]),
+    "CSR": exactk.Exclusions([0, 3, 5], [2, 2, 0, 4, 1]),
     "truth": exactk.Truth([0, 2, 4], [2, 0, 4, 1]),
     "rankings": exactk.Rankings([0, 2, 4], [2, 0, 4, 1]),
     "sparse": scipy.sparse.coo_array((np.zeros(5), ([0, 0, 0, 1, 1], [2, 2, 0, 4, 1])), shape=(2, 5)),
@@ -646,11 +648,11 @@ def test_candidates_of_each_user(name: str) -> None:
 
 
 def test_candidates_that_ascend_are_held_once() -> None:
-    columns = as_columns([[0, 2], [], [1, 2, 4], [0], []])
+    columns = as_candidate_items([[0, 2], [], [1, 2, 4], [0], []])
     assert columns is not None
     assert np.shares_memory(columns.items, columns.given.items)
     for rows in ([[2, 0]], [[0, 0]], [[], [1], [4, 2], [2]]):
-        assert (columns := as_columns(rows)) is not None
+        assert (columns := as_candidate_items(rows)) is not None
         assert [columns.row(user).tolist() for user in range(len(rows))] == [sorted(set(row)) for row in rows]
 
 
@@ -750,7 +752,7 @@ def test_sparse_entries_are_candidates_zeros_too(form: str) -> None:
         assert best.ids.tolist() == [[3, 1, 2, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
         np.testing.assert_array_equal(best.scores[0], [0.9, 0.5, 0.0, math.nan])
     found = exactk.as_predictions(sparse)
-    assert type(found) is exactk.Candidates
+    assert type(found) is exactk.SparseScores
     report = exactk.evaluate([[2], [0], []], sparse, ["mrr"], per_user=True)
     assert report.per_user["mrr"][:2].tolist() == [1 / 3, 1]
     assert report.counts["candidates"] == {"min": 0, "mean": 4 / 3, "max": 3}
@@ -782,7 +784,7 @@ def test_f10_sparse_entries_of_one_place_are_not_added_up(form: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_sparse_entries_are_excluded_zeros_too(form: str) -> None:
     sparse = explicit_zero(form)
-    seen = exactk.as_exclude(sparse)
+    seen = exactk.as_exclusions(sparse)
     assert seen is not None
     assert [sorted(seen.row(user).tolist()) for user in range(3)] == [[1, 2, 3], [0], []]
     with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
@@ -795,7 +797,7 @@ def test_sparse_entries_are_excluded_zeros_too(form: str) -> None:
 
 @settings(max_examples=examples(100))
 @given(candidates(4, nan=False), st.sampled_from(FORMS))
-def test_sparse_forms_are_the_same(found: exactk.Candidates, form: str) -> None:
+def test_sparse_forms_are_the_same(found: exactk.SparseScores, form: str) -> None:
     """Of ids that a column may have; the order of csc is its own."""
     items = found.items % 41
     users = np.repeat(np.arange(4), np.diff(found.indptr))
@@ -810,7 +812,7 @@ def test_sparse_forms_are_the_same(found: exactk.Candidates, form: str) -> None:
         sparse = getattr(scipy.sparse, form)((array[order], users[order], indptr), shape=(4, 41))
     rules = {"convention": with_rules(duplicate_items="count"), "per_user": True}
     truth = [[1, 5], [2], [3, 8], [4]]
-    expected = run(Evaluation(truth, exactk.Candidates(found.indptr, items, array), EVERY_METRIC, rules))
+    expected = run(Evaluation(truth, exactk.SparseScores(found.indptr, items, array), EVERY_METRIC, rules))
     assert run(Evaluation(truth, sparse, EVERY_METRIC, rules)) == expected
 
 
@@ -913,13 +915,13 @@ def test_scipy_is_never_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_immutable_and_picklable() -> None:
-    assert (len(FOUND), repr(FOUND)) == (2, "<Candidates of 2 users, 5 items (int64), scores (float64)>")
+    assert (len(FOUND), repr(FOUND)) == (2, "<SparseScores of 2 users, 5 items (int64), scores (float64)>")
     with pytest.raises(AttributeError):
         FOUND.min_score = 0.5  # type: ignore[misc]
     for array in (FOUND.scores, FOUND.items, FOUND.indptr):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
-    found = exactk.Candidates(
+    found = exactk.SparseScores(
         np.array([0, 2, 2], np.int32), np.array([7, 3], np.uint32), np.array([1, 2], np.float16), 0.5, [True, False]
     )
     again = pickle.loads(pickle.dumps(found))  # noqa: S301 - just written

@@ -23,11 +23,11 @@ import pytest
 import pytrec_eval
 
 import exactk
-from exactk import _optional
 from exactk._cli import command_parser, evaluate, main, output, trec
 from exactk._cli.doctor import _CHECKS
 from exactk._cli.result import as_json
 from exactk._cli.systems import names
+from exactk._runtime import optional
 
 Capture = pytest.CaptureFixture[str]
 
@@ -101,7 +101,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 
 
 def test_the_commands() -> None:
-    assert list(commands()) == ["evaluate", "merge", "topk", "metrics", "conventions", "demo", "doctor"]
+    assert list(commands()) == ["evaluate", "merge", "topk", "metrics", "conventions", "doctor"]
 
 
 def test_the_help_lists_the_commands(run: Run) -> None:
@@ -751,7 +751,7 @@ def test_a_bar_is_drawn_on_a_terminal_where_it_can_be(run: Run, monkeypatch: pyt
     run("evaluate", "a", "b", "-m", "P@1")
     run("evaluate", "a", "b", "-m", "P@1", "--no-progress")
     monkeypatch.setitem(sys.modules, "rich", None)
-    assert not _optional.has("rich")
+    assert not optional.has("rich")
     run("evaluate", "a", "b", "-m", "P@1")
     assert asked == [False, True, False, False]
 
@@ -802,3 +802,27 @@ def test_ctrl_c_ends_it_with_130() -> None:
 def test_csv_on_the_terminal_reads_back(run: Run, qrels: Path, bm25: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run("evaluate", qrels, bm25, "--format", "csv").out)))
     assert {row["metric"]: float(row["value"]) for row in rows} == dict(expected(qrels, bm25).values)
+
+
+def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("usage: exactk ")
+    assert "evaluate" in printed
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["--help"], 0), (["no-such-command"], 2)])
+def test_what_argparse_answers_itself(arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == code
+    printed = capsys.readouterr()
+    assert (printed.out or printed.err).startswith(("exactk 0.", "usage: exactk "))
+
+
+def test_the_module_is_the_command() -> None:
+    command = [sys.executable, "-m", "exactk", "merge", "absent.bin"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
+    assert finished.returncode == 2
+    assert finished.stderr.startswith("exactk: error: ")
+    assert "Traceback" not in finished.stderr

@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 import exactk
-from exactk import _core, _optional
+from exactk import _core
+from exactk._runtime import optional
 from jobs import METRICS, lasting, uniform
 from strategies import Evaluation, parameter_of
 
@@ -157,7 +158,7 @@ def test_f20_another_thread_writes_into_scores(nan: str, dtype: str) -> None:
     scores = exactk.Scores(matrix, min_score=1)
     assert np.shares_memory(scores.values, matrix)
     truth = exactk.as_truth([range(user % 100) for user in range(users)])
-    exclude = exactk.as_exclude([range(0, user, 2) for user in range(users)])
+    exclude = exactk.as_exclusions([range(0, user, 2) for user in range(users)])
     convention = exactk.conventions["standard"].replace(nan=nan)
     outcomes = {"result": 0, "refused": 0} if nan == "raise" and dtype != "i8" else {"result": 0}
 
@@ -193,10 +194,10 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
     rows = {"none": 0, "for all": 1, "for each": users}[restriction]
     ids = np.tile(np.arange(0, items, 2), rows)
     candidates = _core.Lists(ids, np.arange(rows + 1) * (items // 2), None, None, "x") if rows else None
-    sgemm = _optional.sgemm()
+    sgemm = optional.sgemm()
     model = _core.Embeddings(those, others, bias, similarity, False, None, candidates, sgemm, "users", "items")
     truth = exactk.as_truth([range(user) for user in range(users)]).core
-    excluded = exactk.as_exclude([range(0, user, 2) for user in range(users)])
+    excluded = exactk.as_exclusions([range(0, user, 2) for user in range(users)])
     exclude = None if excluded is None else excluded.core
     rules = _core.Rules({}, 0.5, [])
     values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (5, None)]
@@ -278,7 +279,7 @@ def test_f21_the_core_itself_holds_its_vectors() -> None:
     chosen = np.arange(0, 900, 2)
     expected = exactk.topk(exactk.Embeddings(users, items, candidates=chosen, item_bias=bias), 5).ids
     lists = _core.Lists(chosen.copy(), np.array([0, 450]), None, None, "x")
-    sgemm = _optional.sgemm()
+    sgemm = optional.sgemm()
     arrays = (users.copy(), items.copy(), bias.copy())
     model = _core.Embeddings(*arrays, "dot", False, None, lists, sgemm, "x", "x")
     del arrays, lists, sgemm

@@ -18,7 +18,7 @@ import pytest
 import scipy.sparse
 
 import exactk
-from exactk._inputs.alignment import aligned
+from exactk._inputs.alignment import align
 
 
 @dataclass(frozen=True)
@@ -296,10 +296,10 @@ def test_frames(frame: str, kind: str) -> None:
     for predictions in (SCORED, RANKED):
         given = build(GRADED.named(name).columns), build(predictions.named(name).columns)
         assert evaluated(*given, exclude) == expected(kind, predictions)
-        exclude = exactk.as_exclude(build(EXCLUDED.named(name).columns))  # a reader is empty by now
+        exclude = exactk.as_exclusions(build(EXCLUDED.named(name).columns))  # a reader is empty by now
 
 
-def of_lists(given: Entries) -> dict[str, list[Any]]:
+def rows_by_user(given: Entries) -> dict[str, list[Any]]:
     """Return columns with a row for each user, of lists of what the user has."""
     rows = given.rows
     columns = {"user": list(rows), "item": [list(row) for row in rows.values()]}
@@ -326,9 +326,9 @@ LISTS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
 @pytest.mark.parametrize("kind", ALL)
 def test_frames_of_lists(frame: str, kind: str) -> None:
     build, name = LISTS[frame], KINDS[kind]
-    truth, exclude = (build(of_lists(given.named(name))) for given in (GRADED, EXCLUDED))
+    truth, exclude = (build(rows_by_user(given.named(name))) for given in (GRADED, EXCLUDED))
     for predictions in (SCORED, RANKED):
-        assert evaluated(truth, build(of_lists(predictions.named(name))), exclude) == expected(kind, predictions)
+        assert evaluated(truth, build(rows_by_user(predictions.named(name))), exclude) == expected(kind, predictions)
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
@@ -376,9 +376,9 @@ def matrix(given: Entries, kind: Any) -> Any:
 NUMBERED: dict[str, Callable[[Entries], Any]] = {  # whose users are numbers of rows
     "lists": lambda given: [given.rows.get(user, {}) for user in range(4)],
     "read-only mappings": lambda given: [types.MappingProxyType(given.rows.get(user, {})) for user in range(4)],
-    "CSR arrays": lambda given: exactk.Candidates(*csr(given)),
-    "CSR arrays of another library": lambda given: exactk.Candidates(*of_another_library(csr(given))),
-    "CSR arrays, int32 and float32": lambda given: exactk.Candidates(*narrow(*csr(given))),
+    "CSR arrays": lambda given: exactk.SparseScores(*csr(given)),
+    "CSR arrays of another library": lambda given: exactk.SparseScores(*of_another_library(csr(given))),
+    "CSR arrays, int32 and float32": lambda given: exactk.SparseScores(*narrow(*csr(given))),
 } | {
     kind.__name__: lambda given, kind=kind: matrix(given, kind)
     for kind in (
@@ -393,7 +393,7 @@ NUMBERED: dict[str, Callable[[Entries], Any]] = {  # whose users are numbers of 
 def test_rows_by_number(container: str) -> None:
     truth = exactk.Truth(*csr(GRADED))
     exclude = [row.keys() for row in (EXCLUDED.rows.get(user, {}) for user in range(4))]
-    report = evaluated(truth, NUMBERED[container](SCORED), exactk.as_exclude([list(row) for row in exclude]))
+    report = evaluated(truth, NUMBERED[container](SCORED), exactk.as_exclusions([list(row) for row in exclude]))
     assert report == expected("int")  # whose users are called by these numbers
     if "arrays" not in container:
         truth = NUMBERED[container](
@@ -440,7 +440,7 @@ def test_what_was_made_before_is_aligned_too(kind: str) -> None:
     """Truth, predictions and exclude that know their users and items, each with numbers of its own."""
     truth, predictions, exclude = (given.named(KINDS[kind]) for given in (GRADED, SCORED, EXCLUDED))
     backwards = dict(reversed(predictions.rows.items()))
-    made = exactk.as_truth(truth.rows), exactk.as_predictions(backwards), exactk.as_exclude(exclude.rows)
+    made = exactk.as_truth(truth.rows), exactk.as_predictions(backwards), exactk.as_exclusions(exclude.rows)
     assert evaluated(*made) == expected(kind)
     assert evaluated(truth.rows, made[1], pd.DataFrame(exclude.columns)) == expected(kind)
     indptr, items, grades = csr(GRADED)
@@ -465,9 +465,9 @@ def test_names_of_columns() -> None:
     assert evaluated(*frames, **own) == expected("int")
 
 
-def candidates_of(given: Any) -> exactk.Candidates:
+def candidates_of(given: Any) -> exactk.SparseScores:
     predictions = exactk.as_predictions(given)
-    assert isinstance(predictions, exactk.Candidates)
+    assert isinstance(predictions, exactk.SparseScores)
     return predictions
 
 
@@ -535,7 +535,7 @@ def _csr() -> tuple[Any, Any, Any]:
 
 @in_place
 def _CSR_arrays_of_another_library() -> tuple[Any, Any, Any]:  # noqa: N802
-    given = exactk.Candidates([0, 2, 4, 6], Elsewhere(COLUMNS["item"]), Elsewhere(COLUMNS["score"]))
+    given = exactk.SparseScores([0, 2, 4, 6], Elsewhere(COLUMNS["item"]), Elsewhere(COLUMNS["score"]))
     return given, COLUMNS["item"], COLUMNS["score"]
 
 
@@ -558,7 +558,7 @@ def test_what_is_not_in_order_is_copied() -> None:
 def test_alignment_leaves_rows_in_place() -> None:
     """Users in the order of the truth, as a recommender returns them: nothing is copied on the way to the core."""
     frame = pd.DataFrame(COLUMNS)
-    case = aligned(exactk.as_truth({0: [1], 1: [2], 2: [3]}), candidates_of(frame), None)
-    assert isinstance(case.predictions, exactk.Candidates)
+    case = align(exactk.as_truth({0: [1], 1: [2], 2: [3]}), candidates_of(frame), None)
+    assert isinstance(case.predictions, exactk.SparseScores)
     assert address(case.predictions.items) == address(frame["item"].to_numpy())
     assert address(case.predictions.scores) == address(frame["score"].to_numpy())

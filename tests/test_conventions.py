@@ -9,7 +9,7 @@ import pytest
 
 import exactk
 from exactk import _core
-from exactk._conventions import CHOICES, FIELDS
+from exactk._plan.conventions import CHOICES, FIELDS
 
 STANDARD = exactk.conventions["standard"]
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+import compare_recommenders as demo
 import exactk
-from exactk import _demo as demo
-from exactk._cli import main
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -273,7 +272,7 @@ def test_the_command_prints_data_table_and_time(
     small: demo.Ratings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write_ratings(tmp_path / "ratings.csv", small)
-    assert main(["demo", str(path)]) == 0
+    assert demo.main([str(path)]) == 0
     printed = capsys.readouterr()
     assert printed.err == ""
     assert printed.out.startswith(f"{path}: ")
@@ -284,37 +283,21 @@ def test_the_command_prints_data_table_and_time(
 def test_the_command_without_a_file_is_the_synthetic_demo(
     synthetic_demo: demo.Demo, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["demo"]) == 0
+    assert demo.main([]) == 0
     printed = capsys.readouterr().out
     assert printed.splitlines()[:-1] == synthetic_demo.describe().splitlines()[:-1]
 
 
 def test_a_fault_of_the_input_is_one_line_and_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["demo", "absent.csv"]) == 2
+    assert demo.main(["absent.csv"]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err == "exactk: error: cannot read absent.csv: No such file or directory\n"
+    assert printed.err == "error: cannot read absent.csv: No such file or directory\n"
 
 
-def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("usage: exactk ")
-    assert "demo" in printed
-
-
-@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["--help"], 0), (["no-such-command"], 2)])
-def test_what_argparse_answers_itself(arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == code
-    printed = capsys.readouterr()
-    assert (printed.out or printed.err).startswith(("exactk 0.", "usage: exactk "))
-
-
-def test_the_module_is_the_command() -> None:
-    command = [sys.executable, "-m", "exactk", "demo", "absent.csv"]
+def test_the_script_runs_by_itself() -> None:
+    command = [sys.executable, demo.__file__, "absent.csv"]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
     assert finished.returncode == 2
-    assert finished.stderr.startswith("exactk: error: cannot read absent.csv")
+    assert finished.stderr.startswith("error: cannot read absent.csv")
     assert "Traceback" not in finished.stderr

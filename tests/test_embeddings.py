@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import exactk
-from exactk import _blas, _core, _optional
+from exactk import _core
+from exactk._engine import blas
+from exactk._runtime import optional
 from exactk.reference.similarity import similarities
 from strategies import examples
 
@@ -31,7 +33,7 @@ METRICS = [
 def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Screened by products of matrices, or scored one by one as without SciPy."""
     if request.param == "no BLAS":
-        monkeypatch.setattr(_blas, "sgemm", lambda: None)
+        monkeypatch.setattr(blas, "sgemm", lambda: None)
     return str(request.param)
 
 
@@ -114,9 +116,9 @@ def test_the_best_items_are_those_of_the_reference(data: st.DataObject, k: int, 
     exclude = data.draw(st.one_of(st.none(), rows_of_ids(model, 20)))
     ties = data.draw(st.sampled_from(["lowest_id", "highest_id", "input_order", "raise"]))
     expected = outcome(lambda: exactk.reference.topk(model, k, exclude, ties=ties))
-    for product in (_optional.sgemm, lambda: None):
+    for product in (optional.sgemm, lambda: None):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(_blas, "sgemm", product)
+            patched.setattr(blas, "sgemm", product)
             found = outcome(lambda: exactk.topk(model, k, exclude, ties=ties, num_threads=threads))
         if isinstance(expected, exactk.TopK):
             assert found.ids.tolist() == expected.ids.tolist()
@@ -139,9 +141,9 @@ def test_an_evaluation_is_that_of_the_reference(data: st.DataObject, threads: in
         few = [f"{metric}(ties={data.draw(st.sampled_from(EVERY_TIE))})" for metric in few]
     options: dict[str, Any] = {"exclude": exclude, "convention": convention, "per_user": True}
     expected = exactk.reference.evaluate(truth, model, few, **options)
-    for product in (_optional.sgemm, lambda: None):
+    for product in (optional.sgemm, lambda: None):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(_blas, "sgemm", product)
+            patched.setattr(blas, "sgemm", product)
             found = exactk.evaluate(truth, model, few, num_threads=threads, **options)
         assert found.counts == expected.counts
         for metric in expected.metrics:
@@ -467,7 +469,7 @@ def test_without_scipy_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
     drawn = np.random.default_rng(0).normal(size=(600, 8))
     expected = exactk.neighbors(drawn, 5)
     monkeypatch.setitem(sys.modules, "scipy.linalg", None)
-    assert _optional.sgemm() is None
+    assert optional.sgemm() is None
     found = exactk.neighbors(drawn, 5)
     assert np.array_equal(found.ids, expected.ids)
     assert np.array_equal(found.scores, expected.scores)

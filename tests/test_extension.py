@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 import exactk
-from exactk import _core, _optional
+from exactk import _core
+from exactk._runtime import optional
 from strategies import parameter_of
 
 ARRAYS: list[Any] = [
@@ -76,13 +77,13 @@ def sound_scores() -> _core.Scores:
     return _core.Scores(np.array([[0.5, 1.0, 0.25], [2.0, 0.0, 1.0]]), None, None, "x")
 
 
-def sound_candidates() -> _core.Candidates:
-    return _core.Candidates(sound_lists(), np.array([0.5, 1.0]), None, "x")
+def sound_candidates() -> _core.SparseScores:
+    return _core.SparseScores(sound_lists(), np.array([0.5, 1.0]), None, "x")
 
 
 def sound_embeddings() -> _core.Embeddings:
     users, items = np.array([[0.5, 1.0], [2.0, 0.0]]), np.array([[1, 2], [3, 4], [5, 6]], np.float32)
-    return _core.Embeddings(users, items, None, "dot", False, None, None, _optional.sgemm(), "users", "items")
+    return _core.Embeddings(users, items, None, "dot", False, None, None, optional.sgemm(), "users", "items")
 
 
 def sound_rules() -> _core.Rules:
@@ -103,12 +104,12 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "Lists": (_core.Lists, lambda: [np.arange(2), np.array([0, 1, 2]), np.array([1, 1]), np.array([True, True]), "x"]),
     "validate": (_core.Lists.validate, lambda: [sound_lists(), "x", np.array([1.0, 2.0])]),
     "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, sound_lists(), "x"]),
-    "Candidates": (_core.Candidates, lambda: [sound_lists(), np.array([3, 7]), 0.5, "x"]),
+    "Candidates": (_core.SparseScores, lambda: [sound_lists(), np.array([3, 7]), 0.5, "x"]),
     "Embeddings": (
         _core.Embeddings,
         lambda: [
             np.zeros((2, 3), np.float32), np.zeros((5, 3)), np.zeros(5, np.float16), "dot", False, 0.5, sound_lists(),
-            _optional.sgemm(), "x", "x",
+            optional.sgemm(), "x", "x",
         ],
     ),
     "topk of embeddings": (_core.topk, lambda: [sound_embeddings(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
@@ -236,7 +237,7 @@ def test_every_hostile_array_of_candidates() -> None:
         try:
             lists = _core.Lists(items, indptr, None, None, "hostile")
             made.append(_core.Scores(matrix, None, lists, "hostile"))
-            made.append(_core.Candidates(lists, scores, None, "hostile"))
+            made.append(_core.SparseScores(lists, scores, None, "hostile"))
         except HARMLESS:
             pass
         for given in made:
@@ -260,7 +261,7 @@ def test_every_hostile_array_of_embeddings() -> None:
     pairs = [*((array, items) for array in hostile), *((users, array) for array in hostile), (items[:2], items)]
     pairs += [(array, array) for array in hostile]
     for (users, items), bias in itertools.product(pairs, [None, np.ones(20), *hostile]):
-        for similarity, sgemm in itertools.product(["dot", "cosine", "euclidean"], [None, _optional.sgemm()]):
+        for similarity, sgemm in itertools.product(["dot", "cosine", "euclidean"], [None, optional.sgemm()]):
             if bias is not None and similarity != "dot":
                 continue
             try:
@@ -328,7 +329,7 @@ def test_a_capsule_of_another_function_is_not_called() -> None:
     others = [blas[name] for name in ("dgemm", "saxpy", "cgemm", "sgemv")]
     users, items = np.random.default_rng(1).random((2, 40, 5))
     best = []
-    for sgemm in [None, _optional.sgemm(), dt.datetime_CAPI, *others, *map(capsule, NAMES)]:
+    for sgemm in [None, optional.sgemm(), dt.datetime_CAPI, *others, *map(capsule, NAMES)]:
         given = _core.Embeddings(users, items, None, "dot", False, None, None, sgemm, "x", "x")
         best.append(_core.topk(given, 3, None, "lowest_id", "raise", 1, "", None)[0].tolist())
     assert best == best[:1] * len(best)
@@ -438,7 +439,7 @@ def test_objects_that_were_never_constructed() -> None:
     kinds = (
         _core.Lists,
         _core.Scores,
-        _core.Candidates,
+        _core.SparseScores,
         _core.Embeddings,
         _core.Rules,
         _core.PlannedValue,
@@ -460,7 +461,7 @@ def test_objects_that_were_never_constructed() -> None:
         (0, _core.Lists),
         (2, _core.Lists),
         (2, _core.Scores),
-        (2, _core.Candidates),
+        (2, _core.SparseScores),
         (2, _core.Embeddings),
         (3, _core.Lists),
         (8, _core.Rules),
@@ -471,11 +472,11 @@ def test_objects_that_were_never_constructed() -> None:
     with pytest.raises(TypeError):
         _core.Scores(np.zeros((2, 3)), None, bare[_core.Lists], "x")
     with pytest.raises(TypeError):
-        _core.Candidates(bare[_core.Lists], np.zeros(2), None, "x")
+        _core.SparseScores(bare[_core.Lists], np.zeros(2), None, "x")
     one = np.ones((1, 1))
     with pytest.raises(TypeError):
         _core.Embeddings(one, one, None, "dot", False, None, bare[_core.Lists], None, "x", "x")
-    wrong = [(bare[kind], None) for kind in (_core.Scores, _core.Candidates, _core.Embeddings)]
+    wrong = [(bare[kind], None) for kind in (_core.Scores, _core.SparseScores, _core.Embeddings)]
     for scores, exclude in [*wrong, (sound_scores(), bare[_core.Lists])]:
         with pytest.raises(TypeError):
             _core.topk(scores, 2, exclude, "lowest_id", "raise", 2, "", None)

@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as hnp
 
 import exactk
 from exactk import _core
-from exactk._inputs.canonical import Rows
+from exactk._inputs.model.lists import Rows
 from strategies import examples
 
 TRUTH = [[1, 4], [21]]
@@ -62,7 +62,7 @@ def test_f01_bad_indptr(indptr: str, build: str) -> None:
     calls = {
         "truth": lambda: exactk.Truth(offsets, items),
         "predictions": lambda: evaluate(predictions=exactk.Rankings(offsets, items)),
-        "exclude": lambda: exactk.Exclude(offsets, items),
+        "exclude": lambda: exactk.Exclusions(offsets, items),
     }
     error = error_of(calls[build])
     assert place(error) == (build, None, position, 1)
@@ -98,11 +98,11 @@ def test_f01_rows_must_match(rows: int) -> None:
 def test_f02_offsets_of_every_integer_dtype(dtype: str) -> None:
     truth = exactk.Truth(np.array([0, 2, 3], dtype), [1, 4, 21])
     lists = exactk.Rankings(np.array([0, 3, 5], dtype), [4, 2, 1, 3, 21])
-    exclude = exactk.Exclude(np.array([0, 1, 1], dtype), [2])
+    exclude = exactk.Exclusions(np.array([0, 1, 1], dtype), [2])
     assert evaluate(truth, lists, exclude=exclude) == evaluate(exclude=[[2], []])
 
 
-@pytest.mark.parametrize("build", [exactk.Truth, exactk.Rankings, exactk.Exclude])
+@pytest.mark.parametrize("build", [exactk.Truth, exactk.Rankings, exactk.Exclusions])
 def test_f02_offsets_that_int64_does_not_hold(build: Any) -> None:
     error = error_of(lambda: build(np.array([0, 2**63 - 1, 2**63, 2**64 - 1], np.uint64), [1]))
     assert error.position == 2
@@ -155,7 +155,7 @@ def test_f03_ids_out_of_range_wherever_they_are(
     items = np.array([item for row in rows for item in row], np.int64 if bad < 0 else np.uint64)
     places = sorted(place for place in where if place < len(items))
     items[places] = bad
-    build = {"truth": exactk.Truth, "predictions": exactk.Rankings, "exclude": exactk.Exclude}[argument]
+    build = {"truth": exactk.Truth, "predictions": exactk.Rankings, "exclude": exactk.Exclusions}[argument]
     arguments: dict[str, Any] = {"truth": [[99]] * len(rows), "predictions": [[99]] * len(rows)}
 
     def call() -> None:
@@ -198,7 +198,7 @@ def test_f03_padding_only_at_the_end_of_a_row() -> None:
 
 @pytest.mark.parametrize(
     ("argument", "convert"),
-    [("truth", exactk.as_truth), ("predictions", exactk.as_rankings), ("exclude", exactk.as_exclude)],
+    [("truth", exactk.as_truth), ("predictions", exactk.as_rankings), ("exclude", exactk.as_exclusions)],
 )
 def test_f04_matrices_of_float_ids(argument: str, convert: Any) -> None:
     """As predictions of an evaluation, they would be scores."""
@@ -230,7 +230,7 @@ def test_f05_every_integer_dtype_is_exact(truth_dtype: str, list_dtype: str, ord
 
 
 @pytest.mark.parametrize("dtype", OTHER_DTYPES)
-@pytest.mark.parametrize("build", [exactk.Truth, exactk.Rankings, exactk.Exclude])
+@pytest.mark.parametrize("build", [exactk.Truth, exactk.Rankings, exactk.Exclusions])
 def test_f05_every_other_dtype_is_refused(dtype: str, build: Any) -> None:
     error_of(lambda: build([0, 1], np.zeros(1, dtype)), exactk.InputTypeError)
     error_of(lambda: build(np.zeros(1, dtype), [1]), exactk.InputTypeError)

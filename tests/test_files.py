@@ -115,7 +115,7 @@ class TestTrec:
     def test_either_is_excluded(self, tmp_path: Path) -> None:
         for name, data in {"qrels": QRELS, "run": RUN}.items():
             exclude = exactk.read(written(tmp_path, name, data), "exclude")
-            assert isinstance(exclude, exactk.Exclude)
+            assert isinstance(exclude, exactk.Exclusions)
             assert len(exclude.items) == 3
 
     def test_the_role_says_which_of_the_two_it_must_be(self, tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_f32_matrix_whose_parts_do_not_fit(tmp_path: Path, changed: dict[str, An
         "data": [0.5],
         "shape": [1, 3],
     }
-    assert isinstance(exactk.read(written(tmp_path, "a.npz", npz(**parts)), "predictions"), exactk.Candidates)
+    assert isinstance(exactk.read(written(tmp_path, "a.npz", npz(**parts)), "predictions"), exactk.SparseScores)
     with pytest.raises(exactk.InputError, match=r"predictions: expected a matrix in CSR form, .* in .*a.npz"):
         exactk.read(written(tmp_path, "a.npz", npz(**(parts | changed))), "predictions")
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._inputs import found
+from exactk._inputs.containers import neighbor_lists
 from strategies import examples
 
 IDS = np.array([[4, 2, 1], [3, -1, -1], [-1, -1, -1], [9, 0, 7]])
@@ -51,12 +51,12 @@ FORMS: dict[str, Any] = {
     "int16, float16": (IDS.astype(np.int16), RISING.astype(np.float16)),
     "strided": (np.repeat(IDS, 2, axis=1)[:, ::2], np.asfortranarray(RISING)),
     "counts": usearch_form(np.maximum(IDS, 0).astype(np.uint64), np.where(IDS < 0, np.nan, RISING), COUNTS),
-    "TopK": exactk.topk(exactk.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [1.0, 2, 3, 1, 1, 2, 3]), 3),
+    "TopK": exactk.topk(exactk.SparseScores([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [1.0, 2, 3, 1, 1, 2, 3]), 3),
     "TopK of integers": exactk.topk(
-        exactk.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [1, 2, 3, 1, 1, 2, 3]), 3
+        exactk.SparseScores([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [1, 2, 3, 1, 1, 2, 3]), 3
     ),
     "TopK of NaN": exactk.topk(
-        exactk.Candidates([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [np.nan, -3, -2, np.nan, np.nan, -3, -2]),
+        exactk.SparseScores([0, 3, 4, 4, 7], [1, 2, 4, 3, 7, 0, 9], [np.nan, -3, -2, np.nan, np.nan, -3, -2]),
         3,
         nan="last",
     ),
@@ -199,7 +199,7 @@ def test_places_are_those_of_a_loop(data: st.DataObject) -> None:
     ]
     signs = [sign for *_, sign in steps]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(found, "_AT_A_TIME", data.draw(st.sampled_from([1, 2 * width, 1 << 20])))
+        patch.setattr(neighbor_lists, "_AT_A_TIME", data.draw(st.sampled_from([1, 2 * width, 1 << 20])))
         if nans:
             assert place(error_of((ids, distances))) == (*nans[0], len(nans))
         elif len(set(signs)) == 2:

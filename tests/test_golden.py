@@ -32,7 +32,7 @@ def predictions_of(case: Case, kind: str, min_score: float | None) -> Any:
         return exactk.Scores(scores, min_score=min_score)
     lists = exactk.as_rankings(items)
     numbers = np.array([score for row in case.predictions for _, score in row or []], np.float64)
-    return exactk.Candidates(lists.indptr, lists.items, numbers, present=lists.present, min_score=min_score)
+    return exactk.SparseScores(lists.indptr, lists.items, numbers, present=lists.present, min_score=min_score)
 
 
 def truth_of(case: Case) -> exactk.Truth:

@@ -164,7 +164,7 @@ def test_a_gain_table_may_be_an_array() -> None:
 
 
 def test_exclude_is_cut_as_the_blocks_come() -> None:
-    exclude = exactk.as_exclude([[7], [3], [9]])
+    exclude = exactk.as_exclusions([[7], [3], [9]])
     whole = exactk.evaluate(TRUTH, LISTS, METRICS, exclude=exclude)
     blocks = ((TRUTH[user : user + 1], LISTS[user : user + 1]) for user in range(3))
     assert exactk.evaluate(None, blocks, METRICS, exclude=exclude) == whole

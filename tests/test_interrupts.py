@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import exactk
-from exactk import _blas
+from exactk._engine import blas
 from jobs import lasting, uniform
 from strategies import Evaluation
 
@@ -40,7 +40,7 @@ def one_long_truth(ids: int) -> Evaluation:
 def one_long_row(ids: int) -> Evaluation:
     """Return candidates whose ids settle many ties, and of which an eighth is excluded."""
     items = np.random.default_rng(7).permutation(ids) * (2**62 // ids)
-    found = exactk.Candidates([0, ids], items, np.arange(ids) % 7)
+    found = exactk.SparseScores([0, ids], items, np.arange(ids) % 7)
     truth, exclude = (exactk.Truth([0, ids // 8], items[begin::8].copy()) for begin in (0, 1))
     return Evaluation(truth, found, [*FEW, "average_precision"], {"exclude": exclude})
 
@@ -234,7 +234,7 @@ def test_f25_an_interrupt_ends_a_call_of_embeddings(
 ) -> None:
     """Of several tries the best, for a machine that is busy with something else."""
     if not multiplied:
-        monkeypatch.setattr(_blas, "sgemm", lambda: None)
+        monkeypatch.setattr(blas, "sgemm", lambda: None)
     alarm_handler(signal.default_int_handler)
     call = EMBEDDINGS[name]()
     exactk.neighbors(np.eye(3), 1)  # imports SciPy

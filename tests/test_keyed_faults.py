@@ -210,7 +210,7 @@ def test_f18_kinds_that_differ(library: str) -> None:
     }
     for message, frame in frames.items():
         assert str(refused(message, frame)).endswith(hint)
-        excluded = exactk.as_exclude(frame)
+        excluded = exactk.as_exclusions(frame)
         refused(message.replace("predictions", "exclude"), make(COLUMNS), exclude=excluded)
 
 
@@ -388,8 +388,8 @@ def test_ranks_of_any_numbers() -> None:
             frame = make({"user": users, "item": items, "rank": ranks})
             predictions = exactk.as_predictions(frame)
             assert isinstance(predictions, exactk.Rankings)
-            assert predictions.catalogue is not None
-            assert predictions.catalogue.array[predictions.row(0)].tolist() == ["x", "z", "y"]
+            assert predictions.item_vocabulary is not None
+            assert predictions.item_vocabulary.array[predictions.row(0)].tolist() == ["x", "z", "y"]
     frame = pd.DataFrame({"user": users, "item": items, "rank": np.array([1, 1, 2, 2**64 - 1], np.uint64)})
     refused(
         "predictions.rank: expected ranks below 2^63, found 18446744073709551615 at position 3",

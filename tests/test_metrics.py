@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import exactk
-from exactk._metrics import canonical_name, plan
+from exactk._plan.metric_strings import canonical_name, plan
 from strategies import conventions, metric_strings, parameter_of, spelled
 
 STANDARD = exactk.conventions["standard"]

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import exactk
-from exactk import _progress
+from exactk._runtime import progress
 from jobs import lasting, uniform
 
 Told = tuple[int, int | None]
@@ -70,9 +70,9 @@ def matrix(users: int) -> Any:
     return np.broadcast_to(np.random.default_rng(7).random(ITEMS, np.float32), (users, ITEMS))
 
 
-def candidates(users: int) -> exactk.Candidates:
+def candidates(users: int) -> exactk.SparseScores:
     items, scores = np.tile(np.arange(8), users), np.tile(np.random.default_rng(7).random(8), users)
-    return exactk.Candidates(np.arange(users + 1) * 8, items, scores)
+    return exactk.SparseScores(np.arange(users + 1) * 8, items, scores)
 
 
 FORMS: dict[str, Callable[[int], Call]] = {
@@ -114,14 +114,14 @@ def test_a_long_call_tells_how_many_users_are_finished(form: str, threads: int) 
         calls.clear()
         call = FORMS[form](users)
         result = call(progress=tell, num_threads=threads)
-        everyone = 2 * users if form == "systems" else users
+        extend_to_all_users = 2 * users if form == "systems" else users
         users *= 2
     assert same(result, call(num_threads=threads))
     assert told_by == {threading.get_ident()}
-    assert calls[-1] == (everyone, everyone)
-    assert {total for _, total in calls[:-1]} == {None if form == "blocks" else everyone}
+    assert calls[-1] == (extend_to_all_users, extend_to_all_users)
+    assert {total for _, total in calls[:-1]} == {None if form == "blocks" else extend_to_all_users}
     assert all(before <= after for (before, _), (after, _) in pairwise(calls))
-    assert (everyone, everyone) not in calls[:-1]
+    assert (extend_to_all_users, extend_to_all_users) not in calls[:-1]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -170,7 +170,7 @@ def test_a_callable_may_evaluate_too() -> None:
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have everything told that there is to tell."""
-    monkeypatch.setattr(_progress, "_SECONDS", 0)
+    monkeypatch.setattr(progress, "_SECONDS", 0)
 
 
 def told(call: Callable[..., object]) -> list[Told]:

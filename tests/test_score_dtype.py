@@ -20,8 +20,8 @@ TRUTH = [[0, 3], [1], [2, 30]]
 HUGE = float(np.finfo(np.float32).max)
 
 
-def as_candidates(values: Any, min_score: float | None = None) -> exactk.Candidates:
-    return exactk.Candidates([0, len(values)], range(len(values)), values, min_score)
+def as_candidates(values: Any, min_score: float | None = None) -> exactk.SparseScores:
+    return exactk.SparseScores([0, len(values)], range(len(values)), values, min_score)
 
 
 KINDS = [lambda values, least=None: exactk.Scores(values[None], least), as_candidates]
@@ -83,10 +83,10 @@ def test_any_matrix_is_ranked_as_if_it_were_narrow(matrix: Any, nan: str) -> Non
 
 @settings(max_examples=examples(150))
 @given(candidates(3), st.sampled_from(["raise", "last"]))
-def test_any_candidates_are_ranked_as_if_they_were_narrow(drawn: exactk.Candidates, nan: str) -> None:
+def test_any_candidates_are_ranked_as_if_they_were_narrow(drawn: exactk.SparseScores, nan: str) -> None:
     least = None if drawn.min_score is None else float(narrow(np.array(drawn.min_score)))
     metrics = ["ndcg@3", "recall"]
-    other = exactk.Candidates(drawn.indptr, drawn.items, narrow(drawn.scores), least, drawn.present)
+    other = exactk.SparseScores(drawn.indptr, drawn.items, narrow(drawn.scores), least, drawn.present)
     found, expected = (
         outcome(Evaluation(TRUTH, scores, metrics, {"convention": convention.replace(nan=nan)}), exactk.evaluate)
         for scores, convention in ((drawn, NARROW), (other, NATIVE))

@@ -143,12 +143,12 @@ def test_scores_are_the_lists_that_they_rank(data: st.DataObject) -> None:
     options = {"convention": with_rules(ties=ties, nan="last"), "exclude": exclude, "per_user": True}
     evaluation = Evaluation(data.draw(truths(users)), matrix, EVERY_METRIC, options)
     of_scores = run(evaluation)
-    of_lists = run(Evaluation(evaluation.truth, lists, EVERY_METRIC, options))
-    assert same_numbers(of_scores, of_lists)
+    rows_by_user = run(Evaluation(evaluation.truth, lists, EVERY_METRIC, options))
+    assert same_numbers(of_scores, rows_by_user)
     counts = dict(of_scores.counts)
     counts.pop("relevant_not_rankable")
     counts.pop("tied_at_cutoff")
-    assert counts.items() <= of_lists.counts.items()
+    assert counts.items() <= rows_by_user.counts.items()
 
 
 def special_rows(items: int, rng: np.random.Generator) -> dict[str, Array]:
@@ -458,7 +458,7 @@ def test_f08_nan_is_last_if_asked() -> None:
 
 @settings(max_examples=examples(200))
 @given(st.data())
-def test_f08_items_of_score_nan_are_as_good_as_excluded(data: st.DataObject) -> None:
+def test_f08_items_of_score_nan_are_as_good_as_exclusionsd(data: st.DataObject) -> None:
     """As long as none of them is relevant: all others rank before them."""
     users = data.draw(st.integers(1, 4))
     matrix = data.draw(score_matrices(users, nan=False)).astype(np.float64)

@@ -11,8 +11,8 @@ import pytest
 
 import exactk
 from children import evaluate_once
-from exactk import _threads
-from exactk._threads import MAX_THREADS, _quota, default_threads
+from exactk._runtime import threads as threads_module
+from exactk._runtime.threads import MAX_THREADS, _quota, default_threads
 from jobs import lasting
 from test_memory import child
 
@@ -98,8 +98,8 @@ def test_f29_affinity() -> None:
 
 
 def test_f29_never_more_than_the_core_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_threads, "_affinity", lambda: 5000)
-    monkeypatch.setattr(_threads, "_quota", lambda *_: MAX_THREADS)
+    monkeypatch.setattr(threads_module, "_affinity", lambda: 5000)
+    monkeypatch.setattr(threads_module, "_quota", lambda *_: MAX_THREADS)
     assert default_threads() == MAX_THREADS == 1024
 
 
@@ -186,9 +186,9 @@ def test_f29_no_more_files_are_read_than_needed(
         read.append(file)
         return file.read_text(encoding="utf-8") if file.exists() else ""
 
-    monkeypatch.setattr(_threads, "_text", text)
-    monkeypatch.setattr(_threads, "_affinity", lambda: affinity)
-    monkeypatch.setattr(_threads, "Path", {"/proc/self/cgroup": own, "/sys/fs/cgroup": root}.__getitem__)
+    monkeypatch.setattr(threads_module, "_text", text)
+    monkeypatch.setattr(threads_module, "_affinity", lambda: affinity)
+    monkeypatch.setattr(threads_module, "Path", {"/proc/self/cgroup": own, "/sys/fs/cgroup": root}.__getitem__)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     default_threads()

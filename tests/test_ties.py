@@ -222,7 +222,7 @@ def test_a_repeat_that_is_no_hit_is_worth_nothing_in_a_tie() -> None:
         ),
         ([2, 1, 1], [1], {"optimistic": 1, "expected": (1.5 + second) / 3, "pessimistic": 0.5}),
     ):
-        found = exactk.Candidates([0, len(items)], items, np.zeros(len(items)))
+        found = exactk.SparseScores([0, len(items)], items, np.zeros(len(items)))
         for ties, value in expected.items():
             convention = with_ties(ties, duplicate_items="first")
             for evaluator in (evaluate, exactk.reference.evaluate):

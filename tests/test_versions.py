@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import exactk
-from exactk import _core, _threads, _versions
-from exactk._threads import MAX_THREADS, default_threads
+from exactk import _core
+from exactk._runtime import threads, versions
+from exactk._runtime.threads import MAX_THREADS, default_threads
 
 ROOT = Path(__file__).parent.parent
 
@@ -75,8 +76,8 @@ def test_how_many_threads_and_why(
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(_threads, "_affinity", lambda: affinity)
-    monkeypatch.setattr(_threads, "_quota", lambda *_: quota)
+    monkeypatch.setattr(threads, "_affinity", lambda: affinity)
+    monkeypatch.setattr(threads, "_quota", lambda *_: quota)
     assert facts(capsys)["threads"] == said
     assert said.startswith(f"{default_threads()},")
 
@@ -97,11 +98,11 @@ def test_every_optional_dependency_is_named_and_an_absent_one_too(
 ) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = {text.partition(">=")[0] for texts in project["optional-dependencies"].values() for text in texts}
-    assert named <= set(_versions.OPTIONAL)
-    monkeypatch.setattr(_versions, "OPTIONAL", {"no-such-distribution": "nothing"})
+    assert named <= set(versions.OPTIONAL)
+    monkeypatch.setattr(versions, "OPTIONAL", {"no-such-distribution": "nothing"})
     assert facts(capsys)["no-such-distribution"] == "not installed"
 
 
 def test_nothing_is_imported() -> None:
-    code = f"import exactk, sys; exactk.show_versions(); assert not {{*{_versions.OPTIONAL}}} & {{*sys.modules}}"
+    code = f"import exactk, sys; exactk.show_versions(); assert not {{*{versions.OPTIONAL}}} & {{*sys.modules}}"
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # noqa: S603 - our own code

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "rank/marks.hpp"
+#include "match/seen_filter.hpp"
 
 namespace {
 
@@ -33,8 +33,8 @@ std::uint64_t bits_of(Ids ids) {
   return bits;
 }
 
-// Marks the lists, as an evaluation does; returns how many ids were noticed.
-std::size_t mark(exactk::Marks& marks, Ids ids, std::size_t length) {
+// SeenFilter the lists, as an evaluation does; returns how many ids were noticed.
+std::size_t mark(exactk::SeenFilter& marks, Ids ids, std::size_t length) {
   const exactk::Checkpoint none = [] {};
   std::size_t noticed = 0;
   for (std::size_t begin = 0; begin < ids.size(); begin += length) {
@@ -46,13 +46,13 @@ std::size_t mark(exactk::Marks& marks, Ids ids, std::size_t length) {
 
 // Only looks at the place of each id.
 std::size_t look(std::span<const std::uint8_t> places, Ids ids, std::size_t length,
-                 std::vector<exactk::Notice>& notices) {
+                 std::vector<exactk::Collision>& collisions) {
   std::size_t noticed = 0;
   for (std::size_t begin = 0; begin < ids.size(); begin += length) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < length; ++i) {
       const std::uint8_t before = places[static_cast<std::size_t>(ids[begin + i])];
-      notices[count] = {i, before};
+      collisions[count] = {i, before};
       count += before >= 4 ? 1 : 0;
     }
     noticed += count;
@@ -70,15 +70,15 @@ int main(int count, char* arguments[]) {
   }
   const std::vector<std::int32_t> ids = read(words[1]);
   const auto length = std::size_t{std::stoul(words[2])};
-  exactk::Marks marks(bits_of(ids));
+  exactk::SeenFilter marks(bits_of(ids));
   const std::vector<std::uint8_t> places(bits_of(ids) + 1);
-  std::vector<exactk::Notice> notices(length);
+  std::vector<exactk::Collision> collisions(length);
   constexpr std::size_t kRounds = 41;
   std::array<std::vector<double>, 2> seconds;
   for (std::size_t round = 0; round < 2 * kRounds; ++round) {  // in turns
     const auto begin = Clock::now();
     const std::size_t noticed =
-        round % 2 == 0 ? mark(marks, ids, length) : look(places, ids, length, notices);
+        round % 2 == 0 ? mark(marks, ids, length) : look(places, ids, length, collisions);
     seconds[round % 2].push_back(std::chrono::duration<double>(Clock::now() - begin).count());
     if (noticed != 0) {
       std::cerr << "the lists repeat ids\n";

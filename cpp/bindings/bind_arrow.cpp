@@ -15,7 +15,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "owned_keys.hpp"
+#include "owned_vocabulary.hpp"
 
 extern "C" {
 struct ArrowSchema {
@@ -181,14 +181,15 @@ class ArrowColumn {
   }
   // How many rows are null, and which is the first.
   [[nodiscard]] std::pair<Count, Count> nulls() const;
-  [[nodiscard]] std::vector<py::array> numbers(const std::string& argument) const;
-  [[nodiscard]] Numbers number(OwnedKeys& owned, int threads, const std::string& argument) const;
+  [[nodiscard]] std::vector<py::array> values(const std::string& argument) const;
+  [[nodiscard]] Codes encode_strings(OwnedVocabulary& owned, int threads,
+                                     const std::string& argument) const;
   [[nodiscard]] std::vector<ArrowColumn> dictionaries() const;
   [[nodiscard]] std::pair<py::array_t<Offset>, ArrowColumn> lists(
       const std::string& argument) const;
 
  private:
-  void number_piece(const Piece& piece, Keys& keys, std::span<KeyNumber> numbers, int threads,
+  void encode_piece(const Piece& piece, Vocabulary& vocabulary, std::span<Code> codes, int threads,
                     const std::string& argument) const;
 
   Schema owner_;
@@ -224,7 +225,7 @@ std::pair<Count, Count> ArrowColumn::nulls() const {
 }
 
 // The arrays look at the buffers, and keep them.
-std::vector<py::array> ArrowColumn::numbers(const std::string& argument) const {
+std::vector<py::array> ArrowColumn::values(const std::string& argument) const {
   const std::string_view format = schema_->format;
   if (format.size() != 1 || std::string_view("cCsSiIlLefg").find(format) == std::string_view::npos)
     refuse(argument, "numbers", type());
@@ -270,41 +271,42 @@ StringViews views_of(const Piece& piece, const std::string& argument) {
   return strings;
 }
 
-void ArrowColumn::number_piece(const Piece& piece, Keys& keys, std::span<KeyNumber> numbers,
+void ArrowColumn::encode_piece(const Piece& piece, Vocabulary& vocabulary, std::span<Code> codes,
                                int threads, const std::string& argument) const {
   const std::string_view format = schema_->format;
-  const Effort effort = attentive(threads);
+  const Execution execution = interruptible(threads);
   if (piece.length == 0) return;
   if (piece.array->n_buffers < 2 || piece.array->buffers[1] == nullptr)
     refuse(argument, "strings with buffers", "a column without");
   if (format == "u" || format == "z") {
-    number_keys(keys, packed_of<std::int32_t>(piece), numbers, effort);
+    encode(vocabulary, packed_of<std::int32_t>(piece), codes, execution);
   } else if (format == "U" || format == "Z") {
-    number_keys(keys, packed_of<std::int64_t>(piece), numbers, effort);
+    encode(vocabulary, packed_of<std::int64_t>(piece), codes, execution);
   } else if (format == "vu" || format == "vz") {
-    number_keys(keys, views_of(piece, argument), numbers, effort);
+    encode(vocabulary, views_of(piece, argument), codes, execution);
   } else {
     const auto width = static_cast<std::size_t>(width_of(format, argument));
     const auto* const first =
         piece.buffer<char>(1) + piece.offset * static_cast<std::int64_t>(width);
     const FixedStrings strings{
         .bytes = {first, piece.size() * width}, .width = width, .count = piece.size()};
-    number_keys(keys, strings, numbers, effort);
+    encode(vocabulary, strings, codes, execution);
   }
 }
 
-Numbers ArrowColumn::number(OwnedKeys& owned, int threads, const std::string& argument) const {
+Codes ArrowColumn::encode_strings(OwnedVocabulary& owned, int threads,
+                                  const std::string& argument) const {
   if (type() != "string" && type() != "bytes") refuse(argument, "strings or bytes", type());
-  Numbers numbers(length());
-  std::span<KeyNumber> left = writable(numbers);
-  Keys& keys = owned.to_extend();
-  const OwnedKeys::Extension extension(owned);
+  Codes codes(length());
+  std::span<Code> left = writable(codes);
+  Vocabulary& vocabulary = owned.to_extend();
+  const OwnedVocabulary::Extension extension(owned);
   const py::gil_scoped_release release;
   for (const Piece& piece : pieces_) {
-    number_piece(piece, keys, left.first(piece.size()), threads, argument);
+    encode_piece(piece, vocabulary, left.first(piece.size()), threads, argument);
     left = left.subspan(piece.size());
   }
-  return numbers;
+  return codes;
 }
 
 // Of each piece, the values that its rows are numbers of.
@@ -457,13 +459,13 @@ void bind_arrow(py::module_& module) {  // NOLINT(misc-const-correctness): as th
   py::class_<ArrowColumn>(module, "ArrowColumn", "A column of an Arrow table.")
       .def("__len__", &ArrowColumn::length)
       .def_property_readonly("type", &ArrowColumn::type,
-                             "Of what the rows hold; of a dictionary, its numbers.")
+                             "The type of the rows; of a dictionary's rows, that of its codes.")
       .def_property_readonly("is_dictionary", &ArrowColumn::is_dictionary)
       .def("nulls", &ArrowColumn::nulls, "How many rows are null, and the first; -1 if none is.")
-      .def("numbers", &ArrowColumn::numbers, py::arg("argument"),
+      .def("values", &ArrowColumn::values, py::arg("argument"),
            "The numbers of each piece, in place.")
-      .def("number", &ArrowColumn::number, py::arg("keys"), py::arg("threads"), py::arg("argument"),
-           "The number of each string among the keys; those that are not known get new ones.")
+      .def("encode", &ArrowColumn::encode_strings, py::arg("vocabulary"), py::arg("threads"),
+           py::arg("argument"), "The code of each string; new ones are added.")
       .def("dictionaries", &ArrowColumn::dictionaries, "The values of each piece.")
       .def("lists", &ArrowColumn::lists, py::arg("argument"),
            "Where the list of each row begins, and the column of what all of them hold.");

@@ -91,13 +91,13 @@ using PyResult = py::typing::Tuple<py::typing::List<PySums>, py::typing::Dict<py
                                    std::optional<py::array_t<double>>>;
 
 using OwnedScored =
-    std::variant<const OwnedScores*, const OwnedCandidates*, const OwnedEmbeddings*>;
-using OwnedPredictions = std::variant<const OwnedLists*, const OwnedScores*, const OwnedCandidates*,
-                                      const OwnedEmbeddings*>;
+    std::variant<const OwnedScores*, const OwnedSparseScores*, const OwnedEmbeddings*>;
+using OwnedPredictions = std::variant<const OwnedLists*, const OwnedScores*,
+                                      const OwnedSparseScores*, const OwnedEmbeddings*>;
 
 const Lists& view_of(const OwnedLists& lists) { return lists.lists(); }
 const ScoreMatrix& view_of(const OwnedScores& scores) { return scores.matrix(); }
-const CandidateScores& view_of(const OwnedCandidates& scores) { return scores.candidates(); }
+const SparseScores& view_of(const OwnedSparseScores& scores) { return scores.candidates(); }
 const Embeddings& view_of(const OwnedEmbeddings& scores) { return scores.embeddings(); }
 
 PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
@@ -183,8 +183,8 @@ PyBest best_places(const OwnedScored& owned, Count k, std::optional<const OwnedL
   require_memory(users, k * static_cast<Count>(sizeof(std::int64_t) + sizeof(double)),
                  {.argument = "k", .hint = "a smaller k needs less"});
   py::array_t<std::int64_t> places({users, k});
-  std::optional<py::array_t<double>> found_scores;
-  if (std::holds_alternative<Embeddings>(scores)) found_scores.emplace(places.request().shape);
+  std::optional<py::array_t<double>> best_scores;
+  if (std::holds_alternative<Embeddings>(scores)) best_scores.emplace(places.request().shape);
   std::atomic<Count> finished = 0;
   TopKRequest request{.scores = scores,
                       .k = k,
@@ -192,21 +192,21 @@ PyBest best_places(const OwnedScored& owned, Count k, std::optional<const OwnedL
                       .ties = rules.ties,
                       .nan = rules.nan,
                       .places = {places.mutable_data(), static_cast<std::size_t>(places.size())},
-                      .found_scores = {},
+                      .best_scores = {},
                       .threads = num_threads,
                       .isa = isa_of(isa),
                       .poll = polling(progress, finished),
                       .finished = &finished};
   if (exclude) request.exclude = (*exclude)->lists();
-  if (found_scores) {
-    request.found_scores = {found_scores->mutable_data(),
-                            static_cast<std::size_t>(found_scores->size())};
+  if (best_scores) {
+    request.best_scores = {best_scores->mutable_data(),
+                           static_cast<std::size_t>(best_scores->size())};
   }
   {
     const py::gil_scoped_release release;  // nothing below touches Python but the poll
     topk(request);
   }
-  return py::make_tuple(places, found_scores);
+  return py::make_tuple(places, best_scores);
 }
 
 }  // namespace
@@ -223,10 +223,10 @@ void bind_evaluate(py::module_& module) {
           "validate",
           [](const OwnedLists& self, const std::string& argument,
              const std::optional<py::array>& grades) {
-            const Effort effort{.threads = 1, .poll = &poll_signals};
-            validate_lists(self.lists(), argument, effort);
+            const Execution execution{.threads = 1, .poll = &poll_signals};
+            validate_lists(self.lists(), argument, execution);
             check_grades(grades, self.lists());
-            validate_grades(view<double>(grades, argument + ".grades"), self.lists(), effort);
+            validate_grades(view<double>(grades, argument + ".grades"), self.lists(), execution);
           },
           py::arg("argument"), py::arg("grades").noconvert(),
           "Raise InputError unless offsets, lengths, ids and grades are what they must be.");
@@ -235,8 +235,8 @@ void bind_evaluate(py::module_& module) {
                     const std::string&>(),
            py::arg("scores").noconvert(), py::arg("min_score"), py::arg("candidates"),
            py::arg("argument"), py::keep_alive<1, 4>());
-  py::class_<OwnedCandidates>(module, "Candidates",
-                              "Items of each user with their scores; see exactk/scores.hpp.")
+  py::class_<OwnedSparseScores>(module, "SparseScores",
+                                "Items of each user with their scores; see exactk/scores.hpp.")
       .def(py::init<const OwnedLists&, py::array, std::optional<double>, const std::string&>(),
            py::arg("items"), py::arg("scores").noconvert(), py::arg("min_score"),
            py::arg("argument"), py::keep_alive<1, 2>());
@@ -255,7 +255,7 @@ void bind_evaluate(py::module_& module) {
       "Where the k best items of each user stand, best first, then -1: users x k. Of a matrix, "
       "their columns; of candidates, their places in the arrays; of embeddings, their rows, and "
       "with these their scores, then NaN.");
-  py::class_<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under settled rules.")
+  py::class_<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under resolved rules.")
       .def(py::init(
                [](std::string metric, std::optional<Count> cutoff, double parameter, Rules rules) {
                  return PlannedValue{.metric = std::move(metric),

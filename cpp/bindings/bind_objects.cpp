@@ -10,7 +10,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
-#include "owned_keys.hpp"
+#include "owned_vocabulary.hpp"
 
 namespace exactk::bindings {
 namespace {
@@ -132,8 +132,8 @@ class IntegerItems {
 // while they are still in a near cache, hides where the table of keys is not.
 class Texts {
  public:
-  Texts(OwnedKeys& keys, bool as_bytes, std::string argument)
-      : keys_(keys), as_bytes_(as_bytes), argument_(std::move(argument)) {}
+  Texts(OwnedVocabulary& vocabulary, bool as_bytes, std::string argument)
+      : vocabulary_(vocabulary), as_bytes_(as_bytes), argument_(std::move(argument)) {}
 
   void take(py::handle item, Position at) {
     py::object holder;
@@ -142,39 +142,44 @@ class Texts {
       refuse(argument_, as_bytes_ ? "ids that are bytes" : "ids that are strings", item, at);
     held_.push_back(holder ? std::move(holder) : py::reinterpret_borrow<py::object>(item));
     texts_.push_back(*text);
-    if (texts_.size() >= kHeld) number_held();
+    if (texts_.size() >= kHeld) encode_held();
   }
-  Numbers finish() {
-    number_held();
-    return as_array(numbers_);
+  Codes finish() {
+    encode_held();
+    return as_array(codes_);
   }
 
  private:
   static constexpr std::size_t kHeld = std::size_t{1} << 13U;
 
-  void number_held() {
-    const std::size_t known = numbers_.size();
-    numbers_.resize(known + texts_.size());
-    const OwnedKeys::Extension extension(keys_);
-    const auto numbers = std::span(numbers_).subspan(known);
-    number_keys(keys_.to_extend(), ScatteredStrings{texts_}, numbers, attentive());
+  void encode_held() {
+    const std::size_t encoded = codes_.size();
+    codes_.resize(encoded + texts_.size());
+    const OwnedVocabulary::Extension extension(vocabulary_);
+    const auto codes = std::span(codes_).subspan(encoded);
+    encode(vocabulary_.to_extend(), ScatteredStrings{texts_}, codes, interruptible());
     texts_.clear();
     held_.clear();
   }
 
-  OwnedKeys& keys_;
+  OwnedVocabulary& vocabulary_;
   bool as_bytes_;
   std::string argument_;
   std::vector<py::object> held_;
   std::vector<std::string_view> texts_;
-  std::vector<KeyNumber> numbers_;
+  std::vector<Code> codes_;
 };
+
+// A number as a float, or None if no float is equal to it.
+using ExactFloat = py::typing::Callable<std::optional<double>(py::object)>;
 
 // The numbers that a mapping has beside its items: grades or scores, as float64.
 class Values {
  public:
-  Values(std::string argument, std::string what)
-      : argument_(std::move(argument)), what_(std::move(what)) {}
+  Values(std::optional<ExactFloat> exact_float, std::string argument, std::string what)
+      : exact_float_(std::move(exact_float)),
+        argument_(std::move(argument)),
+        what_(std::move(what)) {}
 
   void take(py::handle value, Position at) { values_.push_back(exact(value, at)); }
   py::array_t<double> finish() {
@@ -193,7 +198,7 @@ class Values {
     } else if (PyBool_Check(value.ptr()) || !py::isinstance(value, real_)) {
       refuse(argument_, what_ + " that are numbers", value, at);
     }
-    const py::object number = exact_float_(value);
+    const py::object number = (*exact_float_)(value);
     if (!number.is_none()) return number.cast<double>();
     throw InputError({.argument = argument_,
                       .expected = what_ + " that float64 holds exactly",
@@ -202,10 +207,10 @@ class Values {
                       .position = at.position});
   }
 
+  std::optional<ExactFloat> exact_float_;
   std::string argument_;
   std::string what_;
   py::object real_ = py::module_::import("numbers").attr("Real");
-  py::object exact_float_ = py::module_::import("exactk._inputs.checks").attr("exact_float");
   std::vector<double> values_;
 };
 
@@ -249,12 +254,13 @@ using PyWalked = py::typing::Tuple<py::array_t<Offset>, Items, std::optional<py:
                                    std::optional<py::array_t<bool>>>;
 
 template <class Items>
-py::tuple walk(const py::list& rows, Items& items, bool valued, const std::string& argument,
-               const std::string& what) {
+py::tuple walk(const py::list& rows, Items& items, const std::optional<ExactFloat>& exact_float,
+               const std::string& argument, const std::string& what) {
+  const bool valued = exact_float.has_value();
   std::vector<Offset> indptr{0};
   std::vector<std::uint8_t> present;
   bool all_present = true;
-  Values values(argument, what);
+  Values values(exact_float, argument, what);
   Count total = 0;
   for (Count row = 0; row < std::ssize(rows); ++row) {
     const auto held = py::reinterpret_borrow<py::object>(rows[static_cast<std::size_t>(row)]);
@@ -290,22 +296,24 @@ py::tuple walk(const py::list& rows, Items& items, bool valued, const std::strin
   return py::make_tuple(offsets, items.finish(), numbers, flags);
 }
 
-PyWalked<py::array_t<std::int64_t>> integer_rows(const PyRows& rows, bool valued,
+PyWalked<py::array_t<std::int64_t>> integer_rows(const PyRows& rows,
+                                                 const std::optional<ExactFloat>& exact_float,
                                                  const std::string& argument,
                                                  const std::string& what) {
   IntegerItems items(argument);
-  return walk(rows, items, valued, argument, what);
+  return walk(rows, items, exact_float, argument, what);
 }
 
-PyWalked<Numbers> text_rows(OwnedKeys& keys, const PyRows& rows, bool as_bytes, bool valued,
-                            const std::string& argument, const std::string& what) {
-  Texts items(keys, as_bytes, argument);
-  return walk(rows, items, valued, argument, what);
+PyWalked<Codes> text_rows(OwnedVocabulary& vocabulary, const PyRows& rows, bool as_bytes,
+                          const std::optional<ExactFloat>& exact_float, const std::string& argument,
+                          const std::string& what) {
+  Texts items(vocabulary, as_bytes, argument);
+  return walk(rows, items, exact_float, argument, what);
 }
 
-Numbers number_texts(OwnedKeys& keys, const PyRows& column, bool as_bytes,
-                     const std::string& argument) {
-  Texts texts(keys, as_bytes, argument);
+Codes encode_texts(OwnedVocabulary& vocabulary, const PyRows& column, bool as_bytes,
+                   const std::string& argument) {
+  Texts texts(vocabulary, as_bytes, argument);
   const auto size = static_cast<Count>(column.size());
   const Count walked = walk_row(column, [&](py::handle text, py::handle, Count position) {
     texts.take(text, {.position = position});
@@ -319,14 +327,17 @@ Numbers number_texts(OwnedKeys& keys, const PyRows& column, bool as_bytes,
 }  // namespace
 
 void bind_objects(py::module_& module) {
-  module.def("integer_rows", &integer_rows, py::arg("rows"), py::arg("valued"), py::arg("argument"),
-             py::arg("what"),
-             "Of rows of integers: (indptr, items, values or None, present or None).");
-  module.def("text_rows", &text_rows, py::arg("keys"), py::arg("rows"), py::arg("as_bytes"),
-             py::arg("valued"), py::arg("argument"), py::arg("what"),
-             "The same of rows of strings or bytes, whose items become numbers of keys.");
-  module.def("number_texts", &number_texts, py::arg("keys"), py::arg("column"), py::arg("as_bytes"),
-             py::arg("argument"), "The number of each string, or bytes, of a list.");
+  module.def("integer_rows", &integer_rows, py::arg("rows"), py::arg("exact_float"),
+             py::arg("argument"), py::arg("what"),
+             "Of rows of integers: (indptr, items, values or None, present or None). With "
+             "exact_float, which "
+             "makes floats of other numbers, each row maps its items to values.");
+  module.def("text_rows", &text_rows, py::arg("vocabulary"), py::arg("rows"), py::arg("as_bytes"),
+             py::arg("exact_float"), py::arg("argument"), py::arg("what"),
+             "The same of rows of strings or bytes, whose items become codes.");
+  module.def("encode_texts", &encode_texts, py::arg("vocabulary"), py::arg("column"),
+             py::arg("as_bytes"), py::arg("argument"),
+             "The code of each string, or bytes, of a list.");
 }
 
 }  // namespace exactk::bindings

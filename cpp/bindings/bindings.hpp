@@ -24,13 +24,13 @@ class TypeFault : public InputError {
 // Lets Python's signal handlers run, and ends the call if one of them raises.
 void poll_signals();
 
-void bind_errors();
+void bind_errors(py::module_& module);
 void bind_build(py::module_& module);
 void bind_conventions(py::module_& module);
 void bind_metrics(py::module_& module);
 void bind_evaluate(py::module_& module);
 void bind_files(py::module_& module);
-void bind_keys(py::module_& module);
+void bind_vocabulary(py::module_& module);
 void bind_objects(py::module_& module);
 void bind_arrow(py::module_& module);
 

@@ -1,3 +1,5 @@
+#include <pybind11/gil_safe_call_once.h>
+
 #include <exception>
 
 #include "bindings.hpp"
@@ -5,32 +7,53 @@
 namespace exactk::bindings {
 namespace {
 
-py::object optional_place(std::int64_t place) {
-  return place < 0 ? py::object(py::none()) : py::object(py::int_(place));
+// Python's classes, which it hands over when it is imported: the core imports none of its modules.
+struct ErrorTypes {
+  py::object input;
+  py::object input_type;
+  py::object capacity;
+};
+
+PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<ErrorTypes> error_types;
+bool registered = false;  // under the GIL
+
+void register_errors(const py::type& input, const py::type& input_type, const py::type& capacity) {
+  error_types.call_once_and_store_result([&] { return ErrorTypes{input, input_type, capacity}; });
+  registered = true;
 }
 
-// Raises exactk.<type> with the fault's coordinates as attributes.
-void raise(const char* type, const Error& error) {
+py::object optional_number(std::int64_t number) {
+  return number < 0 ? py::object(py::none()) : py::object(py::int_(number));
+}
+
+// Raises the class with the fault's coordinates as attributes.
+void raise(py::object ErrorTypes::* type, const Error& error) {
+  if (!registered) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+    return;
+  }
   const Fault& fault = error.fault();
-  const py::object exception_type = py::module_::import("exactk._errors").attr(type);
+  const py::object& exception_type = error_types.get_stored().*type;
   const py::object exception =
-      exception_type(error.what(), fault.argument, optional_place(fault.row),
-                     optional_place(fault.position), fault.count);
+      exception_type(error.what(), fault.argument, optional_number(fault.row),
+                     optional_number(fault.position), fault.count);
   PyErr_SetObject(exception_type.ptr(), exception.ptr());
 }
 
 }  // namespace
 
-void bind_errors() {
+void bind_errors(py::module_& module) {
+  module.def("register_errors", &register_errors, py::arg("input"), py::arg("input_type"),
+             py::arg("capacity"), "Say which classes the core raises. The first call counts.");
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const TypeFault& error) {
-      raise("InputTypeError", error);
+      raise(&ErrorTypes::input_type, error);
     } catch (const InputError& error) {
-      raise("InputError", error);
+      raise(&ErrorTypes::input, error);
     } catch (const CapacityError& error) {
-      raise("CapacityError", error);
+      raise(&ErrorTypes::capacity, error);
     }
   });
 }

@@ -130,10 +130,10 @@ class OwnedScores {
 };
 
 // Holds the scores that `candidates` looks at. The items are held by whoever made this.
-class OwnedCandidates {
+class OwnedSparseScores {
  public:
-  OwnedCandidates(const OwnedLists& items, py::array scores, std::optional<double> min_score,
-                  const std::string& argument)
+  OwnedSparseScores(const OwnedLists& items, py::array scores, std::optional<double> min_score,
+                    const std::string& argument)
       : scores_(std::move(scores)) {
     check_dimensions(scores_, 1, argument + ".scores");
     candidates_ = {.items = items.lists(),
@@ -150,14 +150,14 @@ class OwnedCandidates {
                         .found = std::to_string(candidates_.size)});
     }
   }
-  OwnedCandidates(const OwnedCandidates&) = delete;
-  OwnedCandidates& operator=(const OwnedCandidates&) = delete;
+  OwnedSparseScores(const OwnedSparseScores&) = delete;
+  OwnedSparseScores& operator=(const OwnedSparseScores&) = delete;
 
-  [[nodiscard]] const CandidateScores& candidates() const noexcept { return candidates_; }
+  [[nodiscard]] const SparseScores& candidates() const noexcept { return candidates_; }
 
  private:
   py::array scores_;
-  CandidateScores candidates_;
+  SparseScores candidates_;
 };
 
 // Rows of numbers side by side, of one kind of array or of numbers one below the other.
@@ -249,8 +249,8 @@ template <>
 struct type_caster<exactk::bindings::OwnedScores>
     : ConstructedCaster<exactk::bindings::OwnedScores> {};
 template <>
-struct type_caster<exactk::bindings::OwnedCandidates>
-    : ConstructedCaster<exactk::bindings::OwnedCandidates> {};
+struct type_caster<exactk::bindings::OwnedSparseScores>
+    : ConstructedCaster<exactk::bindings::OwnedSparseScores> {};
 template <>
 struct type_caster<exactk::bindings::OwnedEmbeddings>
     : ConstructedCaster<exactk::bindings::OwnedEmbeddings> {};

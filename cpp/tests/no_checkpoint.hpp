@@ -1,7 +1,7 @@
 // What loops that need not stop for breath are given.
 #pragma once
 
-#include "checkpoint.hpp"
+#include "base/checkpoint.hpp"
 
 namespace exactk {
 

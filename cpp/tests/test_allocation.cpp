@@ -206,7 +206,7 @@ TEST_CASE("F24: an allocation that fails ends a search of the best embeddings, a
                       .k = 2,
                       .exclude = {},
                       .places = places,
-                      .found_scores = scores};
+                      .best_scores = scores};
   topk(request);
   const std::vector<std::int64_t> expected = places;
   for (const int threads : {1, 3}) {

@@ -3,8 +3,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "discounts.hpp"
 #include "no_checkpoint.hpp"
+#include "numeric/discounts.hpp"
 
 namespace exactk {
 namespace {

@@ -24,7 +24,7 @@
 #include "exactk/error.hpp"
 #include "exactk/evaluate.hpp"
 #include "exactk/topk.hpp"
-#include "rank/half.hpp"
+#include "numeric/half.hpp"
 #include "request.hpp"
 #include "sparse_items.hpp"
 
@@ -289,7 +289,7 @@ Best best_of(const Embeddings& embeddings, const Question& question = {}, int th
                       .exclude = {},
                       .ties = question.ties,
                       .places = best.places,
-                      .found_scores = scores,
+                      .best_scores = scores,
                       .threads = threads,
                       .isa = isa_of("")};
   if (question.exclude) request.exclude = question.exclude->view();
@@ -576,7 +576,7 @@ TEST_CASE("F25: a poll that throws ends the call, however long each product take
                                .k = 1,
                                .exclude = {},
                                .places = places,
-                               .found_scores = scores,
+                               .best_scores = scores,
                                .threads = threads,
                                .poll = poll}),
                          "enough", std::runtime_error);

@@ -39,15 +39,15 @@ Input golden() {
   return {.truth = std::move(truth), .predictions = std::move(predictions)};
 }
 
-struct Wanted {
+struct ScreeningRequest {
   PlannedValue value;
   std::vector<double> users;  // u1 to u5
   double mean;
 };
 
-void check_golden(const std::vector<Wanted>& wanted) {
+void check_golden(const std::vector<ScreeningRequest>& wanted) {
   Input input = golden();
-  for (const Wanted& one : wanted) input.values.push_back(one.value);
+  for (const ScreeningRequest& one : wanted) input.values.push_back(one.value);
   const auto table = input.table();
   const Result result = input.run();
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "dispatch.hpp"
-#include "exact_sum.hpp"
+#include "kernels/dispatch.hpp"
+#include "numeric/exact_sum.hpp"
 #include "support.hpp"
 
 namespace exactk {

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "exactk/evaluate.hpp"
-#include "parallel.hpp"
 #include "request.hpp"
 #include "sparse_items.hpp"
 

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "judge.hpp"
-#include "ladder.hpp"
+#include "judge/cutoff_set.hpp"
+#include "judge/judge.hpp"
 #include "metrics/metric.hpp"
 #include "no_checkpoint.hpp"
 
@@ -23,7 +23,7 @@ using Counts = std::vector<Count>;
 constexpr std::uint64_t kAnyId = ~std::uint64_t{0} >> 1U;  // the bits of ids of any size
 
 template <class ListId = std::int64_t>
-const Matches& match(GivenRanking& ranking, const Ids& truth, const std::vector<ListId>& list,
+const Matches& match(ListMatcher& ranking, const Ids& truth, const std::vector<ListId>& list,
                      const Ids& exclude = {}) {
   return ranking.match(std::span<const std::int64_t>(truth), std::span<const ListId>(list),
                        std::span<const std::int64_t>(exclude), no_checkpoint);
@@ -90,7 +90,7 @@ Matches searched(const Ids& truth, const Ids& list, const Ids& exclude) {
 }
 
 TEST_CASE("a list is matched against the truth") {
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   const Matches& matches = match(ranking, {4, 1, 9}, Ids{1, 2, 3, 4, 5});
   check_found(matches, {{1, 1, false}, {4, 0, false}});
   CHECK(matches.first_entry.empty());
@@ -103,7 +103,7 @@ TEST_CASE("a list is matched against the truth") {
 }
 
 TEST_CASE("excluded items leave the list and later ones move up") {
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   const Matches& matches = match(ranking, {4, 2, 7}, Ids{1, 2, 3, 4, 5}, {1, 2, 8, 7});
   check_found(matches, {{2, 0, false}});
   CHECK(matches.list_length == 3);
@@ -112,7 +112,7 @@ TEST_CASE("excluded items leave the list and later ones move up") {
 }
 
 TEST_CASE("repeats in a list keep their places and are marked") {
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   const Matches& matches = match(ranking, {3}, Ids{5, 3, 5, 3, 3, 6, 6}, {6});
   check_found(matches, {{2, 0, false}, {4, 0, true}, {5, 0, true}});
   CHECK(matches.list_duplicates == 4);  // an excluded item's repeat among them
@@ -122,7 +122,7 @@ TEST_CASE("repeats in a list keep their places and are marked") {
 }
 
 TEST_CASE("repeats in the truth point to the first entry of the item") {
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   const Matches& matches = match(ranking, {3, 8, 3, 8, 3}, Ids{8, 3}, {8});
   check_found(matches, {{1, 0, false}});
   CHECK(matches.first_entry == Counts{0, 1, 0, 1, 0});
@@ -132,7 +132,7 @@ TEST_CASE("repeats in the truth point to the first entry of the item") {
 }
 
 TEST_CASE("empty lists match nothing") {
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   check_equal(match(ranking, {}, Ids{}), Matches{});
   check_equal(match(ranking, {}, Ids{1, 2}, {2}), searched({}, {1, 2}, {2}));
   check_equal(match(ranking, {1, 2}, Ids{}, {2}), searched({1, 2}, {}, {2}));
@@ -141,7 +141,7 @@ TEST_CASE("empty lists match nothing") {
 TEST_CASE("ids are compared in full, up to 2^63 - 1 and in every type") {
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kPower32 = std::int64_t{1} << 32U;
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   const Ids truth = {kLast, 0, kPower32, kLast - 1};
 
   SUBCASE("int64") {
@@ -169,7 +169,7 @@ void forget_entries(Matches& matches) {
 // Users of changing size, each matched as if it were the first.
 void check_many_users(std::uint64_t id_bits, bool entries, std::uint64_t factor) {
   std::mt19937_64 random(1);
-  GivenRanking ranking(id_bits, entries);
+  ListMatcher ranking(id_bits, entries);
   const auto draw = [&](std::size_t most, std::uint64_t catalogue) {
     Ids ids(random() % (most + 1));
     for (std::int64_t& id : ids) id = static_cast<std::int64_t>(random() % catalogue * factor);
@@ -211,7 +211,7 @@ TEST_CASE("lists far longer than a chunk, with repeats, excluded items and hits 
     for (std::int64_t i = 0; i < 200000; ++i) list.push_back(i);
     list[65536] = 7;  // the first of the second chunk
     list[199999] = 65535;
-    GivenRanking ranking(id_bits, true);
+    ListMatcher ranking(id_bits, true);
     const Matches& matches = match(ranking, {150000, 7, 3}, list, {0, 100000, 3});
     check_found(matches, {{6, 1, false}, {65535, 1, true}, {149998, 0, false}});
     CHECK(matches.list_duplicates == 2);
@@ -223,7 +223,7 @@ TEST_CASE("lists far longer than a chunk, with repeats, excluded items and hits 
 }
 
 TEST_CASE("a list of nothing but repeats is settled in time that grows with its length alone") {
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   const Ids list(1 << 20U, 5);  // by looks at all that stands higher: 2^39 comparisons
   const Matches& matches = match(ranking, {5}, list);
   CHECK(matches.list_duplicates == (1 << 20U) - 1);
@@ -231,7 +231,7 @@ TEST_CASE("a list of nothing but repeats is settled in time that grows with its 
 }
 
 TEST_CASE("a checkpoint is passed within a long list, and the next user is matched afresh") {
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   const Ids list(200000, 5);
   const auto interrupted = [&] {
     ranking.match(std::span<const std::int64_t>(), std::span<const std::int64_t>(list), {},
@@ -242,7 +242,7 @@ TEST_CASE("a checkpoint is passed within a long list, and the next user is match
 }
 
 TEST_CASE("nothing of a user is seen in the next") {
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   for (int user = 0; user < 1000; ++user) {
     match(ranking, {1, 2, 3}, Ids{1, 2, 3}, {4});
     const Matches& matches = match(ranking, {4}, Ids{1, 2, 3, 4});
@@ -253,7 +253,7 @@ TEST_CASE("nothing of a user is seen in the next") {
 }
 
 TEST_CASE("F19: ids that share their low or their high bits are told apart") {
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   for (const unsigned shift : {0U, 20U, 40U}) {
     CAPTURE(shift);
     Ids list(20000);
@@ -275,11 +275,11 @@ struct Judged {
 // Owns what the HitRow points to, so that it outlives the judge.
 Judged judge(const Rules& rules, const Ids& truth, const Ids& list,
              const std::vector<double>& grades = {}, const Ids& exclude = {}) {
-  GivenRanking ranking(kAnyId, true);
+  ListMatcher ranking(kAnyId, true);
   Judge judge;
-  Rows rows;
-  const HitRow& row = judge.judge(Lens(rules, true), match(ranking, truth, list, exclude), grades,
-                                  rows, no_checkpoint);
+  HitRows rows;
+  const HitRow& row = judge.judge(JudgingRules(rules, true), match(ranking, truth, list, exclude),
+                                  grades, rows, no_checkpoint);
   return {.hits = {row.judged.begin(), row.judged.end()},
           .ideal = {row.ideal.begin(), row.ideal.end()},
           .row = row};
@@ -376,28 +376,28 @@ TEST_CASE("gains follow the rules") {
 TEST_CASE("the exponential gain is exact for whole grades and bounded for all") {
   Rules rules;
   rules.gain = Gain::exp2;
-  const Lens lens(rules, true);
-  CHECK(lens.gain_of(0) == 0);
-  CHECK(lens.gain_of(1) == 1);
-  CHECK(lens.gain_of(10) == 1023);
-  CHECK(lens.gain_of(53) == 0x1.fffffffffffffp+52);
-  CHECK(lens.gain_of(256) == 0x1p256);
-  CHECK(lens.gain_of(0.5) == doctest::Approx(0.41421356237309505).epsilon(1e-15));
-  CHECK(lens.gain_of(1e308) == 0x1p256);  // refused before, but nothing may overflow
-  CHECK(lens.gain_of(-5) == 0);
+  const JudgingRules judging(rules, true);
+  CHECK(judging.gain_of(0) == 0);
+  CHECK(judging.gain_of(1) == 1);
+  CHECK(judging.gain_of(10) == 1023);
+  CHECK(judging.gain_of(53) == 0x1.fffffffffffffp+52);
+  CHECK(judging.gain_of(256) == 0x1p256);
+  CHECK(judging.gain_of(0.5) == doctest::Approx(0.41421356237309505).epsilon(1e-15));
+  CHECK(judging.gain_of(1e308) == 0x1p256);  // refused before, but nothing may overflow
+  CHECK(judging.gain_of(-5) == 0);
 }
 
 TEST_CASE("a gain table is read within its bounds whatever the grade") {
   Rules rules;
   rules.gain = Gain::table;
   rules.gain_table = {1, 2};
-  const Lens lens(rules, true);
-  CHECK(lens.gain_of(0) == 1);
-  CHECK(lens.gain_of(1) == 2);
-  CHECK(lens.gain_of(2) == 0);
-  CHECK(lens.gain_of(-1) == 0);
-  CHECK(lens.gain_of(std::numeric_limits<double>::infinity()) == 0);
-  CHECK(lens.gain_of(std::numeric_limits<double>::quiet_NaN()) == 0);
+  const JudgingRules judging(rules, true);
+  CHECK(judging.gain_of(0) == 1);
+  CHECK(judging.gain_of(1) == 2);
+  CHECK(judging.gain_of(2) == 0);
+  CHECK(judging.gain_of(-1) == 0);
+  CHECK(judging.gain_of(std::numeric_limits<double>::infinity()) == 0);
+  CHECK(judging.gain_of(std::numeric_limits<double>::quiet_NaN()) == 0);
 }
 
 TEST_CASE("repeats in the list are no hits under first, and hits under count") {
@@ -460,22 +460,23 @@ TEST_CASE("an excluded relevant item stays in the truth") {
   CHECK(judged.row.recommended == 2);
 }
 
-TEST_CASE("one judge serves users and lenses in turn") {
-  GivenRanking ranking(kAnyId, true);
+TEST_CASE("one judge serves users and judging rules in turn") {
+  ListMatcher ranking(kAnyId, true);
   Judge judge;
   Rules graded;
   graded.min_grade = 2;
   const std::vector<double> grades = {1, 2, 3};
   for (int i = 0; i < 3; ++i) {
     const Matches& matches = match(ranking, {1, 2, 3}, Ids{3, 2, 1});
-    Rows rows;
-    HitRow row = judge.judge(Lens(Rules{}, true), matches, grades, rows, no_checkpoint);
+    HitRows rows;
+    HitRow row = judge.judge(JudgingRules(Rules{}, true), matches, grades, rows, no_checkpoint);
     CHECK(row.relevant == 3);
     CHECK(row.ideal.size() == 3);
-    row = judge.judge(Lens(graded, true), matches, grades, rows, no_checkpoint);
+    row = judge.judge(JudgingRules(graded, true), matches, grades, rows, no_checkpoint);
     CHECK(row.relevant == 2);
     CHECK(row.ideal.size() == 2);
-    row = judge.judge(Lens(graded, true), match(ranking, {}, Ids{5}), {}, rows, no_checkpoint);
+    row = judge.judge(JudgingRules(graded, true), match(ranking, {}, Ids{5}), {}, rows,
+                      no_checkpoint);
     CHECK(row.relevant == 0);
     CHECK(row.unit_gains);
     CHECK(row.judged.empty());
@@ -492,7 +493,7 @@ TEST_CASE("one judge serves users and lenses in turn") {
   }
 }
 
-TEST_CASE("a ladder counts down to each cutoff") {
+TEST_CASE("a cutoff_set counts down to each cutoff") {
   std::vector<Hit> hits;
   for (const Count rank : {1, 3, 5, 1024, 1025, 5000, 5001}) {
     const bool relevant = rank != 3;
@@ -500,9 +501,9 @@ TEST_CASE("a ladder counts down to each cutoff") {
   }
   HitRow row;
   row.judged = hits;
-  const Ladder ladder({1, 4, 1024, 5000, kNoCutoff});
+  const CutoffSet cutoff_set({1, 4, 1024, 5000, kNoCutoff});
   std::vector<Reached> reached(5, Reached{.judged = 9, .hits = 9});
-  ladder.fill(row, reached, no_checkpoint);
+  cutoff_set.fill(row, reached, no_checkpoint);
   const std::vector<Count> judged = {1, 2, 4, 6, 7};
   for (std::size_t i = 0; i < reached.size(); ++i) {
     CAPTURE(i);
@@ -527,36 +528,36 @@ TEST_CASE("what is known at a cutoff") {
   }
 }
 
-TEST_CASE("lenses are equal where they judge alike") {
+TEST_CASE("judging rules are equal where they judge alike") {
   Rules one;
   Rules other;
   other.average = Average::micro;
   other.precision_over = Over::list;
   other.discount = Discount::log2_floored;
   other.gain_table = {1, 2, 3};  // of no effect beside another gain
-  CHECK(Lens(one, true) == Lens(other, true));
+  CHECK(JudgingRules(one, true) == JudgingRules(other, true));
   other.gain = Gain::table;
-  CHECK_FALSE(Lens(one, true) == Lens(other, true));
+  CHECK_FALSE(JudgingRules(one, true) == JudgingRules(other, true));
   one.duplicate_truth = Duplicates::max;
-  CHECK_FALSE(Lens(one, true) == Lens(Rules{}, true));
+  CHECK_FALSE(JudgingRules(one, true) == JudgingRules(Rules{}, true));
   one = {};
   one.min_grade = 1;
-  CHECK_FALSE(Lens(one, true) == Lens(Rules{}, true));
+  CHECK_FALSE(JudgingRules(one, true) == JudgingRules(Rules{}, true));
   one = {};
   one.duplicate_items = Duplicates::first;
-  CHECK_FALSE(Lens(one, true) == Lens(Rules{}, true));
-  CHECK_FALSE(Lens(one, true).judges_as(Lens(Rules{}, true)));
+  CHECK_FALSE(JudgingRules(one, true) == JudgingRules(Rules{}, true));
+  CHECK_FALSE(JudgingRules(one, true).judges_as(JudgingRules(Rules{}, true)));
 }
 
-TEST_CASE("without a use of gains a lens is binary, and judges as one with gains does") {
+TEST_CASE("judging rules without gains are binary, and judge as those with gains do") {
   Rules rules;
   rules.gain = Gain::table;
   rules.gain_table = {0, 7};
-  const Lens lens(rules, false);
-  CHECK(lens.gain == Gain::binary);
-  CHECK(lens.gain_table.empty());
-  CHECK_FALSE(lens == Lens(rules, true));
-  CHECK(lens.judges_as(Lens(rules, true)));
+  const JudgingRules judging(rules, false);
+  CHECK(judging.gain == Gain::binary);
+  CHECK(judging.gain_table.empty());
+  CHECK_FALSE(judging == JudgingRules(rules, true));
+  CHECK(judging.judges_as(JudgingRules(rules, true)));
 }
 
 }  // namespace

@@ -15,10 +15,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "dispatch.hpp"
+#include "evaluate/policies.hpp"
 #include "exactk/error.hpp"
-#include "policy.hpp"
-#include "rank/key_order.hpp"
+#include "kernels/dispatch.hpp"
+#include "numeric/key_order.hpp"
 
 namespace exactk {
 namespace {

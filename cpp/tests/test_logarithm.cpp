@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "geometric.hpp"
-#include "logarithm.hpp"
-#include "policy.hpp"
+#include "evaluate/policies.hpp"
+#include "numeric/geometric_mean.hpp"
+#include "numeric/logarithm.hpp"
 
 namespace exactk {
 namespace {

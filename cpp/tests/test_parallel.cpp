@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace exactk {
 namespace {
@@ -218,9 +218,9 @@ TEST_CASE("a block is left at its next checkpoint when another fails or the call
   }
 }
 
-TEST_CASE("a timed checkpoint polls now and then, not each time") {
+TEST_CASE("a timed_checkpoint checkpoint polls now and then, not each time") {
   int polls = 0;
-  const Checkpoint checkpoint = timed([&] { ++polls; });
+  const Checkpoint checkpoint = timed_checkpoint([&] { ++polls; });
   for (int i = 0; i < 10; ++i) checkpoint();
   CHECK(polls <= 1);  // more only if ten calls took 20 ms
   CHECK(wait_until([&] {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/radix_sort.hpp"
 #include "no_checkpoint.hpp"
-#include "rank/key_order.hpp"
-#include "rank/radix_sort.hpp"
+#include "numeric/key_order.hpp"
 
 namespace exactk {
 namespace {

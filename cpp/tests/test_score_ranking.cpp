@@ -16,11 +16,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "dispatch.hpp"
 #include "exactk/error.hpp"
 #include "exactk/topk.hpp"
+#include "kernels/dispatch.hpp"
 #include "no_checkpoint.hpp"
-#include "rank/score_ranking.hpp"
+#include "rank/scores/score_ranking.hpp"
 #include "request.hpp"
 
 namespace exactk {
@@ -90,7 +90,7 @@ void check_row(const std::vector<Score>& row, const Row& exclude = {},
     many.push_back(static_cast<std::int64_t>(random() % (row.size() + 1)));
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
-    ScoreRanking ranking = make_score_ranking(matrix, kernels(isa));
+    AnyScoreRanker ranking = make_score_ranker(matrix, kernels(isa));
     std::visit(
         [&](auto& keys) {
           keys.start(0, exclude, no_checkpoint);
@@ -98,13 +98,13 @@ void check_row(const std::vector<Score>& row, const Row& exclude = {},
           for (const Ties ties : {Ties::lowest_id, Ties::highest_id}) {
             const Row expected = sorted(row, ties, exclude, min_score);
             for (const Count depth : {Count{1}, Count{10}, Count{100}, kNoCutoff}) {
-              const Ranked best = keys.best(depth, ties, no_checkpoint);
+              const RankedList best = keys.best(depth, ties, no_checkpoint);
               CHECK(best.length == std::ssize(expected));
               const auto size = static_cast<std::size_t>(std::min(depth, best.length));
               CHECK(std::ranges::equal(best.items, std::span(expected).first(size)));
             }
             for (const Row& items : {asked, many}) {
-              const Ranked ranked = keys.ranks_of(items, ties, no_checkpoint);
+              const RankedList ranked = keys.ranks_of(items, ties, no_checkpoint);
               CHECK(ranked.length == std::ssize(expected));
               Row found;
               Row ranks;
@@ -190,8 +190,8 @@ TEST_CASE("rows that are longer than what is held of them") {
   for (const std::size_t size : {70'000U, 200'000U}) {
     for (const auto& row : rows_of<float>(size)) {
       const ScoreMatrix matrix = matrix_of(row);
-      ScoreRanking ranking = make_score_ranking(matrix, kernels(isa_of("")));
-      auto& keys = std::get<KeyRanking<ScoreRow<float>>>(ranking);
+      AnyScoreRanker ranking = make_score_ranker(matrix, kernels(isa_of("")));
+      auto& keys = std::get<ScoreRanker<ScoreRow<float>>>(ranking);
       keys.start(0, {}, no_checkpoint);
       for (const Ties ties : {Ties::lowest_id, Ties::highest_id}) {
         const Row expected = sorted(row, ties, {}, {});
@@ -286,15 +286,15 @@ void check_after_each_other(std::size_t size, std::optional<double> min_score) {
   }
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
-    ScoreRanking any_ranking = make_score_ranking(matrix, kernels(isa));
-    auto& ranking = std::get<KeyRanking<ScoreRow<Score>>>(any_ranking);
+    AnyScoreRanker any_ranking = make_score_ranker(matrix, kernels(isa));
+    auto& ranking = std::get<ScoreRanker<ScoreRow<Score>>>(any_ranking);
     const auto check_user = [&](std::size_t user, std::size_t exclude, Count depth) {
       CAPTURE(user);
       CAPTURE(exclude);
       CAPTURE(depth);
       const Row& items = expected[user][exclude];
       ranking.start(static_cast<Count>(user), excludes[exclude], no_checkpoint);
-      const Ranked best = ranking.best(depth, Ties::lowest_id, no_checkpoint);
+      const RankedList best = ranking.best(depth, Ties::lowest_id, no_checkpoint);
       CHECK(best.length == std::ssize(items));
       const auto length = static_cast<std::size_t>(std::min(depth, best.length));
       CHECK(std::ranges::equal(best.items, std::span(items).first(length)));
@@ -338,8 +338,8 @@ TEST_CASE("a cutoff splits a tie where the next item has the same score") {
       }
       const ScoreMatrix matrix = matrix_of(row);
       for (const Count depth : {Count{0}, Count{10}, kNoCutoff}) {  // that is known before
-        ScoreRanking ranking = make_score_ranking(matrix, kernels(isa_of("")));
-        auto& keys = std::get<KeyRanking<ScoreRow<float>>>(ranking);
+        AnyScoreRanker ranking = make_score_ranker(matrix, kernels(isa_of("")));
+        auto& keys = std::get<ScoreRanker<ScoreRow<float>>>(ranking);
         keys.start(0, {}, no_checkpoint);
         keys.best(depth, Ties::highest_id, no_checkpoint);
         std::vector<bool> split;

@@ -12,8 +12,24 @@ except ImportError as error:  # pragma: no cover - a broken installation
 
 from exactk import reference
 from exactk._choose import Choice, choose
-from exactk._conventions import Convention, conventions
-from exactk._errors import (
+from exactk._engine.topk import TopK
+from exactk._evaluate import evaluate
+from exactk._functions import *  # noqa: F403 - one function a metric
+from exactk._functions import __all__ as _functions
+from exactk._inputs.batches import Batches
+from exactk._inputs.conversions import as_exclusions, as_predictions, as_rankings, as_truth
+from exactk._inputs.embeddings import Embeddings
+from exactk._inputs.model.lists import Exclusions, Rankings, Truth
+from exactk._inputs.model.scores import Scores
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.ratings import from_ratings
+from exactk._plan.conventions import Convention, conventions
+from exactk._plan.metric_strings import metrics
+from exactk._report.comparison import Comparison
+from exactk._report.merge import merge
+from exactk._report.report import Report
+from exactk._report.state import State
+from exactk._runtime.errors import (
     CapacityError,
     EvaluationWarning,
     ExactkError,
@@ -21,28 +37,8 @@ from exactk._errors import (
     InputTypeError,
     StateMismatchError,
 )
-from exactk._evaluate import evaluate
-from exactk._functions import *  # noqa: F403 - one function a metric
-from exactk._functions import __all__ as _functions
-from exactk._inputs import (
-    Batches,
-    Candidates,
-    Embeddings,
-    Exclude,
-    Rankings,
-    Scores,
-    Truth,
-    as_exclude,
-    as_predictions,
-    as_rankings,
-    as_truth,
-    from_ratings,
-)
-from exactk._metrics import metrics
-from exactk._report import Comparison, Report, merge
-from exactk._state import State
-from exactk._topk import TopK, neighbors, topk
-from exactk._versions import show_versions
+from exactk._runtime.versions import show_versions
+from exactk._topk import neighbors, topk
 
 if TYPE_CHECKING:
     from exactk._files import read
@@ -71,25 +67,25 @@ def __dir__() -> list[str]:
 
 __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry
     "Batches",
-    "Candidates",
     "CapacityError",
     "Choice",
     "Comparison",
     "Convention",
     "Embeddings",
     "EvaluationWarning",
-    "Exclude",
+    "Exclusions",
     "InputError",
     "InputTypeError",
     "ExactkError",
     "Rankings",
     "Report",
     "Scores",
+    "SparseScores",
     "State",
     "StateMismatchError",
     "TopK",
     "Truth",
-    "as_exclude",
+    "as_exclusions",
     "as_predictions",
     "as_rankings",
     "as_truth",
@@ -106,3 +102,8 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the r
     "topk",
     *_functions,
 ]
+
+for _class in (globals()[_name] for _name in __all__ if _name != "read"):
+    if isinstance(_class, type):
+        _class.__module__ = "exactk"  # what tracebacks, help and pickles call it by
+del _class

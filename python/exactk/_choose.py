@@ -10,10 +10,10 @@ from numbers import Real
 from types import MappingProxyType
 from typing import NamedTuple
 
-from exactk import _render
-from exactk._errors import input_error, type_error
-from exactk._metrics import plan
-from exactk._report import Report
+from exactk._plan.metric_strings import plan
+from exactk._report import display
+from exactk._report.report import Report
+from exactk._runtime.errors import input_error, type_error
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
@@ -73,7 +73,7 @@ class Choice:
             failed = [f"fails {constraint}: {value:.4f}" for constraint, value in option.failed.items()]
             rows.append([str(option), f"{option.value:.4f}", "; ".join(failed) or "satisfies all"])
         chosen = "no option satisfies all" if self.best is None else f"best: {self.best}"
-        return "\n".join([_render.text(["option", self.optimized, "constraints"], rows, numbers=False), chosen])
+        return "\n".join([display.text(["option", self.optimized, "constraints"], rows, numbers=False), chosen])
 
 
 def choose(

@@ -13,10 +13,8 @@ import typing_extensions
 __all__: list[str] = [
     "ArrowColumn",
     "ArrowTable",
-    "Candidates",
     "ConventionField",
     "Embeddings",
-    "Keys",
     "LineFault",
     "Lists",
     "MAX_CUTOFF",
@@ -26,17 +24,20 @@ __all__: list[str] = [
     "PlannedValue",
     "Rules",
     "Scores",
+    "SparseScores",
+    "Vocabulary",
     "built_with",
     "convention_fields",
+    "encode_texts",
     "evaluate",
-    "grouped",
+    "group_by_user",
     "integer_rows",
     "isas",
     "metric_table",
-    "moved",
-    "number_texts",
+    "order_by_user",
     "padded_lengths",
     "read_trec",
+    "register_errors",
     "text_rows",
     "topk",
 ]
@@ -140,7 +141,7 @@ class Scores:
         argument: str,
     ) -> None: ...
 
-class Candidates:
+class SparseScores:
     """
     Items of each user with their scores; see exactk/scores.hpp.
     """
@@ -172,7 +173,7 @@ class Embeddings:
 
 class PlannedValue:
     """
-    A metric at a cutoff under settled rules.
+    A metric at a cutoff under resolved rules.
     """
     def __init__(
         self,
@@ -195,35 +196,27 @@ class LineFault:
     @property
     def text(self) -> bytes: ...
 
-class Keys:
+class Vocabulary:
     """
-    Distinct keys, numbered as they come; see exactk/keys.hpp.
+    Distinct keys, and the code of each; see exactk/vocabulary.hpp.
     """
-    def __init__(self, integers: bool) -> None: ...
+    def __init__(self, of_integers: bool) -> None: ...
     def __len__(self) -> int: ...
-    def adopt(self, others: Keys, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
-        """
-        The number of each of the other keys; those that are not known get new ones.
-        """
     def as_integers(self) -> numpy.ndarray:
         """
-        The integers by number.
+        The integers by code.
         """
     def as_packed(self) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.uint8]]:
         """
-        The strings by number, as number_packed takes them.
+        The strings by code, as encode_packed takes them.
         """
-    def extended(self) -> Keys:
-        """
-        Keys that go on after these, which stay as they are.
-        """
-    def number_integers(
+    def encode_integers(
         self, column: numpy.ndarray, threads: typing.SupportsInt | typing.SupportsIndex, argument: str
     ) -> numpy.typing.NDArray[numpy.uint32]:
         """
-        The number of each integer; those that are not known get new ones.
+        The code of each integer; new ones are added.
         """
-    def number_packed(
+    def encode_packed(
         self,
         offsets: numpy.ndarray,
         bytes: numpy.ndarray,
@@ -231,14 +224,22 @@ class Keys:
         argument: str,
     ) -> numpy.typing.NDArray[numpy.uint32]:
         """
-        The number of each string, of which the i-th is bytes[offsets[i]:offsets[i + 1]].
+        The code of each string, of which the i-th is bytes[offsets[i]:offsets[i + 1]].
         """
-    def places_in_order(self) -> numpy.typing.NDArray[numpy.uint32]:
+    def extend(self, other: Vocabulary, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
         """
-        The place of each key among all of them in ascending order.
+        Add the keys of another vocabulary; return the code of each of them.
+        """
+    def fork(self) -> Vocabulary:
+        """
+        A vocabulary that continues after these keys, which must not be extended from then on.
+        """
+    def sorted_positions(self) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        The position of each key among all of them in ascending order.
         """
     @property
-    def integers(self) -> bool: ...
+    def of_integers(self) -> bool: ...
 
 class ArrowColumn:
     """
@@ -249,6 +250,12 @@ class ArrowColumn:
         """
         The values of each piece.
         """
+    def encode(
+        self, vocabulary: Vocabulary, threads: typing.SupportsInt | typing.SupportsIndex, argument: str
+    ) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        The code of each string; new ones are added.
+        """
     def lists(self, argument: str) -> tuple[numpy.typing.NDArray[numpy.int64], ArrowColumn]:
         """
         Where the list of each row begins, and the column of what all of them hold.
@@ -257,13 +264,7 @@ class ArrowColumn:
         """
         How many rows are null, and the first; -1 if none is.
         """
-    def number(
-        self, keys: Keys, threads: typing.SupportsInt | typing.SupportsIndex, argument: str
-    ) -> numpy.typing.NDArray[numpy.uint32]:
-        """
-        The number of each string among the keys; those that are not known get new ones.
-        """
-    def numbers(self, argument: str) -> list[numpy.ndarray]:
+    def values(self, argument: str) -> list[numpy.ndarray]:
         """
         The numbers of each piece, in place.
         """
@@ -272,7 +273,7 @@ class ArrowColumn:
     @property
     def type(self) -> str:
         """
-        Of what the rows hold; of a dictionary, its numbers.
+        The type of the rows; of a dictionary's rows, that of its codes.
         """
 
 class ArrowTable:
@@ -296,10 +297,17 @@ def convention_fields() -> list[ConventionField]:
     The fields whose value is one of a few names.
     """
 
+def encode_texts(
+    vocabulary: Vocabulary, column: list[typing.Any], as_bytes: bool, argument: str
+) -> numpy.typing.NDArray[numpy.uint32]:
+    """
+    The code of each string, or bytes, of a list.
+    """
+
 def evaluate(
     truth: Lists,
     grades: numpy.ndarray | None,
-    predictions: Lists | Scores | Candidates | Embeddings,
+    predictions: Lists | Scores | SparseScores | Embeddings,
     exclude: Lists | None,
     weights: numpy.ndarray | None,
     groups: numpy.ndarray | None,
@@ -319,15 +327,22 @@ def evaluate(
     Evaluate all values in one pass. Returns (sums of group x value, counts, per user).
     """
 
-def grouped(
-    numbers: numpy.ndarray, users: typing.SupportsInt | typing.SupportsIndex, ranks: numpy.ndarray | None, argument: str
-) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64] | None]:
+def group_by_user(
+    codes: numpy.ndarray,
+    users: typing.SupportsInt | typing.SupportsIndex,
+    columns: collections.abc.Sequence[numpy.ndarray],
+    threads: typing.SupportsInt | typing.SupportsIndex,
+    argument: str,
+) -> tuple[numpy.typing.NDArray[numpy.int64], list[numpy.ndarray] | None]:
     """
-    Where the rows of each user begin once they stand user by user, and which row then stands where; None if they stand so already.
+    Group rows by user: where those of each user begin, and the columns in that order; None if the rows are grouped already.
     """
 
 def integer_rows(
-    rows: list[typing.Any], valued: bool, argument: str, what: str
+    rows: list[typing.Any],
+    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
+    argument: str,
+    what: str,
 ) -> tuple[
     numpy.typing.NDArray[numpy.int64],
     numpy.typing.NDArray[numpy.int64],
@@ -335,7 +350,7 @@ def integer_rows(
     numpy.typing.NDArray[numpy.bool] | None,
 ]:
     """
-    Of rows of integers: (indptr, items, values or None, present or None).
+    Of rows of integers: (indptr, items, values or None, present or None). With exact_float, which makes floats of other numbers, each row maps its items to values.
     """
 
 def isas() -> list[str]:
@@ -348,22 +363,11 @@ def metric_table() -> list[MetricInfo]:
     All metrics, in the order in which they are listed.
     """
 
-def moved(
-    numbers: numpy.ndarray,
-    users: typing.SupportsInt | typing.SupportsIndex,
-    columns: collections.abc.Sequence[numpy.ndarray],
-    threads: typing.SupportsInt | typing.SupportsIndex,
-    argument: str,
-) -> tuple[numpy.typing.NDArray[numpy.int64], list[numpy.ndarray] | None]:
+def order_by_user(
+    codes: numpy.ndarray, users: typing.SupportsInt | typing.SupportsIndex, ranks: numpy.ndarray | None, argument: str
+) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64] | None]:
     """
-    Where the rows of each user begin once they stand user by user, and the columns so; None if they stand so already.
-    """
-
-def number_texts(
-    keys: Keys, column: list[typing.Any], as_bytes: bool, argument: str
-) -> numpy.typing.NDArray[numpy.uint32]:
-    """
-    The number of each string, or bytes, of a list.
+    Group rows by user: where those of each user begin, and the order of the rows; None if they are grouped already.
     """
 
 def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.int64] | None:
@@ -387,8 +391,18 @@ def read_trec(
     The columns of a file of TREC, "qrels" or "run" or either, whose bytes `read` returns part by part: offsets and bytes of queries and of documents, and numbers; or what is wrong with it.
     """
 
+def register_errors(input: type, input_type: type, capacity: type) -> None:
+    """
+    Say which classes the core raises. The first call counts.
+    """
+
 def text_rows(
-    keys: Keys, rows: list[typing.Any], as_bytes: bool, valued: bool, argument: str, what: str
+    vocabulary: Vocabulary,
+    rows: list[typing.Any],
+    as_bytes: bool,
+    exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
+    argument: str,
+    what: str,
 ) -> tuple[
     numpy.typing.NDArray[numpy.int64],
     numpy.typing.NDArray[numpy.uint32],
@@ -396,11 +410,11 @@ def text_rows(
     numpy.typing.NDArray[numpy.bool] | None,
 ]:
     """
-    The same of rows of strings or bytes, whose items become numbers of keys.
+    The same of rows of strings or bytes, whose items become codes.
     """
 
 def topk(
-    scores: Scores | Candidates | Embeddings,
+    scores: Scores | SparseScores | Embeddings,
     k: typing.SupportsInt | typing.SupportsIndex,
     exclude: Lists | None,
     ties: str,

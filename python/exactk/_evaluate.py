@@ -4,49 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from exactk import _core
-from exactk._blas import core_of
-from exactk._call import Outcome, Problem
-from exactk._isa import wanted_isa
-from exactk._metrics import core_rules
-from exactk._run import run
-from exactk._state import Sums
+from exactk._engine.core import core_engine
+from exactk._engine.pipeline import evaluate_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
-    from exactk._conventions import Convention
-    from exactk._progress import Tell
-    from exactk._report import Comparison, Report
-    from exactk._run import Options
-
-
-def core_engine(problem: Problem) -> Outcome:
-    """Have the C++ core evaluate."""
-    with core_of(problem.predictions, problem.candidates) as predictions:
-        sums, counts, per_user = _core.evaluate(
-            problem.truth.core,
-            problem.truth.grades,
-            predictions,
-            None if problem.exclude is None else problem.exclude.core,
-            problem.weights,
-            problem.groups,
-            problem.group_count,
-            [value.core for value in problem.values],
-            core_rules(problem.convention.rules("")),
-            problem.per_user,
-            problem.num_threads,
-            wanted_isa(),
-            problem.finished,
-        )
-    return Outcome([_sums(*one) for one in sums], dict(counts), per_user)
-
-
-def _sums(users: int, undefined: int, *sums_and_scales: bytes | int) -> Sums:
-    """Read the core's integers, which come as bytes."""
-    read = (int.from_bytes(one, "little", signed=True) if isinstance(one, bytes) else one for one in sums_and_scales)
-    return Sums(users, undefined, *read)
+    from exactk._engine.pipeline import Options
+    from exactk._plan.conventions import Convention
+    from exactk._report.comparison import Comparison
+    from exactk._report.report import Report
+    from exactk._runtime.progress import Tell
 
 
 # A mapping is an object too: the first that fits counts.
@@ -83,12 +52,12 @@ def evaluate(
     ----------
     truth : Truth, mapping, data frame, list of sequences, array, sparse matrix, ids and distances, or None
         The relevant items of each user; see `exactk.as_truth`. None if `predictions` is an iterator.
-    predictions : Rankings, Scores, Candidates, Embeddings, Batches, mapping, data frame, list, array, ids and distances, sparse matrix, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, mapping, data frame, list, array, ids and distances, sparse matrix, or iterator
         The items recommended to each user, best first, also as an index of nearest neighbours returns
         them (`exactk.as_rankings`), or with scores in a mapping or data frame (`exactk.as_predictions`), or, as a
         two-dimensional array of floats, the score of every item for
         each user (`exactk.Scores`), or, as a sparse array or matrix of SciPy, those of the items that may
-        be ranked (`exactk.Candidates`); or the vectors that scores are made of (`exactk.Embeddings`). A mapping
+        be ranked (`exactk.SparseScores`); or the vectors that scores are made of (`exactk.Embeddings`). A mapping
         from a system's name to its predictions evaluates several systems on the same truth. An iterator yields
         (truth, predictions) of one block of users after another. Where users have keys, in mappings and data
         frames, they are matched by key, in any order: a user of the truth who is not in the predictions is
@@ -100,9 +69,9 @@ def evaluate(
         ``@k`` the whole list counts. ``exactk.metrics`` has the names; the field's aliases are accepted.
     convention : Convention or str
         The choices behind the names; ``exactk.conventions`` has the presets.
-    exclude : Exclude, Truth, mapping, data frame, list of sequences, array, or sparse matrix, optional
+    exclude : Exclusions, Truth, mapping, data frame, list of sequences, array, or sparse matrix, optional
         Items that are taken out of each user's list before it is cut, such as training items; of
-        scores, items that are not ranked (`exactk.as_exclude`).
+        scores, items that are not ranked (`exactk.as_exclusions`).
     candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional
         Beside a matrix of scores, or embeddings, the only columns or items that may be ranked. A flat sequence of ids or a
         one-dimensional array is for all users; whatever has one row a user (as `exclude` takes it) is
@@ -126,7 +95,7 @@ def evaluate(
     user, item, score, rank, grade : str, optional
         What the columns of data frames are called, in all arguments alike; of the user also several, whose values
         together name one. Columns of usual names are found without (`exactk.as_truth`). Where frames differ in
-        this, `exactk.as_truth`, `exactk.as_predictions` and `exactk.as_exclude` take the names of one.
+        this, `exactk.as_truth`, `exactk.as_predictions` and `exactk.as_exclusions` take the names of one.
 
     Returns
     -------
@@ -143,7 +112,7 @@ def evaluate(
     -----
     EvaluationWarning
         If no user is evaluated; no item of the truth is in any list; relevant items are excluded, have no column in
-        the scores or are not among the candidates of a matrix or `exactk.Candidates`; or more than 1 % of the users have items of one score on both sides of a cutoff,
+        the scores or are not among the candidates of a matrix or `exactk.SparseScores`; or more than 1 % of the users have items of one score on both sides of a cutoff,
         where their ids or their order of input decide.
 
     Examples
@@ -163,7 +132,7 @@ def evaluate(
     >>> dict(zip(report.users.tolist(), report.per_user["recall@2"].tolist()))
     {'ann': 0.5, 'bob': 1.0, 'eve': 0.0}
     """
-    return run(
+    return evaluate_with(
         core_engine,
         truth,
         predictions,

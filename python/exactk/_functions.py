@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from exactk._errors import input_error, type_error
 from exactk._evaluate import evaluate
-from exactk._metrics import checked_cutoff, checked_parameter, metrics
+from exactk._plan.metric_strings import checked_cutoff, checked_parameter, metrics
+from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,8 +2,8 @@
 from __future__ import annotations
 from collections.abc import Callable, Mapping
 from exactk import _core
-from exactk._conventions import Convention
-from exactk._progress import Tell
+from exactk._plan.conventions import Convention
+from exactk._runtime.progress import Tell
 
 __all__ = [
     "precision_at_k",

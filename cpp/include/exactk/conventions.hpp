@@ -43,7 +43,7 @@ enum class NanScores : std::uint8_t { raise, last };
 // The min_grade that makes relevant what is above 0: the smallest positive double.
 inline constexpr double kAnyAboveZero = std::numeric_limits<double>::denorm_min();
 
-// How one value is to be computed: a convention with its overrides settled.
+// How one value is to be computed: a convention with its overrides applied.
 struct Rules {
   Over precision_over = Over::cutoff;
   Over recall_over = Over::relevant;

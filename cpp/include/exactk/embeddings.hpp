@@ -48,6 +48,6 @@ struct Embeddings {
 
 // Throws InputError unless the matrices are such that the rest can be looked at: their types,
 // sizes, min_score and the candidates.
-void validate_embeddings(const Embeddings& embeddings, const Effort& effort = {});
+void validate_embeddings(const Embeddings& embeddings, const Execution& execution = {});
 
 }  // namespace exactk

@@ -18,7 +18,7 @@
 
 namespace exactk {
 
-// One value to report: a metric at a cutoff under settled rules.
+// One value to report: a metric at a cutoff under resolved rules.
 struct PlannedValue {
   std::string metric;
   Count cutoff = kNoCutoff;
@@ -27,7 +27,7 @@ struct PlannedValue {
 };
 
 // What was recommended: lists, or scores to rank the items by.
-using Predictions = std::variant<Lists, ScoreMatrix, CandidateScores, Embeddings>;
+using Predictions = std::variant<Lists, ScoreMatrix, SparseScores, Embeddings>;
 
 // Whether only some items may be ranked, which the tally counts.
 [[nodiscard]] bool has_candidates(const Predictions& predictions) noexcept;

@@ -44,7 +44,7 @@ struct ScoreMatrix {
 
 // The score of the item at `offset` of the items lies at scores + offset * stride, in bytes. What
 // scores less than min_score is not recommended.
-struct CandidateScores {
+struct SparseScores {
   Lists items;  // in any order
   const std::byte* scores = nullptr;
   ScoreType type = ScoreType::float32;
@@ -56,11 +56,11 @@ struct CandidateScores {
 // Throws InputError unless there are so few users and items that they can be counted, min_score is
 // a number, and each row of the candidates has columns, in ascending order.
 void validate_scores(const ScoreMatrix& scores, const std::string& argument,
-                     const Effort& effort = {});
+                     const Execution& execution = {});
 
 // Throws InputError unless the items are valid lists of lengths that can be counted, each with a
 // score, and min_score is a number. Returns the bitwise "or" of the ids.
-std::uint64_t validate_scores(const CandidateScores& scores, const std::string& argument,
-                              const Effort& effort = {});
+std::uint64_t validate_scores(const SparseScores& scores, const std::string& argument,
+                              const Execution& execution = {});
 
 }  // namespace exactk

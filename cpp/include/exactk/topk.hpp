@@ -17,7 +17,7 @@
 namespace exactk {
 
 // Whatever has scores.
-using Scored = std::variant<ScoreMatrix, CandidateScores, Embeddings>;
+using Scored = std::variant<ScoreMatrix, SparseScores, Embeddings>;
 
 [[nodiscard]] Count users_of(const Scored& scores);
 
@@ -30,7 +30,7 @@ struct TopKRequest {
   // users x k: where the best items stand, best first, then -1. Of a matrix or of embeddings, the
   // numbers of the items; of candidates, their offsets in the arrays.
   std::span<std::int64_t> places;
-  std::span<double> found_scores = {};  // beside them, then NaN: of embeddings alone, else empty
+  std::span<double> best_scores = {};  // beside them, then NaN: of embeddings alone, else empty
   int threads = 1;
   Isa isa = Isa::scalar;
   std::function<void()> poll = [] {};      // called often by the calling thread; throws to cancel

@@ -24,13 +24,13 @@
 #include <span>
 #include <vector>
 
-#include "batch.hpp"
-#include "checkpoint.hpp"
-#include "discounts.hpp"
+#include "base/checkpoint.hpp"
 #include "exactk/conventions.hpp"
 #include "exactk/metrics.hpp"
-#include "hit_row.hpp"
+#include "judge/batch.hpp"
+#include "judge/hit_row.hpp"
 #include "metrics/denominators.hpp"
+#include "numeric/discounts.hpp"
 
 namespace exactk {
 
@@ -58,8 +58,8 @@ struct Task {
 struct Scores {
   explicit Scores(std::size_t cutoffs) : numerators(cutoffs), denominators(cutoffs) {}
 
-  Columns numerators;  // a column a cutoff
-  Columns denominators;
+  BatchColumns numerators;  // a column a cutoff
+  BatchColumns denominators;
   std::vector<double> so_far = {0};  // of one user's walk
 };
 

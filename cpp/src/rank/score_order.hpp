@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "rank/key_order.hpp"
+#include "numeric/key_order.hpp"
 
 namespace exactk {
 

@@ -8,13 +8,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from exactk import ExactkError, __version__
-from exactk._cli import demo, doctor, evaluate, listings, merge, topk
+from exactk._cli import doctor, evaluate, listings, merge, topk
 from exactk._cli.output import complain, say, warnings_as_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (evaluate, merge, topk, listings, demo, doctor)
+COMMANDS = (evaluate, merge, topk, listings, doctor)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

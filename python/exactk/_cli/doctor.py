@@ -9,9 +9,9 @@ import numpy as np
 import exactk
 from exactk._cli.arguments import add_command
 from exactk._cli.output import say
-from exactk._isa import isas, wanted_isa
-from exactk._threads import default_threads
-from exactk._versions import OPTIONAL, as_lines, facts, version_of
+from exactk._runtime.isa import isas, wanted_isa
+from exactk._runtime.threads import default_threads
+from exactk._runtime.versions import OPTIONAL, as_lines, facts, version_of
 
 if TYPE_CHECKING:
     import argparse

@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import exactk
-from exactk import _optional
 from exactk._cli import trec
 from exactk._cli.arguments import add_columns, add_command, add_result, read, written_file
 from exactk._cli.output import say, write
 from exactk._cli.result import as_text, below, check_user_table, user_table
 from exactk._cli.systems import names
-from exactk._conventions import as_convention
-from exactk._errors import input_error
-from exactk._metrics import plan
+from exactk._plan.conventions import as_convention
+from exactk._plan.metric_strings import plan
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     import argparse
@@ -120,4 +120,4 @@ def _metrics(
 
 
 def _progress(arguments: argparse.Namespace) -> bool:
-    return not arguments.no_progress and sys.stderr.isatty() and _optional.has("rich")
+    return not arguments.no_progress and sys.stderr.isatty() and optional.has("rich")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk import _render
 from exactk._cli.arguments import add_command
 from exactk._cli.output import say
-from exactk._conventions import FIELDS, SUMMARIES, as_convention, conventions, departures
-from exactk._metrics import metric_info, metrics
+from exactk._plan.conventions import FIELDS, SUMMARIES, as_convention, conventions, departures
+from exactk._plan.metric_strings import metric_info, metrics
+from exactk._report import display
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +47,7 @@ def _metric_text(name: str) -> str:
         bounds = info.parameter
         default = "which must be given" if bounds.standard is None else f"by default {bounds.standard:g}"
         rows["parameter"] = f"{bounds.name}, {bounds.low:g} to {bounds.high:g}, {default}"
-    return _render.text([info.name, ""], list(rows.items()), numbers=False) + "\n"
+    return display.text([info.name, ""], list(rows.items()), numbers=False) + "\n"
 
 
 def _conventions(arguments: argparse.Namespace) -> int:
@@ -68,4 +68,4 @@ def _conventions(arguments: argparse.Namespace) -> int:
 
 
 def _say_table(header: list[str], rows: list[list[str]]) -> None:
-    say(_render.text(header, rows, numbers=False) + "\n")
+    say(display.text(header, rows, numbers=False) + "\n")

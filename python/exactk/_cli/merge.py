@@ -7,7 +7,7 @@ import exactk
 from exactk._cli.arguments import add_command, add_result
 from exactk._cli.output import say, write
 from exactk._cli.result import as_text, below
-from exactk._errors import ExactkError, input_error
+from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
     import argparse

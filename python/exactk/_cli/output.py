@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from exactk import EvaluationWarning
-from exactk._render import printable
+from exactk._report.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import exactk
-from exactk import _optional
 from exactk._cli import trec
 from exactk._cli.output import complain
-from exactk._errors import input_error
-from exactk._metrics import plan
+from exactk._plan.metric_strings import plan
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,14 +65,14 @@ def check_user_table(path: Path) -> None:
     if path.suffix.lower() not in ENDINGS:
         raise input_error("--by-user", f"a file that ends in {', '.join(ENDINGS)}", repr(str(path)))
     if path.suffix.lower() == ".parquet":
-        _optional.require("pyarrow", "--by-user with a .parquet file", "arrow")
+        optional.require("pyarrow", "--by-user with a .parquet file", "arrow")
 
 
 def user_table(result: Result, path: Path) -> bytes:
     """Return each user's values as a file with the ending of this path holds them."""
     ending = path.suffix.lower()
     if ending == ".parquet":
-        return _optional.parquet(result.to_arrow("per_user"))
+        return optional.parquet(result.to_arrow("per_user"))
     if ending == ".csv":
         return result.to_csv("per_user").encode(errors="backslashreplace")
     rows = _rows(result)

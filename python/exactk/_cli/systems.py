@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from exactk._errors import input_error
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ def names(paths: Sequence[Path]) -> dict[str, Path]:
     if len(candidates) < len(paths):
         twice = next(path for path, count in Counter(paths).items() if count > 1)
         raise input_error("predictions", "each file once", f"{str(twice)!r} twice")
-    taken = Counter(name for own in candidates.values() for name in own)
-    return {next((name for name in own if taken[name] == 1), str(path)): path for path, own in candidates.items()}
+    reindex = Counter(name for own in candidates.values() for name in own)
+    return {next((name for name in own if reindex[name] == 1), str(path)): path for path, own in candidates.items()}
 
 
 def _names(path: Path) -> Iterator[str]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import exactk
-from exactk import _render
 from exactk._cli import trec
 from exactk._cli.arguments import add_columns, add_command, read, written_file
 from exactk._cli.output import say, write
 from exactk._cli.result import as_json
-from exactk._errors import input_error, type_error
+from exactk._report import display
+from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     import argparse
@@ -51,11 +51,11 @@ def add(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     scores = exactk.as_predictions(read(arguments, arguments.scores, "predictions"))
-    if not isinstance(scores, exactk.Candidates):
+    if not isinstance(scores, exactk.SparseScores):
         raise type_error("scores", "a score for each user and item", type(scores).__name__)
     exclude = arguments.exclude and read(arguments, arguments.exclude, "exclude")
     best = exactk.topk(scores, arguments.k, exclude)
-    users = np.arange(len(scores)) if scores.names is None else scores.names.array
+    users = np.arange(len(scores)) if scores.user_vocabulary is None else scores.user_vocabulary.array
     text = "".join(_FORMATS[arguments.format](_lists(users, best)))
     if arguments.output:
         write(arguments.output, text.encode(errors="backslashreplace"))
@@ -97,7 +97,7 @@ def _csv(lists: Iterable[_List]) -> Iterator[str]:
         for user, items, scores in lists
         for rank, (item, score) in enumerate(zip(items, scores, strict=True), 1)
     ]
-    yield _render.csv(dict(zip(("user", "item", "rank", "score"), zip(*rows, strict=True), strict=True)))
+    yield display.csv(dict(zip(("user", "item", "rank", "score"), zip(*rows, strict=True), strict=True)))
 
 
 def _json(lists: Iterable[_List]) -> Iterator[str]:

@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import exactk
-from exactk._render import printable
-from exactk._state import planned
+from exactk._report.display import printable
+from exactk._report.state import planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from exactk._metrics import Value
+    from exactk._plan.metric_strings import Value
 
 _GEOMETRIC = "average_precision(average=geometric)"
 

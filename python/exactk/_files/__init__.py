@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 import numpy as np
 
-from exactk._errors import input_error, placed, type_error
-from exactk._files import archive, made, trec
+from exactk._files import archive, results, trec
+from exactk._files.column_choice import COLUMNS, chosen
 from exactk._files.columnar import Ipc, Parquet
-from exactk._files.columns import COLUMNS, chosen
 from exactk._files.faults import File
 from exactk._files.json_lines import JsonLines
 from exactk._files.separated import Separated
 from exactk._files.source import Source, read_ahead
-from exactk._inputs import Batches
+from exactk._inputs.batches import Batches
+from exactk._runtime.errors import input_error, name_source, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Unpack
 
-    from exactk._files.columns import Asked
-    from exactk._inputs import Candidates, Exclude, Rankings, Truth
-    from exactk._inputs.roles import ColumnNames
+    from exactk._files.column_choice import Asked
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.model.lists import Exclusions, Rankings, Truth
+    from exactk._inputs.model.sparse_scores import SparseScores
 
 Role: TypeAlias = Literal["truth", "predictions", "exclude"]
 AnyPath: TypeAlias = "str | os.PathLike[str]"
@@ -35,13 +36,13 @@ def read(path: AnyPath, role: Literal["truth"], *, text_ids: bool = False, **col
 @overload
 def read(
     path: AnyPath, role: Literal["predictions"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
-) -> Rankings | Candidates | Batches: ...
+) -> Rankings | SparseScores | Batches: ...
 @overload
 def read(
     path: AnyPath, role: Literal["exclude"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
-) -> Exclude: ...
+) -> Exclusions: ...
 @overload
-def read(path: AnyPath, role: Role, *, text_ids: bool = False, **columns: Unpack[ColumnNames]) -> made.Read: ...
+def read(path: AnyPath, role: Role, *, text_ids: bool = False, **columns: Unpack[ColumnNames]) -> results.Read: ...
 def read(
     path: AnyPath,
     role: Role,
@@ -52,7 +53,7 @@ def read(
     score: str | None = None,
     rank: str | None = None,
     grade: str | None = None,
-) -> made.Read:
+) -> results.Read:
     r"""Read a file of judgments, rankings or training items, by its extension.
 
     Parameters
@@ -76,7 +77,7 @@ def read(
 
     Returns
     -------
-    Truth, Rankings, Candidates, Batches or Exclude
+    Truth, Rankings, SparseScores, Batches or Exclusions
         Predictions from a file of more than 256 MB (64 MB if it is compressed) are `exactk.Batches`, read when they
         are evaluated: if the rows of each user stand together, a few at a time.
 
@@ -93,7 +94,7 @@ def read(
     each, such as ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``.
 
     An archive ``.npz`` has the arrays ``indptr`` and ``items`` and may have ``grades``, ``scores`` and ``users``, as
-    `exactk.Truth` and `exactk.Candidates` take them, or is a matrix in CSR form that ``scipy.sparse.save_npz`` wrote.
+    `exactk.Truth` and `exactk.SparseScores` take them, or is a matrix in CSR form that ``scipy.sparse.save_npz`` wrote.
 
     Examples
     --------
@@ -120,11 +121,11 @@ def read(
     file = File(Path(path), role)
     if not isinstance(text_ids, (bool, np.bool_)):
         raise type_error("text_ids", "True or False", repr(text_ids))
-    with placed(str(file.path)):
+    with name_source(str(file.path)):
         return _read(file, asked, text_ids=bool(text_ids))
 
 
-def _read(file: File, asked: Asked, *, text_ids: bool) -> made.Read:
+def _read(file: File, asked: Asked, *, text_ids: bool) -> results.Read:
     path = file.path
     suffix = (Path(path.stem) if file.is_compressed else path).suffix.lower()
     if suffix in _OF_COLUMNS and not (file.is_compressed and suffix in _BINARY):
@@ -132,14 +133,14 @@ def _read(file: File, asked: Asked, *, text_ids: bool) -> made.Read:
         columns = chosen(source.names, asked, file)._replace(text_ids=text_ids)
         if file.role == "predictions" and source.is_large:
             return Batches.of_file(path, lambda: read_ahead(map(columns.settled, source.parts(columns))), asked)
-        return made.of_table(columns.settled(source.whole(columns)), file.role, asked)
+        return results.of_table(columns.settled(source.whole(columns)), file.role, asked)
     if asked:
         raise input_error(next(iter(asked)), "None beside a file whose columns have no names", "a name")
     if suffix == ".npz" and not file.is_compressed:
         if text_ids:
             raise input_error("text_ids", "False beside an archive of arrays", "True")
-        return made.of_arrays(archive.arrays(file), file.role)
-    return made.of_trec(trec.columns(file), file.role)
+        return results.of_arrays(archive.arrays(file), file.role)
+    return results.of_trec(trec.columns(file), file.role)
 
 
 _BINARY = {".parquet": Parquet, ".arrow": Ipc, ".feather": Ipc, ".ipc": Ipc}

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exactk import _optional
 from exactk._files.source import Source
+from exactk._runtime import optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exactk._files.columns import Chosen
+    from exactk._files.column_choice import Chosen
     from exactk._files.faults import File
 
 _ROWS = 1 << 20  # of a part: some 20 MB
@@ -35,12 +35,12 @@ class _Columnar(Source):
     @property
     def is_large(self) -> bool:
         """Whether all of its rows had better not be in memory together, and each has one item."""
-        types = _optional.arrow("a table").types
+        types = optional.arrow("a table").types
         return super().is_large and not any(types.is_nested(field.type) for _, field in self.fields)
 
     def whole(self, columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
-        arrow = _optional.arrow("a table")
+        arrow = optional.arrow("a table")
         fields = dict(self.fields)
         schema = arrow.schema([fields[name] for name in columns.all])
         return arrow.Table.from_batches([part.select(columns.all) for part in self.parts(columns)], schema)
@@ -63,7 +63,7 @@ class Parquet(_Columnar):
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
-        parquet = _optional.arrow_module("parquet", "a file of Parquet")
+        parquet = optional.arrow_module("parquet", "a file of Parquet")
         with _refusing(self.file, "Parquet"), parquet.ParquetFile(self.file.path, buffer_size=_READ_AT_ONCE) as opened:
             yield opened
 
@@ -86,7 +86,7 @@ class Ipc(_Columnar):
     @contextmanager
     def _opened(self, fields: list[int] | None) -> Iterator[tuple[Any, Iterator[Any]]]:
         """Open it to read these fields. It is not mapped, for then others could change what was checked."""
-        arrow = _optional.arrow("a file of Arrow IPC")
+        arrow = optional.arrow("a file of Arrow IPC")
         options = arrow.ipc.IpcReadOptions(included_fields=fields)
         with _refusing(self.file, "Arrow IPC"), arrow.OSFile(str(self.file.path)) as opened:
             if opened.read(6) == b"ARROW1":
@@ -109,5 +109,5 @@ def _checked(batch: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 
 def _refusing(file: File, expected: str) -> Any:  # noqa: ANN401 - a context manager
-    arrow = _optional.arrow(expected)
+    arrow = optional.arrow(expected)
     return file.refusing(expected, arrow.ArrowException, UnicodeDecodeError)  # the latter of a column's name

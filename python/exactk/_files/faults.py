@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from exactk._errors import ExactkError, InputError, input_error
+from exactk._runtime.errors import ExactkError, InputError, input_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

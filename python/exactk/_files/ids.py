@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exactk import _optional
+from exactk._runtime import optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ def integer_columns(parts: Iterable[Any], names: Sequence[str]) -> list[str]:
 
 def as_integers(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the rows with these columns as int64."""
-    arrow = _optional.arrow("CSV")
+    arrow = optional.arrow("CSV")
     for name in names:
         place = part.schema.get_field_index(name)
         part = part.set_column(place, name, part[name].cast(arrow.int64()))
@@ -47,7 +47,7 @@ def as_text(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow h
 
 def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return what integers, or lists of them, become as strings; None of others."""
-    arrow = _optional.arrow("ids as text")
+    arrow = optional.arrow("ids as text")
     types = arrow.types
     if types.is_integer(kind) or (types.is_dictionary(kind) and types.is_integer(kind.value_type)):
         return arrow.large_string()  # whose bytes may be more than 2^31
@@ -59,7 +59,7 @@ def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 
 def _are_integers(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
-    arrow, compute = _optional.arrow("CSV"), _optional.arrow_module("compute", "CSV")
+    arrow, compute = optional.arrow("CSV"), optional.arrow_module("compute", "CSV")
     try:
         written = column.cast(arrow.int64()).cast(column.type)
     except arrow.ArrowInvalid:

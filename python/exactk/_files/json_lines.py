@@ -6,14 +6,14 @@ import json
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from exactk import _optional
 from exactk._files.source import Source
 from exactk._files.text import BROKEN, numbered_lines, opened, opened_by_arrow
+from exactk._runtime import optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from exactk._files.columns import Chosen
+    from exactk._files.column_choice import Chosen
 
 _MAX_LINE = 1 << 24  # bytes: all of a user's list
 _LOOKED_AT = 1000  # lines, until each column has been seen with something in it
@@ -29,7 +29,7 @@ class Kind(NamedTuple):
     @property
     def arrow_type(self) -> Any:  # noqa: ANN401 - pyarrow has no types
         """What pyarrow calls it."""
-        arrow = _optional.arrow("JSON")
+        arrow = optional.arrow("JSON")
         one = {int: arrow.int64(), str: arrow.string(), float: arrow.float64()}[self.of]
         return arrow.list_(one) if self.in_lists else one
 
@@ -69,7 +69,7 @@ class JsonLines(Source):
 
     def whole(self, columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
-        arrow = _optional.arrow("JSON")
+        arrow = optional.arrow("JSON")
         kinds = self._kinds(columns)
         try:
             table = self._read(kinds)
@@ -82,7 +82,7 @@ class JsonLines(Source):
         return table
 
     def _read(self, kinds: Mapping[str, Kind]) -> Any:  # noqa: ANN401 - pyarrow has no types
-        arrow, reader = _optional.arrow("JSON"), _optional.arrow_module("json", "JSON")
+        arrow, reader = optional.arrow("JSON"), optional.arrow_module("json", "JSON")
         schema = arrow.schema([(name, kind.arrow_type) for name, kind in kinds.items()])
         options = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
         with opened_by_arrow(self.file) as stream:
@@ -130,10 +130,10 @@ class JsonLines(Source):
                         raise self.file.line_fault(f"{fault[0]} in the field {name}", fault[1], number, line)
 
     def _refusing(self) -> Any:  # noqa: ANN401 - a context manager
-        return self.file.refusing("JSON lines", _optional.arrow("JSON").ArrowException, *BROKEN)
+        return self.file.refusing("JSON lines", optional.arrow("JSON").ArrowException, *BROKEN)
 
 
 def _has_null(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
-    arrow = _optional.arrow("JSON")
+    arrow = optional.arrow("JSON")
     inner = column.combine_chunks().flatten() if arrow.types.is_list(column.type) else column
     return bool(column.null_count or inner.null_count)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 from typing import IO, TYPE_CHECKING, Any
 
-from exactk import _optional
 from exactk._files import ids
 from exactk._files.source import Source
 from exactk._files.text import BROKEN, MAX_LINE, numbered_lines, opened, opened_by_arrow
+from exactk._runtime import optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exactk._files.columns import Chosen
+    from exactk._files.column_choice import Chosen
     from exactk._files.faults import File
 
 
@@ -35,7 +35,7 @@ class Separated(Source):
 
     def whole(self, columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
-        table = _optional.arrow("CSV").Table.from_batches(self._parts(columns), _schema(columns))
+        table = optional.arrow("CSV").Table.from_batches(self._parts(columns), _schema(columns))
         return table if columns.text_ids else ids.settled(table, columns.ids)
 
     def parts(self, columns: Chosen) -> Iterator[Any]:
@@ -46,7 +46,7 @@ class Separated(Source):
 
     def _parts(self, columns: Chosen) -> Iterator[Any]:
         """Yield its rows, part by part, whose ids are strings. Raise InputError at the first line that is not right."""
-        arrow, compute = _optional.arrow("CSV"), _optional.arrow_module("compute", "CSV")
+        arrow, compute = optional.arrow("CSV"), optional.arrow_module("compute", "CSV")
         try:
             with opened_by_arrow(self.file) as stream, self._reader(stream, columns) as reader:
                 for part in reader:
@@ -61,7 +61,7 @@ class Separated(Source):
                 raise
 
     def _reader(self, stream: Any, columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
-        reader = _optional.arrow_module("csv", "CSV")
+        reader = optional.arrow_module("csv", "CSV")
         return reader.open_csv(
             stream,
             reader.ReadOptions(block_size=MAX_LINE),
@@ -73,7 +73,7 @@ class Separated(Source):
         )
 
     def _refusing(self) -> Any:  # noqa: ANN401 - a context manager
-        return self.file.refusing("CSV", _optional.arrow("CSV").ArrowException, csv.Error, *BROKEN)
+        return self.file.refusing("CSV", optional.arrow("CSV").ArrowException, csv.Error, *BROKEN)
 
     def _rows(self, stream: IO[bytes]) -> Iterator[tuple[int, bytes, list[str]]]:
         """Yield for each row the number and the text of its first line, and its fields."""
@@ -101,7 +101,7 @@ class Separated(Source):
 
 
 def _schema(columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
-    arrow = _optional.arrow("CSV")
+    arrow = optional.arrow("CSV")
     return arrow.schema(
         [(name, arrow.string()) for name in columns.ids] + [(name, arrow.float64()) for name in columns.numbers]
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from exactk._files.columns import Chosen
+    from exactk._files.column_choice import Chosen
     from exactk._files.faults import File
 
 _LARGE = 1 << 28  # bytes; perhaps four times as many once they are decompressed

@@ -6,7 +6,7 @@ import gzip
 import zlib
 from typing import IO, TYPE_CHECKING, Any
 
-from exactk import _optional
+from exactk._runtime import optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def opened(file: File) -> IO[bytes]:
 
 def opened_by_arrow(file: File) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the same for pyarrow, which decompresses without Python."""
-    return _optional.arrow("a file of text").input_stream(
+    return optional.arrow("a file of text").input_stream(
         str(file.path), compression="gzip" if file.is_compressed else None
     )
 

@@ -1,4 +1,4 @@
-"""Truth, predictions and exclude of one evaluation: rows of the same users, ids of the same items."""
+"""Alignment: truth, predictions and exclusions with rows of the same users and ids of the same items."""
 
 from __future__ import annotations
 
@@ -7,209 +7,212 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._errors import type_error
-from exactk._inputs.candidates import Candidates
-from exactk._inputs.canonical import Exclude, Lists, Rankings, Rows, Truth, taken
-from exactk._inputs.names import OF_ANOTHER_KIND, Names, names_of
+from exactk._inputs.keys.vocabulary import KIND_HINT, Vocabulary, vocabulary_of_labels
+from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Rows, Truth, reindex
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from exactk._errors import ExactkError
-    from exactk._inputs import Predictions
-    from exactk._inputs.names import Numbers
+    from exactk._inputs.checks import Codes
+    from exactk._inputs.model.predictions import Predictions
+    from exactk._runtime.errors import ExactkError
 
 
 @dataclass(frozen=True, eq=False)
-class Aligned:
-    """What is evaluated together. Users of the truth come first, in its order; others follow."""
+class AlignedInputs:
+    """The inputs of one evaluation. Users of the truth come first, in its order; others follow."""
 
     truth: Truth
     predictions: Predictions
-    exclude: Exclude | None
-    given: int  # how many users the truth was given with
-    items: Names | None = None  # if ids are not the caller's own
-    places: Numbers | None = None  # which of the names each id is, by name
-    whose: tuple[Names, Numbers] | None = None  # of some users: the names of all, and which of them each row has
+    exclude: Exclusions | None
+    truth_size: int  # users of the truth before others were added
+    items: Vocabulary | None = None  # of keyed items
+    item_order: Codes | None = None  # the id of each key of `items`, if ids ascend as the keys do
+    row_users: tuple[Vocabulary, Codes] | None = None  # where the rows are some users: all users, and those of the rows
 
     @property
-    def is_whole(self) -> bool:
-        """Whether the predictions have all that may be ranked, and not some best of it by user and item."""
-        return not isinstance(self.predictions, Candidates) or self.predictions.names is None
+    def is_complete(self) -> bool:
+        """Whether the predictions have all that may be ranked, and not the best of it by user and item."""
+        return not isinstance(self.predictions, SparseScores) or self.predictions.user_vocabulary is None
 
     @property
-    def item_names(self) -> NDArray[Any] | None:
-        """The name of each id, if ids are not the caller's own."""
+    def item_keys(self) -> NDArray[Any] | None:
+        """The key of each id; None if ids are the caller's."""
         if self.items is None:
             return None
-        return self.items.array if self.places is None else self.items.array[np.argsort(self.places)]
+        return self.items.array if self.item_order is None else self.items.array[np.argsort(self.item_order)]
 
-    def item(self, number: int) -> str:
-        """Return what a message calls the item of an id."""
+    def item_text(self, item: int) -> str:
+        """Return what a message calls an item."""
         if self.items is None:
-            return str(number)
-        return self.items.shown(number if self.places is None else int(np.argmax(self.places == number)))
+            return str(item)
+        return self.items.repr_of(item if self.item_order is None else int(np.argmax(self.item_order == item)))
 
-    def blamed(self, error: ExactkError) -> ExactkError | None:
-        """Return the error with the name of the user whose row is at fault; None if that is no row, or has no name."""
-        names, numbers = self.whose or (self.users, None)
-        if error.row is None or not isinstance(names, Names):
+    def with_user(self, error: ExactkError) -> ExactkError | None:
+        """Return the error with the key of the user in whose row it is; None if it has no row, or the user no key."""
+        users, codes = self.row_users or (self.users, None)
+        if error.row is None or not isinstance(users, Vocabulary):
             return None
-        return names.blamed(error, numbers) if error.row < len(names if numbers is None else numbers) else None
+        return users.with_user(error, codes) if error.row < len(users if codes is None else codes) else None
 
     @property
-    def users(self) -> Names | NDArray[Any] | None:
+    def users(self) -> Vocabulary | NDArray[Any] | None:
         """What a report calls the users."""
-        return self.truth.labels if self.truth.names is None else self.truth.names
+        return self.truth.labels if self.truth.user_vocabulary is None else self.truth.user_vocabulary
 
 
-def aligned(truth: Truth, predictions: Predictions, exclude: Exclude | None) -> Aligned:
-    """Match users by name, if they have names, and items by name, if they have."""
-    given = len(truth)
-    own = predictions.names if isinstance(predictions, (Rankings, Candidates)) else None
-    if truth.names is not None and own is None:
+def align(truth: Truth, predictions: Predictions, exclude: Exclusions | None) -> AlignedInputs:
+    """Match keyed users by key and others by row, and keyed items by key."""
+    truth_size = len(truth)
+    keyed = predictions.user_vocabulary if isinstance(predictions, (Rankings, SparseScores)) else None
+    if truth.user_vocabulary is not None and keyed is None:
         hint = "rows without keys are matched with exactk.Truth(..., users=...) or a list"
         raise type_error("predictions", "keys of users, as the truth has them", "rows by number", hint=hint)
-    if own is not None or (exclude is not None and exclude.names is not None):
-        truth = named(truth)
-        assert truth.names is not None  # noqa: S101 - for the type checker
-        users = truth.names
-        if own is not None:
-            users, rows = _joined(users, own, "predictions")
-            predictions = _rebuilt(predictions, taken(_rows(predictions), _sources(rows, len(users))))
-        truth = widened(truth, users)
+    if keyed is not None or (exclude is not None and exclude.user_vocabulary is not None):
+        truth = with_user_keys(truth)
+        assert truth.user_vocabulary is not None  # noqa: S101 - for the type checker
+        users = truth.user_vocabulary
+        if keyed is not None:
+            users, codes = _union(users, keyed, "predictions")
+            rows = reindex(_rows_of(predictions), _source_rows(codes, len(users)))
+            predictions = _replace_rows(predictions, rows)
+        truth = extend_truth(truth, users)
         if exclude is not None:
-            _, sources = numbered(users, exclude, "exclude")
-            exclude = Exclude.from_rows(taken(exclude.rows(), sources[: len(users)])._replace(users=None))
-    elif truth.names is not None and exclude is not None:
+            _, sources = match_users(users, exclude, "exclude")
+            exclude = Exclusions.from_rows(reindex(exclude.rows(), sources[: len(users)])._replace(users=None))
+    elif truth.user_vocabulary is not None and exclude is not None:
         raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
-    return _items_aligned(Aligned(truth, predictions, exclude, given))
+    return _align_items(AlignedInputs(truth, predictions, exclude, truth_size))
 
 
-def alone(scores: Candidates, exclude: Exclude | None) -> Aligned:
-    """Return candidates and what is excluded as if they were evaluated, against a truth of their users and no items."""
+def align_scores(scores: SparseScores, exclude: Exclusions | None) -> AlignedInputs:
+    """Align scores and exclusions without a truth, as if there were one of the same users and no items."""
     indptr = np.zeros(len(scores) + 1, np.int64)
-    return aligned(Truth.from_rows(Rows(indptr, np.zeros(0, np.int64), users=scores.names)), scores, exclude)
+    empty = Truth.from_rows(Rows(indptr, np.zeros(0, np.int64), users=scores.user_vocabulary))
+    return align(empty, scores, exclude)
 
 
-def named(truth: Truth) -> Truth:
-    """Return the truth with names of its users, which may be their labels."""
-    if truth.names is not None:
+def with_user_keys(truth: Truth) -> Truth:
+    """Return the truth with a vocabulary of its users, which may be their labels."""
+    if truth.user_vocabulary is not None:
         return truth
     if truth.labels is None:
         hint = "exactk.Truth(..., users=...) has some"
         raise type_error("truth", "keys of users, as what it is matched with", "rows by number", hint=hint)
-    rows = truth.rows()._replace(users=names_of(truth.labels, "truth.users"))
+    rows = truth.rows()._replace(users=vocabulary_of_labels(truth.labels, "truth.users"))
     return Truth.from_rows(rows, unknown_actual=truth.unknown_actual)
 
 
-def of_catalogue(exclude: Exclude, catalogue: Names | None) -> Exclude:
-    """Return the same, its items among names that go on from the catalogue, if both have names."""
-    if catalogue is None or exclude.catalogue is None or exclude.catalogue.goes_on_from(catalogue):
+def in_item_vocabulary(exclude: Exclusions, items: Vocabulary | None) -> Exclusions:
+    """Return the exclusions with item codes of a vocabulary that continues the given one, if both are keyed."""
+    if items is None or exclude.item_vocabulary is None or exclude.item_vocabulary.continues(items):
         return exclude
-    union, numbers = _joined(catalogue, exclude.catalogue, "items of exclude")
+    union, codes = _union(items, exclude.item_vocabulary, "items of exclude")
     rows = exclude.rows()
-    return Exclude.from_rows(rows._replace(items=numbers[rows.items], catalogue=union))
+    return Exclusions.from_rows(rows._replace(items=codes[rows.items], item_vocabulary=union))
 
 
-def numbered(users: Names, lists: Lists, argument: str) -> tuple[Names, NDArray[np.int64]]:
+def match_users(users: Vocabulary, lists: Lists, argument: str) -> tuple[Vocabulary, NDArray[np.int64]]:
     """Return the users with those of the lists after them, and which row of the lists each has; -1 for none."""
-    if lists.names is None:
+    if lists.user_vocabulary is None:
         raise type_error(argument, "keys of users, as the truth has them", "rows by number")
-    union, rows = _joined(users, lists.names, argument)
-    return union, _sources(rows, len(union))
+    union, codes = _union(users, lists.user_vocabulary, argument)
+    return union, _source_rows(codes, len(union))
 
 
-def widened(truth: Truth, users: Names) -> Truth:
+def extend_truth(truth: Truth, users: Vocabulary) -> Truth:
     """Return the truth of these users, the first of whom are its own; the others are missing from it."""
     if len(users) == len(truth):
         return truth
     sources = np.concatenate([np.arange(len(truth)), np.full(len(users) - len(truth), -1)])
-    rows = taken(truth.rows(), sources)._replace(users=users)
+    rows = reindex(truth.rows(), sources)._replace(users=users)
     return Truth.from_rows(rows, unknown_actual=truth.unknown_actual)
 
 
-def everyone(truth: Truth, systems: dict[str, Predictions]) -> Truth:
+def extend_to_all_users(truth: Truth, systems: dict[str, Predictions]) -> Truth:
     """Return the truth with a row for each user of any system, so that all are evaluated on the same users."""
-    users = truth.names
+    users = truth.user_vocabulary
     for predictions in systems.values():
-        names = predictions.names if isinstance(predictions, (Rankings, Candidates)) else None
-        if users is not None and names is not None:
-            users, _ = _joined(users, names, "predictions")
-    return truth if users is None else widened(truth, users)
+        keyed = predictions.user_vocabulary if isinstance(predictions, (Rankings, SparseScores)) else None
+        if users is not None and keyed is not None:
+            users, _ = _union(users, keyed, "predictions")
+    return truth if users is None else extend_truth(truth, users)
 
 
-def _joined(users: Names, others: Names, argument: str) -> tuple[Names, Numbers]:
-    """Return the names of both, those of the first first, and the numbers of the second."""
-    for first, second in ((users, others), (others, users)):
-        if second.goes_on_from(first):
-            return second, np.arange(len(others), dtype=np.uint32)
-    if not len(others):
-        return users, np.zeros(0, np.uint32)
-    union = Names.of_kinds(others.kinds, others.labels) if not len(users) else users.extended()
-    return union, union.adopt(others, argument)
+def _union(first: Vocabulary, second: Vocabulary, argument: str) -> tuple[Vocabulary, Codes]:
+    """Return the keys of both, those of the first first, and the code there of each key of the second."""
+    for base, continued in ((first, second), (second, first)):
+        if continued.continues(base):
+            return continued, np.arange(len(second), dtype=np.uint32)
+    if not len(second):
+        return first, np.zeros(0, np.uint32)
+    union = Vocabulary.of_kinds(second.kinds, second.labels) if not len(first) else first.fork()
+    return union, union.extend(second, argument)
 
 
-def _sources(numbers: Numbers, size: int) -> NDArray[np.int64]:
-    """Return which row each user has, of rows whose users have these numbers; -1 for none."""
+def _source_rows(codes: Codes, size: int) -> NDArray[np.int64]:
+    """Return which row each user has, of rows whose users have these codes; -1 for none."""
     sources = np.full(size, -1, np.int64)
-    sources[numbers] = np.arange(len(numbers))
+    sources[codes] = np.arange(len(codes))
     return sources
 
 
-def _rows(predictions: Predictions) -> Rows:
-    assert isinstance(predictions, (Rankings, Candidates))  # noqa: S101 - the others have no names
+def _rows_of(predictions: Predictions) -> Rows:
+    assert isinstance(predictions, (Rankings, SparseScores))  # noqa: S101 - the others have no keys
     return predictions.rows()
 
 
-def _rebuilt(predictions: Predictions, rows: Rows) -> Predictions:
+def _replace_rows(predictions: Predictions, rows: Rows) -> Predictions:
     lists = Rankings.from_rows(rows)
-    if not isinstance(predictions, Candidates):
+    if not isinstance(predictions, SparseScores):
         return lists
-    return Candidates.named(lists, rows.scores, "predictions", predictions.min_score)
+    return SparseScores.from_lists(lists, rows.scores, "predictions", predictions.min_score)
 
 
-def _items_aligned(case: Aligned) -> Aligned:
-    """Return the same with ids that mean the same item everywhere, and ascend as its names do if there are scores."""
-    truth, predictions, exclude = case.truth, case.predictions, case.exclude
-    lists: dict[str, Lists | Candidates] = {"truth": truth}
-    if isinstance(predictions, (Rankings, Candidates)):
+def _align_items(inputs: AlignedInputs) -> AlignedInputs:
+    """Return the same with one id per item everywhere; beside scores, ids ascend as the keys do."""
+    truth, predictions, exclude = inputs.truth, inputs.predictions, inputs.exclude
+    lists: dict[str, Lists | SparseScores] = {"truth": truth}
+    if isinstance(predictions, (Rankings, SparseScores)):
         lists["predictions"] = predictions
     if exclude is not None:
         lists["exclude"] = exclude
-    named = [one.catalogue for one in lists.values() if one.catalogue is not None]
-    if not named:
-        return case
-    _check_all_named(lists)
-    union: Names = named[0]
-    numbers: dict[str, Numbers] = {}
+    keyed = [one.item_vocabulary for one in lists.values() if one.item_vocabulary is not None]
+    if not keyed:
+        return inputs
+    _check_item_kinds(lists)
+    union: Vocabulary = keyed[0]
+    codes: dict[str, Codes] = {}
     for argument, one in lists.items():
-        if one.catalogue is not None:
-            union, numbers[argument] = _joined(union, one.catalogue, f"items of {argument}")
-    places = None
-    if isinstance(predictions, Candidates):  # whose ties go by the order of ids
-        places = union.places_in_order()
-        numbers = {argument: places[own] for argument, own in numbers.items()}
+        if one.item_vocabulary is not None:
+            union, codes[argument] = _union(union, one.item_vocabulary, f"items of {argument}")
+    item_order = None
+    if isinstance(predictions, SparseScores):  # whose ties are broken by the order of ids
+        item_order = union.sorted_positions()
+        codes = {argument: item_order[code] for argument, code in codes.items()}
 
-    def renamed(argument: str) -> Rows:
-        rows, own = lists[argument].rows(), numbers.get(argument)
-        same = own is None or np.array_equal(own, np.arange(len(own)))
-        return rows._replace(items=rows.items if own is None or same else own[rows.items], catalogue=None)
+    def relabel(argument: str) -> Rows:
+        rows, code = lists[argument].rows(), codes.get(argument)
+        unchanged = code is None or np.array_equal(code, np.arange(len(code)))
+        items = rows.items if code is None or unchanged else code[rows.items]
+        return rows._replace(items=items, item_vocabulary=None)
 
-    return Aligned(
-        Truth.from_rows(renamed("truth"), truth.labels, truth.unknown_actual),
-        _rebuilt(predictions, renamed("predictions")),
-        None if exclude is None else Exclude.from_rows(renamed("exclude")),
-        case.given,
+    return AlignedInputs(
+        Truth.from_rows(relabel("truth"), truth.labels, truth.unknown_actual),
+        _replace_rows(predictions, relabel("predictions")),
+        None if exclude is None else Exclusions.from_rows(relabel("exclude")),
+        inputs.truth_size,
         union,
-        places,
+        item_order,
     )
 
 
-def _check_all_named(lists: dict[str, Lists | Candidates]) -> None:
-    """Raise InputTypeError if some items have names and others are integers: none would be the same."""
+def _check_item_kinds(lists: dict[str, Lists | SparseScores]) -> None:
+    """Raise InputTypeError if some items are keyed and others are integers: none would be the same."""
     kinds = {
-        argument: "int" if one.catalogue is None else one.catalogue.kinds[0]
+        argument: "int" if one.item_vocabulary is None else one.item_vocabulary.kinds[0]
         for argument, one in lists.items()
         if len(one.items)
     }
@@ -218,4 +221,4 @@ def _check_all_named(lists: dict[str, Lists | Candidates]) -> None:
     first = kinds.get("truth", next(iter(kinds.values()), ""))
     for argument, kind in kinds.items():
         if kind != first:
-            raise type_error(argument, f"items that are {first}, as in the truth", kind, hint=OF_ANOTHER_KIND)
+            raise type_error(argument, f"items that are {first}, as in the truth", kind, hint=KIND_HINT)

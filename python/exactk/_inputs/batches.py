@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk import _core
-from exactk._errors import ExactkError, input_error, placed, type_error
-from exactk._inputs import frames, keyed
-from exactk._inputs.candidates import Candidates
-from exactk._inputs.canonical import Rankings, Rows
+from exactk._inputs import long_format
 from exactk._inputs.checks import number_array
-from exactk._inputs.names import Names
+from exactk._inputs.containers import frames
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.model.lists import Rankings, Rows
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._runtime.errors import ExactkError, input_error, name_source, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from exactk._inputs.checks import Ids, Offsets
-    from exactk._inputs.keyed import Known
-    from exactk._inputs.names import Numbers
-    from exactk._inputs.roles import ColumnNames
+    from exactk._inputs.checks import Codes, Ids, Offsets
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.long_format import Encoding
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -79,10 +79,10 @@ class Batches:
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class LongRows:
     """Rows of one user and one item each."""
 
-    users: Numbers
+    users: Codes
     items: Ids
     scores: NDArray[Any] | None
     ranks: NDArray[Any] | None
@@ -90,9 +90,9 @@ class Entries:
     def __len__(self) -> int:
         return len(self.users)
 
-    def at(self, rows: slice | NDArray[np.int64]) -> Entries:
+    def at(self, rows: slice | NDArray[np.int64]) -> LongRows:
         """Return some of the rows."""
-        return Entries(
+        return LongRows(
             self.users[rows],
             self.items[rows],
             None if self.scores is None else self.scores[rows],
@@ -100,11 +100,11 @@ class Entries:
         )
 
     @staticmethod
-    def joined(parts: Sequence[Entries]) -> Entries:
+    def joined(parts: Sequence[LongRows]) -> LongRows:
         """Return the rows of all parts, in arrays of their own."""
         scores = [part.scores for part in parts if part.scores is not None]
         ranks = [part.ranks for part in parts if part.ranks is not None]
-        return Entries(
+        return LongRows(
             np.concatenate([part.users for part in parts]),
             _concatenated([part.items for part in parts], "predictions.item"),
             _concatenated(scores, "predictions.score") if scores else None,
@@ -133,21 +133,21 @@ def _signed(array: NDArray[Any], argument: str) -> NDArray[np.int64]:
 class Reader:
     """Reads batches, and numbers the users and items of all of them alike."""
 
-    def __init__(self, batches: Batches, columns: ColumnNames, known: Known) -> None:
+    def __init__(self, batches: Batches, columns: ColumnNames, encoding: Encoding) -> None:
         given = {name: value for name, value in batches.columns.items() if value is not None}
         self._batches = batches
         self._columns: ColumnNames = {**columns, **given}  # type: ignore[typeddict-item]
-        self._known = known
-        self.users: Names | None = None
-        self.items: Names | None = None
+        self._encoding = encoding
+        self.users: Vocabulary | None = None
+        self.items: Vocabulary | None = None
 
-    def __iter__(self) -> Iterator[Entries]:
+    def __iter__(self) -> Iterator[LongRows]:
         """Read from the first batch to the last."""
         self.users = self.items = None
         first: tuple[bool, ...] | None = None
         for number, frame in enumerate(self._batches.source()):
-            with placed(self._batches.place or f"batch {number}"):
-                entries = self._entries(frame)
+            with name_source(self._batches.place or f"batch {number}"):
+                entries = self._long_rows(frame)
             if entries is None:
                 continue
             form = (self.items is None, entries.scores is None, entries.ranks is None)
@@ -157,44 +157,48 @@ class Reader:
                 raise input_error("predictions", "batches of the same columns", "one that has others")
             yield entries
 
-    def _entries(self, frame: Any) -> Entries | None:  # noqa: ANN401 - a frame of any library
+    def _long_rows(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
         """Return the rows of a frame; None if there is none, for then its columns may be of any type."""
         found = frames.entry_columns(frame, "predictions", self._columns)
         if not len(found.items):
             return None
-        users = keyed.checked_users(found.users, found.labels, "predictions")
+        users = long_format.check_user_columns(found.users, found.labels, "predictions")
         if self.users is None:
-            self.users = keyed.started([column.kind for column in users], found.labels, self._known.users)
-        numbers = self.users.number(users, "predictions", self._known.threads)
+            self.users = long_format.new_vocabulary(
+                [column.kind for column in users], found.labels, self._encoding.users
+            )
+        numbers = self.users.encode(users, "predictions", self._encoding.threads)
         if self.items is not None and found.items.kind == "int":
             self.items.check_kinds(["int"], "predictions")
-        known = self._known if self.items is None else self._known._replace(items=self.items)
-        ids, names = keyed.item_ids(found.items, "predictions.item", known, extend=self.items is None)
+        encoding = self._encoding if self.items is None else self._encoding._replace(items=self.items)
+        ids, names = long_format.encode_items(found.items, "predictions.item", encoding, extend=self.items is None)
         self.items = names
-        return Entries(
+        return LongRows(
             numbers,
             ids,
-            None if found.scores is None else found.scores.numbers("predictions.score"),
-            None if found.ranks is None else keyed.rank_array(found.ranks, "predictions.rank"),
+            None if found.scores is None else found.scores.values("predictions.score"),
+            None if found.ranks is None else long_format.rank_array(found.ranks, "predictions.rank"),
         )
 
-    def whole(self) -> Rankings | Candidates:
+    def whole(self) -> Rankings | SparseScores:
         """Return the rows of all batches, in any order."""
         parts = list(self)
         if not parts:
             return Rankings.from_rows(
-                Rows(np.zeros(1, np.int64), np.zeros(0, np.int64), users=Names.of_kinds(["str"], ["user"]))
+                Rows(np.zeros(1, np.int64), np.zeros(0, np.int64), users=Vocabulary.of_kinds(["str"], ["user"]))
             )
-        entries = Entries.joined(parts)
-        rows = Rows(np.zeros(0, np.int64), entries.items, scores=entries.scores, users=self.users, catalogue=self.items)
-        threads = self._known.threads
-        return of_rows(keyed.brought_together(rows, entries.users, entries.ranks, "predictions", threads))
+        entries = LongRows.joined(parts)
+        rows = Rows(
+            np.zeros(0, np.int64), entries.items, scores=entries.scores, users=self.users, item_vocabulary=self.items
+        )
+        threads = self._encoding.threads
+        return of_rows(long_format.group_by_user(rows, entries.users, entries.ranks, "predictions", threads))
 
 
-def of_rows(rows: Rows, argument: str = "predictions") -> Rankings | Candidates:
+def of_rows(rows: Rows, argument: str = "predictions") -> Rankings | SparseScores:
     """Return lists, or candidates where there are scores."""
     lists = Rankings.from_rows(rows)
-    return lists if rows.scores is None else Candidates.named(lists, rows.scores, argument)
+    return lists if rows.scores is None else SparseScores.from_lists(lists, rows.scores, argument)
 
 
 class Unsorted(Exception):  # noqa: N818 - a finding, not an error
@@ -204,7 +208,7 @@ class Unsorted(Exception):  # noqa: N818 - a finding, not an error
 class Block(NamedTuple):
     """Consecutive users with all of their rows."""
 
-    users: Numbers
+    users: Codes
     rows: Rows  # one each
 
 
@@ -214,7 +218,7 @@ def blocks(reader: Reader) -> Iterator[Block]:
     Raise Unsorted if the rows of a user do not stand together.
     """
     finished = _Finished()
-    carried: list[Entries] = []
+    carried: list[LongRows] = []
     for batch in reader:
         starts = np.concatenate([[0], np.flatnonzero(batch.users[1:] != batch.users[:-1]) + 1])
         ready: list[Block] = []
@@ -224,29 +228,29 @@ def blocks(reader: Reader) -> Iterator[Block]:
                 continue
             starts = starts[1:]
         if carried:
-            ready.append(_block(Entries.joined(carried), np.zeros(1, np.int64), reader.users))
+            ready.append(_block(LongRows.joined(carried), np.zeros(1, np.int64), reader.users))
         begin, end = starts[0], starts[-1]
-        carried = [Entries.joined([batch.at(slice(end, None))])]  # a copy, so that the batch need not be kept
+        carried = [LongRows.joined([batch.at(slice(end, None))])]  # a copy, so that the batch need not be kept
         if begin < end:
             ready.append(_block(batch.at(slice(begin, end)), starts[:-1] - begin, reader.users))
         for block in ready:
             finished.add(block.users)
             yield block
     if carried:
-        block = _block(Entries.joined(carried), np.zeros(1, np.int64), reader.users)
+        block = _block(LongRows.joined(carried), np.zeros(1, np.int64), reader.users)
         finished.add(block.users)
         yield block
 
 
-def _block(entries: Entries, starts: Offsets, names: Names | None) -> Block:
+def _block(entries: LongRows, starts: Offsets, names: Vocabulary | None) -> Block:
     indptr = np.concatenate([starts, [len(entries)]]).astype(np.int64)
     users = entries.users[starts]
     if entries.ranks is not None:
         local = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
         try:
-            _, order = _core.grouped(local, len(users), entries.ranks, "predictions")
+            _, order = _core.order_by_user(local, len(users), entries.ranks, "predictions")
         except ExactkError as error:
-            raise error if names is None else names.blamed(error, users) from None
+            raise error if names is None else names.with_user(error, users) from None
         entries = entries if order is None else entries.at(order)
     return Block(users, Rows(indptr, entries.items, scores=entries.scores))
 
@@ -258,7 +262,7 @@ class _Finished:
         self._when = np.zeros(0, np.int64)  # by number, after how many others; 0: not yet
         self._count = 0
 
-    def add(self, users: Numbers) -> None:
+    def add(self, users: Codes) -> None:
         """Note that the users are finished; raise Unsorted if one was before, or is among them twice."""
         most = int(users.max())
         if most >= len(self._when):

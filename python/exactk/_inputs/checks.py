@@ -9,10 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from exactk._errors import input_error, type_error
+from exactk._runtime.errors import input_error, type_error
 
 Ids: TypeAlias = NDArray[np.integer[Any]]
 Offsets: TypeAlias = NDArray[np.int64]
+Codes: TypeAlias = NDArray[np.uint32]
 
 _ID_DTYPES = tuple(np.dtype(name) for name in ("int32", "int64", "uint32", "uint64"))
 

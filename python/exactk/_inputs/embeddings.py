@@ -1,29 +1,19 @@
-"""Waist 1 for embeddings: users and items as vectors, which are read where they lie."""
+"""The public constructor of embeddings: what restricts them may be any container."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from exactk import _core
-from exactk._errors import input_error, type_error
-from exactk._inputs.canonical import Exclude, Rows
-from exactk._inputs.checks import bias_array, read_only, vector_array
-from exactk._inputs.containers import as_columns
-from exactk._inputs.scores import narrowed_threshold, threshold
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from exactk._inputs.canonical import Columns
-
-SIMILARITIES = ("dot", "cosine", "euclidean")
+from exactk._inputs.checks import bias_array, vector_array
+from exactk._inputs.containers.registry import as_candidate_items
+from exactk._inputs.model.candidate_items import CandidateItems
+from exactk._inputs.model.embeddings import CanonicalEmbeddings
+from exactk._inputs.model.scores import threshold
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Embeddings:
+class Embeddings(CanonicalEmbeddings):
     """Users and items as vectors; what a pair of them has in common is its score. Viewed, not copied.
 
     An item's id is the number of its row. No score is stored: items are compared with users as they are ranked,
@@ -83,17 +73,6 @@ class Embeddings:
            [3. , 1.5]])
     """
 
-    users: NDArray[Any]
-    items: NDArray[Any]
-    similarity: str
-    min_score: float | None
-    candidates: Columns | None
-    item_bias: NDArray[Any] | None
-    exclude_self: bool
-    narrow: bool  # whether scores are rounded to float32
-    arguments: tuple[str, str]  # what messages call users and items
-    core: _core.Embeddings = field(repr=False)
-
     def __init__(
         self,
         users: object,
@@ -104,126 +83,30 @@ class Embeddings:
         item_bias: object = None,
         exclude_self: bool = False,  # noqa: FBT001, FBT002 - as the others may be given by place
     ) -> None:
-        self._settle(
+        self._freeze(
             vector_array(users, "embeddings.users"),
             vector_array(items, "embeddings.items"),
             similarity,
             None if min_score is None else threshold(min_score),
-            as_columns(candidates),
+            as_candidate_items(candidates),
             None if item_bias is None else bias_array(item_bias, "embeddings.item_bias"),
             exclude_self=exclude_self,
         )
 
-    @classmethod
-    def neighbors(cls, vectors: object, similarity: str, min_score: float | None, *, exclude_self: bool) -> Embeddings:
-        """View vectors that are users and items; messages call them vectors."""
-        array = vector_array(vectors, "vectors")
-        least = None if min_score is None else threshold(min_score)
-        embeddings = cls.__new__(cls)
-        embeddings._settle(  # noqa: SLF001 - its own
-            array,
-            array,
-            similarity,
-            least,
-            None,
-            None,
-            exclude_self=exclude_self,
-            arguments=("vectors", "vectors"),
-        )
-        return embeddings
-
-    def _settle(
-        self,
-        users: NDArray[Any],
-        items: NDArray[Any],
-        similarity: object,
-        min_score: float | None,
-        candidates: Columns | None,
-        item_bias: NDArray[Any] | None,
-        *,
-        exclude_self: object,
-        narrow: bool = False,
-        arguments: tuple[str, str] = ("embeddings.users", "embeddings.items"),
-    ) -> None:
-        if not isinstance(similarity, str) or similarity not in SIMILARITIES:
-            raise input_error("similarity", f"one of {', '.join(SIMILARITIES)}", repr(similarity))
-        if not isinstance(exclude_self, (bool, np.bool_)):
-            raise type_error("exclude_self", "True or False", repr(exclude_self))
-        values = {
-            "users": read_only(users),
-            "items": read_only(items),
-            "similarity": similarity,
-            "min_score": min_score,
-            "candidates": candidates,
-            "item_bias": None if item_bias is None else read_only(item_bias),
-            "exclude_self": bool(exclude_self),
-            "narrow": narrow,
-            "arguments": arguments,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "core", self.core_with(None, None))
-        if exclude_self and len(users) != len(items):
-            raise input_error("exclude_self", f"as many users as items ({len(items)})", str(len(users)))
-        if candidates is not None:
-            candidates.check(len(items))
-
-    def core_with(self, columns: Columns | None, sgemm: Any) -> _core.Embeddings:  # noqa: ANN401 - a capsule or None
-        """Return the core's view, of which only these items may be ranked, and which may multiply by BLAS."""
-        return _core.Embeddings(
-            self.users,
-            self.items,
-            self.item_bias,
-            self.similarity,
-            self.narrow,
-            self.min_score,
-            None if columns is None else columns.core,
-            sgemm,
-            *self.arguments,
-        )
-
-    def excluded(self, exclude: Exclude | None) -> Exclude | None:
-        """Return what is excluded, with each user's own row if that is to be."""
-        if not self.exclude_self:
-            return exclude
-        own = np.arange(len(self), dtype=np.int64)
-        if exclude is None:
-            return Exclude.from_rows(Rows(np.arange(len(self) + 1), own))
-        if len(exclude) != len(self):
-            raise input_error("exclude", f"one entry for each of {len(self)} users", str(len(exclude)))
-        items = np.insert(exclude.items, exclude.indptr[1:], own)
-        return Exclude.from_rows(Rows(exclude.indptr + np.arange(len(self) + 1), items))
-
-    def narrowed(self) -> Embeddings:
-        """Return the same, its scores and `min_score` rounded to float32."""
-        other = type(self).__new__(type(self))
-        other._settle(  # noqa: SLF001 - its own
-            self.users,
-            self.items,
-            self.similarity,
-            narrowed_threshold(self.min_score),
-            self.candidates,
-            self.item_bias,
-            exclude_self=self.exclude_self,
-            narrow=True,
-            arguments=self.arguments,
-        )
-        return other
-
-    def __len__(self) -> int:
-        """Return the number of users."""
-        return len(self.users)
-
-    def __repr__(self) -> str:
-        items, width = self.items.shape
-        return (
-            f"<Embeddings of {len(self)} users, {items} items, width {width} ({self.items.dtype}), {self.similarity}>"
-        )
-
-    def has(self, user: int) -> bool:
-        """Return whether the user has a list: each has, be it empty."""
-        return 0 <= user < len(self)
-
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self.similarity, self.min_score, self.candidates, self.item_bias, self.exclude_self)
-        return (Embeddings, (self.users, self.items, *fields))
+        candidates = self.candidates and self.candidates.to_plain()
+        fields = (self.similarity, self.min_score, candidates, self.item_bias, self.exclude_self)
+        return (Embeddings._from_plain, (self.users, self.items, *fields))
+
+    @classmethod
+    def _from_plain(
+        cls,
+        users: object,
+        items: object,
+        similarity: str,
+        min_score: float | None,
+        candidates: tuple[Any, ...] | None,
+        *more: Any,  # noqa: ANN401 - as __init__ takes them
+    ) -> Embeddings:
+        restriction = candidates and CandidateItems.from_plain(candidates)
+        return cls(users, items, similarity, min_score, restriction, *more)

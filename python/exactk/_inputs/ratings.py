@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from exactk._errors import input_error
-from exactk._inputs.candidates import Candidates
-from exactk._inputs.canonical import Rankings, Rows, Truth
 from exactk._inputs.checks import key_array, number_array
-from exactk._inputs.scores import threshold as checked_threshold
+from exactk._inputs.model.lists import Rankings, Rows, Truth
+from exactk._inputs.model.scores import threshold as checked_threshold
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._runtime.errors import input_error
 
 
 def from_ratings(
@@ -21,7 +21,7 @@ def from_ratings(
     *,
     threshold: float = 3.5,
     predicted_threshold: float | None = None,
-) -> tuple[Truth, Candidates]:
+) -> tuple[Truth, SparseScores]:
     """Return the truth and the predictions that rows of ratings amount to.
 
     A row is relevant if its actual rating is at least the threshold, and recommended if its predicted rating
@@ -49,7 +49,7 @@ def from_ratings(
     truth : Truth
         The known rows of each user by their numbers in the input, as items; grade 1 where the row is relevant,
         0 where it is not.
-    predictions : Candidates
+    predictions : SparseScores
         The same rows with their predicted ratings and the threshold as `min_score`.
 
     Raises
@@ -85,7 +85,7 @@ def from_ratings(
     indptr = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(names)))]).astype(np.int64)
     relevant = (ratings[rows] >= least).astype(np.float64)
     truth = Truth.from_rows(Rows(indptr, rows, relevant), names, unknown_actual=len(keys) - len(known))
-    return truth, Candidates.named(Rankings(indptr, rows), estimates[rows], "predictions", least_predicted)
+    return truth, SparseScores.from_lists(Rankings(indptr, rows), estimates[rows], "predictions", least_predicted)
 
 
 def _values(column: Any) -> object:  # noqa: ANN401 - whatever the caller has

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from exactk._run import run
-from exactk._topk import TopK, ranked
+from exactk._engine.pipeline import evaluate_with
+from exactk._engine.topk import TopK, rank_with
 from exactk.reference.engine import reference_engine
 from exactk.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
 from exactk.reference.ranking import reference_ranker
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Unpack
 
-    from exactk._conventions import Convention
-    from exactk._progress import Tell
-    from exactk._report import Comparison, Report
-    from exactk._run import Options
+    from exactk._engine.pipeline import Options
+    from exactk._plan.conventions import Convention
+    from exactk._report.comparison import Comparison
+    from exactk._report.report import Report
+    from exactk._runtime.progress import Tell
 
 __all__ = ["evaluate", "metrics", "topk"]
 
@@ -68,7 +69,7 @@ def evaluate(
     >>> exactk.reference.evaluate([[1, 4], [21]], [[1, 2, 4], [2, 3]], ["recall@3"])["recall@3"]
     0.5
     """
-    return run(
+    return evaluate_with(
         reference_engine,
         truth,
         predictions,
@@ -104,4 +105,4 @@ def topk(
     >>> exactk.reference.topk([[3, 7, 5]], k=2).ids
     array([[1, 2]])
     """
-    return ranked(reference_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)
+    return rank_with(reference_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from exactk._errors import input_error
-from exactk._inputs import Candidates, Embeddings, Rankings
-from exactk._metrics import metrics as registry
-from exactk.reference.judge import settled_rules
+from exactk._inputs.model.embeddings import CanonicalEmbeddings
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._plan.metric_strings import metrics as registry
+from exactk._runtime.errors import input_error
+from exactk.reference.judge import resolved_rules
 from exactk.reference.ranking import check_nan, check_repeats
 from exactk.reference.similarity import check_vectors
 from exactk.reference.ties import EXPECTATIONS
@@ -16,8 +18,8 @@ from exactk.reference.ties import EXPECTATIONS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from exactk._call import Problem
-    from exactk._metrics import Value
+    from exactk._engine.problem import Problem
+    from exactk._plan.metric_strings import Value
     from exactk.reference.judge import Rules
 
 _MAX_GAIN = 2.0**256
@@ -42,7 +44,7 @@ def check(problem: Problem) -> None:
     for value in sorted(problem.values, key=lambda value: value.cutoff or math.inf):  # as the core walks them
         _check_gains(problem, value)
     predictions = problem.predictions
-    if isinstance(predictions, Embeddings):
+    if isinstance(predictions, CanonicalEmbeddings):
         check_vectors(predictions)
     elif not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
         check_nan(predictions, problem.candidates, "predictions")
@@ -65,7 +67,7 @@ def _check_weights(problem: Problem) -> None:
 def _lists(problem: Problem) -> Rankings | None:
     """Return the items of the predictions, if each user has some of its own."""
     predictions = problem.predictions
-    if isinstance(predictions, Candidates):
+    if isinstance(predictions, SparseScores):
         return predictions.lists
     return predictions if isinstance(predictions, Rankings) else None
 
@@ -76,7 +78,7 @@ def _all_rules(problem: Problem) -> list[Rules]:
 
 
 def _check_value(value: Value) -> None:
-    info, rules = registry[value.metric], settled_rules(value)
+    info, rules = registry[value.metric], resolved_rules(value)
     if rules["average"] == "micro":
         if not info.micro:
             raise input_error("metrics", f"{value.metric}: average='macro'", "'micro'")
@@ -150,7 +152,7 @@ def _check_lists(rankings: Rankings) -> None:
 
 
 def _has_gain(grade: float, value: Value) -> bool:
-    rules = settled_rules(value)
+    rules = resolved_rules(value)
     if value.metric == "err":
         return 0 <= grade <= value.parameter
     match rules["gain"]:

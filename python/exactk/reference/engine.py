@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._call import Outcome
-from exactk._errors import input_error
-from exactk._inputs import Candidates, Rankings
-from exactk._state import Sums
+from exactk._engine.problem import Outcome
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._report.state import Sums
+from exactk._runtime.errors import input_error
 from exactk.reference.checks import check, check_user_faults
-from exactk.reference.judge import Rules, User, is_relevant, item_grades, judge, settled_rules
+from exactk.reference.judge import Rules, User, is_relevant, item_grades, judge, resolved_rules
 from exactk.reference.metrics import METRICS, Ratio
 from exactk.reference.ranking import Row, row_of
 from exactk.reference.ties import expected
@@ -23,8 +24,8 @@ from exactk.reference.ties import expected
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._call import Problem
-    from exactk._metrics import Value
+    from exactk._engine.problem import Problem
+    from exactk._plan.metric_strings import Value
 
 _SCALE = 4096  # a product of three doubles is a multiple of 2^-3222
 _DIGITS = Context(prec=50)
@@ -65,7 +66,7 @@ class _Users:
 
     def has_candidates(self) -> bool:
         problem = self._problem
-        return isinstance(problem.predictions, Candidates) or problem.candidates is not None
+        return isinstance(problem.predictions, SparseScores) or problem.candidates is not None
 
     def excluded(self, user: int) -> frozenset[int]:
         exclude = self._problem.exclude
@@ -120,7 +121,7 @@ def _check_catalogues(users: _Users, values: Sequence[Value]) -> None:
     """Raise InputError if a user's relevant items and misses are more than the items there are said to be."""
 
     def too_many(user: int, value: Value) -> bool:
-        judged = users.judged(user, settled_rules(value))
+        judged = users.judged(user, resolved_rules(value))
         misses = len(judged.top(value.cutoff)) - judged.hits(value.cutoff)
         return _policy(users, user, value.rules)[0] == _COMPUTE and judged.relevant + misses > value.parameter
 
@@ -162,7 +163,7 @@ def _ratio(users: _Users, user: int, value: Value) -> Ratio | None:
             return 0.0, 1.0
         case "one":
             return 1.0, 1.0
-    rules = settled_rules(value)
+    rules = resolved_rules(value)
     judged = users.judged(user, rules)
     if rules["ties"] == "expected":
         numerator, denominator = expected(value.metric, judged, value.cutoff, rules, value.parameter)

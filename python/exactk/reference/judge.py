@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from exactk._conventions import STRICT_TIES
-from exactk._metrics import metrics as registry
+from exactk._plan.conventions import STRICT_TIES
+from exactk._plan.metric_strings import metrics as registry
 
 if TYPE_CHECKING:
-    from exactk._metrics import Value
+    from exactk._plan.metric_strings import Value
 
 Rules = Mapping[str, Any]
 
 
-def settled_rules(value: Value) -> Rules:
+def resolved_rules(value: Value) -> Rules:
     """Return the value's rules as they hold for its metric: gains that do not count or have one form, halves for pairs."""
     info, rules = registry[value.metric], dict(value.rules)
     if not info.uses_gains:

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._conventions import STRICT_TIES
-from exactk._errors import input_error
-from exactk._inputs import Candidates, Embeddings
+from exactk._inputs.model.embeddings import CanonicalEmbeddings
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._plan.conventions import STRICT_TIES
+from exactk._runtime.errors import input_error
 from exactk.reference.similarity import check_vectors, similarities
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from exactk._inputs import Columns, Scored
-    from exactk._topk import Best, Question
+    from exactk._engine.topk import Best, TopKProblem
+    from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.predictions import Scored
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,14 @@ class Row:
         return groups + ([last] if last else [])
 
 
-def row_of(predictions: Scored, columns: Columns | None, user: int) -> Row:
+def row_of(predictions: Scored, columns: CandidateItems | None, user: int) -> Row:
     """Return what has a score for the user, and may be ranked unless it is excluded."""
-    if not isinstance(predictions, Candidates):
-        scores = similarities(predictions, user) if isinstance(predictions, Embeddings) else predictions.values[user]
+    if not isinstance(predictions, SparseScores):
+        scores = (
+            similarities(predictions, user)
+            if isinstance(predictions, CanonicalEmbeddings)
+            else predictions.values[user]
+        )
         row = scores.tolist()
         places = range(len(row)) if columns is None else columns.row(user).tolist()
         return Row(places, places, [row[place] for place in places])
@@ -59,7 +65,7 @@ def row_of(predictions: Scored, columns: Columns | None, user: int) -> Row:
     return Row(range(len(ids)), ids, predictions.scores[begin : begin + len(ids)].tolist())
 
 
-def rows_of(predictions: Scored, columns: Columns | None) -> Iterator[Row]:
+def rows_of(predictions: Scored, columns: CandidateItems | None) -> Iterator[Row]:
     """Return the row of each user."""
     return (row_of(predictions, columns, user) for user in range(len(predictions)))
 
@@ -68,7 +74,7 @@ def _is_nan(score: float) -> bool:
     return score != score  # noqa: PLR0124 - NaN alone differs from itself
 
 
-def check_nan(predictions: Scored, columns: Columns | None, argument: str) -> None:
+def check_nan(predictions: Scored, columns: CandidateItems | None, argument: str) -> None:
     """Raise InputError if any score is NaN, even of an item that is excluded."""
     places = [
         (user, place)
@@ -103,22 +109,22 @@ def check_repeats(argument: str, rows: Iterable[Sequence[int]]) -> None:
         raise input_error(argument, "each item once", found, row=user, position=position, count=len(repeats))
 
 
-def reference_ranker(question: Question) -> Best:
+def reference_ranker(question: TopKProblem) -> Best:
     """Return where the k best items of each user stand in what stores the scores, padded with -1."""
     scores, exclude = question.scores, question.exclude
     if question.ties not in {*STRICT_TIES, "raise"}:
         raise input_error("ties", "an order of the items alone, or 'raise'", repr(question.ties))
-    if isinstance(scores, Embeddings):
+    if isinstance(scores, CanonicalEmbeddings):
         check_vectors(scores)
     if question.nan == "raise":
         check_nan(scores, question.candidates, "scores")
     check_repeats("scores", (row.ids for row in rows_of(scores, question.candidates)))
     places = np.full((len(scores), question.k), -1, np.int64)
-    found = np.full(places.shape, np.nan) if isinstance(scores, Embeddings) else None
+    found = np.full(places.shape, np.nan) if isinstance(scores, CanonicalEmbeddings) else None
     tied = []
     for user, row in enumerate(rows_of(scores, question.candidates)):
         excluded = frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
-        begin = int(scores.indptr[user]) if isinstance(scores, Candidates) else 0
+        begin = int(scores.indptr[user]) if isinstance(scores, SparseScores) else 0
         groups = row.ranking(excluded, scores.min_score, ties=question.ties, nan=question.nan)
         best = list(chain.from_iterable(groups))[: question.k]
         places[user, : len(best)] = [begin + row.places[i] for i in best]

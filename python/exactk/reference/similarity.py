@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._errors import input_error
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from exactk._inputs import Embeddings
+    from exactk._inputs.model.embeddings import CanonicalEmbeddings
 
 _SUMS = 8
 _LARGEST = 2.0**500  # square of a length
@@ -33,7 +33,7 @@ def squares(vectors: NDArray[Any]) -> NDArray[np.float64]:
         return _summed(wide * wide)
 
 
-def similarities(embeddings: Embeddings, user: int) -> NDArray[np.float64]:
+def similarities(embeddings: CanonicalEmbeddings, user: int) -> NDArray[np.float64]:
     """Return the score of each item for the user."""
     own = embeddings.users[user].astype(np.float64)
     items = embeddings.items.astype(np.float64)
@@ -51,7 +51,7 @@ def similarities(embeddings: Embeddings, user: int) -> NDArray[np.float64]:
         return scores.astype(np.float32).astype(np.float64)
 
 
-def check_vectors(embeddings: Embeddings) -> None:
+def check_vectors(embeddings: CanonicalEmbeddings) -> None:
     """Raise InputError unless numbers are finite, and no vector is too long, or, for a cosine, too short."""
     for argument, vectors in zip(embeddings.arguments, (embeddings.users, embeddings.items), strict=True):
         lengths = squares(vectors)

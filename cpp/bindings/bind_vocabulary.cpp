@@ -1,0 +1,217 @@
+#include <pybind11/stl.h>
+#include <pybind11/typing.h>
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "exactk/capacity.hpp"
+#include "exactk/group_rows.hpp"
+#include "owned.hpp"
+#include "owned_vocabulary.hpp"
+
+namespace exactk::bindings {
+namespace {
+
+Codes encode_integers(OwnedVocabulary& self, const py::array& column, int threads,
+                      const std::string& argument) {
+  const ItemArray values = item_view(column, argument);
+  Codes codes(column.size());
+  const auto out = writable(codes);
+  Vocabulary& vocabulary = self.to_extend();
+  const OwnedVocabulary::Extension extension(self);
+  const py::gil_scoped_release release;
+  encode(vocabulary, values, out, argument, interruptible(threads));
+  return codes;
+}
+
+Codes encode_packed(OwnedVocabulary& self, const py::array& offsets, const py::array& bytes,
+                    int threads, const std::string& argument) {
+  const auto positions = view<std::int64_t>(offsets, argument + ".offsets");
+  const auto data = view<std::uint8_t>(bytes, argument + ".bytes");
+  if (positions.empty()) {
+    throw InputError({.argument = argument + ".offsets",
+                      .expected = "one offset more than there are strings",
+                      .found = "none"});
+  }
+  const PackedStrings<std::int64_t> column{
+      .offsets = positions, .bytes = {reinterpret_cast<const char*>(data.data()), data.size()}};
+  Codes codes(static_cast<py::ssize_t>(column.size()));
+  const auto out = writable(codes);
+  Vocabulary& vocabulary = self.to_extend();
+  const OwnedVocabulary::Extension extension(self);
+  const py::gil_scoped_release release;
+  encode(vocabulary, column, out, interruptible(threads));
+  return codes;
+}
+
+// As int64, or as uint64 if one needs it.
+py::array integers_of(const OwnedVocabulary& self) {
+  const Vocabulary& vocabulary = self.vocabulary();
+  py::array_t<std::int64_t> values(vocabulary.size());
+  std::int64_t* const out = values.mutable_data();
+  for (Count i = 0; i < vocabulary.size(); ++i) {
+    out[i] = static_cast<std::int64_t>(vocabulary.integer(static_cast<Code>(i)));
+  }
+  if (!vocabulary.has_wide()) return values;
+  return values.attr("view")("uint64");
+}
+
+// What Vocabulary.encode_packed takes.
+py::typing::Tuple<py::array_t<std::int64_t>, py::array_t<std::uint8_t>> packed(
+    const OwnedVocabulary& self) {
+  const Vocabulary& vocabulary = self.vocabulary();
+  py::array_t<std::int64_t> offsets(vocabulary.size() + 1);
+  std::int64_t* const ends = offsets.mutable_data();
+  ends[0] = 0;
+  for (Count i = 0; i < vocabulary.size(); ++i) {
+    ends[i + 1] = ends[i] + std::ssize(vocabulary.string(static_cast<Code>(i)));
+  }
+  py::array_t<std::uint8_t> bytes(ends[vocabulary.size()]);
+  std::uint8_t* next = bytes.mutable_data();
+  for (Count i = 0; i < vocabulary.size(); ++i) {
+    next = std::ranges::copy(vocabulary.string(static_cast<Code>(i)), next).out;
+  }
+  return py::make_tuple(offsets, bytes);
+}
+
+using PyOrderByUser = py::typing::Tuple<py::array_t<Offset>, std::optional<py::array_t<Offset>>>;
+
+void check_users(Count users) {
+  if (users < 0) {
+    throw InputError(
+        {.argument = "users", .expected = "0 or more", .found = std::to_string(users)});
+  }
+  require_memory(users + 1, 2 * sizeof(Offset), {.argument = "users"});
+}
+
+PyOrderByUser order_by_user(const py::array& codes, Count users,
+                            const std::optional<py::array>& ranks, const std::string& argument) {
+  check_users(users);
+  const auto rows = view<Code>(codes, argument);
+  Grouping grouping = group_rows(rows, users, argument, interruptible());
+  if (ranks) {
+    check_size(ranks, std::ssize(rows), argument + ".ranks");
+    if (py::isinstance<py::array_t<double>>(*ranks)) {
+      const auto values = snapshot<double>(ranks, argument + ".ranks");
+      order_by_rank(grouping, std::span<const double>(values), argument, interruptible());
+    } else {
+      const auto values = snapshot<std::int64_t>(ranks, argument + ".ranks");
+      order_by_rank(grouping, std::span<const std::int64_t>(values), argument, interruptible());
+    }
+  }
+  const auto array = [](const std::vector<Offset>& values) {
+    return py::array_t<Offset>(static_cast<py::ssize_t>(values.size()), values.data());
+  };
+  std::optional<py::array_t<Offset>> order;
+  if (!grouping.order.empty()) order = array(grouping.order);
+  return py::make_tuple(array(grouping.indptr), order);
+}
+
+using PyColumnsByUser =
+    py::typing::Tuple<py::array_t<Offset>, std::optional<py::typing::List<py::array>>>;
+
+// The columns grouped by user, or None if they are so already.
+PyColumnsByUser group_by_user(const py::array& codes, Count users,
+                              const std::vector<py::array>& columns, int threads,
+                              const std::string& argument) {
+  check_users(users);
+  const auto rows = view<Code>(codes, argument);
+  const Execution execution = interruptible(threads);
+  RowCounts counts = [&] {
+    const py::gil_scoped_release release;
+    return count_rows(rows, users, argument, execution);
+  }();
+  const py::array_t<Offset> indptr(static_cast<py::ssize_t>(counts.indptr.size()),
+                                   counts.indptr.data());
+  if (counts.sorted) return py::make_tuple(indptr, py::none());
+  py::list results;
+  std::vector<ColumnCopy> copies;
+  for (const py::array& column : columns) {
+    const auto width = static_cast<std::size_t>(column.itemsize());
+    const bool fits = column.ndim() == 1 && column.size() == std::ssize(rows) &&
+                      std::has_single_bit(width) && width <= sizeof(std::uint64_t) &&
+                      std::string_view("iuf").find(column.dtype().kind()) != std::string_view::npos;
+    if (!fits) {
+      throw TypeFault(
+          {.argument = argument,
+           .expected = "columns of numbers, one a row",
+           .found = std::string(py::str(column.dtype())) + " of " + std::to_string(column.size())});
+    }
+    py::array result(column.dtype(), column.size());
+    copies.push_back({.from = static_cast<const std::byte*>(column.data()),
+                      .stride = column.strides(0),
+                      .to = static_cast<std::byte*>(result.mutable_data()),
+                      .width = width});
+    results.append(std::move(result));
+  }
+  {
+    const py::gil_scoped_release release;
+    copy_grouped(std::move(counts), rows, copies, argument, execution);
+  }
+  return py::make_tuple(indptr, results);
+}
+
+}  // namespace
+
+void bind_vocabulary(py::module_& module) {
+  py::class_<OwnedVocabulary>(module, "Vocabulary",
+                              "Distinct keys, and the code of each; see exactk/vocabulary.hpp.")
+      .def(py::init<bool>(), py::arg("of_integers").noconvert())
+      .def("fork", &OwnedVocabulary::fork,
+           "A vocabulary that continues after these keys, which must not be extended from then on.")
+      .def("__len__", [](const OwnedVocabulary& self) { return self.vocabulary().size(); })
+      .def_property_readonly(
+          "of_integers",
+          [](const OwnedVocabulary& self) { return self.vocabulary().of_integers(); })
+      .def("encode_integers", &encode_integers, py::arg("column").noconvert(), py::arg("threads"),
+           py::arg("argument"), "The code of each integer; new ones are added.")
+      .def("encode_packed", &encode_packed, py::arg("offsets").noconvert(),
+           py::arg("bytes").noconvert(), py::arg("threads"), py::arg("argument"),
+           "The code of each string, of which the i-th is bytes[offsets[i]:offsets[i + 1]].")
+      .def(
+          "extend",
+          [](OwnedVocabulary& self, const OwnedVocabulary& other, const std::string& argument) {
+            return as_array(
+                extend(self.to_extend(), other.vocabulary(), argument, interruptible()));
+          },
+          py::arg("other"), py::arg("argument"),
+          "Add the keys of another vocabulary; return the code of each of them.")
+      .def(
+          "sorted_positions",
+          [](const OwnedVocabulary& self) {
+            return as_array(sorted_positions(self.vocabulary(), interruptible()));
+          },
+          "The position of each key among all of them in ascending order.")
+      .def(
+          "as_integers",
+          [](const OwnedVocabulary& self) {
+            if (self.vocabulary().of_integers()) return integers_of(self);
+            throw TypeFault({.argument = "keys", .expected = "integers", .found = "strings"});
+          },
+          "The integers by code.")
+      .def(
+          "as_packed",
+          [](const OwnedVocabulary& self) {
+            if (!self.vocabulary().of_integers()) return packed(self);
+            throw TypeFault({.argument = "keys", .expected = "strings", .found = "integers"});
+          },
+          "The strings by code, as encode_packed takes them.");
+  module.def("group_by_user", &group_by_user, py::arg("codes").noconvert(), py::arg("users"),
+             py::arg("columns"), py::arg("threads"), py::arg("argument"),
+             "Group rows by user: where those of each user begin, and the columns in that order; "
+             "None if the rows are grouped already.");
+  module.def(
+      "order_by_user", &order_by_user, py::arg("codes").noconvert(), py::arg("users"),
+      py::arg("ranks").noconvert(), py::arg("argument"),
+      "Group rows by user: where those of each user begin, and the order of the rows; None if "
+      "they are grouped already.");
+}
+
+}  // namespace exactk::bindings

@@ -1,0 +1,56 @@
+// Columns of strings in the layouts in which callers hold them, read in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace exactk {
+
+// One string after another. Position is the type of the offsets: 32 or 64 bits.
+template <class Position>
+struct PackedStrings {
+  std::span<const Position> offsets;  // one more than there are strings
+  std::string_view bytes;
+
+  [[nodiscard]] std::size_t size() const noexcept { return offsets.size() - 1; }
+  [[nodiscard]] std::string_view operator[](std::size_t i) const;  // throws outside of the bytes
+};
+
+// Arrow's string views. Sixteen bytes per string: its length, then the string itself if it has up
+// to 12 bytes; else its first four bytes, the number of a buffer, and its offset there.
+struct StringViews {
+  struct View {
+    std::int32_t length;
+    std::int32_t prefix;
+    std::int32_t buffer;
+    std::int32_t offset;
+  };
+  std::span<const View> views;
+  std::vector<std::string_view> buffers;
+
+  [[nodiscard]] std::size_t size() const noexcept { return views.size(); }
+  [[nodiscard]] std::string_view operator[](std::size_t i) const;
+};
+
+struct FixedStrings {
+  std::string_view bytes;
+  std::size_t width;
+  std::size_t count;
+
+  [[nodiscard]] std::size_t size() const noexcept { return count; }
+  [[nodiscard]] std::string_view operator[](std::size_t i) const {
+    return bytes.substr(i * width, width);
+  }
+};
+
+struct ScatteredStrings {
+  std::span<const std::string_view> strings;
+
+  [[nodiscard]] std::size_t size() const noexcept { return strings.size(); }
+  [[nodiscard]] std::string_view operator[](std::size_t i) const { return strings[i]; }
+};
+
+}  // namespace exactk

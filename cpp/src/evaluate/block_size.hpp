@@ -1,0 +1,35 @@
+// Which users a thread takes at a time.
+#pragma once
+
+#include <algorithm>
+
+#include "exactk/embeddings.hpp"
+#include "exactk/scores.hpp"
+#include "exactk/types.hpp"
+
+namespace exactk {
+
+// What is read of the users, in ids: a score takes a small part of the time of an id.
+[[nodiscard]] inline Count size_of(const Lists& lists) { return lists.indptr.back(); }
+[[nodiscard]] inline Count size_of(const ScoreMatrix& scores) {
+  if (scores.candidates && scores.candidates->rows() > 1) return size_of(*scores.candidates);
+  constexpr Count kScoresPerId = 16;
+  return std::min(scores.users * scores.items, Count{1} << 62U) / kScoresPerId;
+}
+[[nodiscard]] inline Count size_of(const SparseScores& scores) { return scores.size; }
+[[nodiscard]] inline Count size_of(const Embeddings& embeddings) {
+  const bool own = embeddings.candidates && embeddings.candidates->rows() > 1;
+  const Count scores =
+      own ? size_of(*embeddings.candidates)
+          : std::min(embeddings.users.rows * embeddings.items.rows, Count{1} << 46U);
+  return scores * embeddings.width / 16;  // made one by one, a score of so many numbers is an id
+}
+
+// Blocks of about 2^14 ids: the counter costs nothing, yet they can be shared out, and one takes as
+// long as it takes to start a thread. Rows of scores come some in a row, as memory is fetched
+// ahead.
+[[nodiscard]] inline Count users_per_block(Count users, Count ids) {
+  return std::clamp<Count>((users << 14U) / (ids + 1), 1, 1024);
+}
+
+}  // namespace exactk

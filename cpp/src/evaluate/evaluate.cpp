@@ -1,0 +1,380 @@
+// One pass over the users: rank, judge, score, reduce. Everything in it was validated before.
+
+#include "exactk/evaluate.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "evaluate/block_size.hpp"
+#include "evaluate/plan.hpp"
+#include "evaluate/policies.hpp"
+#include "evaluate/validate.hpp"
+#include "evaluate/worker.hpp"
+#include "exactk/capacity.hpp"
+#include "exactk/error.hpp"
+#include "kernels/dispatch.hpp"
+#include "match/list_matcher.hpp"
+#include "numeric/accumulator.hpp"
+#include "numeric/discounts.hpp"
+
+namespace exactk {
+namespace {
+
+// What the sums of a value and group take here and as Python's integers.
+Count bytes_of_sums(Exactness exactness) { return exactness == Exactness::unit ? 1088 : 5120; }
+
+struct Depths {
+  Count places = 0;  // of an ideal ranking
+  Count ranks = 0;   // that a hit can have
+};
+
+// How far down the values ask for discounts.
+Depths discount_depths(const Plan& plan, Discount kind, Count longest_list, Count longest_truth) {
+  Depths depths;
+  for (const Run& run : plan.runs) {
+    if (!run.info->discounted || run.rules.discount != kind) continue;
+    const Count cutoff = plan.cutoff_sets[run.cutoff_set].cutoffs().back();
+    depths.ranks = std::max(depths.ranks, std::min(cutoff, longest_list));
+    if (!run.info->uses_ideal) continue;
+    const bool uncut = run.rules.ideal_over == Over::all_judged;
+    const bool full = run.rules.ideal_over == Over::cutoff;
+    const Count places = full ? cutoff : std::min(uncut ? kNoCutoff : cutoff, longest_truth);
+    depths.places = std::max(depths.places, places);
+  }
+  return depths;
+}
+
+Count longest(const Lists& lists) {
+  Count length = 0;
+  for (Count row = 0; row < lists.rows(); ++row) length = std::max(length, lists.length(row));
+  return length;
+}
+Count longest(const ScoreMatrix& scores) {
+  return scores.candidates ? longest(*scores.candidates) : scores.items;
+}
+Count longest(const SparseScores& scores) { return longest(scores.items); }
+Count longest(const Embeddings& embeddings) {
+  return embeddings.candidates ? longest(*embeddings.candidates) : embeddings.items.rows;
+}
+
+// How often one user breaks the rule.
+Count count_of(Violation violation, const Matches& matches) {
+  if (violation == Violation::duplicate_truth) return matches.truth_duplicates;
+  if (violation == Violation::duplicate_items) return matches.list_duplicates;
+  return 1;
+}
+
+// Users by group, those of a group in their own order: a counting sort.
+std::vector<Count> sorted_by_group(std::span<const Offset> groups, Count group_count,
+                                   const Checkpoint& checkpoint) {
+  std::vector<Count> next;  // place of a group's next user
+  grow(next, static_cast<std::size_t>(group_count) + 1, Count{0}, checkpoint);
+  in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const Offset group : groups.subspan(begin, end - begin)) {
+      ++next[static_cast<std::size_t>(group) + 1];
+    }
+  });
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Count> order;
+  grow(order, groups.size(), Count{0}, checkpoint);
+  in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t user = begin; user < end; ++user) {
+      Count& place = next[static_cast<std::size_t>(groups[user])];
+      order[static_cast<std::size_t>(place++)] = static_cast<Count>(user);
+    }
+  });
+  return order;
+}
+
+class Evaluation {
+ public:
+  explicit Evaluation(const Request& request);
+  Result run();
+
+ private:
+  [[nodiscard]] Count users() const noexcept { return job_.request.truth.rows(); }
+  [[nodiscard]] Count group_of(Count user) const noexcept {
+    const std::span<const Offset> groups = job_.request.groups;
+    return groups.empty() ? 0 : groups[static_cast<std::size_t>(user)];
+  }
+  [[nodiscard]] Count users_at_a_time() const;
+  void list_users(Count begin, Count count, std::vector<Count>& users) const;
+  Violation walk();
+  void add(Worker& worker, Count group);
+  [[noreturn]] void report(Violation gravest);
+  static Fault tied_fault(const std::optional<Tie>& tie);
+  static Fault nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint);
+  [[nodiscard]] Fault fault_of(Violation violation, const Worker& worker, const Matches& matches,
+                               Count user) const;
+
+  Job job_;
+  std::vector<Count> order_;  // users by group; empty if there is one group
+  std::mutex mutex_;
+  std::vector<std::vector<Accumulator>> totals_;  // group, value
+  Tally tally_;
+};
+
+Evaluation::Evaluation(const Request& request)
+    : job_{.request = request,
+           .plan = make_plan(request.values, request.tally_rules),
+           .id_bits = 0,
+           .kernels = kernels(request.isa),
+           .discounts = {},
+           .lengths = {}} {
+  job_.id_bits = validate(request, job_.plan);
+  if (const auto* embeddings = std::get_if<Embeddings>(&request.predictions)) {
+    job_.lengths =
+        measure(*embeddings, job_.kernels, {.threads = request.threads, .poll = request.poll});
+  }
+  const Checkpoint checkpoint = timed_checkpoint(request.poll);
+  if (!std::holds_alternative<Lists>(request.predictions)) {
+    tally_.tied_at_cutoff.assign(job_.plan.cutoffs.size(), 0);
+  }
+  const Count longest_list =
+      std::visit([](const auto& predictions) { return longest(predictions); }, request.predictions);
+  const Count longest_truth = longest(request.truth);
+  for (const Discount kind : {Discount::log2, Discount::log2_floored}) {
+    const Depths depths = discount_depths(job_.plan, kind, longest_list, longest_truth);
+    job_.discounts.emplace_back(kind, depths.places, depths.ranks, checkpoint);
+  }
+  Count bytes = 0;
+  for (const Exactness exactness : exactness_of_values(job_)) bytes += bytes_of_sums(exactness);
+  require_memory(request.group_count, bytes,
+                 {.argument = "groups", .hint = "fewer groups or metrics need less"});
+  if (request.group_count > 1) {
+    order_ = sorted_by_group(request.groups, request.group_count, checkpoint);
+  }
+  for (Count group = 0; group < request.group_count; ++group) {
+    if (group % 1024 == 1023) checkpoint();
+    totals_.push_back(accumulators(job_));
+  }
+}
+
+// What a worker has summed, into the sums of the group.
+void Evaluation::add(Worker& worker, Count group) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Accumulator>& totals = totals_[static_cast<std::size_t>(group)];
+  for (std::size_t i = 0; i < totals.size(); ++i) totals[i].add(worker.sums()[i]);
+  tally_.add(worker.tally());
+  worker.clear();
+}
+
+// The lists broke a rule. Walks all users again, in order, to say how many did and who was first.
+void Evaluation::report(Violation gravest) {
+  job_.request.poll();
+  const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
+  Worker worker(job_);
+  Count count = 0;
+  Count first = 0;
+  const Count block_users = users_at_a_time();
+  std::vector<Count> block;
+  for (Count user = 0; user < users(); ++user) {
+    checkpoint();
+    if (user % block_users == 0) {
+      block.resize(static_cast<std::size_t>(std::min(block_users, users() - user)));
+      std::iota(block.begin(), block.end(), user);
+      worker.prepare(block, checkpoint);
+    }
+    const Violation added = worker.add_user(user, checkpoint);
+    const Violation violation = std::min(added, worker.flush(checkpoint));
+    if (violation == Violation::none || violation > gravest) continue;
+    if (violation < gravest) count = 0;
+    gravest = violation;
+    if (count == 0) first = user;
+    Offset position = -1;
+    count += violation == Violation::nan_score
+                 ? worker.count_nan(user, position, checkpoint)
+                 : count_of(violation, worker.match(user, checkpoint));
+  }
+  Fault fault = gravest == Violation::nan_score
+                    ? nan_fault(worker, first, checkpoint)
+                    : fault_of(gravest, worker, worker.match(first, checkpoint), first);
+  fault.count = count;
+  fault.row = first;
+  throw InputError(std::move(fault));
+}
+
+Fault Evaluation::nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint) {
+  Fault fault{.argument = "predictions",
+              .expected = "scores that are no NaN",
+              .found = "NaN",
+              .hint = "nan='last' ranks them last"};
+  worker.count_nan(user, fault.position, checkpoint);
+  return fault;
+}
+
+Fault Evaluation::tied_fault(const std::optional<Tie>& tie) {
+  Fault fault{.argument = "predictions",
+              .expected = "scores that no other item shares with one of the truth (ties='raise')",
+              .found = "another thread writing to them",
+              .hint = "another ties= says what a tie means"};
+  if (tie) {
+    fault.found =
+        std::to_string(tie->size()) + " items of one score at rank " + std::to_string(tie->first);
+  }
+  return fault;
+}
+
+Fault Evaluation::fault_of(Violation violation, const Worker& worker, const Matches& matches,
+                           Count user) const {
+  const auto again = [&](const Lists* lists, Offset position) -> std::string {
+    // Another thread has changed the list since, or the candidates beside scores.
+    if (lists == nullptr || position < 0) return "an item again";
+    const auto flat = static_cast<std::size_t>(lists->begin(user) + position);
+    return std::visit(
+        [&](const auto& ids) { return "item " + std::to_string(ids[flat]) + " again"; },
+        lists->items);
+  };
+  switch (violation) {
+    case Violation::duplicate_truth:
+      return {.argument = "truth",
+              .expected = "each item once a user",
+              .found = again(&job_.request.truth, matches.first_truth_duplicate),
+              .position = matches.first_truth_duplicate,
+              .hint = "duplicate_truth='first', 'max' or 'count' accepts it"};
+    case Violation::duplicate_items:
+      return {.argument = "predictions",
+              .expected = "each item once in a list",
+              .found = again(lists_of(job_.request.predictions), matches.first_list_duplicate),
+              .position = matches.first_list_duplicate,
+              .hint = "duplicate_items='first' or 'count' accepts it"};
+    case Violation::tied_score:
+      return tied_fault(worker.first_tied(matches));
+    case Violation::empty_truth:
+      return {.argument = "truth",
+              .expected = "a relevant item for every user (empty_truth='error')",
+              .found = "none"};
+    case Violation::small_catalogue:
+      return {.argument = "metrics",
+              .expected = "list_auc: items=... not below |T| + misses of any user",
+              .found = "fewer"};
+    case Violation::missing_list:
+      return {.argument = "predictions",
+              .expected = "a list for every user (missing_list='error')",
+              .found = "none"};
+    default:
+      return {.argument = "predictions",
+              .expected = "an item for every user (empty_list='error')",
+              .found = "an empty list"};
+  }
+}
+
+// Some of them in the order in which they are evaluated.
+void Evaluation::list_users(Count begin, Count count, std::vector<Count>& users) const {
+  users.clear();
+  for (Count place = begin; place < std::min(begin + count, this->users()); ++place) {
+    users.push_back(order_.empty() ? place : order_[static_cast<std::size_t>(place)]);
+  }
+}
+
+Count Evaluation::users_at_a_time() const {
+  const Request& request = job_.request;
+  const ScreeningRequest wanted = wanted_of(job_);
+  if (!wanted.nothing()) {
+    return Screening::block_users(std::get<Embeddings>(request.predictions), wanted,
+                                  request.threads);
+  }
+  const Count ids =
+      size_of(request.truth) +
+      std::visit([](const auto& predictions) { return size_of(predictions); }, request.predictions);
+  return users_per_block(users(), ids);
+}
+
+// Has all users evaluated, and returns the gravest rule that was seen to be broken.
+Violation Evaluation::walk() {
+  const Request& request = job_.request;
+  const Count block_users = users_at_a_time();
+  const Count blocks = (users() + block_users - 1) / block_users;
+  const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
+  struct Desk {
+    explicit Desk(const Job& job) : worker(job) {}
+
+    Worker worker;
+    Count group = 0;                // of the users at hand: they come group by group
+    std::vector<Count> users = {};  // of the block
+  };
+  // Each is made by its own thread, so that no two write to one line of a cache.
+  std::vector<std::unique_ptr<Desk>> desks(static_cast<std::size_t>(threads));
+  std::atomic<Violation> violation = Violation::none;
+
+  const auto finish_group = [&](Desk& desk, const Checkpoint& checkpoint) {
+    const Violation found = desk.worker.flush(checkpoint);
+    if (found != Violation::none) violation = found;
+    add(desk.worker, desk.group);
+  };
+  const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
+    std::unique_ptr<Desk>& own = desks[static_cast<std::size_t>(index)];
+    if (!own) own = std::make_unique<Desk>(job_);
+    Desk& desk = *own;
+    list_users(block * block_users, block_users, desk.users);
+    desk.worker.prepare(desk.users, checkpoint);
+    Count finished = 0;
+    for (const Count user : desk.users) {
+      if (violation != Violation::none) break;
+      ++finished;
+      if (group_of(user) != desk.group) finish_group(desk, checkpoint);
+      desk.group = group_of(user);
+      const Violation found = desk.worker.add_user(user, checkpoint);
+      if (found != Violation::none) violation = found;
+    }
+    if (request.finished != nullptr) *request.finished += finished;
+  };
+  parallel_for(blocks, threads, body, request.poll);
+  for (const std::unique_ptr<Desk>& desk : desks) {
+    if (desk) finish_group(*desk, timed_checkpoint(request.poll));
+  }
+  return violation;
+}
+
+Result Evaluation::run() {
+  const Violation violation = walk();
+  if (violation != Violation::none) report(violation);
+  const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
+  Result result{.sums = {}, .tally = tally_, .cutoffs = job_.plan.cutoffs};
+  for (const std::vector<Accumulator>& totals : totals_) {
+    checkpoint();
+    for (const Accumulator& sums : totals) result.sums.push_back(sums.sums());
+  }
+  return result;
+}
+
+}  // namespace
+
+void Tally::add(const Tally& other) {
+  empty_truth += other.empty_truth;
+  empty_predictions += other.empty_predictions;
+  missing_predictions += other.missing_predictions;
+  missing_truth += other.missing_truth;
+  duplicates += other.duplicates;
+  excluded_recommended += other.excluded_recommended;
+  relevant_excluded += other.relevant_excluded;
+  relevant_not_rankable += other.relevant_not_rankable;
+  tied_at_cutoff.resize(std::max(tied_at_cutoff.size(), other.tied_at_cutoff.size()));
+  for (std::size_t i = 0; i < other.tied_at_cutoff.size(); ++i) {
+    tied_at_cutoff[i] += other.tied_at_cutoff[i];
+  }
+  candidates += other.candidates;
+  candidate_users += other.candidate_users;
+  fewest_candidates = std::min(fewest_candidates, other.fewest_candidates);
+  most_candidates = std::max(most_candidates, other.most_candidates);
+}
+
+bool has_candidates(const Predictions& predictions) noexcept {
+  const auto* matrix = std::get_if<ScoreMatrix>(&predictions);
+  const auto* embeddings = std::get_if<Embeddings>(&predictions);
+  return std::holds_alternative<SparseScores>(predictions) ||
+         (matrix != nullptr && matrix->candidates) ||
+         (embeddings != nullptr && embeddings->candidates);
+}
+
+Result evaluate(const Request& request) { return Evaluation(request).run(); }
+
+}  // namespace exactk

@@ -1,0 +1,242 @@
+#include "evaluate/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "exactk/error.hpp"
+#include "metrics/all.hpp"
+
+namespace exactk {
+namespace {
+
+// Each rank down to it is computed: of a full-k ideal, or of a mean over the ranks.
+constexpr Count kMaxStepwiseCutoff = Count{1} << 20U;
+
+[[noreturn]] void refuse(const PlannedValue& value, std::string expected, std::string found) {
+  throw InputError({.argument = "metrics",
+                    .expected = value.metric + ": " + std::move(expected),
+                    .found = std::move(found)});
+}
+
+const MetricInfo& find_metric(std::string_view name) {
+  const auto info = std::ranges::find(AllMetrics::info, name, &MetricInfo::name);
+  if (info == AllMetrics::info.end()) {
+    throw InputError({.argument = "metrics",
+                      .expected = "the name of a metric",
+                      .found = "'" + std::string(name) + "'"});
+  }
+  return *info;
+}
+
+void check_parameter(const MetricInfo& info, const PlannedValue& value) {
+  const MetricParameter& parameter = info.parameter;
+  const bool inside = value.parameter >= parameter.low && value.parameter <= parameter.high &&
+                      (!parameter.whole || value.parameter == std::floor(value.parameter));
+  if (!parameter.name.empty() && !inside) {
+    refuse(value,
+           std::string(parameter.name) + " in [" + shown(parameter.low) + ", " +
+               shown(parameter.high) + "]" + (parameter.whole ? ", a whole number" : ""),
+           shown(value.parameter));
+  }
+}
+
+void check_gain_table(const PlannedValue& value) {
+  const std::vector<double>& table = value.rules.gain_table;
+  const auto bad =
+      std::ranges::find_if_not(table, [](double gain) { return gain >= 0 && gain <= kMaxGain; });
+  if (bad != table.end()) {
+    refuse(value, "gain_table of numbers from 0 to 2^256", shown(*bad));
+  }
+  if (value.rules.gain == Gain::table && table.empty()) {
+    refuse(value, "a gain_table beside gain='table'", "none");
+  }
+}
+
+void check_shift(const PlannedValue& value) {
+  if (value.rules.gain == Gain::exp2_shifted && value.rules.min_grade == kAnyAboveZero) {
+    refuse(value, "a min_grade beside gain='exp2_shifted'", "none");
+  }
+}
+
+void check_ideal(const PlannedValue& value) {
+  if (value.rules.ideal_over != Over::cutoff) return;
+  if (value.cutoff > kMaxStepwiseCutoff) {
+    refuse(value, "a cutoff up to 1048576 beside ideal_over='cutoff'",
+           value.cutoff == kNoCutoff ? "none" : std::to_string(value.cutoff));
+  }
+  if (value.rules.gain != Gain::binary) {
+    refuse(value, "gain='binary' beside ideal_over='cutoff'", "another gain");
+  }
+}
+
+void check_ranks(const PlannedValue& value) {
+  if (value.cutoff <= kMaxStepwiseCutoff || value.cutoff == kNoCutoff) return;
+  refuse(value, "a cutoff up to 1048576, or none", std::to_string(value.cutoff));
+}
+
+void check_average(const MetricInfo& info, const PlannedValue& value) {
+  if (value.rules.average == Average::of_means) {
+    refuse(value, "the values whose means it is made of", "average='of_means'");
+  }
+  if (value.rules.average != Average::micro) return;
+  if (!info.micro) {
+    refuse(value, "average='macro' (overrides set it for one metric)",
+           "'micro', which has no meaning for it");
+  }
+  for (const Empty empty :
+       {value.rules.empty_truth, value.rules.empty_list, value.rules.missing_list}) {
+    if (empty == Empty::zero || empty == Empty::one) {
+      refuse(value,
+             "average='micro' beside compute, skip or error for empty_truth, empty_list and "
+             "missing_list",
+             "zero or one, which are values of a user and not of a sum");
+    }
+  }
+}
+
+std::size_t index_of(const MetricInfo& info) {
+  return static_cast<std::size_t>(&info - AllMetrics::info.data());
+}
+
+// The value, its rules resolved for its metric.
+PlannedValue resolved_value(const MetricInfo& info, PlannedValue value) {
+  if (info.pairwise && is_strict(value.rules.ties)) value.rules.ties = Ties::expected;
+  if (info.of_max_grade) value.rules.gain = Gain::exp2;
+  return value;
+}
+
+void check_ties(const MetricInfo& info, const PlannedValue& value) {
+  if (info.pairwise && value.cutoff != kNoCutoff) {
+    refuse(value, "no cutoff", std::to_string(value.cutoff));
+  }
+  if (value.rules.ties != Ties::expected) return;
+  if (AllMetrics::expected[index_of(info)] == nullptr) {
+    refuse(value, "other ties than 'expected' (overrides set it for one metric)",
+           "'expected', for which it has no formula");
+  }
+  // The expectation of a quotient is another thing than a quotient of expectations.
+  if (info.name == AveragePrecision::info.name && value.rules.ap_over == Over::hits) {
+    refuse(value, "another ap_over beside ties='expected'", "'hits'");
+  }
+}
+
+void check_value(const MetricInfo& info, const PlannedValue& value) {
+  if (value.cutoff < 1 || (value.cutoff > kMaxCutoff && value.cutoff != kNoCutoff)) {
+    refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
+  }
+  if (!std::isfinite(value.rules.min_grade)) {
+    refuse(value, "a finite min_grade", shown(value.rules.min_grade));
+  }
+  check_parameter(info, value);
+  check_average(info, value);
+  check_ties(info, value);
+  if (info.uses_gains) {
+    check_gain_table(value);
+    check_shift(value);
+  }
+  if (info.uses_ideal) check_ideal(value);
+  if (info.every_rank) check_ranks(value);
+}
+
+// The rules_index for some rules: a known one if it fits. Where gains do not matter, those may
+// differ.
+std::size_t judging_rules_index(std::vector<JudgingRules>& judging_rules, const Rules& rules,
+                                bool uses_gains) {
+  const JudgingRules wanted(rules, uses_gains);
+  const auto known = std::ranges::find_if(judging_rules, [&](const JudgingRules& rules_index) {
+    return uses_gains ? rules_index == wanted : rules_index.judges_as(wanted);
+  });
+  if (known != judging_rules.end()) return static_cast<std::size_t>(known - judging_rules.begin());
+  judging_rules.push_back(wanted);
+  return judging_rules.size() - 1;
+}
+
+void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
+  for (const bool uses_gains :
+       {true, false}) {  // so that the second finds the judging_rules of the first
+    for (Run& run : plan.runs) {
+      if (run.info->uses_gains != uses_gains) continue;
+      run.rules_index = judging_rules_index(plan.judging_rules, run.rules, uses_gains);
+    }
+  }
+  plan.tally_rules_index = judging_rules_index(plan.judging_rules, tally_rules, false);
+}
+
+void choose_cutoff_sets(Plan& plan, std::span<const std::vector<Count>> cutoffs) {
+  for (std::size_t i = 0; i < plan.runs.size(); ++i) {
+    const auto known = std::ranges::find_if(plan.cutoff_sets, [&](const CutoffSet& cutoff_set) {
+      return std::ranges::equal(cutoff_set.cutoffs(), cutoffs[i]);
+    });
+    plan.runs[i].cutoff_set = static_cast<std::size_t>(known - plan.cutoff_sets.begin());
+    if (known == plan.cutoff_sets.end()) plan.cutoff_sets.emplace_back(cutoffs[i]);
+  }
+}
+
+// How, and how deep, the scores have to be ranked.
+void choose_depths(Plan& plan) {
+  for (const JudgingRules& rules : plan.judging_rules) {
+    const Ties ties = ranked_for(rules.ties);
+    if (std::ranges::find(plan.ties, ties) == plan.ties.end()) plan.ties.push_back(ties);
+  }
+  for (const Run& run : plan.runs) {
+    const std::span<const Count> cutoffs = plan.cutoff_sets[run.cutoff_set].cutoffs();
+    plan.depth = std::max(plan.depth, cutoffs.back());
+    if (run.rules.ties == Ties::raise)
+      plan.tie_free_depth = std::max(plan.tie_free_depth, cutoffs.back());
+    std::ranges::copy_if(cutoffs, std::back_inserter(plan.cutoffs),
+                         [](Count cutoff) { return cutoff != kNoCutoff; });
+  }
+  std::ranges::sort(plan.cutoffs);
+  const auto repeats = std::ranges::unique(plan.cutoffs);
+  plan.cutoffs.erase(repeats.begin(), repeats.end());
+}
+
+// The values in the order in which one walk meets them.
+std::vector<std::size_t> by_cutoff(std::span<const PlannedValue> values) {
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i].cutoff; });
+  return order;
+}
+
+}  // namespace
+
+Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
+  if (values.empty()) {
+    throw InputError({.argument = "metrics", .expected = "at least one metric", .found = "none"});
+  }
+  Plan plan;
+  std::vector<std::vector<Count>> cutoffs;  // beside the runs
+  for (const std::size_t index : by_cutoff(values)) {
+    const MetricInfo& info = find_metric(values[index].metric);
+    const PlannedValue value = resolved_value(info, values[index]);
+    check_value(info, value);
+    const Rules& rules = value.rules;
+    auto run = std::ranges::find_if(plan.runs, [&](const Run& known) {
+      return known.info == &info && known.parameter == value.parameter && known.rules == rules;
+    });
+    if (run == plan.runs.end()) {
+      const bool expected = rules.ties == Ties::expected;
+      plan.runs.push_back(
+          {.info = &info,
+           .score = (expected ? AllMetrics::expected : AllMetrics::score)[index_of(info)],
+           .parameter = value.parameter,
+           .rules = rules,
+           .rules_index = 0,
+           .unit_range = info.unit_range && rules.duplicate_items != Duplicates::count});
+      cutoffs.emplace_back();
+      run = std::prev(plan.runs.end());
+    }
+    cutoffs[static_cast<std::size_t>(run - plan.runs.begin())].push_back(value.cutoff);
+    run->outputs.push_back(index);
+  }
+  choose_cutoff_sets(plan, cutoffs);
+  choose_judging_rules(plan, tally_rules);
+  choose_depths(plan);
+  return plan;
+}
+
+}  // namespace exactk

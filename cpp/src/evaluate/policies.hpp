@@ -1,0 +1,83 @@
+// What a convention says about the whole user and about 0 / 0: the two questions that a metric
+// never asks itself.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "evaluate/violations.hpp"
+#include "exactk/conventions.hpp"
+#include "judge/hit_row.hpp"
+#include "numeric/skipped_value.hpp"
+
+namespace exactk {
+
+struct Presence {
+  bool in_truth;
+  bool in_predictions;
+};
+
+struct Verdict {
+  Empty empty;
+  Violation violation;  // that `Empty::error` stands for
+};
+
+[[nodiscard]] inline bool in_population(Users users, Presence present) noexcept {
+  switch (users) {
+    case Users::both:
+      return present.in_truth && present.in_predictions;
+    case Users::predictions:
+      return present.in_predictions;
+    case Users::union_:
+      return present.in_truth || present.in_predictions;
+    case Users::truth:
+      break;
+  }
+  return present.in_truth;
+}
+
+// Whether no convention does anything but compute the user's values.
+[[nodiscard]] inline bool is_plain(Presence present, const HitRow& row) noexcept {
+  return present.in_truth && present.in_predictions && row.relevant > 0 && row.recommended > 0;
+}
+
+// What becomes of a user. An empty truth is asked about before the list.
+[[nodiscard]] inline Verdict verdict(const Rules& rules, Presence present,
+                                     const HitRow& row) noexcept {
+  if (!in_population(rules.users, present)) return {Empty::skip, Violation::none};
+  if (row.relevant == 0 && rules.empty_truth != Empty::compute) {
+    return {rules.empty_truth, Violation::empty_truth};
+  }
+  if (!present.in_predictions) return {rules.missing_list, Violation::missing_list};
+  if (row.recommended == 0) return {rules.empty_list, Violation::empty_list};
+  return {Empty::compute, Violation::none};
+}
+
+// What 0 / 0 is.
+[[nodiscard]] inline double undefined_value(Undefined undefined) noexcept {
+  switch (undefined) {
+    case Undefined::zero:
+      return 0;
+    case Undefined::one:
+      return 1;
+    case Undefined::skip:
+      return kSkipped;
+    case Undefined::nan:
+      break;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// The value of a user whom the convention gives one without computing it.
+[[nodiscard]] inline double fixed_value(Empty empty) noexcept {
+  switch (empty) {
+    case Empty::zero:
+      return 0;
+    case Empty::one:
+      return 1;
+    default:
+      return kSkipped;
+  }
+}
+
+}  // namespace exactk

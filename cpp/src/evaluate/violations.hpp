@@ -1,0 +1,21 @@
+// The input rules that only reading the lists can show to be broken.
+#pragma once
+
+#include <cstdint>
+
+namespace exactk {
+
+// The gravest first.
+enum class Violation : std::uint8_t {
+  nan_score,
+  duplicate_truth,
+  duplicate_items,
+  tied_score,
+  empty_truth,
+  missing_list,
+  empty_list,
+  small_catalogue,
+  none
+};
+
+}  // namespace exactk

@@ -1,0 +1,117 @@
+// What a thread does: users come in, are ranked, judged and, a batch at a time, scored and summed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "evaluate/plan.hpp"
+#include "evaluate/policies.hpp"
+#include "evaluate/score_row_start.hpp"
+#include "exactk/evaluate.hpp"
+#include "judge/batch.hpp"
+#include "judge/judge.hpp"
+#include "kernels/table.hpp"
+#include "match/list_matcher.hpp"
+#include "numeric/accumulator.hpp"
+#include "numeric/discounts.hpp"
+#include "rank/embeddings/norms.hpp"
+#include "rank/embeddings/screening.hpp"
+#include "rank/scores/score_ranking.hpp"
+
+namespace exactk {
+
+// What all threads read, and none changes.
+struct Job {
+  const Request& request;
+  Plan plan;
+  std::uint64_t id_bits;  // the bitwise "or" of all ids
+  const Kernels& kernels;
+  std::vector<DiscountTable> discounts;  // by Discount
+  Norms lengths;                         // if the predictions are embeddings
+};
+
+// The items of the predictions, if each user has some of its own.
+[[nodiscard]] const Lists* lists_of(const Predictions& predictions) noexcept;
+
+// How each value is summed.
+[[nodiscard]] std::vector<Exactness> exactness_of_values(const Job& job);
+
+// The sums of each value, not yet of anybody.
+[[nodiscard]] std::vector<Accumulator> accumulators(const Job& job);
+
+// What the users are screened for before they are taken in.
+[[nodiscard]] ScreeningRequest wanted_of(const Job& job);
+
+class Worker {
+ public:
+  explicit Worker(const Job& job);
+
+  // Prefetches work that is cheaper in blocks. Callers may still skip any of these users.
+  void prepare(std::span<const Count> users, const Checkpoint& checkpoint);
+
+  // Adds a user to the batch. Returns which rule is broken, by this user or by one of the batch.
+  Violation add_user(Count user, const Checkpoint& checkpoint);
+
+  // Scores and sums the users of the batch, and empties it.
+  Violation flush(const Checkpoint& checkpoint);
+
+  // Of any user, whether added or not. Valid until the next call of any member.
+  const Matches& match(Count user, const Checkpoint& checkpoint);
+  // The first tie of an item of the truth, where none may be tied.
+  [[nodiscard]] std::optional<Tie> first_tied(const Matches& matches) const;
+  // How many scores of the user are NaN, and which is the first.
+  Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
+
+  // Over the users flushed since the last `clear`.
+  [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return sums_; }
+  [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
+  void clear() noexcept;
+
+ private:
+  [[nodiscard]] Presence presence(Count user) const noexcept;
+  [[nodiscard]] std::span<const double> grades_of(Count user) const;
+  template <class Choice>
+  [[nodiscard]] bool raises(Choice Rules::* field) const;
+  [[nodiscard]] bool refuses_nan() const;
+  [[nodiscard]] std::span<const std::int64_t> excluded_of(Count user) const;
+  bool start(Count user, const Checkpoint& checkpoint);
+  const Matches& match(Count user, Ties ties, const Checkpoint& checkpoint);
+  Violation judge(Count user, const Checkpoint& checkpoint);
+  void clear_rows() noexcept;
+  void count(Count user, const Matches& matches, const HitRow& row);
+  void count_split_ties(const Checkpoint& checkpoint);
+  void count_candidates();
+  Violation flush_rules(std::size_t rules_index, const Checkpoint& checkpoint);
+  void count_down(std::span<const HitRow> rows, const CutoffSet& cutoff_set,
+                  const Checkpoint& checkpoint);
+  void score(const Run& run, std::span<const HitRow> rows, const Checkpoint& checkpoint);
+  [[nodiscard]] Violation check_catalogue(const Run& run, std::span<const HitRow> rows) const;
+  Violation apply_policies(const Run& run, std::span<const HitRow> rows);
+  void reduce(const Run& run, std::span<const HitRow> rows);
+  void keep(std::size_t output);
+
+  const Job& job_;
+  ListMatcher ranking_;
+  std::optional<AnyScoreRanker> scores_ranking_;  // if the predictions are scores
+  std::optional<Screening> screening_;            // if that pays
+  const ItemPositions* places_ =
+      nullptr;  // of the user at hand, if the ranking knows other positions
+  Judge judge_;
+  // The batch: its users, and what the judging_rules show of each.
+  std::vector<Count> users_;
+  std::vector<double> weights_;  // empty if there are none
+  std::vector<HitRows> rows_;    // by rules_index
+  // Of one rules_index and run at a time.
+  std::vector<std::size_t> odd_;  // users whose values a convention may override
+  std::vector<Reached> reached_;  // rows x cutoffs
+  Scores scores_;
+  BatchColumns values_;
+  std::vector<bool> split_;  // cutoffs that split a tie
+  // Of all users.
+  std::vector<Accumulator> sums_;
+  Tally tally_;
+};
+
+}  // namespace exactk

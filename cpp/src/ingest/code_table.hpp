@@ -1,0 +1,209 @@
+// A hash table from keys to codes, and the keys by code.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "exactk/vocabulary.hpp"
+
+namespace exactk {
+
+// What tells most keys apart without a look at the keys: an integer, or a string of up to 16 bytes,
+// completely. For a longer string it is a hash, and equal digests call for a comparison.
+struct KeyDigest {
+  std::uint64_t head;
+  std::uint64_t tail;
+  std::uint32_t length;  // of the string; 17 for a longer one
+
+  [[nodiscard]] bool is_complete() const noexcept { return length <= 16; }
+  friend bool operator==(const KeyDigest&, const KeyDigest&) = default;
+};
+
+__extension__ using UInt128 = unsigned __int128;
+
+[[nodiscard]] inline std::uint64_t mix(std::uint64_t one, std::uint64_t other) {
+  const UInt128 product = static_cast<UInt128>(one) * other;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+}
+
+template <class T>
+[[nodiscard]] std::uint64_t load(const char* bytes) {
+  T value = 0;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+// A string of up to 16 bytes is told by its first and its last eight, which may overlap, and its
+// length.
+inline constexpr std::size_t kDigestBytes = 16;
+
+[[nodiscard]] inline KeyDigest digest_of(std::uint64_t key) {
+  return {.head = key, .tail = 0, .length = 0};
+}
+
+[[nodiscard]] inline KeyDigest digest_of_long(std::string_view key) {
+  const auto [first, second] = process_secrets();
+  std::uint64_t hash = second ^ key.size();
+  const char* bytes = key.data();
+  for (std::size_t left = key.size(); left > 16; left -= 16, bytes += 16) {
+    hash = mix(load<std::uint64_t>(bytes) ^ first, load<std::uint64_t>(bytes + 8) ^ hash);
+  }
+  const char* const end = key.data() + key.size();
+  return {.head = mix(load<std::uint64_t>(end - 16) ^ first, hash),
+          .tail = load<std::uint64_t>(end - 8),
+          .length = kDigestBytes + 1};
+}
+
+[[nodiscard]] inline KeyDigest digest_of(std::string_view key) {
+  const char* const bytes = key.data();
+  const std::size_t size = key.size();
+  if (size > kDigestBytes) return digest_of_long(key);
+  const auto length = static_cast<std::uint32_t>(size);
+  if (size >= 8) {
+    return {.head = load<std::uint64_t>(bytes),
+            .tail = load<std::uint64_t>(bytes + size - 8),
+            .length = length};
+  }
+  if (size >= 4) {
+    return {.head = load<std::uint32_t>(bytes),
+            .tail = load<std::uint32_t>(bytes + size - 4),
+            .length = length};
+  }
+  if (size == 0) return {.head = 0, .tail = 0, .length = 0};
+  const std::uint64_t middle = load<std::uint8_t>(bytes + size / 2);
+  return {.head = load<std::uint8_t>(bytes),
+          .tail = (middle << 8U) | load<std::uint8_t>(bytes + size - 1),
+          .length = length};
+}
+
+[[nodiscard]] inline std::uint64_t hash_of(const KeyDigest& digest) {
+  const auto [first, second] = process_secrets();
+  const std::uint64_t hash = mix(digest.head ^ first, digest.tail ^ (second + digest.length));
+  return mix(hash ^ first, second);
+}
+
+// A key to look up, with what is computed from it once.
+template <class Key>
+struct Lookup {
+  Lookup() = default;
+  explicit Lookup(Key wanted) : key(wanted), digest(digest_of(wanted)), hash(hash_of(digest)) {}
+
+  Key key{};
+  KeyDigest digest{};
+  std::uint64_t hash = 0;
+};
+
+class IntegerStore {
+ public:
+  using Key = std::uint64_t;
+
+  [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
+  [[nodiscard]] Key operator[](std::size_t i) const { return keys_[i]; }
+  void push_back(Key key) { keys_.push_back(key); }
+
+ private:
+  std::vector<Key> keys_;
+};
+
+class StringStore {
+ public:
+  using Key = std::string_view;
+
+  [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
+  [[nodiscard]] Key operator[](std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return {bytes_.data() + begin, ends_[i] - begin};
+  }
+  void push_back(Key key);
+
+ private:
+  std::vector<char> bytes_;
+  std::vector<std::size_t> ends_;
+};
+
+// Open addressing with linear probing, never more than half full. The hash is seeded at random, so
+// that nobody can choose keys that collide; no result depends on it, for codes follow the order of
+// the keys.
+template <class Store>
+class CodeTable {
+ public:
+  using Key = Store::Key;
+
+  [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
+  [[nodiscard]] const Store& store() const noexcept { return store_; }
+  [[nodiscard]] Code find(const Lookup<Key>& lookup) const;
+  Code find_or_add(const Lookup<Key>& lookup);
+  // Fetches the memory in which the key will be looked up.
+  void prefetch(const Lookup<Key>& lookup) const {
+    if (!slots_.empty())
+      __builtin_prefetch(&slots_[static_cast<std::size_t>(lookup.hash) & (slots_.size() - 1)]);
+  }
+
+ private:
+  struct Slot {
+    KeyDigest digest{};
+    Code code = kNoCode;
+  };
+  [[nodiscard]] std::size_t slot_of(const Lookup<Key>& lookup) const;
+  void grow();
+
+  Store store_;
+  std::vector<Slot> slots_;
+};
+
+inline void StringStore::push_back(Key key) {
+  if (ends_.size() == ends_.capacity()) ends_.reserve(2 * ends_.size() + 64);  // may throw: first
+  bytes_.insert(bytes_.end(), key.begin(), key.end());
+  ends_.push_back(bytes_.size());
+}
+
+template <class Store>
+std::size_t CodeTable<Store>::slot_of(const Lookup<Key>& lookup) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot_index = static_cast<std::size_t>(lookup.hash) & mask;
+  for (;; slot_index = (slot_index + 1) & mask) {
+    const Slot& slot = slots_[slot_index];
+    if (slot.code == kNoCode) return slot_index;
+    if (slot.digest == lookup.digest &&
+        (slot.digest.is_complete() || store_[slot.code] == lookup.key))
+      return slot_index;
+  }
+}
+
+template <class Store>
+void CodeTable<Store>::grow() {
+  std::vector<Slot> wider(std::max<std::size_t>(64, 2 * slots_.size()));
+  const std::size_t mask = wider.size() - 1;
+  for (const Slot& slot : slots_) {
+    if (slot.code == kNoCode) continue;
+    std::size_t slot_index = static_cast<std::size_t>(hash_of(slot.digest)) & mask;
+    while (wider[slot_index].code != kNoCode) slot_index = (slot_index + 1) & mask;
+    wider[slot_index] = slot;
+  }
+  slots_ = std::move(wider);
+}
+
+template <class Store>
+Code CodeTable<Store>::find(const Lookup<Key>& lookup) const {
+  return slots_.empty() ? kNoCode : slots_[slot_of(lookup)].code;
+}
+
+template <class Store>
+Code CodeTable<Store>::find_or_add(const Lookup<Key>& lookup) {
+  if (2 * (store_.size() + 1) > slots_.size()) grow();
+  Slot& slot = slots_[slot_of(lookup)];
+  if (slot.code == kNoCode) {
+    const auto code = static_cast<Code>(store_.size());
+    store_.push_back(lookup.key);  // first, as it may throw
+    slot = {.digest = lookup.digest, .code = code};
+  }
+  return slot.code;
+}
+
+}  // namespace exactk

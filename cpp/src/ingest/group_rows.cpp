@@ -1,0 +1,213 @@
+#include "exactk/group_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "base/checkpoint.hpp"
+#include "base/parallel.hpp"
+#include "base/read_once.hpp"
+#include "exactk/error.hpp"
+
+namespace exactk {
+namespace {
+
+// A row of no user is refused, and so is one that another thread has written since it was counted.
+[[noreturn]] void refuse_code(Code code, Count users, std::size_t row,
+                              const std::string& argument) {
+  throw InputError({.argument = argument,
+                    .expected = "codes of users below " + std::to_string(users),
+                    .found = std::to_string(code),
+                    .position = static_cast<Offset>(row)});
+}
+
+constexpr std::size_t kSlice = std::size_t{1} << 18U;  // rows that are worth a thread
+
+// As many slices as there are threads, if each is worth it and its counts are no more than its
+// rows.
+std::size_t slice_of(std::size_t rows, Count users, int threads) {
+  const std::size_t least = std::max(kSlice, static_cast<std::size_t>(users) / 4);
+  const auto slices = std::clamp<std::size_t>(rows / least, 1, static_cast<std::size_t>(threads));
+  return (rows + slices - 1) / slices;
+}
+
+// Counts the rows of each user; returns whether they stand user by user.
+bool count_slice(std::span<const Code> codes, std::size_t before, Count users,
+                 std::vector<Offset>& counts, const std::string& argument,
+                 const Checkpoint& checkpoint) {
+  grow(counts, static_cast<std::size_t>(users), Offset{0}, checkpoint);
+  bool sorted = true;
+  Code last = 0;
+  in_chunks(codes.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      const Code code = read_once(codes[row]);
+      if (std::cmp_greater_equal(code, users)) refuse_code(code, users, before + row, argument);
+      sorted = sorted && code >= last;
+      last = code;
+      ++counts[code];
+    }
+  });
+  return sorted;
+}
+
+template <class Element>
+void scatter(const ColumnCopy& column, std::size_t row, std::span<const Offset> places) {
+  auto* const to = reinterpret_cast<Element*>(column.to);
+  const std::byte* from = column.from + static_cast<std::ptrdiff_t>(row) * column.stride;
+  for (const Offset place : places) {
+    std::memcpy(to + place, from, sizeof(Element));  // which may lie anywhere
+    from += column.stride;
+  }
+}
+
+void scatter(const ColumnCopy& column, std::size_t row, std::span<const Offset> places) {
+  if (column.width == 8) {
+    scatter<std::uint64_t>(column, row, places);
+  } else if (column.width == 4) {
+    scatter<std::uint32_t>(column, row, places);
+  } else if (column.width == 2) {
+    scatter<std::uint16_t>(column, row, places);
+  } else {
+    scatter<std::uint8_t>(column, row, places);
+  }
+}
+
+}  // namespace
+
+RowCounts count_rows(std::span<const Code> codes, Count users, const std::string& argument,
+                     const Execution& execution) {
+  const std::size_t rows = codes.size();
+  RowCounts counts;
+  counts.slice = std::max<std::size_t>(1, slice_of(rows, users, execution.threads));
+  const std::size_t slices = std::max<std::size_t>(1, (rows + counts.slice - 1) / counts.slice);
+  counts.begins.resize(slices);
+  std::vector<std::uint8_t> sorted(slices);
+  parallel_for(
+      static_cast<Count>(slices), execution.threads,
+      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
+        const auto slice = static_cast<std::size_t>(block);
+        const std::size_t begin = slice * counts.slice;
+        const auto own = codes.subspan(begin, std::min(counts.slice, rows - begin));
+        sorted[slice] =
+            count_slice(own, begin, users, counts.begins[slice], argument, checkpoint) ? 1 : 0;
+      },
+      execution.poll);
+  for (std::size_t slice = 0; slice < slices; ++slice) {
+    const std::size_t begin = slice * counts.slice;
+    const bool follows = begin == 0 || begin >= rows || codes[begin] >= codes[begin - 1];
+    counts.sorted = counts.sorted && sorted[slice] != 0 && follows;
+  }
+  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
+  grow(counts.indptr, static_cast<std::size_t>(users) + 1, Offset{0}, checkpoint);
+  in_chunks(static_cast<std::size_t>(users), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t user = begin; user < end; ++user) {
+      Offset next = counts.indptr[user];
+      for (auto& own : counts.begins) next += std::exchange(own[user], next);
+      counts.indptr[user + 1] = next;
+    }
+  });
+  return counts;
+}
+
+void copy_grouped(RowCounts counts, std::span<const Code> codes,
+                  std::span<const ColumnCopy> columns, const std::string& argument,
+                  const Execution& execution) {
+  const std::size_t rows = codes.size();
+  const auto users = static_cast<Count>(counts.indptr.size()) - 1;
+  const auto copy_slice = [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
+    std::vector<Offset>& next = counts.begins[static_cast<std::size_t>(block)];
+    const std::size_t first = static_cast<std::size_t>(block) * counts.slice;
+    constexpr std::size_t kAtATime = 1024;  // places, which stay in the first cache
+    std::vector<Offset> places(kAtATime);
+    in_chunks(
+        std::min(counts.slice, rows - first), checkpoint,
+        [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) {
+            const Code code = read_once(codes[first + i]);
+            // Another thread may have written to the numbers since they were counted.
+            if (std::cmp_greater_equal(code, users) || std::cmp_greater_equal(next[code], rows))
+              refuse_code(code, users, first + i, argument);
+            places[i - begin] = next[code]++;
+          }
+          for (const ColumnCopy& column : columns)
+            scatter(column, first + begin, std::span(places).first(end - begin));
+        },
+        kAtATime);
+  };
+  parallel_for(static_cast<Count>(counts.begins.size()), execution.threads, copy_slice,
+               execution.poll);
+}
+
+Grouping group_rows(std::span<const Code> codes, Count users, const std::string& argument,
+                    const Execution& execution) {
+  RowCounts counts = count_rows(codes, users, argument, execution);
+  Grouping grouping{.indptr = counts.indptr, .order = {}};
+  if (counts.sorted) return grouping;
+  std::vector<Offset> rows;
+  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
+  grow(rows, codes.size(), Offset{0}, checkpoint);
+  std::iota(rows.begin(), rows.end(), Offset{0});
+  grow(grouping.order, codes.size(), Offset{0}, checkpoint);
+  const ColumnCopy column{.from = reinterpret_cast<const std::byte*>(rows.data()),
+                          .stride = sizeof(Offset),
+                          .to = reinterpret_cast<std::byte*>(grouping.order.data()),
+                          .width = sizeof(Offset)};
+  copy_grouped(std::move(counts), codes, {&column, 1}, argument, execution);
+  return grouping;
+}
+
+namespace {
+
+template <class T>
+void order_rows(Grouping& grouping, std::span<const T> ranks, const std::string& argument,
+                const Checkpoint& checkpoint) {
+  const auto users = grouping.indptr.size() - 1;
+  const auto before = [&](Offset one, Offset other) {
+    return ranks[static_cast<std::size_t>(one)] < ranks[static_cast<std::size_t>(other)];
+  };
+  in_chunks(users, checkpoint, [&](std::size_t first, std::size_t last) {
+    for (std::size_t user = first; user < last; ++user) {
+      const auto begin = static_cast<std::size_t>(grouping.indptr[user]);
+      const auto size = static_cast<std::size_t>(grouping.indptr[user + 1]) - begin;
+      const auto rows = std::span(grouping.order).subspan(begin, size);
+      if (!std::ranges::is_sorted(rows, before)) std::ranges::sort(rows, before);
+      const auto twice = std::ranges::adjacent_find(
+          rows, [&](Offset one, Offset other) { return !before(one, other); });
+      if (twice == rows.end()) continue;
+      throw InputError(
+          {.argument = argument,
+           .expected = "ranks that differ",
+           .found = shown(static_cast<double>(ranks[static_cast<std::size_t>(*twice)])) + " twice",
+           .row = static_cast<Count>(user),
+           .position = twice - rows.begin()});
+    }
+  });
+}
+
+void check_no_nan(std::span<const double> ranks, const std::string& argument) {
+  const auto nan = std::ranges::find_if(ranks, [](double rank) { return std::isnan(rank); });
+  if (nan == ranks.end()) return;
+  throw InputError({.argument = argument,
+                    .expected = "ranks that are numbers",
+                    .found = "NaN",
+                    .position = nan - ranks.begin()});
+}
+
+}  // namespace
+
+void order_by_rank(Grouping& grouping, const Ranks& ranks, const std::string& argument,
+                   const Execution& execution) {
+  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
+  if (grouping.order.empty()) {
+    grouping.order.resize(static_cast<std::size_t>(grouping.indptr.back()));
+    std::iota(grouping.order.begin(), grouping.order.end(), Offset{0});
+  }
+  if (const auto* floats = std::get_if<std::span<const double>>(&ranks))
+    check_no_nan(*floats, argument);
+  std::visit([&](auto values) { order_rows(grouping, values, argument, checkpoint); }, ranks);
+}
+
+}  // namespace exactk

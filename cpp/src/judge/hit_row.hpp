@@ -1,0 +1,47 @@
+// What the metrics see of a user: the judged items that the ranking reaches, and where. It knows no
+// ids, and whatever ranks the items (a list, scores) ends here.
+#pragma once
+
+#include <span>
+
+#include "exactk/types.hpp"
+#include "rank/ranked_list.hpp"
+
+namespace exactk {
+
+// A judged item that the ranking reaches.
+struct Hit {
+  Count rank;
+  Count hits;   // relevant ones, down to and with this one
+  double gain;  // 0 where it is not relevant
+  bool relevant;
+};
+
+// The relevant items of a tie, or one that stands by itself.
+struct TiedHits {
+  Tie tie;
+  Count hits;        // in the tie
+  Count hits_above;  // before it
+  double gain;       // of the hits in the tie together
+};
+
+// One user as the metrics see it.
+struct HitRow {
+  std::span<const Hit> judged;     // by rank
+  std::span<const TiedHits> tied;  // by rank, where an expectation over their orders is asked for
+  std::span<const double> ideal;   // gains of the relevant items, highest first; empty if all are 1
+  Count first_hit = 0;             // rank of the first relevant item; 0 if there is none
+  Count recommended = 0;           // length of the list
+  Count relevant = 0;              // relevant items in the truth
+  Count nonrelevant = 0;           // judged items that are not relevant
+  bool unit_gains = true;          // every relevant item has gain 1
+  bool hits_repeat = false;        // a relevant item counts at more than one rank
+};
+
+// What of a ranking lies down to a cutoff.
+struct Reached {
+  Count judged = 0;
+  Count hits = 0;  // of these, the relevant ones
+};
+
+}  // namespace exactk

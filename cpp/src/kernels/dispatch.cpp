@@ -1,0 +1,95 @@
+#include "kernels/dispatch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <string>
+
+#include "exactk/error.hpp"
+
+namespace exactk {
+namespace {
+
+struct Set {
+  Isa isa;
+  std::string_view name;
+  const Kernels* kernels;  // none if this build has none for it
+  bool (*has)();           // whether the CPU has it, and the system keeps its registers
+};
+
+#ifdef EXACTK_X86_KERNELS
+const Kernels* const avx2 = &avx2_kernels;
+const Kernels* const avx512 = &avx512_kernels;
+bool has_avx2() { return __builtin_cpu_supports("avx2"); }
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+}
+#else
+const Kernels* const avx2 = nullptr;
+const Kernels* const avx512 = nullptr;
+bool has_avx2() { return false; }
+bool has_avx512() { return false; }
+#endif
+
+// By Isa.
+const Set sets[] = {
+    {Isa::scalar, "scalar", &scalar_kernels, [] { return true; }},
+    {Isa::avx2, "avx2", avx2, &has_avx2},
+    {Isa::avx512, "avx512", avx512, &has_avx512},
+};
+
+const Set& set_of(Isa isa) { return sets[static_cast<std::size_t>(isa)]; }
+
+}  // namespace
+
+std::string_view name_of(Isa isa) noexcept { return set_of(isa).name; }
+
+std::span<const Isa> available_isas() noexcept {
+  struct Available {
+    std::array<Isa, std::size(sets)> isas{};
+    std::size_t count = 0;
+  };
+  static const Available available = [] {
+    Available found;
+    for (const Set& set : sets) {
+      if (set.has()) found.isas[found.count++] = set.isa;
+    }
+    return found;
+  }();
+  return std::span(available.isas).first(available.count);
+}
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& found) {
+  std::string names;
+  for (const Isa isa : available_isas()) {
+    if (!names.empty()) names += ", ";
+    names += name_of(isa);
+  }
+  throw InputError({.argument = "EXACTK_ISA",
+                    .expected = "an instruction set that this CPU has: " + names,
+                    .found = found});
+}
+
+}  // namespace
+
+Isa isa_of(std::string_view name) {
+  const std::span<const Isa> available = available_isas();
+  if (name.empty()) return available.back();
+  const auto found = std::ranges::find(available, name, &name_of);
+  if (found == available.end()) refuse("'" + std::string(name) + "'");
+  return *found;
+}
+
+const Kernels& kernels(Isa isa) {
+  const std::span<const Isa> available = available_isas();
+  if (std::ranges::find(available, isa) == available.end()) {
+    refuse("number " + std::to_string(static_cast<int>(isa)));
+  }
+  return *set_of(isa).kernels;
+}
+
+}  // namespace exactk

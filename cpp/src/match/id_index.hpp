@@ -1,0 +1,59 @@
+// Where in a list an id first stands: a hash table of positions, compared by whole ids.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/checkpoint.hpp"
+#include "base/hash.hpp"
+#include "exactk/types.hpp"
+
+namespace exactk {
+
+class IdIndex {
+ public:
+  template <class Id>
+  void build(std::span<const Id> ids, const Checkpoint& checkpoint) {
+    slots_.clear();
+    grow(slots_, std::bit_ceil(2 * ids.size() + 2), kEmpty, checkpoint);
+    mask_ = slots_.size() - 1;
+    in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        Offset& slot = slots_[slot_of(ids, static_cast<std::uint64_t>(ids[i]))];
+        if (slot == kEmpty) slot = static_cast<Offset>(i);
+      }
+    });
+  }
+
+  // The first position of the id in the list that the index was built of; -1 if it has none. The
+  // list is read again, and may be another by now: a wrong answer, but a place within it.
+  template <class Id>
+  [[nodiscard]] Offset find(std::span<const Id> ids, std::uint64_t id) const noexcept {
+    return slots_[slot_of(ids, id)];
+  }
+
+ private:
+  static constexpr Offset kEmpty = -1;
+
+  // The slot that holds the id, or the empty one where it would stand. There is an empty one.
+  template <class Id>
+  [[nodiscard]] std::size_t slot_of(std::span<const Id> ids, std::uint64_t id) const noexcept {
+    std::uint64_t hash = (id ^ secret_) * 0x9e3779b97f4a7c15U;
+    hash = (hash ^ (hash >> 32U)) * 0xd6e8feb86659fd93U;
+    std::size_t place = (hash ^ (hash >> 32U)) & mask_;
+    while (slots_[place] != kEmpty &&
+           static_cast<std::uint64_t>(ids[static_cast<std::size_t>(slots_[place])]) != id) {
+      place = (place + 1) & mask_;
+    }
+    return place;
+  }
+
+  std::vector<Offset> slots_;
+  std::size_t mask_ = 0;
+  std::uint64_t secret_ = process_secrets().first;
+};
+
+}  // namespace exactk

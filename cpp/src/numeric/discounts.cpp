@@ -1,0 +1,58 @@
+// 1/log2(x) in doubles would round twice: here the logarithm has the digits of two, and the
+// quotient is rounded once.
+
+#include "numeric/discounts.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "numeric/double_double.hpp"
+#include "numeric/logarithm.hpp"
+
+namespace exactk {
+namespace {
+
+constexpr double computed(Discount kind, Count rank) noexcept {
+  if (kind == Discount::log2) return divide({1, 0}, log2_of(static_cast<double>(rank + 1))).high;
+  return rank <= 2 ? 1.0 : divide({1, 0}, log2_of(static_cast<double>(rank))).high;
+}
+
+// 1/log2(n) for the n of one part of the first thousand, which the compiler has computed.
+constexpr std::size_t kPart = 256;  // what compilers are willing to compute at a time
+template <std::size_t Part>
+constexpr auto kInverseLog2 = [] {
+  std::array<double, kPart> inverse{};
+  for (std::size_t i = 0; i < kPart; ++i) {
+    const auto n = static_cast<Count>(Part * kPart + i);
+    inverse[i] = n < 2 ? 1 : computed(Discount::log2, n - 1);
+  }
+  return inverse;
+}();
+constexpr std::array kParts = {&kInverseLog2<0>, &kInverseLog2<1>, &kInverseLog2<2>,
+                               &kInverseLog2<3>};
+
+// A table deeper than this costs more than the few hits below it.
+constexpr Count kMaxRanks = Count{1} << 14U;
+
+}  // namespace
+
+double discount(Discount kind, Count rank) noexcept {
+  const auto n = static_cast<std::size_t>(kind == Discount::log2 ? rank + 1 : rank);
+  if (n < kParts.size() * kPart) return (*kParts[n / kPart])[n % kPart];
+  return computed(kind, rank);
+}
+
+DiscountTable::DiscountTable(Discount kind, Count places, Count ranks, const Checkpoint& checkpoint)
+    : kind_(kind) {
+  const auto depth = static_cast<std::size_t>(std::max(places, std::min(ranks, kMaxRanks)));
+  discounts_.reserve(depth);
+  sums_.reserve(depth + 1);
+  sums_.push_back(0);
+  for (std::size_t i = 0; i < depth; ++i) {
+    if (i % 4096 == 4095) checkpoint();
+    discounts_.push_back(discount(kind, static_cast<Count>(i) + 1));
+    sums_.push_back(sums_.back() + discounts_.back());
+  }
+}
+
+}  // namespace exactk

@@ -1,0 +1,37 @@
+// The weight of a rank in discounted cumulative gain, correctly rounded on every platform.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/checkpoint.hpp"
+#include "exactk/conventions.hpp"
+#include "exactk/types.hpp"
+
+namespace exactk {
+
+// 1/log2(rank + 1), or 1/max(1, log2(rank)), rounded once from about 100 bits. rank >= 1.
+[[nodiscard]] double discount(Discount kind, Count rank) noexcept;
+
+// The discounts of the ranks 1, 2, ..., and the sums of the first n of them, in rank order.
+class DiscountTable {
+ public:
+  // Holds the sums of up to `places`. A discount may be asked for at any rank; those up to `ranks`
+  // are held too, as far as that is worth the while.
+  DiscountTable(Discount kind, Count places, Count ranks, const Checkpoint& checkpoint);
+
+  [[nodiscard]] double at(Count rank) const noexcept {
+    return rank <= depth() ? discounts_[static_cast<std::size_t>(rank - 1)] : discount(kind_, rank);
+  }
+  [[nodiscard]] double sum_to(Count rank) const noexcept {
+    return sums_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] Count depth() const noexcept { return static_cast<Count>(discounts_.size()); }
+
+ private:
+  Discount kind_;
+  std::vector<double> discounts_;
+  std::vector<double> sums_;  // sums_[n] is the sum of the first n
+};
+
+}  // namespace exactk

@@ -1,0 +1,118 @@
+#include "numeric/exact_sum.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+
+namespace exactk {
+namespace {
+
+// A digit grows by less than 2^32 an addition, so that 2^30 of them cannot overflow it.
+constexpr std::int64_t kMaxPending = std::int64_t{1} << 30U;
+
+__extension__ using UInt128 = unsigned __int128;
+
+template <class Word>
+void append_bytes(std::vector<std::uint8_t>& bytes, Word word, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    bytes.push_back(static_cast<std::uint8_t>(word >> (8 * i)));
+  }
+}
+
+}  // namespace
+
+bool UnitSums::add(std::span<const double> terms, const Kernels& kernels) noexcept {
+  std::array<double, kTerms> padded;  // NOLINT(*-member-init): filled where it is used
+  const double* first = terms.data();
+  if (terms.size() < kTerms) {  // with zeros, which change no sum
+    const auto rest = std::ranges::copy(terms, padded.begin()).out;
+    std::fill(rest, padded.end(), 0.0);
+    first = padded.data();
+  }
+  UnitDigits sums;  // NOLINT(*-member-init): the kernel fills it
+  if (!kernels.sum_unit_terms(first, &sums)) return false;
+  Int128 carried = 0;
+  for (const std::int64_t digits : sums.total) carried = (carried << kDigitBits) + digits;
+  total_ += carried;
+  for (std::size_t i = 0; i < squares_.size(); ++i) squares_[i] += sums.squares[i];
+  return true;
+}
+
+void UnitSums::add(const UnitSums& other) noexcept {
+  total_ += other.total_;
+  for (std::size_t i = 0; i < squares_.size(); ++i) squares_[i] += other.squares_[i];
+}
+
+ExactInteger UnitSums::total() const {
+  ExactInteger result{.bytes = {}, .scale = kUnitScale};
+  append_bytes(result.bytes, total_, sizeof(total_));
+  return result;
+}
+
+ExactInteger UnitSums::squares() const {
+  constexpr Int128 kLowDigit = (Int128{1} << kDigitBits) - 1;
+  UInt128 low = 0;  // all digits but the first, carried
+  Int128 above = 0;
+  for (std::size_t i = squares_.size() - 1; i > 0; --i) {
+    const Int128 digits = squares_[i] + above;
+    low |= static_cast<UInt128>(digits & kLowDigit) << (kDigitBits * (squares_.size() - 1 - i));
+    above = digits >> kDigitBits;
+  }
+  // Four digits are 13 bytes and 4 bits.
+  ExactInteger result{.bytes = {}, .scale = 2 * kUnitScale};
+  append_bytes(result.bytes, low, 13);
+  append_bytes(result.bytes, ((squares_[0] + above) << 4U) | static_cast<Int128>(low >> 104U),
+               sizeof(Int128));
+  return result;
+}
+
+void WideSum::add(double term) noexcept {
+  constexpr std::uint64_t kImplicitOne = std::uint64_t{1} << 52U;
+  constexpr std::uint64_t kLowDigit = (std::uint64_t{1} << kWordBits) - 1;
+  const auto bits = std::bit_cast<std::uint64_t>(term);
+  const bool negative = (bits >> 63U) != 0;
+  const auto biased = static_cast<unsigned>((bits >> 52U) & 0x7ffU);
+  const std::uint64_t fraction = bits & (kImplicitOne - 1);
+  const std::uint64_t mantissa = biased == 0 ? fraction : fraction | kImplicitOne;
+  const unsigned offset =
+      biased == 0 ? 0 : biased - 1;  // the value is mantissa x 2^(offset - 1074)
+  UInt128 shifted = UInt128{mantissa} << (offset % kWordBits);  // at most 84 bits: three digits
+  const std::size_t first = offset / kWordBits;
+  for (std::size_t i = first; i < first + 3; ++i) {
+    const auto digit = static_cast<std::int64_t>(static_cast<std::uint64_t>(shifted) & kLowDigit);
+    digits_[i] += negative ? -digit : digit;
+    shifted >>= kWordBits;
+  }
+  if (++pending_ >= kMaxPending) carry();
+}
+
+void WideSum::add(const WideSum& other) noexcept {
+  if (pending_ + other.pending_ + 1 >= kMaxPending) carry();
+  for (std::size_t i = 0; i < kDigits; ++i) digits_[i] += other.digits_[i];
+  pending_ += other.pending_ + 1;
+}
+
+// Leaves every digit but the last within its base.
+void WideSum::carry() noexcept {
+  std::int64_t above = 0;
+  for (std::size_t i = 0; i + 1 < kDigits; ++i) {
+    const std::int64_t digit = digits_[i] + above;
+    above = digit >> kWordBits;
+    digits_[i] = digit - (above << kWordBits);
+  }
+  digits_.back() += above;
+  pending_ = 0;
+}
+
+ExactInteger WideSum::integer() const {
+  WideSum carried = *this;
+  carried.carry();
+  ExactInteger result{.bytes = {}, .scale = kScale};
+  for (std::size_t i = 0; i + 1 < kDigits; ++i) {
+    append_bytes(result.bytes, carried.digits_[i], kWordBits / 8);
+  }
+  append_bytes(result.bytes, carried.digits_.back(), sizeof(std::int64_t));
+  return result;
+}
+
+}  // namespace exactk

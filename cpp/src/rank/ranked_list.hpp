@@ -1,0 +1,41 @@
+// What ranking a user's scores gives: as much of the list as the metrics need.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "exactk/conventions.hpp"
+#include "exactk/types.hpp"
+
+namespace exactk {
+
+// The ranks that tied items share.
+struct Tie {
+  Count first = 0;
+  Count last = 0;
+
+  [[nodiscard]] Count size() const noexcept { return last - first + 1; }
+  friend bool operator==(const Tie&, const Tie&) = default;
+};
+
+// Whether the order among items of one score is a matter of the items alone.
+[[nodiscard]] constexpr bool is_strict(Ties ties) noexcept {
+  return ties == Ties::lowest_id || ties == Ties::highest_id || ties == Ties::input_order;
+}
+
+// How scores have to be ranked for some ties: strictly, or, as for `expected`, so that ties are
+// told.
+[[nodiscard]] constexpr Ties ranked_for(Ties ties) noexcept {
+  return is_strict(ties) ? ties : Ties::expected;
+}
+
+struct RankedList {
+  std::span<const std::int64_t> items;  // best first
+  std::span<const Offset> places;       // beside the items: within the row, as it is stored
+  std::span<const Count> ranks;         // beside the items; empty: 1, 2, 3, ...
+  std::span<const Tie> ties;            // beside the items; empty: not asked for
+  Count length = 0;                     // of the whole list
+  Count scored = 0;                     // items with ids from here on have no score
+};
+
+}  // namespace exactk

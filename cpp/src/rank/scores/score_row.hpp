@@ -1,0 +1,283 @@
+// A user's scores, some at a time, as keys that the kernels compare: in place where they lie as the
+// kernels read them, else converted without a loss. What has a score is counted by its position;
+// its id may be another number.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/checkpoint.hpp"
+#include "exactk/scores.hpp"
+#include "exactk/types.hpp"
+#include "numeric/half.hpp"
+
+namespace exactk {
+
+// Which keys scores of a type become: exactly, and in the same order.
+template <class Visitor>
+auto with_key_of(ScoreType type, const Visitor& visitor) {
+  switch (type) {
+    case ScoreType::float64:
+    case ScoreType::int32:
+    case ScoreType::uint32:
+      return visitor(std::type_identity<double>{});
+    case ScoreType::int64:
+    case ScoreType::uint64:
+      return visitor(std::type_identity<std::int64_t>{});
+    default:
+      return visitor(std::type_identity<float>{});
+  }
+}
+
+template <class Key>
+class ScoreRow {
+ public:
+  using Score = Key;
+  static constexpr bool kMayBeNan = true;
+
+  explicit ScoreRow(const ScoreMatrix& matrix);
+  explicit ScoreRow(const SparseScores& candidates);
+
+  void start(Count user, const Checkpoint& checkpoint);
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  // So many keys at a time at most.
+  [[nodiscard]] static constexpr std::size_t piece_size() noexcept { return kChunk; }
+  // Keys at consecutive positions, valid until the next call.
+  [[nodiscard]] const Key* piece(std::size_t begin, std::size_t size);
+  [[nodiscard]] Key at(std::size_t position) const noexcept;
+
+  // Whether the ids are other numbers than the positions.
+  [[nodiscard]] bool named() const noexcept { return restriction_ != nullptr || listed(); }
+  // The ids by position, if they are others: of candidates as they were at the start.
+  [[nodiscard]] std::span<const std::int64_t> ids() const noexcept {
+    return restriction_ != nullptr ? columns_ : std::span<const std::int64_t>(ids_);
+  }
+  // Whether the ids stand beside the scores.
+  [[nodiscard]] bool listed() const noexcept { return candidates_ != nullptr; }
+  // Whether a later position has a higher id.
+  [[nodiscard]] bool ascends() const noexcept { return ascends_; }
+  // Where in the row as it is stored. Of a matrix, that is the id.
+  [[nodiscard]] Offset place(std::size_t position) const noexcept {
+    return static_cast<Offset>(restriction_ != nullptr ? column(position) : position);
+  }
+
+  // The key of the least score that a min_score lets pass; sets `none` if there is no such score.
+  [[nodiscard]] Key least(double min_score, bool& none) const noexcept;
+
+ private:
+  void choose_layout(const std::byte* scores, std::ptrdiff_t user_stride);
+  void copy_ids(Count user, const Checkpoint& checkpoint);
+  // The column is read again, and may be another by now: it must be one at least.
+  [[nodiscard]] std::size_t column(std::size_t position) const noexcept {
+    return std::min(static_cast<std::size_t>(columns_[position]), last_column_);
+  }
+  // Of the score at a place.
+  [[nodiscard]] const std::byte* address(std::size_t place) const noexcept {
+    return row_ + static_cast<std::ptrdiff_t>(place) * stride_;
+  }
+  template <class Visitor>
+  [[nodiscard]] auto with_type(const Visitor& visitor) const;
+
+  const ScoreMatrix* matrix_ = nullptr;  // one of the two
+  const SparseScores* candidates_ = nullptr;
+  ScoreType type_;
+  std::ptrdiff_t stride_;  // from a score to the next
+  bool in_place_ = false;
+  const Lists* restriction_ = nullptr;  // to some columns of a matrix
+  std::size_t last_column_ = 0;
+  std::vector<Key> keys_;  // converted
+  // Of the user.
+  const std::byte* row_ = nullptr;
+  std::size_t size_ = 0;
+  std::span<const std::int64_t> columns_;  // by position, if they are restricted
+  std::vector<std::int64_t> ids_;          // by position, of candidates
+  bool ascends_ = true;
+};
+
+template <class Score>
+Score read(const std::byte* from) noexcept {
+  Score score;  // NOLINT(*-member-init)
+  std::memcpy(&score, from, sizeof(score));
+  return score;
+}
+
+// What a score in memory is as a key.
+template <class Key, class Score>
+struct Conversion {
+  static Key key(Score score) noexcept {
+    if constexpr (std::is_same_v<Score, std::uint64_t>) {
+      return std::bit_cast<std::int64_t>(score ^ (std::uint64_t{1} << 63U));
+    } else {
+      return static_cast<Key>(score);
+    }
+  }
+};
+struct Half {
+  std::uint16_t bits;
+};
+template <class Key>
+struct Conversion<Key, Half> {
+  static Key key(Half half) noexcept { return from_half(half.bits); }
+};
+
+// Calls visitor(type_identity<Score>) with the type in memory, one of those that have this key.
+template <class Key>
+template <class Visitor>
+auto ScoreRow<Key>::with_type(const Visitor& visitor) const {
+  if constexpr (std::is_same_v<Key, float>) {
+    switch (type_) {
+      case ScoreType::float16:
+        return visitor(std::type_identity<Half>{});
+      case ScoreType::int8:
+        return visitor(std::type_identity<std::int8_t>{});
+      case ScoreType::int16:
+        return visitor(std::type_identity<std::int16_t>{});
+      case ScoreType::uint8:
+        return visitor(std::type_identity<std::uint8_t>{});
+      case ScoreType::uint16:
+        return visitor(std::type_identity<std::uint16_t>{});
+      default:
+        return visitor(std::type_identity<float>{});
+    }
+  } else if constexpr (std::is_same_v<Key, double>) {
+    switch (type_) {
+      case ScoreType::int32:
+        return visitor(std::type_identity<std::int32_t>{});
+      case ScoreType::uint32:
+        return visitor(std::type_identity<std::uint32_t>{});
+      default:
+        return visitor(std::type_identity<double>{});
+    }
+  } else {
+    if (type_ == ScoreType::uint64) return visitor(std::type_identity<std::uint64_t>{});
+    return visitor(std::type_identity<std::int64_t>{});
+  }
+}
+
+template <class Key>
+ScoreRow<Key>::ScoreRow(const ScoreMatrix& matrix)
+    : matrix_(&matrix),
+      type_(matrix.type),
+      stride_(matrix.item_stride),
+      restriction_(matrix.candidates ? &*matrix.candidates : nullptr),
+      last_column_(static_cast<std::size_t>(std::max(matrix.items, Count{1}) - 1)),
+      size_(restriction_ != nullptr ? 0 : static_cast<std::size_t>(matrix.items)) {
+  if (restriction_ == nullptr) choose_layout(matrix.scores, matrix.user_stride);
+}
+
+template <class Key>
+ScoreRow<Key>::ScoreRow(const SparseScores& candidates)
+    : candidates_(&candidates), type_(candidates.type), stride_(candidates.stride) {
+  choose_layout(candidates.scores, 0);
+}
+
+template <class Key>
+void ScoreRow<Key>::choose_layout(const std::byte* scores, std::ptrdiff_t user_stride) {
+  const auto is_key = []<class Score>(std::type_identity<Score>) {
+    return std::is_same_v<Score, Key>;
+  };
+  constexpr auto kAlignment = static_cast<std::ptrdiff_t>(alignof(Key));
+  in_place_ = with_type(is_key) && std::cmp_equal(stride_, sizeof(Key)) &&
+              user_stride % kAlignment == 0 &&
+              reinterpret_cast<std::uintptr_t>(scores) % alignof(Key) == 0;
+}
+
+template <class Key>
+void ScoreRow<Key>::start(Count user, const Checkpoint& checkpoint) {
+  if (listed()) {
+    row_ = candidates_->scores + candidates_->items.begin(user) * stride_;
+    copy_ids(user, checkpoint);
+    size_ = ids_.size();
+    return;
+  }
+  row_ = matrix_->scores + user * matrix_->user_stride;
+  if (restriction_ == nullptr) return;
+  const Lists& lists = *restriction_;
+  columns_ = row_of_int64(lists, lists.rows() == 1 ? 0 : user);
+  size_ = columns_.size();
+}
+
+// A copy, as ids break ties: an order that changes while they are sorted is none.
+template <class Key>
+void ScoreRow<Key>::copy_ids(Count user, const Checkpoint& checkpoint) {
+  const Lists& lists = candidates_->items;
+  ids_.clear();
+  ascends_ = true;
+  std::visit(
+      [&](const auto& items) {
+        const auto row = row_of(items, lists, user);
+        ids_.reserve(row.size());
+        in_chunks(row.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+          const auto some = row.subspan(begin, end - begin);
+          ids_.insert(ids_.end(), some.begin(), some.end());
+          bool ascends = ascends_;  // a copy, as a member is written at each turn
+          for (std::size_t i = std::max(begin, std::size_t{1}); i < end; ++i) {
+            ascends = (ids_[i - 1] < ids_[i]) & ascends;
+          }
+          ascends_ = ascends;
+        });
+      },
+      lists.items);
+}
+
+template <class Key>
+const Key* ScoreRow<Key>::piece(std::size_t begin, std::size_t size) {
+  if (in_place_) return reinterpret_cast<const Key*>(address(begin));
+  if (keys_.size() < size) keys_.resize(size);
+  return with_type([&]<class Score>(std::type_identity<Score>) -> const Key* {
+    if (restriction_ != nullptr) {
+      for (std::size_t i = 0; i < size; ++i) {
+        keys_[i] = Conversion<Key, Score>::key(read<Score>(address(column(begin + i))));
+      }
+      return keys_.data();
+    }
+    const std::byte* from = address(begin);
+    for (std::size_t i = 0; i < size; ++i, from += stride_) {
+      keys_[i] = Conversion<Key, Score>::key(read<Score>(from));
+    }
+    return keys_.data();
+  });
+}
+
+template <class Key>
+Key ScoreRow<Key>::at(std::size_t position) const noexcept {
+  const std::byte* const from = address(static_cast<std::size_t>(place(position)));
+  return with_type([&]<class Score>(std::type_identity<Score>) {
+    return Conversion<Key, Score>::key(read<Score>(from));
+  });
+}
+
+template <class Key>
+Key ScoreRow<Key>::least(double min_score, bool& none) const noexcept {
+  none = false;
+  if constexpr (std::is_same_v<Key, double>) {
+    return min_score;
+  } else if constexpr (std::is_same_v<Key, float>) {
+    // The least float that is not below: rounding may have gone down.
+    const auto nearest = static_cast<float>(min_score);
+    if (static_cast<double>(nearest) >= min_score) return nearest;
+    return std::nextafter(nearest, std::numeric_limits<float>::infinity());
+  } else {
+    const bool is_unsigned = type_ == ScoreType::uint64;
+    const double whole = std::ceil(min_score);
+    const double lowest = is_unsigned ? 0 : -0x1p63;
+    const double beyond = is_unsigned ? 0x1p64 : 0x1p63;
+    none = whole >= beyond;
+    if (none || whole <= lowest) return std::numeric_limits<Key>::min();
+    return is_unsigned ? Conversion<Key, std::uint64_t>::key(static_cast<std::uint64_t>(whole))
+                       : static_cast<std::int64_t>(whole);
+  }
+}
+
+}  // namespace exactk

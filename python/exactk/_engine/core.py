@@ -1,0 +1,57 @@
+"""The engine of the C++ core."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exactk import _core
+from exactk._engine.blas import core_view
+from exactk._engine.problem import Outcome, Problem
+from exactk._plan.metric_strings import core_rules
+from exactk._report.state import Sums
+from exactk._runtime.isa import wanted_isa
+
+if TYPE_CHECKING:
+    from exactk._engine.topk import Best, TopKProblem
+
+
+def core_engine(problem: Problem) -> Outcome:
+    """Have the C++ core evaluate."""
+    with core_view(problem.predictions, problem.candidates) as predictions:
+        sums, counts, per_user = _core.evaluate(
+            problem.truth.core,
+            problem.truth.grades,
+            predictions,
+            None if problem.exclude is None else problem.exclude.core,
+            problem.weights,
+            problem.groups,
+            problem.group_count,
+            [value.core for value in problem.values],
+            core_rules(problem.convention.rules("")),
+            problem.per_user,
+            problem.num_threads,
+            wanted_isa(),
+            problem.finished,
+        )
+    return Outcome([_sums(*one) for one in sums], dict(counts), per_user)
+
+
+def _sums(users: int, undefined: int, *sums_and_scales: bytes | int) -> Sums:
+    """Read the core's integers, which come as bytes."""
+    read = (int.from_bytes(one, "little", signed=True) if isinstance(one, bytes) else one for one in sums_and_scales)
+    return Sums(users, undefined, *read)
+
+
+def core_ranker(question: TopKProblem) -> Best:
+    """Have the C++ core rank."""
+    with core_view(question.scores, question.candidates) as scores:
+        return _core.topk(
+            scores,
+            question.k,
+            None if question.exclude is None else question.exclude.core,
+            question.ties,
+            question.nan,
+            question.num_threads,
+            wanted_isa(),
+            question.finished,
+        )

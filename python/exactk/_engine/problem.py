@@ -1,0 +1,47 @@
+"""What an engine is asked, and what it answers. The engines are the C++ core and the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.lists import Exclusions, Truth
+    from exactk._inputs.model.predictions import Predictions
+    from exactk._plan.conventions import Convention
+    from exactk._plan.metric_strings import Value
+    from exactk._report.state import Sums
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An evaluation past waist 1: what the core is asked, and the reference too."""
+
+    truth: Truth
+    predictions: Predictions
+    candidates: CandidateItems | None  # beside scores and embeddings alone
+    exclude: Exclusions | None
+    weights: NDArray[np.float64] | None
+    groups: NDArray[np.int64] | None
+    group_count: int
+    values: tuple[Value, ...]
+    convention: Convention
+    per_user: bool
+    num_threads: int
+    finished: Callable[[int], object]  # to be called often, with the number of users done
+
+
+class Outcome(NamedTuple):
+    """What an engine found."""
+
+    sums: list[Sums]  # group by group, value by value
+    counts: dict[str, int]
+    per_user: NDArray[np.float64] | None  # values x users
+
+
+Engine = Callable[[Problem], Outcome]

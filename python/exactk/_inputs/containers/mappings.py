@@ -1,0 +1,55 @@
+"""A mapping from user to what that user has: a sequence or set of items, or items with grades or scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any
+
+from exactk._inputs import long_format
+from exactk._inputs.containers import sequences
+from exactk._inputs.keys import columns
+
+if TYPE_CHECKING:
+    from exactk._inputs.keys.columns import Column
+    from exactk._inputs.long_format import Encoding
+    from exactk._inputs.model.lists import Rows
+
+
+def matches(value: object) -> bool:
+    """Return whether the value is a mapping."""
+    return isinstance(value, Mapping)
+
+
+def rows(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
+    """Return the rows, and whose they are."""
+    users = _columns(list(value), argument)
+    labels = ["user"] if len(users) == 1 else [f"user_{place}" for place in range(len(users))]
+    return long_format.rows_by_user(
+        users, labels, sequences.rows(list(value.values()), argument, encoding), argument, encoding
+    )
+
+
+def _columns(keys: list[Any], argument: str) -> list[Column]:
+    """Return the keys as one column, or as one for each place of tuples of one length."""
+    if keys and set(map(type, keys)) == {tuple} and len(set(map(len, keys))) == 1 and keys[0]:
+        return [columns.of_objects(list(part), f"{argument}.user") for part in zip(*keys, strict=True)]
+    return [columns.of_objects(keys, f"{argument}.user")]
+
+
+def is_of_systems(value: Mapping[Any, Any]) -> bool | None:
+    """Return whether the values are predictions of many users each, and not what one user has; None if all are empty.
+
+    The first that is not empty tells: what one user has, has items, of which none has items itself.
+    """
+    for one in value.values():
+        if one is None:
+            continue
+        if hasattr(one, "shape"):
+            return len(one.shape) != 1
+        if not isinstance(one, (Mapping, Sequence, AbstractSet)) or isinstance(one, (str, bytes)):
+            return True
+        if one:
+            first = next(iter(one.values() if isinstance(one, Mapping) else one))
+            return first is None or sequences.is_row(first)
+    return None

@@ -1,0 +1,151 @@
+"""A list with one sequence, set or mapping a user; None for a user who has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from numbers import Number
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk import _core
+from exactk._inputs.checks import as_numpy, exact_float, id_array
+from exactk._inputs.long_format import Encoding, new_vocabulary
+from exactk._inputs.model.lists import Rows
+from exactk._runtime.errors import type_error
+
+if TYPE_CHECKING:
+    from exactk._inputs.checks import Ids
+
+VALUED = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # what a mapping from items has, by argument
+
+_WALKED = {list, tuple, set, frozenset, dict, type(None)}  # by the core as they are
+
+
+def matches(value: object) -> bool:
+    """Return whether the value is a list."""
+    return isinstance(value, list)
+
+
+def is_flat(value: object) -> bool:
+    """Return whether the value is one sequence or set of ids, and not a list with one a user."""
+    if isinstance(value, list):
+        return len(value) > 0 and not (value[0] is None or is_row(value[0]))
+    return isinstance(value, (Sequence, AbstractSet)) and not isinstance(value, (str, bytes))
+
+
+def is_row(value: object) -> bool:
+    """Return whether the value has items, and is not an item itself."""
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+
+
+def rows(value: object, argument: str, encoding: Encoding = Encoding()) -> Rows:  # noqa: B008 - immutable
+    """Return the rows. In the truth a row may also be a set, or a mapping from item to grade; in predictions to score."""
+    assert isinstance(value, list)  # noqa: S101 - what `matches` said, for the type checker
+    types = set(map(type, value))
+    if not types <= _WALKED:
+        if arrays := _arrays(value, argument):
+            return arrays
+        value = [row if type(row) in _WALKED else _plain(row, argument, user) for user, row in enumerate(value)]
+        types = set(map(type, value))
+    valued = dict in types and argument in VALUED
+    if dict in types and not valued:
+        value = [tuple(row) if isinstance(row, dict) else row for row in value]
+    if argument == "predictions" and types & {set, frozenset}:
+        _refuse_sets(value, argument)
+    return _walked(value, argument, encoding, valued=valued)
+
+
+def _walked(lists: list[Any], argument: str, encoding: Encoding, *, valued: bool) -> Rows:
+    what = VALUED.get(argument, "values")
+    kind = _kind(lists)
+    if kind == "other":
+        lists, kind = [_as_text(row, argument, user) for user, row in enumerate(lists)], "str"
+    item_vocabulary = None
+    items: Ids
+    to_float = exact_float if valued else None
+    if kind == "int":
+        indptr, items, values, present = _core.integer_rows(lists, to_float, argument, what)
+    else:
+        item_vocabulary = new_vocabulary([kind], (), encoding.items)
+        indptr, items, values, present = _core.text_rows(
+            item_vocabulary.parts[0], lists, kind == "bytes", to_float, argument, what
+        )
+    graded = argument == "truth"
+    return Rows(
+        indptr,
+        items,
+        grades=values if graded else None,
+        present=present,
+        scores=None if graded else values,
+        item_vocabulary=item_vocabulary,
+    )
+
+
+def _kind(lists: list[Any]) -> str:
+    """Return of what kind the first item is; "other" if only ``str`` can tell."""
+    first = next((item for row in lists if row for item in row), 0)
+    if isinstance(first, (str, bytes)):
+        return "str" if isinstance(first, str) else "bytes"
+    # What is no id at all is left for the core to refuse, which says where it is.
+    return "int" if first is None or isinstance(first, (Number, np.generic, Iterable)) else "other"
+
+
+def _as_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row of any kind
+    if row is None:
+        return None
+    for position, item in enumerate(row):
+        if item is None or isinstance(item, (Number, np.generic, bytes)):
+            found = f"{type(item).__name__} {item!r} among others"
+            raise type_error(argument, "ids of one kind", found, row=user, position=position)
+    return {str(item): value for item, value in row.items()} if isinstance(row, dict) else [str(item) for item in row]
+
+
+def _plain(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequence that the core walks
+    """Return the row as a list, tuple or dict."""
+    row = as_numpy(row.to_numpy() if hasattr(row, "to_numpy") else row, argument)
+    if isinstance(row, np.ndarray) and row.dtype.kind in "OUS":
+        return row.tolist()
+    if isinstance(row, np.ndarray):
+        return id_array(row, argument, row=user).tolist() if row.size else ()  # np.array([]) is of floats
+    if isinstance(row, Mapping):
+        return dict(row)
+    if isinstance(row, AbstractSet):
+        return frozenset(row)
+    if isinstance(row, Sequence) and not isinstance(row, (str, bytes)):
+        return list(row)
+    raise type_error(argument, "a sequence of ids", type(row).__name__, row=user)
+
+
+def _arrays(value: list[Any], argument: str) -> Rows | None:
+    """Return the rows if all that are not empty are arrays of one type: they are joined, and not walked."""
+    lists = [as_numpy(row, argument) for row in value]
+    filled = [row for row in lists if isinstance(row, np.ndarray) and row.size]
+    if (
+        not all(row.dtype.kind in "iu" for row in filled)
+        or not filled
+        or any(
+            not isinstance(row, np.ndarray) and not (row is None or (isinstance(row, (list, tuple)) and not row))
+            for row in lists
+        )
+    ):
+        return None
+    checked = [
+        id_array(row, argument, row=user) if isinstance(row, np.ndarray) and row.size else np.empty(0, np.int64)
+        for user, row in enumerate(lists)
+    ]
+    if len({row.dtype for row in checked if row.size}) > 1:
+        return None
+    present = np.array([row is not None for row in value], dtype=np.bool_)
+    return Rows(
+        np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in checked], dtype=np.int64)]),
+        np.concatenate([row for row in checked if row.size]),
+        present=None if present.all() else present,
+    )
+
+
+def _refuse_sets(value: list[Any], argument: str) -> None:
+    for user, row in enumerate(value):
+        if isinstance(row, (set, frozenset)):  # it does not say what comes first
+            raise type_error(argument, "a sequence of ids, best first", type(row).__name__, row=user)

@@ -1,0 +1,292 @@
+"""Columns of names and numbers, whoever holds them: NumPy, Arrow, lists of objects, codes of categories."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Number
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from exactk import _core
+from exactk._inputs.checks import exact_float, id_array
+from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from exactk._inputs.checks import Codes
+
+NAMES = ("int", "str", "bytes")  # the kinds of what can be a name
+
+
+class Column(Protocol):
+    """One entry a row."""
+
+    @property
+    def kind(self) -> str:
+        """What it holds: int, str or bytes, which can be names; float; or what messages call it."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def values(self, argument: str) -> NDArray[Any]:
+        """Return integers or floats as an array, in place if it can be."""
+        ...
+
+    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the number of each name among the keys; those that are not known get new ones."""
+        ...
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """An array of NumPy."""
+
+    array: NDArray[Any]
+
+    @property
+    def kind(self) -> str:
+        """Int or float; the dtype if it is neither."""
+        return {"i": "int", "u": "int", "f": "float"}.get(self.array.dtype.kind, str(self.array.dtype))
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def values(self, _argument: str) -> NDArray[Any]:
+        """Return the array."""
+        return self.array
+
+    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the number of each integer."""
+        return keys.encode_integers(id_array(self.array, argument), threads, argument)
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """A list of strings, or of bytes."""
+
+    texts: list[Any]
+    kind: str
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def values(self, argument: str) -> NDArray[Any]:
+        """Refuse: there are none."""
+        raise type_error(argument, "numbers", self.kind)
+
+    def encode(self, keys: _core.Vocabulary, argument: str, _threads: int) -> Codes:
+        """Return the number of each string; the objects are Python's, who lets one thread at a time at them."""
+        return _core.encode_texts(keys, self.texts, as_bytes=self.kind == "bytes", argument=argument)
+
+
+@dataclass(frozen=True)
+class PackedColumn:
+    """Strings one after another in UTF-8, of which the i-th is ``data[offsets[i]:offsets[i + 1]]``."""
+
+    offsets: NDArray[np.int64]
+    data: NDArray[np.uint8]
+    kind: str = "str"
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def values(self, argument: str) -> NDArray[Any]:
+        """Refuse: there are none."""
+        raise type_error(argument, "numbers", self.kind)
+
+    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the number of each string."""
+        return keys.encode_packed(self.offsets, self.data, threads, argument)
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """Codes of few categories, as of a dictionary. Each category is encoded once."""
+
+    codes: NDArray[Any]
+    categories: Column
+
+    @property
+    def kind(self) -> str:
+        """That of the values."""
+        return self.categories.kind
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def values(self, argument: str) -> NDArray[Any]:
+        """Return the value of each row."""
+        values: NDArray[Any] = self.categories.values(argument)[self._checked(argument)]
+        return values
+
+    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the number of each row's value. Values of no row get none: a filter may have left them."""
+        used = _core.Vocabulary(True)  # noqa: FBT003 - of integers
+        rows = used.encode_integers(id_array(self._checked(argument), argument), threads, argument)
+        return self._taken(used.as_integers(), argument).encode(keys, argument, threads)[rows]
+
+    def _taken(self, places: NDArray[Any], argument: str) -> Column:
+        """Return some of the values."""
+        if self.kind == "int":
+            return NumberColumn(self.categories.values(argument)[places])
+        every = _core.Vocabulary(False)  # noqa: FBT003 - of strings
+        values = self.categories.encode(every, argument, 1)[places]
+        offsets, data = every.as_packed()
+        begins, sizes = offsets[:-1][values], np.diff(offsets)[values]
+        ends: NDArray[np.int64] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        return PackedColumn(ends, data[np.arange(ends[-1]) + np.repeat(begins - ends[:-1], sizes)], self.kind)
+
+    def _checked(self, argument: str) -> NDArray[Any]:
+        codes, count = self.codes, len(self.categories)
+        if len(codes) and not 0 <= codes.min() <= codes.max() < count:
+            bad = (codes < 0) | (codes >= count)
+            found, position = str(codes[np.argmax(bad)]), int(np.argmax(bad))
+            raise input_error(argument, f"codes of {count} categories", found, position=position, count=int(bad.sum()))
+        return codes
+
+
+@dataclass(frozen=True)
+class ArrowTexts:
+    """Strings or bytes as Arrow has them."""
+
+    column: _core.ArrowColumn
+
+    @property
+    def kind(self) -> str:
+        """Str or bytes."""
+        return {"string": "str"}.get(self.column.type, self.column.type)
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def values(self, argument: str) -> NDArray[Any]:
+        """Refuse: there are none."""
+        raise type_error(argument, "numbers", self.kind)
+
+    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the number of each string."""
+        return self.column.encode(keys, threads, argument)
+
+
+@dataclass(frozen=True)
+class JoinedColumn:
+    """Columns of one kind, one after another."""
+
+    columns: Sequence[Column]
+
+    @property
+    def kind(self) -> str:
+        """That of the first."""
+        return self.columns[0].kind
+
+    def __len__(self) -> int:
+        return sum(map(len, self.columns))
+
+    def values(self, argument: str) -> NDArray[Any]:
+        """Return the numbers of all."""
+        return np.concatenate([column.values(argument) for column in self.columns])
+
+    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the number of each name of all."""
+        return np.concatenate([column.encode(keys, argument, threads) for column in self.columns])
+
+
+def of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
+    """Return a column of Arrow, none of whose rows may be null."""
+    nulls, first = column.nulls()
+    if nulls:
+        raise type_error(argument, "a value in every row", f"{column.type} with {nulls} null", position=first)
+    if column.is_dictionary:
+        codes, values = column.values(argument), column.dictionaries()
+        return _joined(
+            [CodedColumn(own, of_arrow(one, argument)) for own, one in zip(codes, values, strict=True)], column
+        )
+    if column.type in {"string", "bytes"}:
+        return ArrowTexts(column)
+    if column.type.startswith(("int", "uint", "float")):
+        return _joined([NumberColumn(piece) for piece in column.values(argument)], column)
+    raise type_error(argument, "integers, floats, strings or bytes", column.type)
+
+
+def _joined(columns: Sequence[Column], column: _core.ArrowColumn) -> Column:
+    filled = [one for one in columns if len(one)]
+    if len(filled) == 1:
+        return filled[0]
+    if columns and not filled:
+        return columns[0]
+    if not filled:
+        return NumberColumn(np.empty(0, np.int64)) if column.type != "string" else TextColumn([], "str")
+    return JoinedColumn(filled)
+
+
+def of_array(array: NDArray[Any], argument: str) -> Column:
+    """Return an array of numbers, strings or objects."""
+    if array.dtype.kind in "iuf":
+        return NumberColumn(array)
+    if array.dtype.kind in "USTO":
+        return of_objects(array.tolist(), argument)
+    return NumberColumn(array)  # whoever asks for its names or numbers says what is wrong with them
+
+
+def of_objects(values: list[Any], argument: str) -> Column:
+    """Return objects of one kind: integers, strings, bytes; floats, which are no names; or others, by ``str``."""
+    types = set(map(type, values))
+    for kind, base in (("str", str), ("bytes", bytes)):
+        if all(issubclass(own, base) for own in types):
+            return TextColumn(values, kind)
+    if all(issubclass(own, Integral) and not issubclass(own, bool) for own in types):
+        return NumberColumn(_integers(values, argument))
+    floats = [exact_float(value) for value in values] if all(map(_is_real, types)) else [None]
+    if None not in floats:
+        return NumberColumn(np.array(floats, np.float64))
+    plain = [value for value in values if _is_number(value) or value is None or isinstance(value, (str, bytes))]
+    containers = [value for value in values if isinstance(value, (list, dict, set, np.ndarray))]
+    if plain or containers:
+        raise _no_names(values, types, argument)
+    return TextColumn([str(value) for value in values], "str")
+
+
+def _is_real(own: type) -> bool:
+    return issubclass(own, (Integral, float, np.floating)) and not issubclass(own, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (Number, np.generic))
+
+
+def _no_names(values: list[Any], types: set[type], argument: str) -> Exception:
+    expected = "keys of one kind: integers, strings, bytes, or others that str() tells apart"
+    holes = [i for i, value in enumerate(values) if value is None or (isinstance(value, float) and math.isnan(value))]
+    if holes:
+        return type_error(argument, "a value in every row", f"{len(holes)} None or NaN", position=holes[0])
+    return type_error(argument, expected, " and ".join(sorted(own.__name__ for own in types)))
+
+
+def _integers(values: list[Any], argument: str) -> NDArray[Any]:
+    try:
+        return np.fromiter(values, np.int64, len(values))
+    except OverflowError:
+        pass
+    try:
+        return np.fromiter(values, np.uint64, len(values))
+    except OverflowError:
+        position = next(i for i, value in enumerate(values) if not 0 <= value < 2**64)
+        expected = "integers of int64, or of uint64"
+        raise input_error(argument, expected, str(values[position]), position=position) from None
+
+
+def check_names(column: Column, argument: str) -> Column:
+    """Return a column that can be names; raise InputTypeError for others, floats among them."""
+    if column.kind in NAMES:
+        return column
+    found = column.kind
+    if column.kind == "float":
+        values = column.values(argument)
+        holes = int(np.isnan(values).sum())
+        found = f"{values.dtype} with {holes} NaN" if holes else str(values.dtype)
+    raise type_error(argument, "integer ids, strings or bytes", found)

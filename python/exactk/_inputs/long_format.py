@@ -1,0 +1,157 @@
+"""From columns to rows in CSR form: users are encoded, and their rows grouped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk import _core
+from exactk._inputs.checks import id_array, number_array
+from exactk._inputs.keys.columns import check_names
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.model.lists import Rows, reindex
+from exactk._runtime.errors import ExactkError, input_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from exactk._inputs.checks import Codes, Ids, Offsets
+    from exactk._inputs.keys.columns import Column
+
+
+class LongColumns(NamedTuple):
+    """The columns of long format: one row per user and item."""
+
+    users: list[Column]
+    labels: list[str]
+    items: Column
+    grades: Column | None = None
+    scores: Column | None = None
+    ranks: Column | None = None
+
+
+class Encoding(NamedTuple):
+    """How keys are encoded: the vocabularies to continue after, so that codes agree, and the number of threads."""
+
+    users: Vocabulary | None = None
+    items: Vocabulary | None = None
+    threads: int = 1
+
+
+def rows_from_long_format(columns: LongColumns, argument: str, encoding: Encoding) -> Rows:
+    """Return the rows of long format in any order; the items of a user stay in theirs."""
+    users, labels, items, grades, scores, ranks = columns
+    _check_lengths(argument, *users, items, *(column for column in (grades, scores, ranks) if column is not None))
+    user_vocabulary, user_codes = _encode_users(users, labels, argument, encoding)
+    ids, item_vocabulary = encode_items(items, f"{argument}.item", encoding)
+    rows = Rows(
+        np.zeros(0, np.int64),
+        ids,
+        None if grades is None else number_array(grades.values(f"{argument}.grade"), f"{argument}.grade"),
+        scores=None if scores is None else scores.values(f"{argument}.score"),
+        users=user_vocabulary,
+        item_vocabulary=item_vocabulary,
+    )
+    rank_values = None if ranks is None else rank_array(ranks, f"{argument}.rank")
+    return group_by_user(rows, user_codes, rank_values, argument, encoding.threads)
+
+
+def group_by_user(rows: Rows, user_codes: Codes, ranks: NDArray[Any] | None, argument: str, threads: int) -> Rows:
+    """Return rows of long format, which belong to users of these codes, user by user; by rank if there are ranks."""
+    assert rows.users is not None  # noqa: S101 - long format has users
+    if ranks is not None:
+        return _order_by_rank(rows, user_codes, ranks, argument)
+    columns = [part for part in (rows.items, rows.grades, rows.scores) if part is not None]
+    indptr, grouped = _core.group_by_user(user_codes, len(rows.users), columns, threads, argument)
+    parts = iter(columns if grouped is None else grouped)
+    return rows._replace(
+        indptr=indptr,
+        items=next(parts),
+        grades=None if rows.grades is None else next(parts),
+        scores=None if rows.scores is None else next(parts),
+        present=_users_with_rows(indptr),
+    )
+
+
+def _order_by_rank(rows: Rows, user_codes: Codes, ranks: NDArray[Any], argument: str) -> Rows:
+    """Return the rows user by user, in the order of their ranks."""
+    assert rows.users is not None  # noqa: S101 - long format has users
+    try:
+        indptr, order = _core.order_by_user(user_codes, len(rows.users), ranks, argument)
+    except ExactkError as error:
+        raise rows.users.with_user(error) from None
+    items = rows.items if order is None else rows.items[order]
+    return rows._replace(indptr=indptr, items=items, present=_users_with_rows(indptr))
+
+
+def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, argument: str, encoding: Encoding) -> Rows:
+    """Return rows, each of which belongs to the user in the same row of the columns, as rows of these users."""
+    _check_lengths(argument, *users, range(len(rows.indptr) - 1))
+    vocabulary, codes = _encode_users(users, labels, argument, encoding)
+    sources = np.full(len(vocabulary), -1, np.int64)
+    sources[codes[::-1]] = np.arange(len(codes))[::-1]  # the first of each
+    if (again := sources[codes] != np.arange(len(codes))).any():
+        row, count = int(np.argmax(again)), int(again.sum())
+        raise input_error(
+            argument, "each user once", f"{vocabulary.repr_of(int(codes[row]))} again", row=row, count=count
+        )
+    return reindex(rows, sources)._replace(users=vocabulary)
+
+
+def encode_items(
+    items: Column, argument: str, encoding: Encoding, *, extend: bool = True
+) -> tuple[Ids, Vocabulary | None]:
+    """Return integers as they are; strings or bytes as codes, with their vocabulary."""
+    check_names(items, argument)
+    if items.kind == "int":
+        return id_array(items.values(argument), argument), None
+    extends = extend or encoding.items is None
+    vocabulary = new_vocabulary([items.kind], (), encoding.items) if extends else encoding.items
+    assert vocabulary is not None  # noqa: S101 - for the type checker
+    return vocabulary.encode([items], argument, encoding.threads), vocabulary
+
+
+def new_vocabulary(kinds: Sequence[str], labels: Sequence[str], base: Vocabulary | None) -> Vocabulary:
+    """Return a vocabulary to extend: one that continues after the base if that has keys of these kinds."""
+    return base.fork() if base is not None and base.kinds == tuple(kinds) else Vocabulary.of_kinds(kinds, labels)
+
+
+def _encode_users(
+    users: Sequence[Column], labels: Sequence[str], argument: str, encoding: Encoding
+) -> tuple[Vocabulary, Codes]:
+    check_user_columns(users, labels, argument)
+    vocabulary = new_vocabulary([column.kind for column in users], labels, encoding.users)
+    return vocabulary, vocabulary.encode(users, argument, encoding.threads)
+
+
+def check_user_columns(users: Sequence[Column], labels: Sequence[str], argument: str) -> Sequence[Column]:
+    """Return the columns if their values can be keys."""
+    for column, label in zip(users, labels, strict=True):
+        check_names(column, f"{argument}.{label}")
+    return users
+
+
+def rank_array(ranks: Column, argument: str) -> NDArray[Any]:
+    """Return ranks as int64 or float64."""
+    array = ranks.values(argument)
+    if array.dtype.kind in "iu":
+        if (beyond := array > np.iinfo(np.int64).max).any():
+            position, count = int(np.argmax(beyond)), int(beyond.sum())
+            raise input_error(argument, "ranks below 2^63", str(array[position]), position=position, count=count)
+        return id_array(array, argument).astype(np.int64, copy=False)
+    return number_array(array, argument)
+
+
+def _users_with_rows(indptr: Offsets) -> NDArray[np.bool_] | None:
+    """Return which users have rows; None if all have. A user without rows is missing."""
+    present = np.diff(indptr) > 0
+    return None if present.all() else present
+
+
+def _check_lengths(argument: str, *columns: Any) -> None:  # noqa: ANN401 - whatever has a length
+    sizes = [len(column) for column in columns]
+    if len(set(sizes)) > 1:
+        raise input_error(argument, "columns of one length", " and ".join(map(str, sizes)))

@@ -1,0 +1,149 @@
+"""Waist 1 for embeddings: users and items as vectors, which are read where they lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk import _core
+from exactk._inputs.checks import read_only, vector_array
+from exactk._inputs.model.lists import Exclusions, Rows
+from exactk._inputs.model.scores import narrowed_threshold, threshold
+from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from exactk._inputs.model.candidate_items import CandidateItems
+
+SIMILARITIES = ("dot", "cosine", "euclidean")
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class CanonicalEmbeddings:
+    """Users and items as vectors, with canonical candidate items. `exactk.Embeddings` takes containers."""
+
+    users: NDArray[Any]
+    items: NDArray[Any]
+    similarity: str
+    min_score: float | None
+    candidates: CandidateItems | None
+    item_bias: NDArray[Any] | None
+    exclude_self: bool
+    narrow: bool  # whether scores are rounded to float32
+    arguments: tuple[str, str]  # what messages call users and items
+    core: _core.Embeddings = field(repr=False)
+
+    @classmethod
+    def neighbors(
+        cls, vectors: object, similarity: str, min_score: float | None, *, exclude_self: bool
+    ) -> CanonicalEmbeddings:
+        """View vectors that are users and items; messages call them vectors."""
+        array = vector_array(vectors, "vectors")
+        least = None if min_score is None else threshold(min_score)
+        embeddings = cls.__new__(cls)
+        embeddings._freeze(  # noqa: SLF001 - its own
+            array,
+            array,
+            similarity,
+            least,
+            None,
+            None,
+            exclude_self=exclude_self,
+            arguments=("vectors", "vectors"),
+        )
+        return embeddings
+
+    def _freeze(
+        self,
+        users: NDArray[Any],
+        items: NDArray[Any],
+        similarity: object,
+        min_score: float | None,
+        candidates: CandidateItems | None,
+        item_bias: NDArray[Any] | None,
+        *,
+        exclude_self: object,
+        narrow: bool = False,
+        arguments: tuple[str, str] = ("embeddings.users", "embeddings.items"),
+    ) -> None:
+        if not isinstance(similarity, str) or similarity not in SIMILARITIES:
+            raise input_error("similarity", f"one of {', '.join(SIMILARITIES)}", repr(similarity))
+        if not isinstance(exclude_self, (bool, np.bool_)):
+            raise type_error("exclude_self", "True or False", repr(exclude_self))
+        values = {
+            "users": read_only(users),
+            "items": read_only(items),
+            "similarity": similarity,
+            "min_score": min_score,
+            "candidates": candidates,
+            "item_bias": None if item_bias is None else read_only(item_bias),
+            "exclude_self": bool(exclude_self),
+            "narrow": narrow,
+            "arguments": arguments,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "core", self.core_with(None, None))
+        if exclude_self and len(users) != len(items):
+            raise input_error("exclude_self", f"as many users as items ({len(items)})", str(len(users)))
+        if candidates is not None:
+            candidates.check(len(items))
+
+    def core_with(self, columns: CandidateItems | None, sgemm: Any) -> _core.Embeddings:  # noqa: ANN401 - a capsule or None
+        """Return the core's view, of which only these items may be ranked, and which may multiply by BLAS."""
+        return _core.Embeddings(
+            self.users,
+            self.items,
+            self.item_bias,
+            self.similarity,
+            self.narrow,
+            self.min_score,
+            None if columns is None else columns.core,
+            sgemm,
+            *self.arguments,
+        )
+
+    def excluded(self, exclude: Exclusions | None) -> Exclusions | None:
+        """Return what is excluded, with each user's own row if that is to be."""
+        if not self.exclude_self:
+            return exclude
+        own = np.arange(len(self), dtype=np.int64)
+        if exclude is None:
+            return Exclusions.from_rows(Rows(np.arange(len(self) + 1), own))
+        if len(exclude) != len(self):
+            raise input_error("exclude", f"one entry for each of {len(self)} users", str(len(exclude)))
+        items = np.insert(exclude.items, exclude.indptr[1:], own)
+        return Exclusions.from_rows(Rows(exclude.indptr + np.arange(len(self) + 1), items))
+
+    def narrowed(self) -> CanonicalEmbeddings:
+        """Return the same, its scores and `min_score` rounded to float32."""
+        other = type(self).__new__(type(self))
+        other._freeze(  # noqa: SLF001 - its own
+            self.users,
+            self.items,
+            self.similarity,
+            narrowed_threshold(self.min_score),
+            self.candidates,
+            self.item_bias,
+            exclude_self=self.exclude_self,
+            narrow=True,
+            arguments=self.arguments,
+        )
+        return other
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.users)
+
+    def __repr__(self) -> str:
+        items, width = self.items.shape
+        return (
+            f"<Embeddings of {len(self)} users, {items} items, width {width} ({self.items.dtype}), {self.similarity}>"
+        )
+
+    def has(self, user: int) -> bool:
+        """Return whether the user has a list: each has, be it empty."""
+        return 0 <= user < len(self)

@@ -1,0 +1,353 @@
+"""Canonical lists: what every container of ids becomes before anything else reads it.
+
+Rows in CSR form, contiguous, of the dtypes that the core reads, aligned by user, and immutable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk import _core
+from exactk._inputs.checks import Ids, Offsets, flag_array, id_array, key_array, number_array, offset_array, read_only
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._runtime.errors import ExactkError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Rows(NamedTuple):
+    """What an adapter makes of a container: the arguments of `Truth`, `Rankings`, `SparseScores` and `Exclusions`."""
+
+    indptr: Offsets
+    items: Ids
+    grades: NDArray[np.float64] | None = None
+    present: NDArray[np.bool_] | None = None
+    lengths: Offsets | None = None  # of the rows of a padded matrix
+    scores: NDArray[Any] | None = None
+    users: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by number
+    item_vocabulary: Vocabulary | None = None  # of keyed items, which are codes then
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what `from_plain` makes the same rows of, for pickles: they name no private class."""
+        vocabularies = {"users": self.users, "item_vocabulary": self.item_vocabulary}
+        return self._asdict() | {name: one and one.to_plain() for name, one in vocabularies.items()}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Rows:
+        """Return the rows that `to_plain` described."""
+        names = ("users", "item_vocabulary")
+        return cls(**plain | {name: plain[name] and Vocabulary.from_plain(plain[name]) for name in names})
+
+
+def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
+    """Return the rows in another order: row i is row `sources[i]`, or a missing user's where that is -1."""
+    size, absent = len(rows.indptr) - 1, sources < 0
+    first = min(size, len(sources))
+    if np.array_equal(sources[:first], np.arange(first)) and absent[first:].all():
+        return _resize(rows, len(sources))
+    lengths, starts, present = np.zeros(len(sources), np.int64), np.zeros(len(sources), np.int64), ~absent
+    if size:
+        known = np.where(absent, 0, sources)
+        starts = rows.indptr[known]
+        own = rows.indptr[known + 1] - starts if rows.lengths is None else rows.lengths[known]
+        lengths = np.where(absent, 0, own)
+        present &= True if rows.present is None else rows.present[known]
+    indptr: Offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    places = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+    return rows._replace(
+        indptr=indptr,
+        items=rows.items[places],
+        grades=None if rows.grades is None else rows.grades[places],
+        scores=None if rows.scores is None else rows.scores[places],
+        present=None if present.all() else present,
+        lengths=None,
+    )
+
+
+def _resize(rows: Rows, size: int) -> Rows:
+    """Return the first rows, or all of them and after them nobody's; the items stay where they are."""
+    own = len(rows.indptr) - 1
+    if size == own:
+        return rows
+    if size < own:
+        end = int(rows.indptr[size])
+        rows = rows._replace(
+            items=rows.items[:end],
+            grades=None if rows.grades is None else rows.grades[:end],
+            scores=None if rows.scores is None else rows.scores[:end],
+        )
+    indptr = np.concatenate([rows.indptr[: size + 1], np.full(max(0, size - own), rows.indptr[-1])])
+    present = np.arange(size) < own
+    if rows.present is not None:
+        present[:own] &= rows.present[:size]
+    lengths = None if rows.lengths is None else np.resize(rows.lengths, size) * (np.arange(size) < own)
+    return rows._replace(indptr=indptr, present=None if present.all() else present, lengths=lengths)
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Lists:
+    """One list of item ids a user: row ``u`` is ``items[indptr[u]:indptr[u + 1]]``."""
+
+    indptr: Offsets
+    items: Ids
+    present: NDArray[np.bool_] | None
+    lengths: Offsets | None
+    user_vocabulary: Vocabulary | None  # of keyed users
+    item_vocabulary: Vocabulary | None  # of keyed items, which are codes then
+    core: _core.Lists = field(repr=False)
+
+    _argument = "lists"  # what messages call it
+
+    def _freeze(self, rows: Rows) -> None:
+        """View the items; copy the rest, as the core does, so that both see the same for ever."""
+        core = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
+        for name in ("indptr", "present", "lengths"):
+            array = getattr(rows, name)
+            object.__setattr__(self, name, None if array is None else read_only(array.copy()))
+        object.__setattr__(self, "items", read_only(rows.items))
+        object.__setattr__(self, "user_vocabulary", rows.users)
+        object.__setattr__(self, "item_vocabulary", rows.item_vocabulary)
+        object.__setattr__(self, "core", core)
+
+    def _freeze_copy(self, rows: Rows) -> None:
+        """Validate, then copy the items too, in the one form in which the core takes truth and exclude."""
+        lists = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
+        try:
+            lists.validate(self._argument, rows.grades)
+        except ExactkError as error:
+            raise error if rows.users is None else rows.users.with_user(error) from None
+        rows = compact(rows)
+        self._freeze(rows._replace(items=rows.items.astype(np.int64)))
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.indptr) - 1
+
+    def __repr__(self) -> str:
+        items = self.items.dtype if self.item_vocabulary is None else self.item_vocabulary.kinds[0]
+        return f"<{type(self).__name__} of {len(self)} users, {len(self.items)} items ({items})>"
+
+    def rows(self) -> Rows:
+        """Return the same as an adapter makes it."""
+        return Rows(
+            self.indptr,
+            self.items,
+            None,
+            self.present,
+            self.lengths,
+            users=self.user_vocabulary,
+            item_vocabulary=self.item_vocabulary,
+        )
+
+    def row(self, user: int) -> Ids:
+        """Return one user's items."""
+        begin, end = int(self.indptr[user]), int(self.indptr[user + 1])
+        return self.items[begin : end if self.lengths is None else begin + int(self.lengths[user])]
+
+    def has(self, user: int) -> bool:
+        """Return whether the user has a list, be it empty."""
+        return self.present is None or bool(self.present[user])
+
+
+def _optional_flags(present: object, argument: str) -> NDArray[np.bool_] | None:
+    return None if present is None else flag_array(present, argument)
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Truth(Lists):
+    """What each user found relevant: copied once, validated when built, immutable.
+
+    Parameters
+    ----------
+    indptr : array of int, shape (n_users + 1,)
+        Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
+    items : array of int, shape (n_items,)
+        Item ids in [0, 2^63), in any order within a row.
+    grades : array of float, shape (n_items,), optional
+        The grade of each item; without it every grade is 1. Grade 0 is judged and not relevant.
+    users : array, shape (n_users,), optional
+        What to call the users in a report: integers or strings. By default, their row numbers.
+    present : array of bool, shape (n_users,), optional
+        False for a user who is missing from the truth; the row has no items.
+
+    Raises
+    ------
+    InputError
+        If offsets, ids or grades are not what they must be; it says where the first one is.
+    InputTypeError
+        If an array has the wrong type: ids and offsets are integers, grades numbers.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.Truth(indptr=[0, 2, 3], items=[1, 4, 21])
+    <Truth of 2 users, 3 items (int64)>
+    """
+
+    grades: NDArray[np.float64] | None
+    labels: NDArray[Any] | None  # of the users, where their rows come in an order of the caller's
+    unknown_actual: int | None  # ratings that were left out as they are not known; None: it is not of ratings
+
+    _argument = "truth"
+
+    def __init__(
+        self, indptr: object, items: object, grades: object = None, users: object = None, present: object = None
+    ) -> None:
+        self._build(
+            Rows(
+                offset_array(indptr, "truth.indptr"),
+                id_array(items, "truth.items"),
+                None if grades is None else number_array(grades, "truth.grades"),
+                _optional_flags(present, "truth.present"),
+            ),
+            users,
+        )
+
+    @classmethod
+    def from_rows(cls, rows: Rows, users: object = None, unknown_actual: int | None = None) -> Truth:
+        """Build from what an adapter made."""
+        truth = cls.__new__(cls)
+        truth._build(rows, users, unknown_actual)  # noqa: SLF001 - its own
+        return truth
+
+    def _build(self, rows: Rows, users: object, unknown_actual: int | None = None) -> None:
+        self._freeze_copy(rows)
+        object.__setattr__(self, "unknown_actual", unknown_actual)
+        keys = None if users is None else key_array(users, "truth.users", len(self))
+        for name, array in (("grades", rows.grades), ("labels", keys)):
+            object.__setattr__(self, name, None if array is None else read_only(array.copy()))
+
+    @property
+    def users(self) -> NDArray[Any] | None:
+        """What the users are called; None where they are numbers of rows."""
+        return self.labels if self.user_vocabulary is None else self.user_vocabulary.array
+
+    def rows(self) -> Rows:
+        """Return the same as an adapter makes it."""
+        return super().rows()._replace(grades=self.grades)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Truth._from_plain, (self.rows().to_plain(), self.labels, self.unknown_actual))
+
+    @classmethod
+    def _from_plain(cls, rows: dict[str, Any], labels: object, unknown_actual: int | None) -> Truth:
+        return cls.from_rows(Rows.from_plain(rows), labels, unknown_actual)
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Rankings(Lists):
+    """What was recommended to each user: item ids, best first. Viewed, not copied.
+
+    Parameters
+    ----------
+    indptr : array of int, shape (n_users + 1,)
+        Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
+    items : array of int, shape (n_items,)
+        Item ids in [0, 2^63), best first within a row. An array of int32, int64, uint32 or uint64 is
+        used in place: do not change it while it is evaluated.
+    present : array of bool, shape (n_users,), optional
+        False for a user who got no list, which is not the same as an empty one.
+
+    Raises
+    ------
+    InputTypeError
+        If an array has the wrong type. Values are checked when they are evaluated.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.Rankings(indptr=[0, 3, 5], items=[4, 2, 1, 21, 3])
+    <Rankings of 2 users, 5 items (int64)>
+    """
+
+    _argument = "predictions"
+
+    def __init__(self, indptr: object, items: object, present: object = None) -> None:
+        self._freeze(
+            Rows(
+                offset_array(indptr, "predictions.indptr"),
+                id_array(items, "predictions.items"),
+                present=_optional_flags(present, "predictions.present"),
+            )
+        )
+
+    @classmethod
+    def from_rows(cls, rows: Rows) -> Rankings:
+        """Build from what an adapter made."""
+        rankings = cls.__new__(cls)
+        rankings._freeze(rows)  # noqa: SLF001 - its own
+        return rankings
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Rankings._from_plain, (self.rows().to_plain(),))
+
+    @classmethod
+    def _from_plain(cls, rows: dict[str, Any]) -> Rankings:
+        return cls.from_rows(Rows.from_plain(rows))
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Exclusions(Lists):
+    """What must not be ranked for each user, such as training items. Copied once and validated.
+
+    Parameters
+    ----------
+    indptr : array of int, shape (n_users + 1,)
+        Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
+    items : array of int, shape (n_items,)
+        Item ids in [0, 2^63), in any order within a row.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        As `Truth` does.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> seen = exactk.Exclusions(indptr=[0, 1, 1], items=[4])
+    >>> exactk.precision_at_k([[1], [2]], [[4, 1], [2]], k=1, exclude=seen)
+    1.0
+    """
+
+    _argument = "exclude"
+
+    def __init__(self, indptr: object, items: object) -> None:
+        self._freeze_copy(Rows(offset_array(indptr, "exclude.indptr"), id_array(items, "exclude.items")))
+
+    @classmethod
+    def from_rows(cls, rows: Rows) -> Exclusions:
+        """Build from what an adapter made."""
+        exclude = cls.__new__(cls)
+        exclude._freeze_copy(rows)  # noqa: SLF001 - its own
+        return exclude
+
+    def __getitem__(self, users: slice) -> Exclusions:
+        """Return consecutive users."""
+        begin, end, _ = users.indices(len(self))
+        return Exclusions.from_rows(cut_rows(Rows(self.indptr, self.items), begin, end))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Exclusions._from_plain, (self.rows().to_plain(),))
+
+    @classmethod
+    def _from_plain(cls, rows: dict[str, Any]) -> Exclusions:
+        return cls.from_rows(Rows.from_plain(rows))
+
+
+def cut_rows(rows: Rows, begin: int, end: int) -> Rows:
+    indptr = rows.indptr[begin : end + 1]
+    return Rows(indptr - indptr[0], rows.items[indptr[0] : indptr[-1]])
+
+
+def compact(rows: Rows) -> Rows:
+    """Return rows without the padding between them."""
+    if rows.lengths is None:
+        return rows
+    indptr = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
+    places = np.arange(indptr[-1]) + np.repeat(rows.indptr[:-1] - indptr[:-1], rows.lengths)
+    return rows._replace(indptr=indptr, items=rows.items[places], lengths=None)

@@ -1,0 +1,131 @@
+"""Waist 1 for scores: a matrix, which is read where it lies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk import _core
+from exactk._inputs.checks import exact_float, read_only, score_array
+from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from exactk._inputs.model.candidate_items import CandidateItems
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Scores:
+    """A score for each user and item: the higher, the better. Viewed, not copied.
+
+    An item's id is the number of its column.
+
+    Parameters
+    ----------
+    values : array of float or int, shape (n_users, n_items)
+        Scores of float16, float32, float64 or any integer type, which are compared as they are: none is
+        rounded, unless the convention's ``score_dtype`` is ``"float32"``: then a copy is. Any strides and memory
+        maps are read in place: do not change them while they are evaluated. Only an array of another byte order,
+        or unaligned, is copied.
+    min_score : float, optional
+        An item that scores less is not recommended, nor is one whose score is NaN.
+
+    Raises
+    ------
+    InputTypeError
+        If the array has the wrong type or shape. NaN is looked for when the scores are evaluated.
+    InputError
+        If `min_score` is NaN, or a number that float64 does not hold.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> import numpy as np
+    >>> scores = exactk.Scores(np.array([[0.1, 0.9, 0.5], [0.7, 0.2, 0.3]]), min_score=0.25)
+    >>> scores
+    <Scores of 2 users, 3 items (float64)>
+    >>> exactk.precision_at_k([[1], [0, 1]], scores, k=2)
+    0.5
+    """
+
+    values: NDArray[Any]
+    min_score: float | None
+    core: _core.Scores = field(repr=False)
+
+    def __init__(self, values: object, min_score: float | None = None) -> None:
+        self._freeze(values, min_score, "predictions")
+
+    @classmethod
+    def for_argument(cls, values: object, argument: str) -> Scores:
+        """View an array that messages call by this name."""
+        scores = cls.__new__(cls)
+        scores._freeze(values, None, argument)  # noqa: SLF001 - its own
+        return scores
+
+    def _freeze(self, values: object, min_score: object, argument: str) -> None:
+        array = read_only(score_array(values, argument))
+        least = None if min_score is None else threshold(min_score)
+        object.__setattr__(self, "values", array)
+        object.__setattr__(self, "min_score", least)
+        object.__setattr__(self, "core", _core.Scores(array, least, None, argument))
+
+    def restricted(self, columns: CandidateItems | None) -> _core.Scores:
+        """Return the core's view of the scores, of which only these columns may be ranked."""
+        if columns is None:
+            return self.core
+        return _core.Scores(self.values, self.min_score, columns.core, "predictions")
+
+    def narrowed(self) -> Scores:
+        """Return the same scores as float32, and `min_score` too."""
+        return Scores(as_float32(self.values), narrowed_threshold(self.min_score))
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        users, items = self.values.shape
+        return f"<Scores of {users} users, {items} items ({self.values.dtype})>"
+
+    def has(self, user: int) -> bool:
+        """Return whether the user has a list: each has, be it empty."""
+        return 0 <= user < len(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Scores, (self.values, self.min_score))
+
+
+def threshold(min_score: object, argument: str = "min_score") -> float:
+    """Return the least score that is recommended, as the core takes it."""
+    if isinstance(min_score, bool) or not isinstance(min_score, Real):
+        raise type_error(argument, "a number or None", repr(min_score))
+    exact = exact_float(min_score)
+    if exact is None or math.isnan(exact):
+        found = "NaN" if exact is not None else "one of more digits"
+        raise input_error(argument, "a number that float64 holds", found)
+    return exact
+
+
+_CHUNK = 1 << 20  # scores that are narrowed at a time: signals are handled between them
+
+
+def as_float32(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return the scores rounded to float32, infinite beyond its range. What is no wider is left as it is."""
+    if scores.dtype in {np.dtype(np.float16), np.dtype(np.float32)}:
+        return scores
+    narrow = np.empty(scores.shape, np.float32)
+    rows = max(1, _CHUNK // max(1, math.prod(scores.shape[1:])))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for begin in range(0, len(scores), rows):
+            narrow[begin : begin + rows] = scores[begin : begin + rows]
+    return narrow
+
+
+def narrowed_threshold(min_score: float | None) -> float | None:
+    """Return the least score as float32, so that scores which reach it do so when they are narrowed."""
+    return None if min_score is None else float(as_float32(np.array([min_score]))[0])

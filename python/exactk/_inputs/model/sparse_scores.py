@@ -1,0 +1,137 @@
+"""Waist 1 for candidates: items of each user with their scores, which are read where they lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from exactk import _core
+from exactk._inputs.checks import read_only, score_array
+from exactk._inputs.model.lists import Rankings, Rows
+from exactk._inputs.model.scores import as_float32, narrowed_threshold, threshold
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from exactk._inputs.checks import Ids, Offsets
+    from exactk._inputs.keys.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class SparseScores:
+    """The items that may be ranked for each user, and their scores: the higher, the better. Viewed, not copied.
+
+    Parameters
+    ----------
+    indptr : array of int, shape (n_users + 1,)
+        Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
+    items : array of int, shape (n_items,)
+        Item ids in [0, 2^63), in any order within a row. An array of int32, int64, uint32 or uint64 is
+        used in place: do not change it while it is evaluated.
+    scores : array of float or int, shape (n_items,)
+        The score of each item, of float16, float32, float64 or any integer type; they are compared as
+        they are, unless the convention's ``score_dtype`` is ``"float32"``: then a copy is rounded. Used in place
+        too, whatever the strides.
+    min_score : float, optional
+        An item that scores less is not recommended, nor is one whose score is NaN.
+    present : array of bool, shape (n_users,), optional
+        False for a user who got no list, which is not the same as an empty one; the row has no items.
+
+    Raises
+    ------
+    InputTypeError
+        If an array has the wrong type or shape. Values are checked when they are evaluated.
+    InputError
+        If there is not one score an item, or `min_score` is NaN or a number that float64 does not hold.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> found = exactk.SparseScores(indptr=[0, 3, 5], items=[9, 4, 7, 21, 3], scores=[0.1, 0.9, 0.5, 0.2, 0.7])
+    >>> found
+    <SparseScores of 2 users, 5 items (int64), scores (float64)>
+    >>> exactk.reciprocal_rank_at_k([[7], [3]], found)
+    0.75
+    """
+
+    lists: Rankings
+    scores: NDArray[Any]
+    min_score: float | None
+    core: _core.SparseScores = field(repr=False)
+
+    def __init__(
+        self, indptr: object, items: object, scores: object, min_score: float | None = None, present: object = None
+    ) -> None:
+        self._freeze(Rankings(indptr, items, present), scores, min_score, "predictions")
+
+    @classmethod
+    def from_lists(cls, lists: Rankings, scores: object, argument: str, min_score: float | None = None) -> SparseScores:
+        """Score items that are lists already; messages call them by this name."""
+        candidates = cls.__new__(cls)
+        candidates._freeze(lists, scores, min_score, argument)  # noqa: SLF001 - its own
+        return candidates
+
+    def _freeze(self, lists: Rankings, scores: object, min_score: object, argument: str) -> None:
+        array = read_only(score_array(scores, f"{argument}.scores", dimensions=1))
+        least = None if min_score is None else threshold(min_score)
+        object.__setattr__(self, "lists", lists)
+        object.__setattr__(self, "scores", array)
+        object.__setattr__(self, "min_score", least)
+        object.__setattr__(self, "core", _core.SparseScores(lists.core, array, least, argument))
+
+    def narrowed(self) -> SparseScores:
+        """Return the same candidates, their scores and `min_score` as float32."""
+        return SparseScores.from_lists(
+            self.lists, as_float32(self.scores), "predictions", narrowed_threshold(self.min_score)
+        )
+
+    @property
+    def indptr(self) -> Offsets:
+        """Where the rows begin, and the last ends."""
+        return self.lists.indptr
+
+    @property
+    def items(self) -> Ids:
+        """The ids of all rows."""
+        return self.lists.items
+
+    @property
+    def present(self) -> NDArray[np.bool_] | None:
+        """Which users have a list; None if all have."""
+        return self.lists.present
+
+    def rows(self) -> Rows:
+        """Return the same as an adapter makes it."""
+        return self.lists.rows()._replace(scores=self.scores)
+
+    @property
+    def user_vocabulary(self) -> Vocabulary | None:
+        """Names of the users, if they are known by name."""
+        return self.lists.user_vocabulary
+
+    @property
+    def item_vocabulary(self) -> Vocabulary | None:
+        """What the items are numbers of, if they are not ids themselves."""
+        return self.lists.item_vocabulary
+
+    def __len__(self) -> int:
+        """Return the number of users."""
+        return len(self.lists)
+
+    def __repr__(self) -> str:
+        kind = self.items.dtype if self.item_vocabulary is None else self.item_vocabulary.kinds[0]
+        items = f"{len(self.items)} items ({kind})"
+        return f"<SparseScores of {len(self)} users, {items}, scores ({self.scores.dtype})>"
+
+    def has(self, user: int) -> bool:
+        """Return whether the user has a list, be it empty."""
+        return self.lists.has(user)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (SparseScores._from_plain, (self.rows().to_plain(), self.min_score))
+
+    @classmethod
+    def _from_plain(cls, plain: dict[str, Any], min_score: float | None) -> SparseScores:
+        rows = Rows.from_plain(plain)
+        return cls.from_lists(Rankings.from_rows(rows), rows.scores, "predictions", min_score)

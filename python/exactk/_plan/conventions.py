@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from exactk import _core
+from exactk._plan.presets import PRESETS
+from exactk._runtime.errors import input_error, type_error
+
+CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f in _core.convention_fields()})
+"""The fields whose value is one of a few names, with what they mean."""
+
+STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
+"""Orders of items of one score that say nothing about their worth."""
+
+_OTHER_FIELDS = ("min_grade", "gain_table", "decimals")
+RULE_FIELDS = (*CHOICES, *_OTHER_FIELDS)
+"""Every field that a metric's string or an override may set."""
+
+WHOLE_FIELDS = ("score_dtype",)
+"""The fields that hold for all values alike, for the users' scores are ranked once."""
+
+FIELDS = (*RULE_FIELDS, *WHOLE_FIELDS)
+
+NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {name: f.choices for name, f in CHOICES.items()} | {"score_dtype": ("native", "float32")}
+)
+"""The choices of every field that has names for them, whoever reads it."""
+
+SUMMARIES: Mapping[str, str] = MappingProxyType(
+    {name: f.summary for name, f in CHOICES.items()}
+    | {
+        "min_grade": "an item is relevant from this grade on; None: from any grade above 0",
+        "gain_table": "the gains of the grades 0, 1, 2, ... for gain='table'",
+        "decimals": "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
+        "score_dtype": "the type in which scores are compared, of all values: their own, or float32, in which more of them are equal",
+    }
+)
+
+
+_MOST_DECIMALS = 15  # a double has no more that all count
+
+
+def checked_choice(name: str, value: object, argument: str) -> str:
+    """Return the value if it is one of the field's choices, or raise what is wrong with it."""
+    choices = NAMES[name]
+    expected = f"{name} to be one of {', '.join(map(repr, choices))}"
+    if not isinstance(value, str):
+        raise type_error(argument, expected, repr(value))
+    if value not in choices:
+        raise input_error(argument, expected, repr(value))
+    return value
+
+
+def _checked(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a number or a tuple, by field
+    """Return the value in its canonical form, or raise what is wrong with it."""
+    if name in NAMES:
+        return checked_choice(name, value, "convention")
+    if name == "min_grade":
+        number = None if value is None else _finite(name, value)
+        return None if number == math.ulp(0.0) else number  # the least number above 0 says the same as None
+    if name == "gain_table":
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        if not isinstance(value, (list, tuple)):
+            raise type_error("convention", "gain_table to be a list of the gains of the grades 0, 1, ...", repr(value))
+        return tuple(_finite(name, gain) for gain in value)
+    if name == "decimals":
+        return None if value is None else _decimals(value)
+    raise input_error("convention", f"one of the fields {', '.join(FIELDS)}", repr(name))
+
+
+def _checked_overrides(metric: str, choices: Mapping[str, object]) -> Mapping[str, Any]:
+    for name in WHOLE_FIELDS:
+        if name in choices:
+            raise input_error("convention", f"{name} for all metrics, and in no overrides", f"{name} of {metric}")
+    return MappingProxyType({name: _checked(name, value) for name, value in choices.items()})
+
+
+def _decimals(value: object) -> int:
+    expected = "decimals to be an integer in [0, 15], or None"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise type_error("convention", expected, repr(value))
+    decimals = int(value)
+    if not 0 <= decimals <= _MOST_DECIMALS:
+        raise input_error("convention", expected, str(decimals) if abs(decimals) < 2**64 else "a larger number")
+    return decimals
+
+
+def _finite(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise type_error("convention", f"{name} to be a number", repr(value))
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise input_error("convention", f"{name} to be a finite number", str(number))
+    return number
+
+
+@dataclass(frozen=True)
+class Convention:
+    """The choices that make a metric's name mean one number, as data.
+
+    Every field has a default; together they are the convention ``standard``. ``overrides`` holds other choices
+    for single metrics: ``{"ndcg": {"gain": "exp2"}}``. ``exactk.conventions`` maps the names of the
+    presets to their conventions. The README has a table of the fields.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> mine = exactk.conventions["standard"].replace(recall_over="min_cutoff_relevant")
+    >>> mine.diff("standard")
+    {'recall_over': ('min_cutoff_relevant', 'relevant')}
+    """
+
+    precision_over: str = "cutoff"
+    recall_over: str = "relevant"
+    ap_over: str = "min_cutoff_relevant"
+    ideal_over: str = "min_cutoff_relevant"
+    gain: str = "linear"
+    discount: str = "log2"
+    average: str = "macro"
+    users: str = "truth"
+    empty_truth: str = "skip"
+    empty_list: str = "compute"
+    missing_list: str = "compute"
+    undefined: str = "zero"
+    duplicate_items: str = "raise"
+    duplicate_truth: str = "raise"
+    ties: str = "lowest_id"
+    nan: str = "raise"
+    min_grade: float | None = None
+    gain_table: tuple[float, ...] = ()
+    decimals: int | None = None
+    score_dtype: str = "native"
+    overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    name: str = field(default="custom", compare=False)
+
+    def __post_init__(self) -> None:
+        """Check and freeze every field."""
+        for name in FIELDS:
+            object.__setattr__(self, name, _checked(name, getattr(self, name)))
+        known = {info.name for info in _core.metric_table()}
+        frozen: dict[str, Mapping[str, Any]] = {}
+        if not isinstance(self.overrides, Mapping):
+            raise type_error("convention", "overrides to be a mapping", repr(self.overrides))
+        for metric, choices in self.overrides.items():
+            if metric not in known:
+                raise input_error("convention", "overrides by names of metrics", repr(metric))
+            if not isinstance(choices, Mapping):
+                raise type_error("convention", f"overrides of {metric} to be a mapping", repr(choices))
+            frozen[metric] = _checked_overrides(metric, choices)
+        object.__setattr__(self, "overrides", MappingProxyType(frozen))
+
+    def rules(self, metric: str) -> dict[str, Any]:
+        """Return the value of every field that a metric may have for itself, its overrides applied."""
+        return {name: getattr(self, name) for name in RULE_FIELDS} | dict(self.overrides.get(metric, {}))
+
+    def replace(self, **changes: Any) -> Convention:  # noqa: ANN401 - the fields differ in type
+        """Return a convention with some fields changed.
+
+        Parameters
+        ----------
+        **changes
+            Fields and their new values. ``overrides`` replaces all overrides.
+
+        Returns
+        -------
+        Convention
+            Its name is ``"custom"`` unless ``name=`` is given.
+        """
+        unknown = [name for name in changes if name not in {f.name for f in fields(self)}]
+        if unknown:
+            raise input_error("convention", f"one of the fields {', '.join(FIELDS)}", repr(unknown[0]))
+        return replace(self, **({"name": "custom"} | changes))
+
+    def diff(self, other: Convention | str) -> dict[str, tuple[Any, Any]]:
+        """Return what differs: field (or ``metric.field``) to (own value, the other's value).
+
+        Parameters
+        ----------
+        other : Convention or str
+            A convention or the name of a preset.
+        """
+        other = as_convention(other)
+        differing = {
+            name: (getattr(self, name), getattr(other, name))
+            for name in FIELDS
+            if getattr(self, name) != getattr(other, name)
+        }
+        for metric in sorted({*self.overrides, *other.overrides}):
+            own, others = self.rules(metric), other.rules(metric)
+            for name in sorted({*self.overrides.get(metric, {}), *other.overrides.get(metric, {})}):
+                if own[name] != others[name]:
+                    differing[f"{metric}.{name}"] = (own[name], others[name])
+        return differing
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data; ``Convention.from_dict`` takes them back."""
+        data: dict[str, Any] = {name: getattr(self, name) for name in FIELDS}
+        data["gain_table"] = list(self.gain_table)
+        data["overrides"] = {
+            metric: {name: list(value) if isinstance(value, tuple) else value for name, value in choices.items()}
+            for metric, choices in self.overrides.items()
+        }
+        return data | {"name": self.name}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Convention:
+        """Make a convention of what `to_dict` returned."""
+        return cls().replace(**data)
+
+    def __repr__(self) -> str:
+        return f"<Convention {self.name}: {departures(self)}>"
+
+    def __hash__(self) -> int:
+        overrides = tuple((metric, tuple(sorted(choices.items()))) for metric, choices in self.overrides.items())
+        return hash((*(getattr(self, name) for name in FIELDS), frozenset(overrides)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Convention.from_dict, (self.to_dict(),))
+
+
+_STANDARD = Convention(name="standard")
+
+conventions: Mapping[str, Convention] = MappingProxyType(
+    {"standard": _STANDARD} | {name: _STANDARD.replace(name=name, **changes) for name, changes in PRESETS.items()}
+)
+"""The presets, by name."""
+
+
+def departures(convention: Convention) -> str:
+    """Return in what a convention differs from the standard, as text."""
+    changes = {name: own for name, (own, _) in convention.diff(_STANDARD).items()}
+    for metric, choices in convention.overrides.items():  # also what takes a change back for one metric
+        changes |= {f"{metric}.{name}": own for name, own in choices.items() if own != getattr(convention, name)}
+    return ", ".join(f"{name}={own!r}" for name, own in changes.items()) or "the defaults"
+
+
+def as_convention(convention: Convention | str) -> Convention:
+    """Return the preset of that name, or the convention itself."""
+    if isinstance(convention, Convention):
+        return convention
+    if not isinstance(convention, str):
+        raise type_error("convention", "a name or a Convention", type(convention).__name__)
+    if convention not in conventions:
+        raise input_error("convention", f"one of {', '.join(map(repr, conventions))}", repr(convention))
+    return conventions[convention]

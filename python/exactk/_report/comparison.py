@@ -1,0 +1,126 @@
+"""The reports of several systems, side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk._report import display
+from exactk._report.report import Report, Table
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+
+class Comparison(Mapping[str, Report]):
+    """The reports of several systems on one truth, by name. Shown as one table.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.evaluate([[1], [2]], {"a": [[1], [3]], "b": [[3], [3]]}, "P@1")
+    metric            a       b  evaluated  skipped
+    precision@1  0.5000  0.0000          2        0
+    convention standard; 2 users
+    """
+
+    def __init__(self, reports: Mapping[str, Report]) -> None:
+        self._reports = dict(reports)
+        if not self._reports:
+            raise input_error("reports", "at least one system", "none")
+
+    def __getitem__(self, system: str) -> Report:
+        """Return the report of a system."""
+        return self._reports[system]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._reports)
+
+    def __len__(self) -> int:
+        return len(self._reports)
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        reports = list(self._reports.values())
+        rows = []
+        for name in reports[0].metrics:
+            evaluated = [report.counts["evaluated"][name] for report in reports]
+            skipped = [report.counts["users"] - count for report, count in zip(reports, evaluated, strict=True)]
+            rows.append(
+                [
+                    name,
+                    *(display.number(report[name]) for report in reports),
+                    _shared_or_each(evaluated),
+                    _shared_or_each(skipped),
+                ]
+            )
+        return ["metric", *self._reports, "evaluated", "skipped"], rows
+
+    def to_markdown(self) -> str:
+        """Return the values as a Markdown table, a column a system."""
+        return display.markdown(*self._cells())
+
+    def to_latex(self) -> str:
+        """Return the values as a LaTeX table, a column a system."""
+        return display.latex(*self._cells())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reports as plain data, by system. ``Comparison.from_dict`` takes it back."""
+        return {system: report.to_dict() for system, report in self.items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
+        """Return the comparison that `to_dict` described."""
+        if not isinstance(data, Mapping):
+            raise input_error("comparison", "what Comparison.to_dict returned", type(data).__name__)
+        return cls({system: Report.from_dict(report) for system, report in data.items()})
+
+    def to_json(self) -> str:
+        """Return everything as JSON; NaN is null."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Comparison:
+        """Return the comparison that `to_json` wrote."""
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise input_error("comparison", "what Comparison.to_json wrote", str(error)) from error
+
+    def columns(self, table: Table = "values") -> dict[str, Any]:
+        """Return the columns of all systems one below the other, after one that names the system."""
+        parts = [report.columns(table) for report in self.values()]
+        systems = np.repeat(list(self), [len(next(iter(part.values()))) for part in parts])
+        return {"system": systems} | {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def to_csv(self, table: Table = "values") -> str:
+        """Return CSV with numbers in full, a column ``system`` first; see `Report.to_csv`."""
+        return display.csv(display.plain(self.columns(table)))
+
+    def to_pandas(self, table: Table = "values") -> pd.DataFrame:
+        """Return a pandas data frame, a column ``system`` first; see `Report.to_pandas`."""
+        return optional.pandas_frame(self.columns(table))
+
+    def to_polars(self, table: Table = "values") -> pl.DataFrame:
+        """Return a Polars data frame, a column ``system`` first; see `Report.to_pandas`."""
+        return optional.polars_frame(self.columns(table))
+
+    def to_arrow(self, table: Table = "values") -> pa.Table:
+        """Return an Arrow table, a column ``system`` first; see `Report.to_pandas`."""
+        return optional.arrow_table(self.columns(table))
+
+    def __repr__(self) -> str:
+        first = next(iter(self._reports.values()))
+        footer = f"convention {first.convention.name}; {first.state.counts['users']} users"
+        return "\n".join([display.text(*self._cells()), footer])
+
+
+def _shared_or_each(counts: Sequence[int]) -> str:
+    """Return the one count that all systems share, or each system's."""
+    return "/".join(map(str, counts if len(set(counts)) > 1 else counts[:1]))

@@ -1,0 +1,98 @@
+"""Tables as text, each escaped for whatever reads it. Nothing here knows what the cells mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Row = Sequence[str]
+
+
+def printable(text: str) -> str:
+    r"""Return the text with what a terminal would not print, but obey, as Python writes it in a string: ``\x1b``."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
+def _printable(header: Row, rows: Sequence[Row]) -> list[list[str]]:
+    return [[printable(cell) for cell in row] for row in (header, *rows)]
+
+
+def text(header: Row, rows: Sequence[Row], *, numbers: bool = True) -> str:
+    """Return a table for a terminal; ``numbers`` aligns all columns but the first to the right."""
+    lines = _printable(header, rows)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    align = str.rjust if numbers else str.ljust
+    return "\n".join(
+        "  ".join(
+            [row[0].ljust(widths[0]), *(align(cell, width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        ).rstrip()
+        for row in lines
+    )
+
+
+def markdown(header: Row, rows: Sequence[Row], *, numbers: bool = True) -> str:
+    """Return a Markdown table; ``numbers`` aligns all columns but the first to the right."""
+    rule = ["---", *(["---:" if numbers else "---"] * (len(header) - 1))]
+    lines = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in _printable(header, rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+def latex(header: Row, rows: Sequence[Row]) -> str:
+    """Return a LaTeX ``tabular``; needs no package."""
+
+    def line(row: Row) -> str:
+        return " & ".join("".join(_LATEX.get(character, character) for character in cell) for cell in row) + r" \\"
+
+    columns = "l" + "r" * (len(header) - 1)
+    first, *others = _printable(header, rows)
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\hline",
+            line(first),
+            r"\hline",
+            *map(line, others),
+            r"\hline",
+            r"\end{tabular}",
+        ]
+    )
+
+
+_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_QUOTED = re.compile(r'[",\r\n]')
+
+
+def csv(columns: Mapping[str, Sequence[object]]) -> str:
+    """Return the columns as CSV: text quoted where RFC 4180 asks for it, numbers in full.
+
+    Text that a spreadsheet would run, for it begins like a formula and is no number, has an apostrophe before it.
+    """
+    rows = (columns, *zip(*columns.values(), strict=True))
+    return "".join(",".join(map(_cell, row)) + "\n" for row in rows)
+
+
+def _cell(value: object) -> str:
+    text = str(value)
+    if isinstance(value, str) and _FORMULA.match(text) and not _NUMBER.fullmatch(text):
+        text = "'" + text
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def plain(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {name: column.tolist() if isinstance(column, np.ndarray) else column for name, column in columns.items()}
+
+
+def number(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 1e5 else f"{value:.5g}"

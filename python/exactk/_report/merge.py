@@ -1,0 +1,59 @@
+"""One report of several, or of several states: adding is merging."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from exactk._report.report import Report
+from exactk._report.state import State
+from exactk._report.user_keys import concatenate_users
+from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def merge(parts: Sequence[Report | State]) -> Report:
+    """Return the report of all users of several evaluations, bit for bit what one would have found.
+
+    Parameters
+    ----------
+    parts : sequence of Report or State
+        Made by the same plan, of different users. Per-user values are kept if all are reports that
+        have them.
+
+    Raises
+    ------
+    StateMismatchError
+        If the plans differ; it says in what.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> one = exactk.evaluate([[1, 4]], [[4, 2, 1]], ["recall@2"])
+    >>> other = exactk.evaluate([[21]], [[2, 21]], ["recall@2"])
+    >>> exactk.merge([one, other])["recall@2"]
+    0.75
+    """
+    if isinstance(parts, (Report, State)) or not hasattr(parts, "__iter__"):
+        raise type_error("parts", "a sequence of reports or states", type(parts).__name__)
+    parts = list(parts)
+    if not parts:
+        raise input_error("parts", "at least one report or state", "none")
+    states: list[State] = []
+    for part in parts:
+        if not isinstance(part, (Report, State)):
+            raise type_error("parts", "reports or states", type(part).__name__)
+        states.append(part if isinstance(part, State) else part.state)
+    state = states[0]
+    for other in states[1:]:
+        state = state.plus(other)
+    reports = [part for part in parts if isinstance(part, Report)]
+    if len(reports) < len(parts):
+        return Report(state)
+    tables = [report.table for report in reports if report.table is not None]
+    whole = len(tables) == len(reports)
+    users = concatenate_users([report._users for report in reports])  # noqa: SLF001 - of the class's own module
+    return Report(state, users, np.concatenate(tables, axis=1) if whole else None)

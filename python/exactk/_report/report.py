@@ -1,0 +1,395 @@
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import numpy as np
+
+from exactk._inputs.checks import read_only
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._plan.metric_strings import canonical_name, part_places
+from exactk._report import display
+from exactk._report.state import Label, State, Sums, planned
+from exactk._report.statistics import evaluated, finish, standard_deviation
+from exactk._report.user_keys import equal_arrays, read_users, user_columns, written_users
+from exactk._runtime import optional
+from exactk._runtime.errors import ExactkError, input_error
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from exactk._plan.conventions import Convention
+    from exactk._plan.metric_strings import Value
+
+_T = TypeVar("_T")
+Table = Literal["values", "per_user", "by_group"]
+
+
+class ByMetric(Mapping[str, _T], Generic[_T]):
+    """An immutable mapping from metric to something; aliases are accepted as keys."""
+
+    def __init__(self, names: Sequence[str], entries: Sequence[_T], convention: Convention, absent: str) -> None:
+        self._entries = dict(zip(names, entries, strict=True))
+        self._convention = convention
+        self._absent = absent
+
+    def __getitem__(self, metric: str) -> _T:
+        """Return the entry of a metric, by its canonical name or any other spelling of it."""
+        if metric in self._entries:
+            return self._entries[metric]
+        try:
+            name = canonical_name(metric, self._convention)
+        except ExactkError as error:
+            raise KeyError(str(error)) from None
+        if name not in self._entries:
+            known = ", ".join(self._entries)
+            message = f"{name}: {self._absent}" if not known else f"{name} is not among {known}"
+            raise KeyError(message)
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return repr(self._entries)
+
+
+class Report:
+    """What an evaluation found. Immutable, picklable, and equal to its JSON round trip.
+
+    Made by `exactk.evaluate` and `exactk.merge`. ``report["ndcg@10"]`` is a value; other spellings of
+    a metric, such as ``"nDCG@10"``, are accepted.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        Canonical names of the values, in the order asked.
+    values : Mapping of str to float
+        The mean over users (macro, geometric), ratio of sums (micro) or F of means (of_means) of each. NaN
+        where no user was evaluated.
+    standard_deviation : Mapping of str to float
+        Of the users' values (population); NaN but for macro averages.
+    per_user : Mapping of str to ndarray of float64, shape (n_users,)
+        Each user's values, NaN where the value skips the user, and for all users where it is made of means
+        (``average="of_means"``). Empty unless kept by ``per_user=True``.
+    users : ndarray, shape (n_users,)
+        The users' keys, aligned with ``per_user``; row numbers where the truth gave none.
+    by_group : Mapping of label to Mapping of str to float
+        The values of each group. Empty without ``groups=``.
+    counts : Mapping
+        ``users`` seen; ``evaluated``, a mapping from metric to the users in its mean; and, counted
+        under the convention's own rules: users with ``empty_truth``, ``empty_predictions``,
+        ``missing_predictions``, ``missing_truth``; ``duplicates`` (repeated items in lists),
+        ``excluded_recommended`` (items taken out of lists), ``relevant_excluded`` and
+        ``relevant_not_rankable`` (relevant items that are excluded, or have no column in the scores or
+        are not among the candidates, and stay in the truth as misses); of scores, ``tied_at_cutoff``, a
+        mapping from each cutoff to the users who have items of one score on both sides of it. Where only
+        some items may be ranked, ``candidates`` has the ``min``, ``mean`` and ``max`` of how many a user
+        had that were not excluded, whatever their scores. Of `exactk.from_ratings`, ``unknown_actual``, the rows
+        that were left out.
+    convention : Convention
+        What was computed.
+    state : State
+        The exact sums; merge with those of other users by `exactk.merge`.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> report = exactk.evaluate([[1], [2], []], [[1, 3], [3, 2], [4]], ["mrr", "P@1"], per_user=True)
+    >>> report["MRR"], report.metrics
+    (0.75, ('reciprocal_rank', 'precision@1'))
+    >>> report.per_user["mrr"]
+    array([1. , 0.5, nan])
+    >>> report.counts["evaluated"]["mrr"], report.counts["empty_truth"]
+    (2, 1)
+    >>> exactk.Report.from_json(report.to_json()) == report
+    True
+    """
+
+    def __init__(
+        self, state: State, users: Vocabulary | NDArray[Any] | None = None, per_user: NDArray[np.float64] | None = None
+    ) -> None:
+        for name, value in {"_state": state, "_users": users, "_per_user": per_user}.items():
+            object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
+
+    _state: State
+    _users: Vocabulary | NDArray[Any] | None
+    _per_user: NDArray[np.float64] | None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: a report is what was found."""
+        message = f"a Report is immutable: {name} cannot be set"
+        raise AttributeError(message)
+
+    @cached_property
+    def _plan(self) -> tuple[Value, ...]:
+        return planned(self._state)
+
+    @cached_property
+    def _places(self) -> list[tuple[int, ...]]:
+        return part_places(self._plan)
+
+    def _own(self, sums: Sequence[Sums]) -> list[list[Sums]]:
+        """Return the sums that each value is made of."""
+        return [[sums[place] for place in places] for places in self._places]
+
+    def _by_metric(self, entries: Sequence[_T], absent: str = "was not asked for") -> ByMetric[_T]:
+        return ByMetric(self.metrics[: len(entries)], entries, self.convention, absent)
+
+    def _of_sums(self, sums: Sequence[Sums], what: Callable[..., float]) -> ByMetric[float]:
+        weighted = self._state.weighted
+        own = zip(self._plan, self._own(sums), strict=True)
+        return self._by_metric([what(value, parts, weighted=weighted) for value, parts in own])
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Canonical names of the values, in the order asked."""
+        return self._state.metrics
+
+    @property
+    def convention(self) -> Convention:
+        """What was computed."""
+        return self._state.convention
+
+    @property
+    def state(self) -> State:
+        """The exact sums."""
+        return self._state
+
+    @cached_property
+    def values(self) -> ByMetric[float]:
+        """The value of each metric."""
+        return self._of_sums(self._state.totals, finish)
+
+    @cached_property
+    def standard_deviation(self) -> ByMetric[float]:
+        """The standard deviation of the users' values."""
+        return self._of_sums(self._state.totals, standard_deviation)
+
+    @property
+    def per_user(self) -> ByMetric[NDArray[np.float64]]:
+        """Each user's values."""
+        return self._by_metric([] if self._per_user is None else list(self._per_user), "not kept; use per_user=True")
+
+    @property
+    def users(self) -> NDArray[Any]:
+        """The users' keys."""
+        if self._users is None:
+            return np.arange(self._state.counts["users"])
+        return self._users.array if isinstance(self._users, Vocabulary) else self._users
+
+    @cached_property
+    def by_group(self) -> Mapping[Label, ByMetric[float]]:
+        """The values of each group."""
+        groups = self._state.groups or {}
+        return MappingProxyType({label: self._of_sums(sums, finish) for label, sums in groups.items()})
+
+    @property
+    def counts(self) -> Mapping[str, Any]:
+        """What was seen on the way."""
+        counted = self._by_metric([evaluated(sums) for sums in self._own(self._state.totals)])
+        users = self._state.counts["users"]
+        return MappingProxyType({"users": users, "evaluated": counted, **_nested(self._state.counts)})
+
+    def __getitem__(self, metric: str) -> float:
+        """Return a value by its metric's name, in any accepted spelling."""
+        return self.values[metric]
+
+    def __contains__(self, metric: object) -> bool:
+        return metric in self.values
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the values, as over a mapping."""
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    @property
+    def table(self) -> NDArray[np.float64] | None:
+        """Each user's values as one array of shape (values, users), if they were kept."""
+        return self._per_user
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Report):
+            return NotImplemented
+        if self._state != other._state or not equal_arrays(self._per_user, other._per_user):
+            return False
+        return (self._users is None and other._users is None) or equal_arrays(self.users, other.users)
+
+    def __hash__(self) -> int:
+        return hash(self._state)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        users = self._users.to_plain() if isinstance(self._users, Vocabulary) else self._users
+        return (Report._from_plain, (self._state, users, self._per_user))
+
+    @classmethod
+    def _from_plain(
+        cls, state: State, users: tuple[Any, ...] | NDArray[Any] | None, per_user: NDArray[np.float64] | None
+    ) -> Report:
+        return cls(state, Vocabulary.from_plain(users) if isinstance(users, tuple) else users, per_user)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data; NaN is None. ``Report.from_dict`` takes it back."""
+        return {
+            "values": {name: _json_number(value) for name, value in self.values.items()},
+            "standard_deviation": {name: _json_number(value) for name, value in self.standard_deviation.items()},
+            "counts": _json_counts(self.counts),
+            "by_group": [
+                [label, {name: _json_number(value) for name, value in values.items()}]
+                for label, values in self.by_group.items()
+            ],
+            "convention": self.convention.to_dict(),
+            "users": None if self._users is None else written_users(self.users),
+            "per_user": {name: [_json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
+            "state": self._state.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Report:
+        """Return the report that `to_dict` described. Its values are taken from the state."""
+        try:
+            state = State.from_dict(data["state"])
+            users = (
+                None if data["users"] is None else read_users(data["users"][0], data["users"][1], state.counts["users"])
+            )
+            rows = [data["per_user"][name] for name in state.metrics] if data["per_user"] else None
+            table = (
+                None
+                if rows is None
+                else np.array(
+                    [[math.nan if value is None else value for value in row] for row in rows], np.float64
+                ).reshape(len(rows), state.counts["users"])
+            )
+        except (KeyError, TypeError, IndexError, ValueError) as error:
+            raise input_error("report", "what Report.to_dict returned", repr(error)) from error
+        return cls(state, users, table)
+
+    def to_json(self) -> str:
+        """Return everything as JSON; NaN is null."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """Return the report that `to_json` wrote."""
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise input_error("report", "what Report.to_json wrote", str(error)) from error
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        users, evaluated, spread = self._state.counts["users"], self.counts["evaluated"], self.standard_deviation
+        rows = [
+            [
+                name,
+                display.number(value),
+                display.number(spread[name]),
+                str(evaluated[name]),
+                str(users - evaluated[name]),
+            ]
+            for name, value in self.values.items()
+        ]
+        return ["metric", "value", "std", "evaluated", "skipped"], rows
+
+    def to_markdown(self) -> str:
+        """Return the values as a Markdown table."""
+        return display.markdown(*self._cells())
+
+    def to_latex(self) -> str:
+        """Return the values as a LaTeX table."""
+        return display.latex(*self._cells())
+
+    def __repr__(self) -> str:
+        return "\n".join([display.text(*self._cells()), self._footer()])
+
+    def _footer(self) -> str:
+        counts = {name: count for name, count in self._state.counts.items() if not name.startswith("candidates.")}
+        oddities = [f"{count} {re.sub('[_.]', ' ', name)}" for name, count in counts.items() if count]
+        if self._state.counts.get("candidates.users"):
+            least, mean_, most = self.counts["candidates"].values()
+            spread = f"{least} to {most} candidates a user (mean {mean_:.5g})"
+            oddities.append(spread if least < most else f"{least} candidates a user")
+        return f"convention {self.convention.name}; {', '.join(oddities) or '0 users'}"
+
+    def columns(self, table: Table = "values") -> dict[str, Any]:
+        """Return what the frames are made of, without one: names and columns; see `to_pandas`."""
+        if table == "values":
+            evaluated = self.counts["evaluated"]
+            return {
+                "metric": list(self.metrics),
+                "value": list(self.values.values()),
+                "standard_deviation": list(self.standard_deviation.values()),
+                "evaluated": list(evaluated.values()),
+                "skipped": [self._state.counts["users"] - count for count in evaluated.values()],
+            }
+        if table == "per_user":
+            if self._per_user is None:
+                raise input_error("table", "per-user values, which per_user=True keeps", "none")
+            return {**user_columns(self.users), **self.per_user}
+        if table == "by_group":
+            groups = self.by_group
+            return {"group": list(groups)} | {name: [row[name] for row in groups.values()] for name in self.metrics}
+        raise input_error("table", "'values', 'per_user' or 'by_group'", repr(table))
+
+    def to_csv(self, table: Table = "values") -> str:
+        """Return CSV with numbers in full; see `to_pandas`.
+
+        Text that a spreadsheet would run as a formula, as it begins with ``=``, ``+``, ``-`` or ``@`` and is no
+        number, has an apostrophe before it. The other exports leave it as it is.
+        """
+        return display.csv(display.plain(self.columns(table)))
+
+    def to_pandas(self, table: Table = "values") -> pd.DataFrame:
+        """Return a pandas data frame.
+
+        Parameters
+        ----------
+        table : {"values", "per_user", "by_group"}
+            A row a metric, a row a user, or a row a group.
+        """
+        return optional.pandas_frame(self.columns(table))
+
+    def to_polars(self, table: Table = "values") -> pl.DataFrame:
+        """Return a Polars data frame; see `to_pandas`."""
+        return optional.polars_frame(self.columns(table))
+
+    def to_arrow(self, table: Table = "values") -> pa.Table:
+        """Return an Arrow table; see `to_pandas`."""
+        return optional.arrow_table(self.columns(table))
+
+
+def _nested(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return a state's counts as a report presents them: what has dots in its name, in mappings of its own."""
+    nested: dict[str, Any] = {name: count for name, count in counts.items() if "." not in name}
+    tied = {name.partition(".")[2]: count for name, count in counts.items() if name.startswith("tied_at_cutoff.")}
+    if tied:
+        nested["tied_at_cutoff"] = MappingProxyType({int(cutoff): count for cutoff, count in tied.items()})
+    if "candidates.users" in counts:
+        users = counts["candidates.users"]
+        spread = (counts["candidates.min"], counts["candidates.total"] / max(users, 1), counts["candidates.max"])
+        numbers = spread if users else (math.nan,) * 3
+        nested["candidates"] = MappingProxyType(dict(zip(("min", "mean", "max"), numbers, strict=True)))
+    return nested
+
+
+def _json_counts(counts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: {key: _json_number(number) for key, number in count.items()} if isinstance(count, Mapping) else count
+        for name, count in counts.items()
+    }
+
+
+def _json_number(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,262 @@
+"""The sums that an evaluation comes down to: exact, so that they merge in any order to the same bits."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exactk._plan.conventions import Convention
+from exactk._plan.metric_strings import Value, computed, plan
+from exactk._runtime.errors import StateMismatchError, input_error, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MAGIC = b"exactk-state\n"
+_VERSION = 1
+
+Label = str | int
+
+
+class Sums(NamedTuple):
+    """What one value is made of over some users. Integers, so that addition is exact.
+
+    Each of the last three is to be multiplied by 2 to the power of minus its scale.
+    """
+
+    users: int  # that the value was computed for
+    undefined: int  # of these, how many are NaN
+    total: int  # of weight x value (macro), weight x numerator (micro) or weight x logarithm (geometric)
+    total_scale: int
+    squares: int  # of weight x value^2, or its logarithm (but for micro)
+    squares_scale: int
+    weight: int  # of the weights, if there are any, or of weight x denominator (micro); 0 otherwise
+    weight_scale: int
+
+    @property
+    def scales(self) -> tuple[int, int, int]:
+        """How finely the sums are resolved."""
+        return self.total_scale, self.squares_scale, self.weight_scale
+
+    def plus(self, other: Sums) -> Sums:
+        """Return the sums over both sets of users."""
+        return Sums(
+            self.users + other.users,
+            self.undefined + other.undefined,
+            self.total + other.total,
+            self.total_scale,
+            self.squares + other.squares,
+            self.squares_scale,
+            self.weight + other.weight,
+            self.weight_scale,
+        )
+
+
+@dataclass(frozen=True)
+class State:
+    """An evaluation as exact, mergeable sums.
+
+    ``exactk.merge`` adds states (or reports) of different users; the result equals the evaluation of
+    all of them at once, bit for bit. ``to_bytes`` and ``from_bytes`` carry a state between processes.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+        The values, by canonical name.
+    convention : Convention
+        Under which they were computed.
+    weighted : bool
+        Whether users had weights.
+    counts : Mapping of str to int
+        Users seen, and what was odd about them. What `Report.counts` nests is flat here, its names
+        joined by dots; ``candidates.total`` over ``candidates.users`` is their mean.
+    totals : tuple of Sums
+        The sums of each value over all users; of a value that is made of means, those of its parts. What
+        several values are made of stands once, where the first of them has it.
+    groups : Mapping of label to tuple of Sums, or None
+        The same for each group.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> state = exactk.evaluate([[1]], [[1, 2]], "P@2").state
+    >>> exactk.State.from_bytes(state.to_bytes()) == state
+    True
+    >>> exactk.merge([state, state])["P@2"]
+    0.5
+    """
+
+    metrics: tuple[str, ...]
+    convention: Convention
+    weighted: bool
+    counts: Mapping[str, int]
+    totals: tuple[Sums, ...]
+    groups: Mapping[Label, tuple[Sums, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        """Freeze the mappings; groups are held in the order of their labels."""
+        object.__setattr__(self, "counts", MappingProxyType(dict(self.counts)))
+        if self.groups is not None:
+            ordered = sorted(self.groups.items(), key=lambda item: (type(item[0]).__name__, item[0]))
+            object.__setattr__(self, "groups", MappingProxyType(dict(ordered)))
+
+    def plus(self, other: State) -> State:
+        """Return the state of both sets of users, which must have no user in common.
+
+        Raises
+        ------
+        StateMismatchError
+            If the two were not made by the same plan; it says what differs.
+        """
+        _check_same_plan(self, other)
+        counts = _plus_counts(self.counts, other.counts)
+        totals = _sum_all(self.totals, other.totals)
+        groups = None
+        if self.groups is not None and other.groups is not None:
+            groups = dict(self.groups)
+            for label, sums in other.groups.items():
+                groups[label] = _sum_all(groups[label], sums) if label in groups else sums
+        return State(self.metrics, self.convention, self.weighted, counts, totals, groups)
+
+    def to_bytes(self) -> bytes:
+        """Return the state as bytes that `from_bytes` reads: a header with a checksum, then JSON."""
+        body = json.dumps(self.to_dict(), separators=(",", ":")).encode()
+        return _MAGIC + _VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> State:
+        """Return the state that `to_bytes` wrote.
+
+        Raises
+        ------
+        InputError
+            If the bytes are not a whole and unchanged state.
+        """
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise type_error("state", "bytes", type(data).__name__)
+        data = bytes(data)
+        header, body = data[: len(_MAGIC) + 8], data[len(_MAGIC) + 8 :]
+        if len(header) < len(_MAGIC) + 8 or not header.startswith(_MAGIC):
+            raise input_error(
+                "state", "bytes that State.to_bytes wrote", f"{data[:16]!r}, which is not an exactk state"
+            )
+        version = int.from_bytes(header[-8:-4], "little")
+        if version != _VERSION:
+            raise input_error("state", f"version {_VERSION}", f"version {version}")
+        if int.from_bytes(header[-4:], "little") != zlib.crc32(body):
+            raise input_error("state", "the checksum that its bytes have", "another: the state is cut or damaged")
+        return cls.from_dict(json.loads(body))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON. The integers exceed its numbers, and stand as hexadecimal text."""
+        groups = self.groups
+        return {
+            "metrics": list(self.metrics),
+            "convention": self.convention.to_dict(),
+            "weighted": self.weighted,
+            "counts": dict(self.counts),
+            "totals": [_written(sums) for sums in self.totals],
+            "groups": None
+            if groups is None
+            else [[label, [_written(one) for one in sums]] for label, sums in groups.items()],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> State:
+        """Return the state that `to_dict` described."""
+        try:
+            groups = data["groups"]
+            return _checked(
+                cls(
+                    tuple(data["metrics"]),
+                    Convention.from_dict(data["convention"]),
+                    data["weighted"],
+                    _checked_counts(dict(data["counts"])),
+                    tuple(map(_read, data["totals"])),
+                    None if groups is None else {label: tuple(map(_read, sums)) for label, sums in groups},
+                )
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise input_error("state", "what State.to_dict returned", repr(error)) from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (State.from_dict, (self.to_dict(),))
+
+    def __hash__(self) -> int:
+        return hash((self.metrics, self.convention, self.weighted, self.totals))
+
+
+def _checked(state: State) -> State:
+    """Return the state; raise ValueError if it has not the sums that its plan needs."""
+    needed = len(computed(planned(state)))
+    for sums in (state.totals, *(state.groups or {}).values()):
+        if len(sums) != needed:
+            raise ValueError(f"{len(sums)} sums of {needed}")
+    return state
+
+
+def _sum_all(one: tuple[Sums, ...], other: tuple[Sums, ...]) -> tuple[Sums, ...]:
+    return tuple(mine.plus(theirs) for mine, theirs in zip(one, other, strict=True))
+
+
+_OF_CANDIDATES = {"candidates.users", "candidates.total", "candidates.min", "candidates.max"}
+
+
+def _checked_counts(counts: dict[str, int]) -> dict[str, int]:
+    """Return the counts; raise KeyError or ValueError if a report could not be made of them."""
+    for name, count in counts.items():
+        if type(count) is not int or count < 0:
+            raise ValueError(f"{name} {count!r}")
+        group, _, cutoff = name.partition(".")
+        if group == "tied_at_cutoff":
+            int(cutoff)
+    needed = {"users"} | (_OF_CANDIDATES if counts.keys() & _OF_CANDIDATES else set())
+    if missing := needed - counts.keys():
+        raise KeyError(*sorted(missing))
+    return counts
+
+
+def _plus_counts(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """Add the counts of two sets of users. Least and greatest counts are chosen from, not added."""
+    counts = {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
+    counted = [those for those in (one, other) if those.get("candidates.users")]
+    for name, choose in (("candidates.min", min), ("candidates.max", max)):
+        if counted:
+            counts[name] = choose(those[name] for those in counted)
+    return counts
+
+
+def _check_same_plan(one: State, other: State) -> None:
+    differences = []
+    if one.metrics != other.metrics:
+        differences.append(f"metrics {one.metrics} and {other.metrics}")
+    differences += [
+        f"{name} {mine!r} and {theirs!r}" for name, (mine, theirs) in one.convention.diff(other.convention).items()
+    ]
+    if one.weighted != other.weighted:
+        differences.append(f"weighted {one.weighted} and {other.weighted}")
+    if (one.groups is None) != (other.groups is None):
+        differences.append("groups in one of them only")
+    scales = [[sums.scales for sums in state.totals] for state in (one, other)]
+    if not differences and scales[0] != scales[1]:
+        differences.append("sums of another precision: one is of exactk.reference")
+    if differences:
+        message = "states: expected the same plan in all, found " + "; ".join(differences)
+        raise StateMismatchError(message, "states")
+
+
+def _written(sums: Sums) -> list[int | str]:
+    integers = ((sums.total, sums.total_scale), (sums.squares, sums.squares_scale), (sums.weight, sums.weight_scale))
+    return [sums.users, sums.undefined, *(part for integer, scale in integers for part in (hex(integer), scale))]
+
+
+def _read(written: list[Any]) -> Sums:
+    return Sums(*(int(part, 16) if isinstance(part, str) else part for part in written))
+
+
+def planned(state: State) -> tuple[Value, ...]:
+    """Return the plan that the state was made by: its canonical names resolve to themselves."""
+    return plan(state.metrics, state.convention)

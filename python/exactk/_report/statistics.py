@@ -1,0 +1,89 @@
+"""From exact sums to the numbers of a report."""
+
+from __future__ import annotations
+
+import math
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from exactk._plan.metric_strings import metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exactk._plan.metric_strings import Value
+    from exactk._report.state import Sums
+
+Ratio = tuple[int, int]
+
+_DIGITS = Context(prec=40)  # libm's exponential differs by an ulp between platforms
+
+
+def finish(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
+    """Return the value that comes of the sums of its parts, rounded as its rules say."""
+    number, decimals = _finish(value, sums, weighted=weighted), value.rules["decimals"]
+    return number if decimals is None else _rounded(number, decimals)
+
+
+def _rounded(number: float, decimals: int) -> float:
+    """Return the number to so many decimals as NumPy rounds it, and RecBole by it: 0.05 to 0.0, Python's round to 0.1."""
+    scale = float(10**decimals)
+    scaled = number * scale
+    return round(scaled) / scale if abs(scaled) < 2**53 else number  # beyond are whole numbers, infinity and NaN
+
+
+def _finish(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
+    """Return the value, correctly rounded to a double."""
+    averages = [_average(part, one, weighted=weighted) for part, one in zip(value.parts, sums, strict=True)]
+    known = [average for average in averages if average is not None]
+    if len(known) < len(averages):
+        return math.nan
+    numerator, denominator = _f_of_means(value, *known) if value.rules["average"] == "of_means" else known[0]
+    if denominator == 0:
+        return {"zero": 0.0, "one": 1.0}.get(value.rules["undefined"], math.nan)
+    if value.rules["average"] == "geometric":
+        return float(_DIGITS.divide(Decimal(numerator), Decimal(denominator)).exp(_DIGITS))
+    return numerator / denominator  # Python rounds the quotient of integers once
+
+
+def standard_deviation(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
+    """Return the population standard deviation of the users' values; NaN unless their mean is the arithmetic one."""
+    own = sums[0]
+    divisor, scale = _divisor(value, own, weighted=weighted)
+    if value.rules["average"] != "macro" or divisor == 0 or own.undefined:
+        return math.nan
+    weight = Fraction(divisor, 2**scale)
+    average = Fraction(own.total, 2**own.total_scale) / weight
+    variance = Fraction(own.squares, 2**own.squares_scale) / weight - average**2
+    return math.sqrt(max(variance, Fraction(0)))  # exact, but for products that underflow
+
+
+def evaluated(sums: Sequence[Sums]) -> int:
+    """Return how many users a value was computed for: where its parts skip different ones, in the fewest."""
+    return min(one.users for one in sums)
+
+
+def _average(value: Value, sums: Sums, *, weighted: bool) -> Ratio | None:
+    """Return the mean of what was summed (macro, geometric) or the ratio of the sums (micro), exactly; None if it is NaN."""
+    divisor, scale = _divisor(value, sums, weighted=weighted)
+    weightless = divisor == 0 and value.rules["average"] != "micro"  # no user, or every weight is 0
+    if sums.users == 0 or sums.undefined or weightless:
+        return None
+    return sums.total << scale, divisor << sums.total_scale
+
+
+def _divisor(value: Value, sums: Sums, *, weighted: bool) -> tuple[int, int]:
+    """Return what the total is divided by, as an integer and its scale."""
+    if weighted or value.rules["average"] == "micro":
+        return sums.weight, sums.weight_scale
+    return sums.users, 0
+
+
+def _f_of_means(value: Value, precision: Ratio, recall: Ratio) -> Ratio:
+    """Return P R / ((1 - a) P + a R) with a = 1 / (1 + beta^2), which is P for beta = 0 and R for beta = inf."""
+    beta = 1.0 if metrics[value.metric].parameter is None else value.parameter
+    a = 1 / (1 + Fraction(beta) ** 2) if math.isfinite(beta) else Fraction(0)
+    hits = precision[0] * recall[0]
+    divisor = (a.denominator - a.numerator) * precision[0] * recall[1] + a.numerator * recall[0] * precision[1]
+    return a.denominator * hits, divisor

@@ -1,0 +1,148 @@
+"""How many threads a call uses by default: read anew for every call, for a limit may change."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from exactk import _core
+from exactk._runtime.errors import input_error, type_error
+
+MAX_THREADS = _core.MAX_THREADS
+
+# Set by others: Python 3.13 reads the first, joblib's workers are given the second.
+_LIMITS = ("PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT")
+
+
+def resolve_threads(num_threads: object) -> int:
+    """Return how many threads a call uses that was given this argument."""
+    if num_threads is None:
+        return default_threads()
+    if isinstance(num_threads, bool) or not isinstance(num_threads, Integral):
+        raise type_error("num_threads", "an integer or None", repr(num_threads))
+    if not 1 <= int(num_threads) <= MAX_THREADS:
+        raise input_error("num_threads", f"from 1 to {MAX_THREADS}", repr(num_threads))
+    return int(num_threads)
+
+
+def default_threads() -> int:
+    """Return EXACTK_NUM_THREADS if it is set, or else as many as this process may keep busy.
+
+    That is the smallest of the CPU affinity, the quotas of the process's cgroup and its ancestors,
+    PYTHON_CPU_COUNT and LOKY_MAX_CPU_COUNT; at least 1.
+    """
+    return deciding_limit().threads
+
+
+class Limit(NamedTuple):
+    """How many threads, and what says so."""
+
+    threads: int
+    source: str
+
+
+def deciding_limit() -> Limit:
+    """Return the limit that `default_threads` obeys: of several that are equally low, the first that it looks at."""
+    if wanted := os.environ.get("EXACTK_NUM_THREADS", ""):
+        return Limit(_wanted(wanted), "EXACTK_NUM_THREADS")
+    others = [Limit(_limit(os.environ.get(name, "")), name) for name in _LIMITS]
+    lowest = _lowest(
+        Limit(_affinity(), "the CPU affinity"), Limit(MAX_THREADS, "the most that the core takes"), *others
+    )
+    if lowest.threads == 1:
+        return lowest
+    quota = _quota(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))
+    return _lowest(lowest, Limit(quota, "the CPU quota of the cgroup"))
+
+
+def _lowest(*limits: Limit) -> Limit:
+    return min(limits, key=attrgetter("threads"))
+
+
+def _number(text: str) -> int:
+    """Return the number that ASCII digits write; 0 if the text is anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else 0
+
+
+def _wanted(text: str) -> int:
+    threads = _number(text.strip())
+    if not 1 <= threads <= MAX_THREADS:
+        raise input_error("EXACTK_NUM_THREADS", f"an integer from 1 to {MAX_THREADS}", repr(text))
+    return threads
+
+
+def _limit(text: str) -> int:
+    """Return the limit that another library's variable sets. Rubbish in it is not for us to refuse."""
+    return _number(text.strip()) or MAX_THREADS
+
+
+def _affinity() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # pragma: no cover - not on Linux
+        return os.cpu_count() or 1
+
+
+def _quota(own_cgroup: Path, root: Path) -> int:
+    """Return the lowest CPU quota, in whole CPUs, of the process's cgroup and its ancestors.
+
+    A controller belongs to one hierarchy. Where one of version 1 has "cpu", version 2 has it not.
+    """
+    version_2 = None
+    for line in _text(own_cgroup).splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if "cpu" in controllers.split(","):
+            return min(map(_quota_of_version_1, _ancestry(_mount(root, controllers), path)))
+        if number == "0" and not controllers:
+            version_2 = path
+    if version_2 is None:
+        return MAX_THREADS
+    return min(map(_quota_of_version_2, _ancestry(root, version_2)))
+
+
+def _mount(root: Path, controllers: str) -> Path:
+    return root / "cpu" if (root / "cpu").is_dir() else root / controllers
+
+
+def _ancestry(mount: Path, path: str) -> list[Path]:
+    """Return the folders of a cgroup and of its ancestors, up to the mount.
+
+    A container may be told the path of its cgroup on the host and see only the mount: the folders
+    between them do not exist, and limit nothing.
+    """
+    parts = [part for part in path.split("/") if part]
+    if ".." in parts:  # outside of what this namespace shows
+        parts = []
+    return [mount.joinpath(*parts[:depth]) for depth in range(len(parts), -1, -1)]
+
+
+def _quota_of_version_1(folder: Path) -> int:
+    quota = _text(folder / "cpu.cfs_quota_us").strip()
+    if not _number(quota):  # -1: no quota
+        return MAX_THREADS
+    return _cpus(quota, _text(folder / "cpu.cfs_period_us").strip())
+
+
+def _quota_of_version_2(folder: Path) -> int:
+    quota, _, period = _text(folder / "cpu.max").strip().partition(" ")
+    return _cpus(quota, period)
+
+
+def _cpus(quota: str, period: str) -> int:
+    """Return the quota as CPUs, rounded up: half a CPU is one thread that sleeps half of the time."""
+    share, whole = _number(quota), _number(period)
+    if not (share and whole):  # "max", or a form that we do not know
+        return MAX_THREADS
+    return min(MAX_THREADS, -(-share // whole))
+
+
+def _text(file: Path) -> str:
+    """Return what the file holds; nothing if it cannot be read."""
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

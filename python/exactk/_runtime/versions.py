@@ -1,0 +1,109 @@
+"""What a report of a bug must say of the machine and of this installation."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from exactk import _core
+from exactk._runtime.errors import InputError
+from exactk._runtime.isa import wanted_isa
+from exactk._runtime.threads import deciding_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+OPTIONAL: Mapping[str, str] = {
+    "pandas": "data frames",
+    "polars": "data frames",
+    "pyarrow": "tables, and files but for TREC text and .npz",
+    "rich": "progress bars",
+    "scipy": "sparse matrices, and with threadpoolctl fast embeddings",
+    "threadpoolctl": "limits to the threads of BLAS",
+    "torch": "tensors that become arrays",
+}
+"""The libraries that exactk works with where they are installed, and what each is for."""
+
+
+def show_versions() -> None:
+    """Print what a report of a bug needs: versions, compiler, and what a call would use and why.
+
+    Nothing is imported for it. A variable of the environment that is wrong is said to be so where an
+    evaluation would refuse it.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.show_versions()
+    exactk        ...
+    Python        ...
+    NumPy         ...
+    platform      ...
+    compiler      ...
+    instructions  ...
+    threads       ...
+    pandas        ...
+    polars        ...
+    pyarrow       ...
+    rich          ...
+    scipy         ...
+    threadpoolctl ...
+    torch         ...
+    """
+    sys.stdout.write(described())
+
+
+def described() -> str:
+    """Return what `show_versions` prints: a line a fact."""
+    return as_lines(facts() | {name: version_of(name) for name in OPTIONAL})
+
+
+def as_lines(facts: Mapping[str, str]) -> str:
+    """Return the facts, each on a line after its name."""
+    width = max(map(len, facts))
+    return "".join(f"{name:<{width}}  {fact}\n" for name, fact in facts.items())
+
+
+def facts() -> dict[str, str]:
+    """Return what is so of this machine and this installation, but for optional libraries."""
+    return {
+        "exactk": version_of("exactk"),
+        "Python": f"{platform.python_version()}, {platform.python_implementation()}",
+        "NumPy": np.__version__,
+        "platform": platform.platform(),
+        "compiler": _core.built_with(),
+        "instructions": _or_fault(_instructions),
+        "threads": _or_fault(_threads),
+    }
+
+
+def _instructions() -> str:
+    available = ", ".join(_core.isas())
+    if wanted := wanted_isa():
+        return f"{wanted}, by EXACTK_ISA, of {available}"
+    return f"{_core.isas()[-1]}, the widest of {available}"
+
+
+def _threads() -> str:
+    limit = deciding_limit()
+    return f"{limit.threads}, by {limit.source}"
+
+
+def _or_fault(fact: Callable[[], str]) -> str:
+    try:
+        return fact()
+    except InputError as error:
+        return str(error)
+
+
+def version_of(distribution: str) -> str:
+    """Return the version that is installed, without an import of the library."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - it takes as long to load as all else
+
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,78 @@
+"""The table of what libraries say of one input, made from what was recorded of them."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import Any
+
+import exactk
+from exactk._plan.conventions import departures
+from exactk._report import display
+from golden.cases import Knobs, golden
+from golden.record import adapters, named, recorded
+
+METRICS = {
+    "precision@5": "P@5",
+    "recall@5": "R@5",
+    "average_precision@5": "MAP@5",
+    "ndcg@5": "nDCG@5",
+    "reciprocal_rank@5": "MRR@5",
+    "hit_rate@5": "HR@5",
+    "f1@5": "F1@5",
+}
+
+
+def golden_case() -> str:
+    """Return a row a library: its own means on the golden case; above them, exactk's."""
+    case = golden(Knobs())
+    truth, lists = ([[item for item, _ in row or []] for row in rows] for rows in (case.truth, case.predictions))
+    own = exactk.evaluate(truth, lists, list(METRICS))
+    rows = [["standard", *(f"{value:.4f}" for value in own.values.values())]]
+    rows += [[name, *_means(recorded(name))] for name in adapters()]
+    return display.markdown(["preset", *METRICS.values()], rows)
+
+
+def _means(data: dict[str, Any]) -> list[str]:
+    outputs = data["cases"][0]["outputs"]
+    return [_shown(outputs.get(metric)) for metric in METRICS]
+
+
+def _shown(output: Any) -> str:
+    if output is None or isinstance(output, str):
+        return ""
+    mean, users = output
+    if mean is None:
+        values = [value for value in users or [] if isinstance(value, float)]
+        mean = fmean(values) if values else "nan"
+    return "NaN" if mean == "nan" else f"{mean:.4f}"
+
+
+def libraries() -> str:
+    """Return a section a preset: what was asked of which version, in what it departs, and what no convention says."""
+    return "\n\n".join(_section(name, recorded(name)) for name in adapters())
+
+
+def _section(name: str, data: dict[str, Any]) -> str:
+    values = sum(_count(output) for case in data["cases"] for output in case["outputs"].values())
+    least = "" if data["min_score"] is None else f" with `min_score={data['min_score']}`"
+    asked = f"{named(data)}: {len(data['cases'])} cases, {values} values. exactk is given {data['input']}{least}."
+    lines = [
+        f"### {name}",
+        "",
+        f"{asked} Departs from `standard` in: {_code(departures(exactk.conventions[name]))}.",
+        "",
+        display.markdown(
+            ["exactk", "the library"], [[metric, call] for metric, call in data["calls"].items()], numbers=False
+        ),
+    ]
+    for metric, reason in data["differs"].items():
+        lines += ["", f"**{metric} differs.** {reason}"]
+    return "\n".join(lines)
+
+
+def _count(output: Any) -> int:
+    return 0 if isinstance(output, str) else (output[0] is not None) + len(output[1] or [])
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if "=" in text else text
