@@ -1,129 +1,114 @@
-"""The layers: each may know only those before it."""
+"""Folders are the layers: each may include only those above it in the list of ARCHITECTURE.md."""
 
 from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
+from graphlib import TopologicalSorter
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 CPP = ROOT / "cpp"
 PACKAGE = ROOT / "python" / "exactk"
-
-# Of the core, by stem; a header and its source are one. Public headers come before what implements them.
-CPP_LAYERS = [
-    ["exactk/types", "exactk/conventions", "exactk/error", "exactk/isa"],
-    [
-        "exactk/lists",
-        "exactk/metrics",
-        "exactk/evaluate",
-        "exactk/capacity",
-        "exactk/scores",
-        "exactk/embeddings",
-        "exactk/topk",
-        "exactk/trec",
-        "exactk/keys",
-    ],
-    ["exactk/grouping", "read_once"],
-    ["kernels/table"],
-    ["kernels/"],
-    ["dispatch"],
-    [
-        "checkpoint",
-        "double_double",
-        "logarithm",
-        "geometric",
-        "exact_sum",
-        "batch",
-        "hit_row",
-        "metrics/denominators",
-        "rank/key_order",
-        "rank/half",
-    ],
-    ["discounts", "parallel", "ladder", "rank/index", "rank/ranked", "rank/radix_sort", "rank/score_row"],
-    ["keys", "grouping"],
-    ["rank/bisection", "rank/marks", "rank/score_order", "rank/similarities"],
-    ["rank/embedding_row", "rank/found", "rank/lengths"],
-    ["rank/products"],
-    ["rank/shortlists", "rank/standings"],
-    ["rank/given", "rank/score_ranking", "rank/screening", "rank/placing"],
-    ["judge"],
-    ["metrics/metric", "policy"],
-    ["accumulator", "metrics/"],
-    ["metrics/all"],
-    ["plan"],
-    ["blocks", "validate"],
-    ["worker"],
-    ["evaluate"],
-]
-# Implementations of public headers stand where what they need allows.
-IMPLEMENTATIONS = {
-    "conventions.cpp": 1,
-    "error.cpp": 1,
-    "capacity.cpp": 1,
-    "trec.cpp": 1,
-    "metrics.cpp": 18,
-    "topk.cpp": 20,
-    "evaluate.cpp": 22,
-}
-
-PYTHON_LAYERS = [
-    ["_core", "_errors", "_render", "_optional", "_progress", "_threads", "_isa", "_versions"],
-    ["_presets"],
-    ["_conventions"],
-    ["_metrics"],
-    ["_inputs.checks"],
-    ["_inputs.columns"],
-    ["_inputs.names", "_inputs.roles"],
-    ["_inputs.canonical", "_inputs.scores", "_inputs.candidates"],
-    ["_inputs.keyed"],
-    ["_inputs.arrays", "_inputs.sequences", "_inputs.sparse", "_inputs.ratings", "_inputs.mappings", "_inputs.frames"],
-    ["_inputs.containers", "_inputs.batches"],
-    ["_inputs.embeddings"],
-    ["_inputs.alignment", "_inputs.of_users"],
-    ["_inputs"],
-    ["_files"],
-    ["_blas"],
-    ["_state", "_topk"],
-    ["_finish"],
-    ["_report"],
-    ["_choose"],
-    ["_call", "_warnings"],
-    ["_stream"],
-    ["_run"],
-    ["_evaluate", "reference"],
-    ["_functions"],
-    ["_demo"],
-    ["_cli"],
-]
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
-def cpp_layer(include: str) -> int:
-    stem = include.rsplit(".", 1)[0]
-    exact = [i for i, names in enumerate(CPP_LAYERS) if stem in names]
-    folder = [i for i, names in enumerate(CPP_LAYERS) if stem.rpartition("/")[0] + "/" in names]
-    return (exact or folder)[0]
+def layers() -> list[str]:
+    """Return the list: folders, and files that others of their folder need."""
+    lists = re.findall(r"^```layers\n(.*?)^```", ARCHITECTURE, re.MULTILINE | re.DOTALL)
+    return [line.split()[0] for text in lists for line in text.splitlines() if line.strip()]
 
 
-def cpp_files() -> list[Path]:
-    return sorted(path for folder in ("include", "src") for path in (CPP / folder).rglob("*.?pp"))
+LAYERS = layers()
 
 
-@pytest.mark.parametrize("path", cpp_files(), ids=lambda path: path.name)
-def test_cpp_layers(path: Path) -> None:
-    folder = CPP / "include" if "include" in path.parts else CPP / "src"
-    name = path.relative_to(folder).as_posix()
-    own = IMPLEMENTATIONS.get(name) if name in IMPLEMENTATIONS else cpp_layer(name)
-    assert own is not None
-    for include in re.findall(r'^#include "(.+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
-        assert cpp_layer(include) <= own, f"{name} includes {include}"
+def layer(path: str) -> int:
+    """Return the position of a file in the list: its own, or that of its folder."""
+    return LAYERS.index(path) if path in LAYERS else LAYERS.index(PurePosixPath(path).parent.as_posix())
 
 
-def test_the_core_knows_no_python() -> None:
-    for path in cpp_files():
+def sources() -> list[str]:
+    files = [*(path for folder in ("include", "src", "bindings") for path in (CPP / folder).rglob("*.?pp"))]
+    files += PACKAGE.rglob("*.py")
+    return sorted(path.relative_to(ROOT).as_posix() for path in files)
+
+
+def cpp_target(source: str, include: str) -> str:
+    """Return the file that an include names: a public header, a header of the core, or one beside the source."""
+    beside = PurePosixPath(source).parent / include
+    candidates = [f"cpp/include/{include}", f"cpp/src/{include}", beside.as_posix()]
+    return next(path for path in candidates if (ROOT / path).exists())
+
+
+def python_target(module: str) -> str | None:
+    """Return the file of a module of ours; None for the extension."""
+    path = f"python/{module.replace('.', '/')}"
+    if module == "exactk._core":
+        return None
+    return f"{path}/__init__.py" if (ROOT / path).is_dir() else f"{path}.py"
+
+
+def imported_modules(text: str) -> set[str]:
+    """Return the modules of ours that a file imports, for the type checker alone too."""
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        assert not isinstance(node, ast.Import) or not any(name.name.startswith("exactk.") for name in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "exactk":
+            for name in node.names:
+                module = f"{node.module}.{name.name}"
+                is_module = module == "exactk._core" or (ROOT / (python_target(module) or "")).is_file()
+                modules.add(module if is_module else node.module)
+    return modules
+
+
+def targets(source: str) -> set[str]:
+    """Return the files of ours that a file includes or imports."""
+    text = (ROOT / source).read_text(encoding="utf-8")
+    if source.startswith("cpp/"):
+        return {cpp_target(source, include) for include in re.findall(r'^#include "(.+)"', text, re.MULTILINE)}
+    return {target for module in imported_modules(text) if (target := python_target(module)) is not None}
+
+
+@pytest.mark.parametrize("source", sources())
+def test_a_file_includes_only_what_stands_above_it(source: str) -> None:
+    for target in targets(source):
+        assert layer(target) <= layer(source), f"{source} includes {target}"
+
+
+@pytest.mark.parametrize("suffixes", [(".cpp", ".hpp"), (".py",)])
+def test_no_files_include_each_other_in_a_circle(suffixes: tuple[str, ...]) -> None:
+    """A header and its source are one. Importing a package's name loads its __init__, which is no circle."""
+    graph: dict[str, set[str]] = {}
+    for source in sources():
+        if source.endswith(suffixes):
+            unit = source.rpartition(".")[0]
+            units = {target.rpartition(".")[0] for target in targets(source)}
+            graph.setdefault(unit, set()).update(units - {unit, "python/exactk/__init__"})
+    TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_every_folder_and_nothing_else_is_listed() -> None:
+    folders = {PurePosixPath(source).parent.as_posix() for source in sources()}
+    assert folders == {entry for entry in LAYERS if not entry.endswith(".py")}
+    assert all((ROOT / entry).exists() for entry in LAYERS)
+    assert len(LAYERS) == len(set(LAYERS))
+
+
+def test_the_core_knows_no_python_and_the_bindings_none_of_ours() -> None:
+    for path in (*CPP.joinpath("include").rglob("*.hpp"), *CPP.joinpath("src").rglob("*.?pp")):
         assert not re.search(r"pybind|Python\.h|PyObject", path.read_text(encoding="utf-8")), path
+    for path in CPP.joinpath("bindings").glob("*.?pp"):
+        assert not re.search(r'import\("exactk', path.read_text(encoding="utf-8")), path
+
+
+def test_public_headers_need_the_standard_library_alone() -> None:
+    """They hold requests and results: no table, no prefetch."""
+    for path in CPP.joinpath("include").rglob("*.hpp"):
+        text = path.read_text(encoding="utf-8")
+        assert set(re.findall(r'^#include "([^/"]+)', text, re.MULTILINE)) <= {"exactk"}, path
+        assert "__builtin" not in text, path
 
 
 def test_f05_no_silent_conversion_and_no_flag_that_changes_digits() -> None:
@@ -139,42 +124,29 @@ def test_no_metric_asks_for_a_convention() -> None:
             assert not re.search(r"rules\.\w+ *[=!]=|switch *\(", path.read_text(encoding="utf-8")), path
 
 
-def module_name(path: Path) -> str:
-    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
-
-
-def python_layer(module: str) -> int | None:
-    while module:
-        for i, names in enumerate(PYTHON_LAYERS):
-            if module in names:
-                return i
-        module = module.rpartition(".")[0]
-    return None
-
-
-def imported(path: Path) -> set[str]:
-    modules: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "exactk":
-            package = node.module.partition(".")[2]
-            modules |= {package} if package else {alias.name for alias in node.names}
-    return modules
-
-
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=module_name)
-def test_python_layers(path: Path) -> None:
-    name = module_name(path)
-    own = python_layer(name)
-    if name in {"", "__init__", "__main__"}:
-        return
-    assert own is not None, f"{name} has no layer"
-    for module in imported(path):
-        layer = python_layer(module)
-        same_package = module.partition(".")[0] == name.partition(".")[0]
-        allowed = layer is None or layer <= own or same_package
-        assert allowed, f"{name} imports {module}"
-
-
 def test_the_reference_does_not_know_the_core() -> None:
     for path in (PACKAGE / "reference").glob("*.py"):
         assert "_core" not in path.read_text(encoding="utf-8"), path
+
+
+def test_no_two_functions_or_classes_of_one_folder_share_a_name() -> None:
+    defined: dict[tuple[Path, str], str] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("__"):
+                first = defined.setdefault((path.parent, node.name), path.name)
+                assert first == path.name, f"{path.parent.name}: {first} and {path.name} define {node.name}"
+
+
+CODE_OF_PYTHON = re.compile(r"#[^\n]*|(\"\"\"|''').*?\1|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+CODE_OF_CPP = re.compile(r"//[^\n]*|#include[^\n]*|\"(?:\\.|[^\"\\\n])*\"")
+
+
+def test_no_name_is_a_word_that_the_glossary_forbids() -> None:
+    """The words behind "never" in ARCHITECTURE.md: no identifier of the core, the bindings or the package is one."""
+    words = re.findall(r"`(\w+)`", re.search(r"^Never: (.*?)\n\n", ARCHITECTURE, re.MULTILINE | re.DOTALL)[1])  # type: ignore[index]
+    forbidden = re.compile(rf"\b_*(?:{'|'.join(words)})_*\b|\b\w*_?settled?_?\w*\b")
+    for source in sources():
+        pattern = CODE_OF_CPP if source.startswith("cpp/") else CODE_OF_PYTHON
+        code = pattern.sub(" ", (ROOT / source).read_text(encoding="utf-8"))
+        assert not (match := forbidden.search(code)), f"{source}: {match[0]}"

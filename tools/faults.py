@@ -102,6 +102,8 @@ ROWS = {
     ),
     34: Row("names are text in LaTeX, Markdown, CSV and on a terminal: no command, formula, or cell of their own"),
     38: Row("a user cut by the border of two batches is put together; one who comes again later is found"),
+    60: Row("public classes belong to exactk, and a pickle names them alone, so that it survives a renamed module"),
+    80: Row("the extras that messages ask for are those of this project, whose name the package index can give"),
 }
 
 

@@ -103,7 +103,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the r
     *_functions,
 ]
 
-for _class in (globals()[_name] for _name in __all__ if _name != "read"):
-    if isinstance(_class, type):
-        _class.__module__ = "exactk"  # what tracebacks, help and pickles call it by
-del _class
+for _name in __all__:
+    if _name != "read" and callable(globals()[_name]):
+        globals()[_name].__module__ = "exactk"  # what tracebacks, help and pickles call it by
+del _name

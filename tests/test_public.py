@@ -1,0 +1,123 @@
+"""What is public belongs to `exactk`, whatever private module defines it."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import exactk
+
+ROOT = Path(__file__).parent.parent
+KEYED_TRUTH = {"ann": {"film": 2.0, "song": 0.0}, "bob": {"film": 1.0}}
+PAIRS = {("shop", 1): [b"film"], ("shop", 2): [b"song", b"film"]}
+KEYED_SCORES = {"bob": {"film": 0.5}, "ann": {"song": 0.25, "film": 0.75}}
+
+
+def keyed_report() -> exactk.Report:
+    report = exactk.evaluate(KEYED_TRUTH, KEYED_SCORES, ["ndcg@2", "mrr"], per_user=True)
+    assert isinstance(report, exactk.Report)
+    return report
+
+
+# An instance of every public class that can be pickled; for keyed containers with keys.
+INSTANCES: dict[str, Callable[[], Any]] = {
+    "CapacityError": lambda: exactk.CapacityError("k: too many", "k"),
+    "Comparison": lambda: exactk.evaluate([[1]], {"a": [[1]], "b": [[2]]}, "P@1"),
+    "Convention": lambda: exactk.conventions["ranx"],
+    "Embeddings": lambda: exactk.Embeddings(np.eye(2), np.eye(2), candidates=[[0], [1]]),
+    "EvaluationWarning": lambda: exactk.EvaluationWarning("odd"),
+    "ExactkError": lambda: exactk.ExactkError("wrong", "truth", 1, 2, 3),
+    "Exclusions": lambda: exactk.as_exclusions(PAIRS),
+    "InputError": lambda: exactk.InputError("wrong", "truth", 1, 2, 3),
+    "InputTypeError": lambda: exactk.InputTypeError("wrong"),
+    "Rankings": lambda: exactk.as_rankings(PAIRS),
+    "Report": keyed_report,
+    "Scores": lambda: exactk.Scores(np.eye(2), min_score=0.5),
+    "SparseScores": lambda: exactk.as_predictions(KEYED_SCORES),
+    "State": lambda: keyed_report().state,
+    "StateMismatchError": lambda: exactk.StateMismatchError("other"),
+    "TopK": lambda: exactk.topk(np.eye(2), 1),
+    "Truth": lambda: exactk.as_truth(KEYED_TRUTH),
+}
+
+
+def public_objects() -> dict[str, Any]:
+    return {name: getattr(exactk, name) for name in exactk.__all__}
+
+
+def test_f60_public_classes_and_functions_belong_to_exactk() -> None:
+    for name, public in public_objects().items():
+        if isinstance(public, type) or (callable(public) and name != "read"):
+            assert public.__module__ == "exactk", name
+            assert public.__qualname__ == name
+
+
+def test_f60_every_public_class_that_can_be_pickled_has_an_instance_here() -> None:
+    """Batches hold a callable of the caller's, and a Choice a read-only view of a mapping."""
+    classes = {name for name, public in public_objects().items() if isinstance(public, type)}
+    assert classes - {"Batches", "Choice"} == set(INSTANCES)
+
+
+class _Recorder(pickle.Unpickler):
+    """Loads a pickle, and notes what it names."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(io.BytesIO(data))
+        self.named: list[str] = []
+
+    def find_class(self, module: str, name: str) -> Any:
+        self.named.append(f"{module}.{name}")
+        return super().find_class(module, name)
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_f60_a_pickle_names_no_private_module(name: str) -> None:
+    instance = INSTANCES[name]()
+    recorder = _Recorder(pickle.dumps(instance))
+    loaded = recorder.load()
+    assert type(loaded) is type(instance)
+    assert repr(loaded) == repr(instance)
+    ours = [named for named in recorder.named if named.startswith("exactk")]
+    assert ours
+    for named in ours:
+        assert re.fullmatch(r"exactk\.\w+", named), named
+        assert named.partition(".")[2] in exactk.__all__, named
+
+
+@pytest.mark.parametrize("name", ["Exclusions", "Rankings", "SparseScores", "Truth"])
+def test_f60_keys_are_pickled_too(name: str) -> None:
+    instance = INSTANCES[name]()
+    loaded = pickle.loads(pickle.dumps(instance))  # noqa: S301 - our own
+    assert loaded.user_vocabulary.array.tolist() == instance.user_vocabulary.array.tolist()
+    assert loaded.item_vocabulary.array.tolist() == instance.item_vocabulary.array.tolist()
+    assert loaded.items.tolist() == instance.items.tolist()
+
+
+def test_f60_a_traceback_names_the_public_class() -> None:
+    with pytest.raises(exactk.InputError) as caught:
+        exactk.evaluate([[1]], [[1, 1]], "P@1")
+    assert f"{type(caught.value).__module__}.{type(caught.value).__qualname__}" == "exactk.InputError"
+
+
+def test_f80_messages_ask_for_extras_that_there_are() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == "exactk"
+    sources = (ROOT / "python" / "exactk").rglob("*.py")
+    extras = {extra for path in sources for extra in re.findall(r"exactk\[(\w+)\]", path.read_text(encoding="utf-8"))}
+    assert extras
+    assert extras <= set(project["optional-dependencies"])
+
+
+def test_states_of_another_name_are_refused() -> None:
+    data = INSTANCES["State"]().to_bytes()
+    assert data.startswith(b"exactk-state\n")
+    with pytest.raises(exactk.InputError, match="which is not an exactk state"):
+        exactk.State.from_bytes(b"foreign-state\n" + data[len(b"exactk-state\n") :])
