@@ -1,5 +1,5 @@
 // Multiplies factors of users and items by a given BLAS, in parallel threads, a tile at a time: the
-// tile stays in a cache, and the next one overwrites it. Nothing is made of the products.
+// tile stays in a cache, and the next one overwrites it. The products are not used.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Factors {
 };
 
 // Fills the tile, a row a user, and returns its last product.
-double fill(Multiply multiply, Factors users, Factors items, int dimensions, float* tile) {
+double multiply_tile(Multiply multiply, Factors users, Factors items, int dimensions, float* tile) {
   const auto user_count = static_cast<int>(users.count);
   const auto item_count = static_cast<int>(items.count);
   const float one = 1;
@@ -30,8 +30,8 @@ double fill(Multiply multiply, Factors users, Factors items, int dimensions, flo
   return tile[(users.count * items.count) - 1];
 }
 
-Factors part(Factors all, Size begin, Size most, Size dimensions) {
-  return {.rows = all.rows + (begin * dimensions), .count = std::min(most, all.count - begin)};
+Factors slice_rows(Factors all, Size begin, Size max_count, Size dimensions) {
+  return {.rows = all.rows + (begin * dimensions), .count = std::min(max_count, all.count - begin)};
 }
 
 }  // namespace
@@ -44,21 +44,21 @@ extern "C" double exactk_products(Multiply multiply, const float* user_rows, Siz
   const Factors items{.rows = item_rows, .count = item_count};
   std::atomic<Size> next{0};
   std::atomic<double> sum{0};
-  const auto work = [&] {
+  const auto multiply_blocks = [&] {
     std::vector<float> tile(tile_users * tile_items);
     for (Size user = next.fetch_add(tile_users); user < users.count;
          user = next.fetch_add(tile_users)) {
-      const Factors some = part(users, user, tile_users, dimensions);
+      const Factors block = slice_rows(users, user, tile_users, dimensions);
       for (Size item = 0; item < items.count; item += tile_items) {
-        sum += fill(multiply, some, part(items, item, tile_items, dimensions),
-                    static_cast<int>(dimensions), tile.data());
+        sum += multiply_tile(multiply, block, slice_rows(items, item, tile_items, dimensions),
+                             static_cast<int>(dimensions), tile.data());
       }
     }
   };
   {
-    std::vector<std::jthread> others;
-    for (Size i = 1; i < threads; ++i) others.emplace_back(work);
-    work();
+    std::vector<std::jthread> helpers;
+    for (Size i = 1; i < threads; ++i) helpers.emplace_back(multiply_blocks);
+    multiply_blocks();
   }
   return sum;
 }

@@ -18,27 +18,27 @@ constexpr std::size_t kWide = 16;  // bytes of a load, for which every processor
 using Wide [[gnu::vector_size(kWide)]] = Word;
 
 Word read_words(const std::byte* begin, std::size_t bytes) {
-  Word all = 0;
-  for (std::size_t at = 0; at + sizeof(Word) <= bytes; at += sizeof(Word)) {
+  Word bits = 0;
+  for (std::size_t offset = 0; offset + sizeof(Word) <= bytes; offset += sizeof(Word)) {
     Word word = 0;
-    std::memcpy(&word, begin + at, sizeof(Word));
-    all |= word;
+    std::memcpy(&word, begin + offset, sizeof(Word));
+    bits |= word;
   }
-  return all;
+  return bits;
 }
 
 // Returns the bitwise or of all words, for which all must be read.
 Word read_wide(const std::byte* begin, std::size_t bytes) {
   std::array<Wide, 8> all{};
-  std::size_t at = 0;
-  for (; at + kWide * all.size() <= bytes; at += kWide * all.size()) {
+  std::size_t offset = 0;
+  for (; offset + kWide * all.size() <= bytes; offset += kWide * all.size()) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       Wide words;
-      std::memcpy(&words, begin + at + kWide * i, kWide);
+      std::memcpy(&words, begin + offset + kWide * i, kWide);
       all[i] |= words;
     }
   }
-  Word result = read_words(begin + at, bytes - at);
+  Word result = read_words(begin + offset, bytes - offset);
   for (const Wide words : all) result |= words[0] | words[1];
   return result;
 }
@@ -51,16 +51,17 @@ extern "C" Word exactk_read(const std::byte* begin, std::size_t bytes, std::size
   const std::size_t past_line = reinterpret_cast<std::uintptr_t>(begin) % kLine;
   const std::size_t head = std::min(bytes, (kLine - past_line) % kLine);
   std::atomic<std::size_t> next{head};
-  std::atomic<Word> all{read_words(begin, head)};
-  const auto work = [&] {
-    for (std::size_t at = next.fetch_add(kBlock); at < bytes; at = next.fetch_add(kBlock)) {
-      all |= read_wide(begin + at, std::min(kBlock, bytes - at));
+  std::atomic<Word> bits{read_words(begin, head)};
+  const auto read_blocks = [&] {
+    for (std::size_t offset = next.fetch_add(kBlock); offset < bytes;
+         offset = next.fetch_add(kBlock)) {
+      bits |= read_wide(begin + offset, std::min(kBlock, bytes - offset));
     }
   };
   {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
-    work();
+    std::vector<std::jthread> helpers;
+    for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(read_blocks);
+    read_blocks();
   }
-  return all;
+  return bits;
 }

@@ -1,5 +1,5 @@
-// What finding repeated ids costs, which Python cannot tell apart: the pass over the lists as it
-// is, and the same without a mark for what is listed, on one thread. Prints the medians in seconds.
+// The cost of finding repeated ids, which Python cannot measure: the pass over the lists as it
+// is, and the same without marking the ids, on one thread. Prints the medians in seconds.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -33,54 +33,54 @@ std::uint64_t bits_of(Ids ids) {
   return bits;
 }
 
-// SeenFilter the lists, as an evaluation does; returns how many ids were noticed.
-std::size_t mark(exactk::SeenFilter& marks, Ids ids, std::size_t length) {
+// Marks the ids of the lists, as an evaluation does; returns how many collided.
+std::size_t mark_ids(exactk::SeenFilter& filter, Ids ids, std::size_t length) {
   const exactk::Checkpoint none = [] {};
-  std::size_t noticed = 0;
+  std::size_t collision_count = 0;
   for (std::size_t begin = 0; begin < ids.size(); begin += length) {
-    marks.start(length, none);
-    noticed += marks.mark(ids.subspan(begin, length), exactk::Mark::listed).size();
+    filter.reset(length, none);
+    collision_count += filter.mark(ids.subspan(begin, length), exactk::Mark::listed).size();
   }
-  return noticed;
+  return collision_count;
 }
 
-// Only looks at the place of each id.
-std::size_t look(std::span<const std::uint8_t> places, Ids ids, std::size_t length,
-                 std::vector<exactk::Collision>& collisions) {
-  std::size_t noticed = 0;
+// Only reads the mark of each id.
+std::size_t read_marks(std::span<const std::uint8_t> marks, Ids ids, std::size_t length,
+                       std::vector<exactk::Collision>& collisions) {
+  std::size_t collision_count = 0;
   for (std::size_t begin = 0; begin < ids.size(); begin += length) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < length; ++i) {
-      const std::uint8_t before = places[static_cast<std::size_t>(ids[begin + i])];
-      collisions[count] = {i, before};
-      count += before >= 4 ? 1 : 0;
+      const std::uint8_t previous = marks[static_cast<std::size_t>(ids[begin + i])];
+      collisions[count] = {i, previous};
+      count += previous >= 4 ? 1 : 0;
     }
-    noticed += count;
+    collision_count += count;
   }
-  return noticed;
+  return collision_count;
 }
 
 }  // namespace
 
 int main(int count, char* arguments[]) {
-  const std::vector<std::string> words(arguments, arguments + count);
-  if (words.size() != 3) {
+  const std::vector<std::string> parameters(arguments, arguments + count);
+  if (parameters.size() != 3) {
     std::cerr << "usage: exactk_stages FILE LENGTH (int32 ids, so many a user)\n";
     return 2;
   }
-  const std::vector<std::int32_t> ids = read(words[1]);
-  const auto length = std::size_t{std::stoul(words[2])};
-  exactk::SeenFilter marks(bits_of(ids));
-  const std::vector<std::uint8_t> places(bits_of(ids) + 1);
+  const std::vector<std::int32_t> ids = read(parameters[1]);
+  const auto length = std::size_t{std::stoul(parameters[2])};
+  exactk::SeenFilter filter(bits_of(ids));
+  const std::vector<std::uint8_t> marks(bits_of(ids) + 1);
   std::vector<exactk::Collision> collisions(length);
   constexpr std::size_t kRounds = 41;
   std::array<std::vector<double>, 2> seconds;
   for (std::size_t round = 0; round < 2 * kRounds; ++round) {  // in turns
     const auto begin = Clock::now();
-    const std::size_t noticed =
-        round % 2 == 0 ? mark(marks, ids, length) : look(places, ids, length, collisions);
+    const std::size_t collision_count =
+        round % 2 == 0 ? mark_ids(filter, ids, length) : read_marks(marks, ids, length, collisions);
     seconds[round % 2].push_back(std::chrono::duration<double>(Clock::now() - begin).count());
-    if (noticed != 0) {
+    if (collision_count != 0) {
       std::cerr << "the lists repeat ids\n";
       return 1;
     }

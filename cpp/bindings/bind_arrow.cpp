@@ -55,15 +55,15 @@ struct ArrowArrayStream {
 namespace exactk::bindings {
 namespace {
 
-// Holds one of the structs, and gives back what it holds.
+// Owns one of the structs, and releases what it holds.
 template <class Struct>
-struct Released {
+struct OwnedStruct {
   Struct value{};
 
-  Released() = default;
-  Released(const Released&) = delete;
-  Released& operator=(const Released&) = delete;
-  ~Released() {
+  OwnedStruct() = default;
+  OwnedStruct(const OwnedStruct&) = delete;
+  OwnedStruct& operator=(const OwnedStruct&) = delete;
+  ~OwnedStruct() {
     if (value.release != nullptr) value.release(&value);
   }
 };
@@ -91,8 +91,8 @@ constexpr NamedType kTypes[] = {
     {"n", "null"},    {"+s", "struct"}, {"tdD", "date"}, {"tdm", "date"}};
 
 std::string type_of(std::string_view format) {
-  for (const auto& [known, name] : kTypes) {
-    if (known == format) return std::string(name);
+  for (const auto& [type_format, name] : kTypes) {
+    if (type_format == format) return std::string(name);
   }
   if (format.starts_with("w:")) return "bytes";
   if (format.starts_with("+w:")) return "list";
@@ -113,7 +113,7 @@ std::int64_t width_of(std::string_view format, const std::string& argument) {
 }
 
 // A producer's sizes and pointers are checked before they are used, as far as they can be.
-// NOLINTNEXTLINE(misc-no-recursion): as deep as what is in each other
+// NOLINTNEXTLINE(misc-no-recursion): as deep as types are nested
 void check_schema(const ArrowSchema& schema, const std::string& argument) {
   if (schema.format == nullptr || schema.n_children < 0 ||
       (schema.n_children > 0 && schema.children == nullptr))
@@ -128,13 +128,13 @@ void check_schema(const ArrowSchema& schema, const std::string& argument) {
 // NOLINTNEXTLINE(misc-no-recursion): the same
 void check_array(const ArrowSchema& schema, const ArrowArray& array, const std::string& argument) {
   constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
-  const bool sound = array.length >= 0 && array.offset >= 0 &&
-                     array.length <= kLongest - array.offset && array.n_buffers >= 0 &&
-                     (array.n_buffers == 0 || array.buffers != nullptr) &&
-                     array.n_children == schema.n_children &&
-                     (array.n_children == 0 || array.children != nullptr) &&
-                     (array.dictionary == nullptr) == (schema.dictionary == nullptr);
-  if (!sound) refuse(argument, "a batch as the schema says", "a broken one");
+  const bool is_valid = array.length >= 0 && array.offset >= 0 &&
+                        array.length <= kLongest - array.offset && array.n_buffers >= 0 &&
+                        (array.n_buffers == 0 || array.buffers != nullptr) &&
+                        array.n_children == schema.n_children &&
+                        (array.n_children == 0 || array.children != nullptr) &&
+                        (array.dictionary == nullptr) == (schema.dictionary == nullptr);
+  if (!is_valid) refuse(argument, "a batch as the schema says", "a broken one");
   const std::int64_t rows = array.offset + array.length;
   for (std::int64_t i = 0; i < array.n_children; ++i) {
     if (array.children[i] == nullptr) {
@@ -149,10 +149,10 @@ void check_array(const ArrowSchema& schema, const ArrowArray& array, const std::
   if (array.dictionary != nullptr) check_array(*schema.dictionary, *array.dictionary, argument);
 }
 
-using Schema = std::shared_ptr<const Released<ArrowSchema>>;
-using Batch = std::shared_ptr<const Released<ArrowArray>>;
+using Schema = std::shared_ptr<const OwnedStruct<ArrowSchema>>;
+using Batch = std::shared_ptr<const OwnedStruct<ArrowArray>>;
 
-// Some rows of a column, as they lie in one batch.
+// Rows of a column that are in one batch.
 struct Piece {
   Batch batch;  // keeps all of it
   const ArrowArray* array = nullptr;
@@ -160,8 +160,8 @@ struct Piece {
   std::int64_t length = 0;
 
   template <class T>
-  [[nodiscard]] const T* buffer(std::int64_t number) const {
-    return number < array->n_buffers ? static_cast<const T*>(array->buffers[number]) : nullptr;
+  [[nodiscard]] const T* buffer(std::int64_t index) const {
+    return index < array->n_buffers ? static_cast<const T*>(array->buffers[index]) : nullptr;
   }
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(length); }
 };
@@ -197,14 +197,14 @@ class ArrowColumn {
   std::vector<Piece> pieces_;
 };
 
-std::pair<Count, Count> nulls_of(const Piece& piece, bool all) {
+std::pair<Count, Count> count_nulls(const Piece& piece, bool all_null) {
   Count count = 0;
   Count first = -1;
   const auto* const valid = piece.buffer<std::uint8_t>(0);
-  const bool some = piece.array->null_count != 0 && valid != nullptr;
-  for (std::int64_t row = 0; (all || some) && row < piece.length; ++row) {
+  const bool has_nulls = piece.array->null_count != 0 && valid != nullptr;
+  for (std::int64_t row = 0; (all_null || has_nulls) && row < piece.length; ++row) {
     const std::int64_t bit = piece.offset + row;
-    if (!all && ((valid[bit / 8] >> static_cast<unsigned>(bit % 8)) & 1U) != 0) continue;
+    if (!all_null && ((valid[bit / 8] >> static_cast<unsigned>(bit % 8)) & 1U) != 0) continue;
     if (count++ == 0) first = row;
   }
   return {count, first};
@@ -213,18 +213,18 @@ std::pair<Count, Count> nulls_of(const Piece& piece, bool all) {
 std::pair<Count, Count> ArrowColumn::nulls() const {
   Count count = 0;
   Count first = -1;
-  Count before = 0;
-  const bool all = type() == "null";
+  Count rows_before = 0;
+  const bool all_null = type() == "null";
   for (const Piece& piece : pieces_) {
-    const auto [own, place] = nulls_of(piece, all);
-    if (own > 0 && count == 0) first = before + place;
-    count += own;
-    before += piece.length;
+    const auto [piece_count, piece_first] = count_nulls(piece, all_null);
+    if (piece_count > 0 && count == 0) first = rows_before + piece_first;
+    count += piece_count;
+    rows_before += piece.length;
   }
   return {count, first};
 }
 
-// The arrays look at the buffers, and keep them.
+// The arrays refer to the buffers, and keep them alive.
 std::vector<py::array> ArrowColumn::values(const std::string& argument) const {
   const std::string_view format = schema_->format;
   if (format.size() != 1 || std::string_view("cCsSiIlLefg").find(format) == std::string_view::npos)
@@ -238,26 +238,26 @@ std::vector<py::array> ArrowColumn::values(const std::string& argument) const {
       arrays.emplace_back(dtype, std::vector<py::ssize_t>{0});
       continue;
     }
-    const py::capsule keep(new Batch(piece.batch),
-                           [](void* batch) { delete static_cast<Batch*>(batch); });
+    const py::capsule owner(new Batch(piece.batch),
+                            [](void* batch) { delete static_cast<Batch*>(batch); });
     py::array array(dtype, {piece.length}, {dtype.itemsize()},
-                    first + piece.offset * dtype.itemsize(), keep);
+                    first + piece.offset * dtype.itemsize(), owner);
     array.attr("flags").attr("writeable") = false;
     arrays.push_back(std::move(array));
   }
   return arrays;
 }
 
-template <class Place>
-PackedStrings<Place> packed_of(const Piece& piece) {
-  const auto* const places = piece.buffer<Place>(1);
-  const std::span<const Place> offsets(places + piece.offset, piece.size() + 1);
+template <class StringOffset>
+PackedStrings<StringOffset> packed_strings(const Piece& piece) {
+  const auto* const first = piece.buffer<StringOffset>(1);
+  const std::span<const StringOffset> offsets(first + piece.offset, piece.size() + 1);
   const auto* const bytes = piece.buffer<char>(2);
-  const auto end = static_cast<std::size_t>(std::max<Place>(0, offsets.back()));
+  const auto end = static_cast<std::size_t>(std::max<StringOffset>(0, offsets.back()));
   return {.offsets = offsets, .bytes = {bytes, bytes == nullptr ? 0 : end}};
 }
 
-StringViews views_of(const Piece& piece, const std::string& argument) {
+StringViews string_views(const Piece& piece, const std::string& argument) {
   const auto* const views = piece.buffer<StringViews::View>(1);
   StringViews strings{.views = {views + piece.offset, piece.size()}, .buffers = {}};
   const std::int64_t buffers = piece.array->n_buffers - 3;  // and last, the size of each
@@ -274,16 +274,16 @@ StringViews views_of(const Piece& piece, const std::string& argument) {
 void ArrowColumn::encode_piece(const Piece& piece, Vocabulary& vocabulary, std::span<Code> codes,
                                int threads, const std::string& argument) const {
   const std::string_view format = schema_->format;
-  const Execution execution = interruptible(threads);
+  const Execution execution = interruptible_execution(threads);
   if (piece.length == 0) return;
   if (piece.array->n_buffers < 2 || piece.array->buffers[1] == nullptr)
     refuse(argument, "strings with buffers", "a column without");
   if (format == "u" || format == "z") {
-    encode(vocabulary, packed_of<std::int32_t>(piece), codes, execution);
+    encode(vocabulary, packed_strings<std::int32_t>(piece), codes, execution);
   } else if (format == "U" || format == "Z") {
-    encode(vocabulary, packed_of<std::int64_t>(piece), codes, execution);
+    encode(vocabulary, packed_strings<std::int64_t>(piece), codes, execution);
   } else if (format == "vu" || format == "vz") {
-    encode(vocabulary, views_of(piece, argument), codes, execution);
+    encode(vocabulary, string_views(piece, argument), codes, execution);
   } else {
     const auto width = static_cast<std::size_t>(width_of(format, argument));
     const auto* const first =
@@ -298,18 +298,18 @@ Codes ArrowColumn::encode_strings(OwnedVocabulary& owned, int threads,
                                   const std::string& argument) const {
   if (type() != "string" && type() != "bytes") refuse(argument, "strings or bytes", type());
   Codes codes(length());
-  std::span<Code> left = writable(codes);
-  Vocabulary& vocabulary = owned.to_extend();
+  std::span<Code> remaining = writable_span(codes);
+  Vocabulary& vocabulary = owned.extensible_vocabulary();
   const OwnedVocabulary::Extension extension(owned);
   const py::gil_scoped_release release;
   for (const Piece& piece : pieces_) {
-    encode_piece(piece, vocabulary, left.first(piece.size()), threads, argument);
-    left = left.subspan(piece.size());
+    encode_piece(piece, vocabulary, remaining.first(piece.size()), threads, argument);
+    remaining = remaining.subspan(piece.size());
   }
   return codes;
 }
 
-// Of each piece, the values that its rows are numbers of.
+// Of each piece, the values that its rows are codes of.
 std::vector<ArrowColumn> ArrowColumn::dictionaries() const {
   std::vector<ArrowColumn> columns;
   for (const Piece& piece : pieces_) {
@@ -321,7 +321,7 @@ std::vector<ArrowColumn> ArrowColumn::dictionaries() const {
   return columns;
 }
 
-// Where the list of each row begins in the column of what all lists hold.
+// Where the list of each row begins in the column of the items of all lists.
 std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string& argument) const {
   if (type() != "list" || schema_->n_children != 1) refuse(argument, "lists", type());
   const std::string_view format = schema_->format;
@@ -329,7 +329,7 @@ std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string
   Offset total = 0;
   std::vector<Piece> pieces;
   for (const Piece& piece : pieces_) {
-    const auto place = [&](std::int64_t row) -> Offset {
+    const auto value_offset = [&](std::int64_t row) -> Offset {
       const std::int64_t i = piece.offset + row;
       if (format == "+l") return piece.buffer<std::int32_t>(1)[i];
       if (format == "+L") return piece.buffer<std::int64_t>(1)[i];
@@ -339,10 +339,10 @@ std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string
     if (!format.starts_with("+w") && piece.buffer<char>(1) == nullptr)
       refuse(argument, "lists with offsets", "a column without");
     const ArrowArray* const values = piece.array->children[0];
-    const Offset begin = place(0);
+    const Offset begin = value_offset(0);
     Offset last = begin;
     for (std::int64_t row = 1; row <= piece.length; ++row) {
-      const Offset end = place(row);
+      const Offset end = value_offset(row);
       if (begin < 0 || end < last || end > values->length)
         refuse(argument, "offsets that do not decrease", std::to_string(end), row);
       last = end;
@@ -363,35 +363,35 @@ class ArrowTable {
       refuse(argument, "a capsule of an Arrow stream", "another");
     auto* const stream = capsule.get_pointer<ArrowArrayStream>();
     if (stream->release == nullptr) refuse(argument, "an Arrow stream", "one that was read before");
-    auto schema = std::make_shared<Released<ArrowSchema>>();
-    fill(stream->get_schema, *stream, schema->value, argument);
+    auto schema = std::make_shared<OwnedStruct<ArrowSchema>>();
+    read_struct(stream->get_schema, *stream, schema->value, argument);
     check_schema(schema->value, argument);
     schema_ = std::move(schema);
-    while (read(*stream, argument)) poll_signals();
+    while (read_batch(*stream, argument)) poll_signals();
   }
 
   [[nodiscard]] std::vector<std::pair<std::string, ArrowColumn>> columns() const {
     const ArrowSchema& schema = schema_->value;
     const bool is_struct = std::string_view(schema.format) == "+s";
-    std::vector<std::pair<std::string, ArrowColumn>> named;
+    std::vector<std::pair<std::string, ArrowColumn>> columns;
     for (std::int64_t i = 0; i < (is_struct ? schema.n_children : 1); ++i) {
-      const ArrowSchema* const own = is_struct ? schema.children[i] : &schema;
-      named.emplace_back(own->name == nullptr ? "" : own->name,
-                         ArrowColumn(schema_, own, pieces(is_struct, i)));
+      const ArrowSchema* const column = is_struct ? schema.children[i] : &schema;
+      columns.emplace_back(column->name == nullptr ? "" : column->name,
+                           ArrowColumn(schema_, column, pieces(is_struct, i)));
     }
-    return named;
+    return columns;
   }
 
  private:
   // Has the stream write a struct. Whoever makes the batches may need the GIL.
   template <class Struct>
-  static void fill(int (*get)(ArrowArrayStream*, Struct*), ArrowArrayStream& stream, Struct& value,
-                   const std::string& argument) {
-    const auto got = [&] {
+  static void read_struct(int (*get)(ArrowArrayStream*, Struct*), ArrowArrayStream& stream,
+                          Struct& value, const std::string& argument) {
+    const auto get_value = [&] {
       const py::gil_scoped_release release;
       return get(&stream, &value);
     };
-    if (got() == 0) return;
+    if (get_value() == 0) return;
     const char* const message = stream.get_last_error(&stream);
     const std::string found = message == nullptr ? "an error" : message;
     if (found.find("KeyboardInterrupt") !=
@@ -403,16 +403,16 @@ class ArrowTable {
         {.argument = argument, .expected = "an Arrow stream that can be read", .found = found});
   }
 
-  bool read(ArrowArrayStream& stream, const std::string& argument) {
-    auto batch = std::make_shared<Released<ArrowArray>>();
-    fill(stream.get_next, stream, batch->value, argument);
+  bool read_batch(ArrowArrayStream& stream, const std::string& argument) {
+    auto batch = std::make_shared<OwnedStruct<ArrowArray>>();
+    read_struct(stream.get_next, stream, batch->value, argument);
     if (batch->value.release == nullptr) return false;
     const ArrowSchema& schema = schema_->value;
     const bool is_struct = std::string_view(schema.format) == "+s";
     check_array(schema, batch->value, argument);
     if (is_struct) {
-      const Piece all{batch, &batch->value, batch->value.offset, batch->value.length};
-      const auto [nulls, first] = nulls_of(all, false);
+      const Piece rows{batch, &batch->value, batch->value.offset, batch->value.length};
+      const auto [nulls, first] = count_nulls(rows, false);
       if (nulls > 0) refuse(argument, "rows that are there", "null", rows_ + first, nulls);
     }
     rows_ += batch->value.length;
@@ -421,17 +421,17 @@ class ArrowTable {
   }
 
   [[nodiscard]] std::vector<Piece> pieces(bool is_struct, std::int64_t column) const {
-    std::vector<Piece> found;
+    std::vector<Piece> column_pieces;
     for (const Batch& batch : batches_) {
       const ArrowArray& root = batch->value;
       if (is_struct) {  // a column begins where the rows of the batch do
-        const ArrowArray* const own = root.children[column];
-        found.push_back({batch, own, own->offset + root.offset, root.length});
+        const ArrowArray* const child = root.children[column];
+        column_pieces.push_back({batch, child, child->offset + root.offset, root.length});
       } else {
-        found.push_back({batch, &root, root.offset, root.length});
+        column_pieces.push_back({batch, &root, root.offset, root.length});
       }
     }
-    return found;
+    return column_pieces;
   }
 
   Schema schema_;

@@ -27,11 +27,11 @@ void poll_signals() {
 
 namespace {
 
-// Told how many users are finished. What it raises ends the call.
+// Called with the number of finished users. What it raises ends the call.
 using Progress = std::optional<py::typing::Callable<py::object(Count)>>;
 
-// What is looked at is held by reference: a copy of a Python object would need the GIL.
-std::function<void()> polling(const Progress& progress, const std::atomic<Count>& finished) {
+// Progress and count are held by reference: a copy of a Python object would need the GIL.
+std::function<void()> make_poll(const Progress& progress, const std::atomic<Count>& finished) {
   return [&] {
     poll_signals();
     if (!progress) return;
@@ -62,8 +62,8 @@ PySums python_sums(const Sums& sums) {
                         sums.weight.scale);
 }
 
-// `candidates`: whether there were any to count.
-py::typing::Dict<py::str, int> python_tally(const Result& result, bool candidates) {
+// `counts_candidates`: whether there were candidates to count.
+py::typing::Dict<py::str, int> python_tally(const Result& result, bool counts_candidates) {
   const Tally& tally = result.tally;
   py::dict counts;
   counts["empty_truth"] = tally.empty_truth;
@@ -78,7 +78,7 @@ py::typing::Dict<py::str, int> python_tally(const Result& result, bool candidate
     const std::string name = "tied_at_cutoff." + std::to_string(result.cutoffs[i]);
     counts[name.c_str()] = tally.tied_at_cutoff[i];
   }
-  if (candidates) {
+  if (counts_candidates) {
     counts["candidates.users"] = tally.candidate_users;
     counts["candidates.total"] = tally.candidates;
     counts["candidates.min"] = tally.candidate_users > 0 ? tally.fewest_candidates : 0;
@@ -90,21 +90,24 @@ py::typing::Dict<py::str, int> python_tally(const Result& result, bool candidate
 using PyResult = py::typing::Tuple<py::typing::List<PySums>, py::typing::Dict<py::str, int>,
                                    std::optional<py::array_t<double>>>;
 
-using OwnedScored =
+using OwnedAnyScores =
     std::variant<const OwnedScores*, const OwnedSparseScores*, const OwnedEmbeddings*>;
 using OwnedPredictions = std::variant<const OwnedLists*, const OwnedScores*,
                                       const OwnedSparseScores*, const OwnedEmbeddings*>;
 
 const Lists& view_of(const OwnedLists& lists) { return lists.lists(); }
 const ScoreMatrix& view_of(const OwnedScores& scores) { return scores.matrix(); }
-const SparseScores& view_of(const OwnedSparseScores& scores) { return scores.candidates(); }
+const SparseScores& view_of(const OwnedSparseScores& scores) { return scores.sparse_scores(); }
 const Embeddings& view_of(const OwnedEmbeddings& scores) { return scores.embeddings(); }
 
-PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
-             const OwnedPredictions& predictions, std::optional<const OwnedLists*> exclude,
-             const std::optional<py::array>& weights, const std::optional<py::array>& groups,
-             Count group_count, const std::vector<PlannedValue>& values, const Rules& tally_rules,
-             bool per_user, int num_threads, const std::string& isa, const Progress& progress) {
+PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>& grades,
+                         const OwnedPredictions& predictions,
+                         std::optional<const OwnedLists*> exclude,
+                         const std::optional<py::array>& weights,
+                         const std::optional<py::array>& groups, Count group_count,
+                         const std::vector<PlannedValue>& values, const Rules& tally_rules,
+                         bool per_user, int num_threads, const std::string& isa,
+                         const Progress& progress) {
   std::atomic<Count> finished = 0;
   const Count users = truth.lists().rows();
   check_size(groups, users, "groups");
@@ -123,7 +126,7 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
                   .per_user = {},
                   .threads = num_threads,
                   .isa = isa_of(isa),
-                  .poll = polling(progress, finished),
+                  .poll = make_poll(progress, finished),
                   .finished = &finished};
   if (exclude) request.exclude = (*exclude)->lists();
   if (weights) request.weights = view<double>(*weights, "weights");
@@ -139,9 +142,9 @@ PyResult run(const OwnedLists& truth, const std::optional<py::array>& grades,
     return evaluate(request);
   }();
   py::list sums;
-  for (const Sums& one : result.sums) {
+  for (const Sums& value_sums : result.sums) {
     if (sums.size() % 4096 == 4095) poll_signals();
-    sums.append(python_sums(one));
+    sums.append(python_sums(value_sums));
   }
   return py::make_tuple(sums, python_tally(result, has_candidates(request.predictions)), table);
 }
@@ -162,41 +165,43 @@ std::optional<py::array_t<Offset>> lengths_of_padded(const py::array& matrix,
   return py::array_t<Offset>(static_cast<py::ssize_t>(lengths.size()), lengths.data());
 }
 
-// (places, scores of embeddings)
-using PyBest = py::typing::Tuple<py::array_t<std::int64_t>, std::optional<py::array_t<double>>>;
+// (positions, scores of embeddings)
+using PyTopK = py::typing::Tuple<py::array_t<std::int64_t>, std::optional<py::array_t<double>>>;
 
-PyBest best_places(const OwnedScored& owned, Count k, std::optional<const OwnedLists*> exclude,
-                   const std::string& ties, const std::string& nan, int num_threads,
-                   const std::string& isa, const Progress& progress) {
+PyTopK best_positions(const OwnedAnyScores& owned_scores, Count k,
+                      std::optional<const OwnedLists*> exclude, const std::string& ties,
+                      const std::string& nan, int num_threads, const std::string& isa,
+                      const Progress& progress) {
   Rules rules;
   set_field(rules, "ties", ties);
   set_field(rules, "nan", nan);
-  const Scored scores =
-      std::visit([](const auto* source) { return Scored(view_of(*source)); }, owned);
-  const Count users = users_of(scores);
+  const AnyScores scores =
+      std::visit([](const auto* source) { return AnyScores(view_of(*source)); }, owned_scores);
+  const Count users = user_count(scores);
   if (k < 1 || k > kMaxCutoff) {
     throw InputError({.argument = "k",
                       .expected = "from 1 to " + std::to_string(kMaxCutoff),
                       .found = std::to_string(k)});
   }
-  // Beside the places, Python keeps the scores, and of candidates the items.
+  // Beside the positions, Python keeps the scores, and of candidates the items.
   require_memory(users, k * static_cast<Count>(sizeof(std::int64_t) + sizeof(double)),
                  {.argument = "k", .hint = "a smaller k needs less"});
-  py::array_t<std::int64_t> places({users, k});
+  py::array_t<std::int64_t> positions({users, k});
   std::optional<py::array_t<double>> best_scores;
-  if (std::holds_alternative<Embeddings>(scores)) best_scores.emplace(places.request().shape);
+  if (std::holds_alternative<Embeddings>(scores)) best_scores.emplace(positions.request().shape);
   std::atomic<Count> finished = 0;
-  TopKRequest request{.scores = scores,
-                      .k = k,
-                      .exclude = std::nullopt,
-                      .ties = rules.ties,
-                      .nan = rules.nan,
-                      .places = {places.mutable_data(), static_cast<std::size_t>(places.size())},
-                      .best_scores = {},
-                      .threads = num_threads,
-                      .isa = isa_of(isa),
-                      .poll = polling(progress, finished),
-                      .finished = &finished};
+  TopKRequest request{
+      .scores = scores,
+      .k = k,
+      .exclude = std::nullopt,
+      .ties = rules.ties,
+      .nan = rules.nan,
+      .positions = {positions.mutable_data(), static_cast<std::size_t>(positions.size())},
+      .best_scores = {},
+      .threads = num_threads,
+      .isa = isa_of(isa),
+      .poll = make_poll(progress, finished),
+      .finished = &finished};
   if (exclude) request.exclude = (*exclude)->lists();
   if (best_scores) {
     request.best_scores = {best_scores->mutable_data(),
@@ -206,7 +211,7 @@ PyBest best_places(const OwnedScored& owned, Count k, std::optional<const OwnedL
     const py::gil_scoped_release release;  // nothing below touches Python but the poll
     topk(request);
   }
-  return py::make_tuple(places, best_scores);
+  return py::make_tuple(positions, best_scores);
 }
 
 }  // namespace
@@ -249,12 +254,12 @@ void bind_evaluate(py::module_& module) {
            py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("narrowed"),
            py::arg("min_score"), py::arg("candidates"), py::arg("sgemm"), py::arg("users_argument"),
            py::arg("items_argument"), py::keep_alive<1, 8>());
-  module.def(
-      "topk", &best_places, py::arg("scores").none(false), py::arg("k"), py::arg("exclude"),
-      py::arg("ties"), py::arg("nan"), py::arg("num_threads"), py::arg("isa"), py::arg("progress"),
-      "Where the k best items of each user stand, best first, then -1: users x k. Of a matrix, "
-      "their columns; of candidates, their places in the arrays; of embeddings, their rows, and "
-      "with these their scores, then NaN.");
+  module.def("topk", &best_positions, py::arg("scores").none(false), py::arg("k"),
+             py::arg("exclude"), py::arg("ties"), py::arg("nan"), py::arg("num_threads"),
+             py::arg("isa"), py::arg("progress"),
+             "The positions of the k best items of each user, best first, then -1: users x k. Of a "
+             "matrix, their columns; of candidates, their offsets in the arrays; of embeddings, "
+             "their rows, and with these their scores, then NaN.");
   py::class_<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under resolved rules.")
       .def(py::init(
                [](std::string metric, std::optional<Count> cutoff, double parameter, Rules rules) {
@@ -264,7 +269,7 @@ void bind_evaluate(py::module_& module) {
                                      .rules = std::move(rules)};
                }),
            py::arg("metric"), py::arg("cutoff"), py::arg("parameter"), py::arg("rules"));
-  module.def("evaluate", &run, py::arg("truth"), py::arg("grades").noconvert(),
+  module.def("evaluate", &evaluate_values, py::arg("truth"), py::arg("grades").noconvert(),
              py::arg("predictions").none(false), py::arg("exclude"), py::arg("weights").noconvert(),
              py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),

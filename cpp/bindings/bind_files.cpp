@@ -23,7 +23,7 @@ py::array_t<T> array_of(std::vector<T>&& values) {
   const auto size = static_cast<py::ssize_t>(owner->size());
   const T* const data = owner->data();
   const py::capsule capsule(owner.get(),
-                            [](void* held) { delete static_cast<std::vector<T>*>(held); });
+                            [](void* vector) { delete static_cast<std::vector<T>*>(vector); });
   static_cast<void>(owner.release());
   return py::array_t<T>(size, data, capsule);
 }
@@ -37,14 +37,14 @@ std::optional<TrecFormat> format_of(const std::optional<std::string>& name) {
 }
 
 // (offsets and bytes of the queries, of the documents, the numbers)
-using PyColumns =
+using PyTrecColumns =
     py::typing::Tuple<py::array_t<Offset>, py::array_t<std::uint8_t>, py::array_t<Offset>,
                       py::array_t<std::uint8_t>, py::array_t<double>>;
-using PyRead = py::typing::Callable<py::bytes()>;
+using PyReadBytes = py::typing::Callable<py::bytes()>;
 
-std::variant<LineFault, PyColumns> read_trec(const std::optional<std::string>& format,
-                                             const PyRead& read) {
-  py::object chunk;  // what is looked at
+std::variant<LineFault, PyTrecColumns> read_trec(const std::optional<std::string>& format,
+                                                 const PyReadBytes& read) {
+  py::object chunk;  // owns the bytes that are being parsed
   const auto next = [&]() -> std::string_view {
     const py::gil_scoped_acquire gil;
     poll_signals();
@@ -62,7 +62,7 @@ std::variant<LineFault, PyColumns> read_trec(const std::optional<std::string>& f
       const py::gil_scoped_release release;
       return parse_trec(format_of(format), next);
     }();
-    return PyColumns(py::make_tuple(
+    return PyTrecColumns(py::make_tuple(
         array_of(std::move(columns.queries.offsets)), array_of(std::move(columns.queries.bytes)),
         array_of(std::move(columns.documents.offsets)),
         array_of(std::move(columns.documents.bytes)), array_of(std::move(columns.numbers))));

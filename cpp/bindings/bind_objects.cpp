@@ -1,4 +1,4 @@
-// Lists, sets and dicts of Python objects, walked without a call of Python code for each.
+// Lists, sets and dicts of Python objects, read without a call of Python code for each.
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
@@ -15,11 +15,11 @@
 namespace exactk::bindings {
 namespace {
 
-constexpr Count kAtATime = 1 << 16;  // objects, before signals are handled
+constexpr Count kSignalInterval = 1 << 16;  // objects between checks for signals
 
 // What Python makes of an object, which may fail: an integer may be too long, a __repr__ broken.
 template <class Make>
-std::string shown(const Make& make) {
+std::string make_text(const Make& make) {
   try {
     return std::string(py::str(make()));
   } catch (const py::error_already_set& error) {
@@ -28,8 +28,8 @@ std::string shown(const Make& make) {
   }
 }
 
-std::string described(py::handle object) {
-  return std::string(py::str(py::type::of(object).attr("__name__"))) + " " + shown([&] {
+std::string describe(py::handle object) {
+  return std::string(py::str(py::type::of(object).attr("__name__"))) + " " + make_text([&] {
            return py::module_::import("reprlib").attr("repr")(object);
          });  // not all of it
 }
@@ -38,7 +38,7 @@ std::string described(py::handle object) {
 // container are of one type, which is asked for once.
 class IntegralTypes {
  public:
-  [[nodiscard]] bool has(py::handle object) {
+  [[nodiscard]] bool includes(py::handle object) {
     if (PyLong_CheckExact(object.ptr())) return true;
     if (!py::type::of(object).is(last_)) {
       const py::object integral = py::module_::import("numbers").attr("Integral");
@@ -49,7 +49,7 @@ class IntegralTypes {
   }
 
  private:
-  py::object last_;  // held, so that no other type comes to lie in its place
+  py::object last_;  // held, so that no other type gets its address
   bool is_integral_ = false;
 };
 
@@ -75,32 +75,32 @@ std::optional<std::string_view> text_of(py::handle object, bool as_bytes, py::ob
   return std::string_view(bytes, static_cast<std::size_t>(size));
 }
 
-// Where an object stands, for messages.
+// Row and position of an object, for messages.
 struct Position {
   Count row = -1;
   Count position = -1;
 };
 
 [[noreturn]] void refuse(const std::string& argument, std::string expected, py::handle object,
-                         Position at) {
+                         Position location) {
   throw TypeFault({.argument = argument,
                    .expected = std::move(expected),
-                   .found = described(object),
-                   .row = at.row,
-                   .position = at.position});
+                   .found = describe(object),
+                   .row = location.row,
+                   .position = location.position});
 }
 
-// Takes the items of all rows, which are integers.
+// Collects the items of all rows, which are integers.
 class IntegerItems {
  public:
   explicit IntegerItems(std::string argument) : argument_(std::move(argument)) {}
 
-  void take(py::handle item, Position at) {
-    if (!types_.has(item)) refuse(argument_, "integer ids", item, at);
+  void append(py::handle item, Position location) {
+    if (!types_.includes(item)) refuse(argument_, "integer ids", item, location);
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(item.ptr(), &overflow);
     if (value == -1 && overflow == 0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    if (overflow != 0 || value < 0) note(item, at);
+    if (overflow != 0 || value < 0) record_fault(item, location);
     overflows_ = overflows_ || overflow != 0;
     items_.push_back(value);
   }
@@ -112,13 +112,13 @@ class IntegerItems {
   }
 
  private:
-  void note(py::handle item, Position at) {
+  void record_fault(py::handle item, Position location) {
     if (fault_.count++ > 0) return;
     fault_.argument = argument_;
     fault_.expected = "item ids in [0, 2^63)";
-    fault_.found = shown([&] { return py::str(item); });
-    fault_.row = at.row;
-    fault_.position = at.position;
+    fault_.found = make_text([&] { return py::str(item); });
+    fault_.row = location.row;
+    fault_.position = location.position;
   }
 
   std::string argument_;
@@ -128,44 +128,45 @@ class IntegerItems {
   Fault fault_{.count = 0};
 };
 
-// Takes strings, or bytes. They are held until there are so many that numbering them together,
-// while they are still in a near cache, hides where the table of keys is not.
-class Texts {
+// Collects strings, or bytes. They are held until there are so many that encoding them together,
+// while they are still in a near cache, hides that the table of keys is not.
+class TextItems {
  public:
-  Texts(OwnedVocabulary& vocabulary, bool as_bytes, std::string argument)
+  TextItems(OwnedVocabulary& vocabulary, bool as_bytes, std::string argument)
       : vocabulary_(vocabulary), as_bytes_(as_bytes), argument_(std::move(argument)) {}
 
-  void take(py::handle item, Position at) {
+  void append(py::handle item, Position location) {
     py::object holder;
     const auto text = text_of(item, as_bytes_, holder);
     if (!text)
-      refuse(argument_, as_bytes_ ? "ids that are bytes" : "ids that are strings", item, at);
-    held_.push_back(holder ? std::move(holder) : py::reinterpret_borrow<py::object>(item));
+      refuse(argument_, as_bytes_ ? "ids that are bytes" : "ids that are strings", item, location);
+    held_objects_.push_back(holder ? std::move(holder) : py::reinterpret_borrow<py::object>(item));
     texts_.push_back(*text);
-    if (texts_.size() >= kHeld) encode_held();
+    if (texts_.size() >= kMaxHeld) encode_held_texts();
   }
   Codes finish() {
-    encode_held();
-    return as_array(codes_);
+    encode_held_texts();
+    return code_array(codes_);
   }
 
  private:
-  static constexpr std::size_t kHeld = std::size_t{1} << 13U;
+  static constexpr std::size_t kMaxHeld = std::size_t{1} << 13U;
 
-  void encode_held() {
+  void encode_held_texts() {
     const std::size_t encoded = codes_.size();
     codes_.resize(encoded + texts_.size());
     const OwnedVocabulary::Extension extension(vocabulary_);
     const auto codes = std::span(codes_).subspan(encoded);
-    encode(vocabulary_.to_extend(), ScatteredStrings{texts_}, codes, interruptible());
+    encode(vocabulary_.extensible_vocabulary(), ScatteredStrings{texts_}, codes,
+           interruptible_execution());
     texts_.clear();
-    held_.clear();
+    held_objects_.clear();
   }
 
   OwnedVocabulary& vocabulary_;
   bool as_bytes_;
   std::string argument_;
-  std::vector<py::object> held_;
+  std::vector<py::object> held_objects_;
   std::vector<std::string_view> texts_;
   std::vector<Code> codes_;
 };
@@ -174,20 +175,22 @@ class Texts {
 using ExactFloat = py::typing::Callable<std::optional<double>(py::object)>;
 
 // The numbers that a mapping has beside its items: grades or scores, as float64.
-class Values {
+class RowValues {
  public:
-  Values(std::optional<ExactFloat> exact_float, std::string argument, std::string what)
-      : exact_float_(std::move(exact_float)),
+  RowValues(const std::optional<ExactFloat>& exact_float, std::string argument, std::string what)
+      : exact_float_(exact_float ? py::object(*exact_float) : py::none()),
         argument_(std::move(argument)),
         what_(std::move(what)) {}
 
-  void take(py::handle value, Position at) { values_.push_back(exact(value, at)); }
+  void append(py::handle value, Position location) {
+    values_.push_back(exact_value(value, location));
+  }
   py::array_t<double> finish() {
     return py::array_t<double>(static_cast<py::ssize_t>(values_.size()), values_.data());
   }
 
  private:
-  [[nodiscard]] double exact(py::handle value, Position at) const {
+  [[nodiscard]] double exact_value(py::handle value, Position location) const {
     if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
     if (PyLong_CheckExact(value.ptr())) {
       int overflow = 0;
@@ -196,41 +199,41 @@ class Values {
       if (overflow == 0 && -kExact <= integer && integer <= kExact)
         return static_cast<double>(integer);
     } else if (PyBool_Check(value.ptr()) || !py::isinstance(value, real_)) {
-      refuse(argument_, what_ + " that are numbers", value, at);
+      refuse(argument_, what_ + " that are numbers", value, location);
     }
-    const py::object number = (*exact_float_)(value);
+    const py::object number = exact_float_(value);
     if (!number.is_none()) return number.cast<double>();
     throw InputError({.argument = argument_,
                       .expected = what_ + " that float64 holds exactly",
-                      .found = described(value),
-                      .row = at.row,
-                      .position = at.position});
+                      .found = describe(value),
+                      .row = location.row,
+                      .position = location.position});
   }
 
-  std::optional<ExactFloat> exact_float_;
+  py::object exact_float_;  // None if there are no values
   std::string argument_;
   std::string what_;
   py::object real_ = py::module_::import("numbers").attr("Real");
   std::vector<double> values_;
 };
 
-// Calls take(item, value or null, position) for what a row has.
-template <class Take>
-Count walk_row(py::handle row, const Take& take) {
+// Calls visit(item, value or null, position) for each item of a row.
+template <class Visit>
+Count visit_row(py::handle row, const Visit& visit) {
   Count position = 0;
   if (PyDict_CheckExact(row.ptr())) {
     PyObject* key = nullptr;
     PyObject* value = nullptr;
-    Py_ssize_t place = 0;
-    while (PyDict_Next(row.ptr(), &place, &key, &value) != 0) {  // objects lie anywhere in memory
+    Py_ssize_t cursor = 0;
+    while (PyDict_Next(row.ptr(), &cursor, &key, &value) != 0) {  // objects lie anywhere in memory
       __builtin_prefetch(key);
       __builtin_prefetch(value);
     }
-    place = 0;
-    while (PyDict_Next(row.ptr(), &place, &key, &value) != 0) {
+    cursor = 0;
+    while (PyDict_Next(row.ptr(), &cursor, &key, &value) != 0) {
       const auto held_key = py::reinterpret_borrow<py::object>(key);
       const auto held_value = py::reinterpret_borrow<py::object>(value);
-      take(held_key, held_value, position++);
+      visit(held_key, held_value, position++);
     }
     return position;
   }
@@ -239,87 +242,91 @@ Count walk_row(py::handle row, const Take& take) {
     for (; position < PySequence_Fast_GET_SIZE(row.ptr()); ++position) {  // it may change meanwhile
       PyObject* const item =
           is_list ? PyList_GET_ITEM(row.ptr(), position) : PyTuple_GET_ITEM(row.ptr(), position);
-      take(py::reinterpret_borrow<py::object>(item), py::handle(), position);
+      visit(py::reinterpret_borrow<py::object>(item), py::handle(), position);
     }
     return position;
   }
-  for (const py::handle item : row) take(item, py::handle(), position++);
+  for (const py::handle item : row) visit(item, py::handle(), position++);
   return position;
 }
 
 // The rows of users: lists, tuples, sets, dicts, or None for a user who has none.
 using PyRows = py::typing::List<py::object>;
 template <class Items>
-using PyWalked = py::typing::Tuple<py::array_t<Offset>, Items, std::optional<py::array_t<double>>,
-                                   std::optional<py::array_t<bool>>>;
+using PyRowColumns =
+    py::typing::Tuple<py::array_t<Offset>, Items, std::optional<py::array_t<double>>,
+                      std::optional<py::array_t<bool>>>;
 
 template <class Items>
-py::tuple walk(const py::list& rows, Items& items, const std::optional<ExactFloat>& exact_float,
-               const std::string& argument, const std::string& what) {
-  const bool valued = exact_float.has_value();
+py::tuple read_rows(const py::list& rows, Items& items,
+                    const std::optional<ExactFloat>& exact_float, const std::string& argument,
+                    const std::string& what) {
+  const bool has_values = exact_float.has_value();
   std::vector<Offset> indptr{0};
   std::vector<std::uint8_t> present;
   bool all_present = true;
-  Values values(exact_float, argument, what);
+  RowValues values(exact_float, argument, what);
   Count total = 0;
   for (Count row = 0; row < std::ssize(rows); ++row) {
-    const auto held = py::reinterpret_borrow<py::object>(rows[static_cast<std::size_t>(row)]);
-    if (!held.is_none()) {
-      const bool is_dict = PyDict_CheckExact(held.ptr());
-      if (is_dict != valued && !(valued && py::len(held) == 0)) {
+    const auto row_object = py::reinterpret_borrow<py::object>(rows[static_cast<std::size_t>(row)]);
+    if (!row_object.is_none()) {
+      const bool is_dict = PyDict_CheckExact(row_object.ptr());
+      if (is_dict != has_values && !(has_values && py::len(row_object) == 0)) {
         throw TypeFault({.argument = argument,
-                         .expected = valued ? "a mapping from item to " +
-                                                  what.substr(0, what.size() - 1) + " in every row"
-                                            : "a sequence of ids",
-                         .found = py::str(py::type::of(held).attr("__name__")),
+                         .expected = has_values
+                                         ? "a mapping from item to " +
+                                               what.substr(0, what.size() - 1) + " in every row"
+                                         : "a sequence of ids",
+                         .found = py::str(py::type::of(row_object).attr("__name__")),
                          .row = row});
       }
-      total += walk_row(held, [&](py::handle item, py::handle value, Count position) {
-        items.take(item, {.row = row, .position = position});
-        if (value) values.take(value, {.row = row, .position = position});
-        if (position % kAtATime == kAtATime - 1) poll_signals();
+      total += visit_row(row_object, [&](py::handle item, py::handle value, Count position) {
+        items.append(item, {.row = row, .position = position});
+        if (value) values.append(value, {.row = row, .position = position});
+        if (position % kSignalInterval == kSignalInterval - 1) poll_signals();
       });
     }
     indptr.push_back(total);
-    present.push_back(held.is_none() ? 0 : 1);
-    all_present = all_present && !held.is_none();
-    if (row % (kAtATime / 64) == 0) poll_signals();
+    present.push_back(row_object.is_none() ? 0 : 1);
+    all_present = all_present && !row_object.is_none();
+    if (row % (kSignalInterval / 64) == 0) poll_signals();
   }
-  py::object flags = py::none();
+  py::object present_flags = py::none();
   if (!all_present) {
-    flags = py::array_t<std::uint8_t>(static_cast<py::ssize_t>(present.size()), present.data())
-                .attr("view")("bool");
+    present_flags =
+        py::array_t<std::uint8_t>(static_cast<py::ssize_t>(present.size()), present.data())
+            .attr("view")("bool");
   }
   py::object numbers = py::none();
-  if (valued) numbers = values.finish();
+  if (has_values) numbers = values.finish();
   const py::array_t<Offset> offsets(static_cast<py::ssize_t>(indptr.size()), indptr.data());
-  return py::make_tuple(offsets, items.finish(), numbers, flags);
+  return py::make_tuple(offsets, items.finish(), numbers, present_flags);
 }
 
-PyWalked<py::array_t<std::int64_t>> integer_rows(const PyRows& rows,
-                                                 const std::optional<ExactFloat>& exact_float,
-                                                 const std::string& argument,
-                                                 const std::string& what) {
+PyRowColumns<py::array_t<std::int64_t>> integer_rows(const PyRows& rows,
+                                                     const std::optional<ExactFloat>& exact_float,
+                                                     const std::string& argument,
+                                                     const std::string& what) {
   IntegerItems items(argument);
-  return walk(rows, items, exact_float, argument, what);
+  return read_rows(rows, items, exact_float, argument, what);
 }
 
-PyWalked<Codes> text_rows(OwnedVocabulary& vocabulary, const PyRows& rows, bool as_bytes,
-                          const std::optional<ExactFloat>& exact_float, const std::string& argument,
-                          const std::string& what) {
-  Texts items(vocabulary, as_bytes, argument);
-  return walk(rows, items, exact_float, argument, what);
+PyRowColumns<Codes> text_rows(OwnedVocabulary& vocabulary, const PyRows& rows, bool as_bytes,
+                              const std::optional<ExactFloat>& exact_float,
+                              const std::string& argument, const std::string& what) {
+  TextItems items(vocabulary, as_bytes, argument);
+  return read_rows(rows, items, exact_float, argument, what);
 }
 
 Codes encode_texts(OwnedVocabulary& vocabulary, const PyRows& column, bool as_bytes,
                    const std::string& argument) {
-  Texts texts(vocabulary, as_bytes, argument);
+  TextItems texts(vocabulary, as_bytes, argument);
   const auto size = static_cast<Count>(column.size());
-  const Count walked = walk_row(column, [&](py::handle text, py::handle, Count position) {
-    texts.take(text, {.position = position});
-    if (position % kAtATime == 0) poll_signals();
+  const Count visited_rows = visit_row(column, [&](py::handle text, py::handle, Count position) {
+    texts.append(text, {.position = position});
+    if (position % kSignalInterval == 0) poll_signals();
   });
-  if (walked == size) return texts.finish();
+  if (visited_rows == size) return texts.finish();
   throw InputError(
       {.argument = argument, .expected = "a list that stays", .found = "one of another length"});
 }

@@ -23,36 +23,36 @@ Codes encode_integers(OwnedVocabulary& self, const py::array& column, int thread
                       const std::string& argument) {
   const ItemArray values = item_view(column, argument);
   Codes codes(column.size());
-  const auto out = writable(codes);
-  Vocabulary& vocabulary = self.to_extend();
+  const auto out = writable_span(codes);
+  Vocabulary& vocabulary = self.extensible_vocabulary();
   const OwnedVocabulary::Extension extension(self);
   const py::gil_scoped_release release;
-  encode(vocabulary, values, out, argument, interruptible(threads));
+  encode(vocabulary, values, out, argument, interruptible_execution(threads));
   return codes;
 }
 
 Codes encode_packed(OwnedVocabulary& self, const py::array& offsets, const py::array& bytes,
                     int threads, const std::string& argument) {
-  const auto positions = view<std::int64_t>(offsets, argument + ".offsets");
+  const auto offset_view = view<std::int64_t>(offsets, argument + ".offsets");
   const auto data = view<std::uint8_t>(bytes, argument + ".bytes");
-  if (positions.empty()) {
+  if (offset_view.empty()) {
     throw InputError({.argument = argument + ".offsets",
                       .expected = "one offset more than there are strings",
                       .found = "none"});
   }
   const PackedStrings<std::int64_t> column{
-      .offsets = positions, .bytes = {reinterpret_cast<const char*>(data.data()), data.size()}};
+      .offsets = offset_view, .bytes = {reinterpret_cast<const char*>(data.data()), data.size()}};
   Codes codes(static_cast<py::ssize_t>(column.size()));
-  const auto out = writable(codes);
-  Vocabulary& vocabulary = self.to_extend();
+  const auto out = writable_span(codes);
+  Vocabulary& vocabulary = self.extensible_vocabulary();
   const OwnedVocabulary::Extension extension(self);
   const py::gil_scoped_release release;
-  encode(vocabulary, column, out, interruptible(threads));
+  encode(vocabulary, column, out, interruptible_execution(threads));
   return codes;
 }
 
 // As int64, or as uint64 if one needs it.
-py::array integers_of(const OwnedVocabulary& self) {
+py::array integer_keys(const OwnedVocabulary& self) {
   const Vocabulary& vocabulary = self.vocabulary();
   py::array_t<std::int64_t> values(vocabulary.size());
   std::int64_t* const out = values.mutable_data();
@@ -64,7 +64,7 @@ py::array integers_of(const OwnedVocabulary& self) {
 }
 
 // What Vocabulary.encode_packed takes.
-py::typing::Tuple<py::array_t<std::int64_t>, py::array_t<std::uint8_t>> packed(
+py::typing::Tuple<py::array_t<std::int64_t>, py::array_t<std::uint8_t>> packed_keys(
     const OwnedVocabulary& self) {
   const Vocabulary& vocabulary = self.vocabulary();
   py::array_t<std::int64_t> offsets(vocabulary.size() + 1);
@@ -83,7 +83,7 @@ py::typing::Tuple<py::array_t<std::int64_t>, py::array_t<std::uint8_t>> packed(
 
 using PyOrderByUser = py::typing::Tuple<py::array_t<Offset>, std::optional<py::array_t<Offset>>>;
 
-void check_users(Count users) {
+void check_user_count(Count users) {
   if (users < 0) {
     throw InputError(
         {.argument = "users", .expected = "0 or more", .found = std::to_string(users)});
@@ -93,17 +93,18 @@ void check_users(Count users) {
 
 PyOrderByUser order_by_user(const py::array& codes, Count users,
                             const std::optional<py::array>& ranks, const std::string& argument) {
-  check_users(users);
+  check_user_count(users);
   const auto rows = view<Code>(codes, argument);
-  Grouping grouping = group_rows(rows, users, argument, interruptible());
+  Grouping grouping = group_rows(rows, users, argument, interruptible_execution());
   if (ranks) {
     check_size(ranks, std::ssize(rows), argument + ".ranks");
     if (py::isinstance<py::array_t<double>>(*ranks)) {
       const auto values = snapshot<double>(ranks, argument + ".ranks");
-      order_by_rank(grouping, std::span<const double>(values), argument, interruptible());
+      order_by_rank(grouping, std::span<const double>(values), argument, interruptible_execution());
     } else {
       const auto values = snapshot<std::int64_t>(ranks, argument + ".ranks");
-      order_by_rank(grouping, std::span<const std::int64_t>(values), argument, interruptible());
+      order_by_rank(grouping, std::span<const std::int64_t>(values), argument,
+                    interruptible_execution());
     }
   }
   const auto array = [](const std::vector<Offset>& values) {
@@ -121,16 +122,16 @@ using PyColumnsByUser =
 PyColumnsByUser group_by_user(const py::array& codes, Count users,
                               const std::vector<py::array>& columns, int threads,
                               const std::string& argument) {
-  check_users(users);
+  check_user_count(users);
   const auto rows = view<Code>(codes, argument);
-  const Execution execution = interruptible(threads);
+  const Execution execution = interruptible_execution(threads);
   RowCounts counts = [&] {
     const py::gil_scoped_release release;
     return count_rows(rows, users, argument, execution);
   }();
   const py::array_t<Offset> indptr(static_cast<py::ssize_t>(counts.indptr.size()),
                                    counts.indptr.data());
-  if (counts.sorted) return py::make_tuple(indptr, py::none());
+  if (counts.is_grouped) return py::make_tuple(indptr, py::none());
   py::list results;
   std::vector<ColumnCopy> copies;
   for (const py::array& column : columns) {
@@ -178,28 +179,28 @@ void bind_vocabulary(py::module_& module) {
       .def(
           "extend",
           [](OwnedVocabulary& self, const OwnedVocabulary& other, const std::string& argument) {
-            return as_array(
-                extend(self.to_extend(), other.vocabulary(), argument, interruptible()));
+            return code_array(extend(self.extensible_vocabulary(), other.vocabulary(), argument,
+                                     interruptible_execution()));
           },
           py::arg("other"), py::arg("argument"),
           "Add the keys of another vocabulary; return the code of each of them.")
       .def(
           "sorted_positions",
           [](const OwnedVocabulary& self) {
-            return as_array(sorted_positions(self.vocabulary(), interruptible()));
+            return code_array(sorted_positions(self.vocabulary(), interruptible_execution()));
           },
           "The position of each key among all of them in ascending order.")
       .def(
           "as_integers",
           [](const OwnedVocabulary& self) {
-            if (self.vocabulary().of_integers()) return integers_of(self);
+            if (self.vocabulary().of_integers()) return integer_keys(self);
             throw TypeFault({.argument = "keys", .expected = "integers", .found = "strings"});
           },
           "The integers by code.")
       .def(
           "as_packed",
           [](const OwnedVocabulary& self) {
-            if (!self.vocabulary().of_integers()) return packed(self);
+            if (!self.vocabulary().of_integers()) return packed_keys(self);
             throw TypeFault({.argument = "keys", .expected = "strings", .found = "integers"});
           },
           "The strings by code, as encode_packed takes them.");

@@ -15,28 +15,28 @@ struct ErrorTypes {
 };
 
 PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<ErrorTypes> error_types;
-bool registered = false;  // under the GIL
+bool is_registered = false;  // under the GIL
 
 void register_errors(const py::type& input, const py::type& input_type, const py::type& capacity) {
   error_types.call_once_and_store_result([&] { return ErrorTypes{input, input_type, capacity}; });
-  registered = true;
+  is_registered = true;
 }
 
-py::object optional_number(std::int64_t number) {
-  return number < 0 ? py::object(py::none()) : py::object(py::int_(number));
+py::object optional_index(std::int64_t index) {
+  return index < 0 ? py::object(py::none()) : py::object(py::int_(index));
 }
 
 // Raises the class with the fault's coordinates as attributes.
 void raise(py::object ErrorTypes::* type, const Error& error) {
-  if (!registered) {
+  if (!is_registered) {
     PyErr_SetString(PyExc_ValueError, error.what());
     return;
   }
   const Fault& fault = error.fault();
   const py::object& exception_type = error_types.get_stored().*type;
   const py::object exception =
-      exception_type(error.what(), fault.argument, optional_number(fault.row),
-                     optional_number(fault.position), fault.count);
+      exception_type(error.what(), fault.argument, optional_index(fault.row),
+                     optional_index(fault.position), fault.count);
   PyErr_SetObject(exception_type.ptr(), exception.ptr());
 }
 

@@ -1,4 +1,4 @@
-// What holds the arrays that the core looks at.
+// Owners of the arrays that the core reads.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -34,7 +34,7 @@ inline void check_size(const std::optional<py::array>& array, Count size,
                     .found = std::to_string(array->size())});
 }
 
-// Holds the arrays that `lists` looks at: the items as they are, what is used as an index copied.
+// Holds the arrays that `lists` refers to: the items as they are, what is used as an index copied.
 class OwnedLists {
  public:
   OwnedLists(py::array items, const py::array& indptr, const std::optional<py::array>& lengths,
@@ -42,7 +42,7 @@ class OwnedLists {
       : items_(std::move(items)),
         indptr_(snapshot<Offset>(indptr, argument + ".indptr")),
         lengths_(snapshot<Offset>(lengths, argument + ".lengths")),
-        present_(flags(present, argument + ".present")),
+        present_(copy_flags(present, argument + ".present")),
         lists_{.items = item_view(items_, argument + ".items"),
                .indptr = indptr_,
                .lengths = lengths_,
@@ -61,8 +61,8 @@ class OwnedLists {
   [[nodiscard]] const Lists& lists() const noexcept { return lists_; }
 
  private:
-  static std::vector<std::uint8_t> flags(const std::optional<py::array>& present,
-                                         const std::string& argument) {
+  static std::vector<std::uint8_t> copy_flags(const std::optional<py::array>& present,
+                                              const std::string& argument) {
     const auto bytes = view<bool>(present, argument);
     const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
     return {first, first + bytes.size()};
@@ -85,8 +85,8 @@ class OwnedLists {
       {"int64", ScoreType::int64},     {"uint8", ScoreType::uint8},
       {"uint16", ScoreType::uint16},   {"uint32", ScoreType::uint32},
       {"uint64", ScoreType::uint64}};
-  for (const auto& [known, type] : kTypes) {
-    if (known == name) return type;
+  for (const auto& [type_name, type] : kTypes) {
+    if (type_name == name) return type;
   }
   throw TypeFault({.argument = argument,
                    .expected = "scores of float16, float32, float64 or an integer type",
@@ -102,7 +102,7 @@ inline void check_dimensions(const py::array& array, py::ssize_t dimensions,
        .found = std::to_string(array.ndim())});
 }
 
-// Holds the array that `matrix` looks at. The candidates are held by whoever made this.
+// Holds the array that `matrix` refers to. Python keeps the candidates alive.
 class OwnedScores {
  public:
   OwnedScores(py::array scores, std::optional<double> min_score,
@@ -129,44 +129,44 @@ class OwnedScores {
   ScoreMatrix matrix_;
 };
 
-// Holds the scores that `candidates` looks at. The items are held by whoever made this.
+// Holds the array that `sparse_scores` refers to. Python keeps the items alive.
 class OwnedSparseScores {
  public:
   OwnedSparseScores(const OwnedLists& items, py::array scores, std::optional<double> min_score,
                     const std::string& argument)
       : scores_(std::move(scores)) {
     check_dimensions(scores_, 1, argument + ".scores");
-    candidates_ = {.items = items.lists(),
-                   .scores = static_cast<const std::byte*>(scores_.data()),
-                   .type = score_type(scores_, argument + ".scores"),
-                   .size = scores_.size(),
-                   .stride = scores_.strides(0),
-                   .min_score = min_score};
+    sparse_scores_ = {.items = items.lists(),
+                      .scores = static_cast<const std::byte*>(scores_.data()),
+                      .type = score_type(scores_, argument + ".scores"),
+                      .size = scores_.size(),
+                      .stride = scores_.strides(0),
+                      .min_score = min_score};
     const auto size =
-        std::visit([](const auto& ids) { return std::ssize(ids); }, candidates_.items.items);
-    if (candidates_.size != size) {
+        std::visit([](const auto& ids) { return std::ssize(ids); }, sparse_scores_.items.items);
+    if (sparse_scores_.size != size) {
       throw InputError({.argument = argument + ".scores",
                         .expected = "one score an item (" + std::to_string(size) + ")",
-                        .found = std::to_string(candidates_.size)});
+                        .found = std::to_string(sparse_scores_.size)});
     }
   }
   OwnedSparseScores(const OwnedSparseScores&) = delete;
   OwnedSparseScores& operator=(const OwnedSparseScores&) = delete;
 
-  [[nodiscard]] const SparseScores& candidates() const noexcept { return candidates_; }
+  [[nodiscard]] const SparseScores& sparse_scores() const noexcept { return sparse_scores_; }
 
  private:
   py::array scores_;
-  SparseScores candidates_;
+  SparseScores sparse_scores_;
 };
 
 // Rows of numbers side by side, of one kind of array or of numbers one below the other.
 [[nodiscard]] inline Vectors vectors_of(const py::array& array, py::ssize_t dimensions,
                                         const std::string& argument) {
   check_dimensions(array, dimensions, argument);
-  const bool side_by_side = dimensions == 1 || array.strides(1) == array.itemsize() ||
-                            array.shape(1) <= 1 || array.shape(0) == 0;
-  if (!side_by_side) {
+  const bool is_contiguous = dimensions == 1 || array.strides(1) == array.itemsize() ||
+                             array.shape(1) <= 1 || array.shape(0) == 0;
+  if (!is_contiguous) {
     throw TypeFault({.argument = argument,
                      .expected = "rows of numbers side by side",
                      .found = "strides of " + std::to_string(array.strides(1)) + " bytes"});
@@ -178,18 +178,19 @@ class OwnedSparseScores {
           .row_stride = array.strides(0)};
 }
 
-// The C function behind a function of scipy.linalg.cython_blas, or null if it is of another form,
-// as it would be with integers of 64 bits.
-[[nodiscard]] inline Sgemm* sgemm_of(const std::optional<py::capsule>& exported) {
-  if (!exported || exported->name() == nullptr) return nullptr;
-  const std::string real = "__pyx_t_5scipy_6linalg_11cython_blas_s *";
-  const std::string form = "void (char *, char *, int *, int *, int *, " + real + ", " + real +
-                           ", int *, " + real + ", int *, " + real + ", " + real + ", int *)";
-  if (form != exported->name()) return nullptr;
-  return reinterpret_cast<Sgemm*>(exported->get_pointer<void>());
+// The C function behind a function of scipy.linalg.cython_blas, or null if it has another
+// signature, as it would be with integers of 64 bits.
+[[nodiscard]] inline Sgemm* sgemm_of(const std::optional<py::capsule>& capsule) {
+  if (!capsule || capsule->name() == nullptr) return nullptr;
+  const std::string float_pointer = "__pyx_t_5scipy_6linalg_11cython_blas_s *";
+  const std::string signature = "void (char *, char *, int *, int *, int *, " + float_pointer +
+                                ", " + float_pointer + ", int *, " + float_pointer + ", int *, " +
+                                float_pointer + ", " + float_pointer + ", int *)";
+  if (signature != capsule->name()) return nullptr;
+  return reinterpret_cast<Sgemm*>(capsule->get_pointer<void>());
 }
 
-// Holds the arrays that `embeddings` looks at. The candidates are held by whoever made this.
+// Holds the arrays that `embeddings` refers to. Python keeps the candidates alive.
 class OwnedEmbeddings {
  public:
   OwnedEmbeddings(py::array users, py::array items, std::optional<py::array> item_bias,

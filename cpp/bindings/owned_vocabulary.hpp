@@ -1,4 +1,4 @@
-// What holds the vocabularies that arrays of codes refer to.
+// The owner of a vocabulary that arrays of codes refer to.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -37,12 +37,12 @@ class OwnedVocabulary {
   class Extension {
    public:
     explicit Extension(OwnedVocabulary& owned) : owned_(owned) {
-      if (!owned.busy_.exchange(true)) return;
+      if (!owned.is_busy_.exchange(true)) return;
       throw InputError({.argument = "keys",
                         .expected = "those that no other thread adds to",
                         .found = "others"});
     }
-    ~Extension() { owned_.busy_ = false; }
+    ~Extension() { owned_.is_busy_ = false; }
     Extension(const Extension&) = delete;
     Extension& operator=(const Extension&) = delete;
 
@@ -50,7 +50,7 @@ class OwnedVocabulary {
     OwnedVocabulary& owned_;
   };
 
-  [[nodiscard]] Vocabulary& to_extend() {
+  [[nodiscard]] Vocabulary& extensible_vocabulary() {
     if (!is_base_) return *vocabulary_;
     throw InputError({.argument = "keys",
                       .expected = "those that nobody has gone on from",
@@ -60,19 +60,19 @@ class OwnedVocabulary {
  private:
   std::shared_ptr<Vocabulary> vocabulary_;
   bool is_base_ = false;
-  std::atomic<bool> busy_ = false;
+  std::atomic<bool> is_busy_ = false;
 };
 
-// Handles signals meanwhile.
-[[nodiscard]] inline Execution interruptible(int threads = 1) {
+// Handles signals while the core works.
+[[nodiscard]] inline Execution interruptible_execution(int threads = 1) {
   return {.threads = threads, .poll = &poll_signals};
 }
 
-[[nodiscard]] inline std::span<Code> writable(Codes& codes) {
+[[nodiscard]] inline std::span<Code> writable_span(Codes& codes) {
   return {codes.mutable_data(), static_cast<std::size_t>(codes.size())};
 }
 
-[[nodiscard]] inline Codes as_array(const std::vector<Code>& codes) {
+[[nodiscard]] inline Codes code_array(const std::vector<Code>& codes) {
   return Codes(static_cast<py::ssize_t>(codes.size()), codes.data());
 }
 

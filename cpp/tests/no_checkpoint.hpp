@@ -1,4 +1,4 @@
-// What loops that need not stop for breath are given.
+// A checkpoint for loops that need none.
 #pragma once
 
 #include "base/checkpoint.hpp"

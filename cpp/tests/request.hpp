@@ -1,4 +1,4 @@
-// Requests that own what they look at.
+// Requests that own their arrays.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ using Items = std::variant<std::vector<std::int32_t>, std::vector<std::int64_t>,
                            std::vector<std::uint32_t>, std::vector<std::uint64_t>>;
 
 // Lists that own their arrays.
-struct Owned {
+struct OwnedLists {
   Items items;
   std::vector<Offset> indptr;
   std::vector<Offset> lengths = {};
@@ -45,8 +45,8 @@ struct Owned {
   [[nodiscard]] Row& ids() { return std::get<Row>(items); }
 };
 
-inline Owned lists(const std::vector<Row>& rows) {
-  Owned owned{.items = Row{}, .indptr = {0}};
+inline OwnedLists lists(const std::vector<Row>& rows) {
+  OwnedLists owned{.items = Row{}, .indptr = {0}};
   for (const Row& row : rows) {
     owned.ids().insert(owned.ids().end(), row.begin(), row.end());
     owned.indptr.push_back(static_cast<Offset>(owned.ids().size()));
@@ -54,12 +54,12 @@ inline Owned lists(const std::vector<Row>& rows) {
   return owned;
 }
 
-// A request that owns what it looks at.
+// A request that owns its arrays.
 struct Input {
-  Owned truth;
+  OwnedLists truth;
   std::vector<double> grades = {};
-  Owned predictions;
-  std::optional<Owned> exclude = {};
+  OwnedLists predictions;
+  std::optional<OwnedLists> exclude = {};
   std::optional<std::vector<double>> weights = {};
   std::vector<Offset> groups = {};
   Count group_count = 1;

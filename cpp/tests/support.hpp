@@ -25,20 +25,20 @@ class Integer {
     int exponent = 0;
     const double fraction = std::frexp(std::abs(value), &exponent);
     auto mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
-    int place = exponent - 53 + scale;  // |value| x 2^scale is mantissa x 2^place
-    bool above_half = false;            // what was shifted out below the last bit
-    for (; place < -1 && mantissa != 0; ++place) {
+    int bit = exponent - 53 + scale;  // |value| x 2^scale is mantissa x 2^bit
+    bool above_half = false;          // what was shifted out below the last bit
+    for (; bit < -1 && mantissa != 0; ++bit) {
       above_half = above_half || (mantissa & 1U) != 0;
       mantissa >>= 1U;
     }
-    if (place < 0) {
+    if (bit < 0) {
       const bool half = (mantissa & 1U) != 0;
       mantissa >>= 1U;
       if (half && (above_half || (mantissa & 1U) != 0)) ++mantissa;
-      place = 0;
+      bit = 0;
     }
-    for (; mantissa != 0; mantissa >>= 1U, ++place) {
-      if ((mantissa & 1U) != 0) integer.set_bit(static_cast<std::size_t>(place));
+    for (; mantissa != 0; mantissa >>= 1U, ++bit) {
+      if ((mantissa & 1U) != 0) integer.set_bit(static_cast<std::size_t>(bit));
     }
     if (value < 0) integer.negate();
     return integer;
@@ -56,8 +56,8 @@ class Integer {
   [[nodiscard]] Integer times(const Integer& other) const {
     Integer product(bytes_.size());
     Integer shifted = other;
-    for (std::size_t place = 0; place < 8 * bytes_.size(); ++place) {
-      if ((unsigned{bytes_[place / 8]} >> (place % 8) & 1U) != 0) product.add(shifted);
+    for (std::size_t bit = 0; bit < 8 * bytes_.size(); ++bit) {
+      if ((unsigned{bytes_[bit / 8]} >> (bit % 8) & 1U) != 0) product.add(shifted);
       shifted.add(Integer(shifted));
     }
     return product;
@@ -76,10 +76,10 @@ class Integer {
     const bool negative = (bytes_.back() & 0x80U) != 0;
     if (negative) magnitude.negate();
     double sum = 0;
-    int place = -scale;
+    int bit = -scale;
     for (const std::uint8_t byte : magnitude.bytes_) {
-      sum += std::ldexp(byte, place);
-      place += 8;
+      sum += std::ldexp(byte, bit);
+      bit += 8;
     }
     return negative ? -sum : sum;
   }
@@ -87,8 +87,8 @@ class Integer {
   [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
 
  private:
-  void set_bit(std::size_t place) {
-    bytes_.at(place / 8) |= static_cast<std::uint8_t>(1U << (place % 8));
+  void set_bit(std::size_t bit) {
+    bytes_.at(bit / 8) |= static_cast<std::uint8_t>(1U << (bit % 8));
   }
 
   std::vector<std::uint8_t> bytes_;

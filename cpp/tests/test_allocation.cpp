@@ -1,5 +1,5 @@
 // Memory may run out at any allocation, on any thread. The operators below replace those of the
-// whole test program: they count what is asked for, and fail when a test tells them to.
+// whole test program: they count what is asked for, and fail when a test requests it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -196,8 +196,8 @@ TEST_CASE("F24: an allocation that fails ends a search of the best embeddings, a
                         .row_stride = 3 * sizeof(float)};
   Vectors users = vectors;
   users.rows = kUsers;
-  std::vector<std::int64_t> places(2 * kUsers);
-  std::vector<double> scores(places.size());
+  std::vector<std::int64_t> positions(2 * kUsers);
+  std::vector<double> scores(positions.size());
   TopKRequest request{.scores = Embeddings{.users = users,
                                            .items = vectors,
                                            .width = 3,
@@ -205,17 +205,17 @@ TEST_CASE("F24: an allocation that fails ends a search of the best embeddings, a
                                            .sgemm = &multiply},
                       .k = 2,
                       .exclude = {},
-                      .places = places,
+                      .positions = positions,
                       .best_scores = scores};
   topk(request);
-  const std::vector<std::int64_t> expected = places;
+  const std::vector<std::int64_t> expected = positions;
   for (const int threads : {1, 3}) {
     CAPTURE(threads);
     request.threads = threads;
     int failures = 0;
     fail_at_each_allocation(
         [&] {
-          std::ranges::fill(places, -7);
+          std::ranges::fill(positions, -7);
           topk(request);
           return true;
         },
@@ -223,7 +223,7 @@ TEST_CASE("F24: an allocation that fails ends a search of the best embeddings, a
           if (outcome == Outcome::out_of_memory) {
             ++failures;
           } else {
-            CHECK(places == expected);
+            CHECK(positions == expected);
           }
         });
     CHECK(failures > 10);

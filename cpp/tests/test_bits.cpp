@@ -86,36 +86,36 @@ Input random_input(std::size_t users, bool weighted) {
   return input;
 }
 
-void check_equal(const ExactInteger& found, const ExactInteger& expected) {
-  CHECK(found.scale == expected.scale);
-  CHECK(found.bytes == expected.bytes);
+void check_equal(const ExactInteger& actual, const ExactInteger& expected) {
+  CHECK(actual.scale == expected.scale);
+  CHECK(actual.bytes == expected.bytes);
 }
 
-void check_equal(const std::vector<Sums>& found, const std::vector<Sums>& expected) {
-  REQUIRE(found.size() == expected.size());
+void check_equal(const std::vector<Sums>& actual, const std::vector<Sums>& expected) {
+  REQUIRE(actual.size() == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CAPTURE(i);
-    CHECK(found[i].users == expected[i].users);
-    CHECK(found[i].undefined == expected[i].undefined);
-    check_equal(found[i].total, expected[i].total);
-    check_equal(found[i].squares, expected[i].squares);
-    check_equal(found[i].weight, expected[i].weight);
+    CHECK(actual[i].users == expected[i].users);
+    CHECK(actual[i].undefined == expected[i].undefined);
+    check_equal(actual[i].total, expected[i].total);
+    check_equal(actual[i].squares, expected[i].squares);
+    check_equal(actual[i].weight, expected[i].weight);
   }
 }
 
-void check_equal(const Tally& found, const Tally& expected) {
-  CHECK(found.empty_truth == expected.empty_truth);
-  CHECK(found.empty_predictions == expected.empty_predictions);
-  CHECK(found.missing_predictions == expected.missing_predictions);
-  CHECK(found.missing_truth == expected.missing_truth);
-  CHECK(found.duplicates == expected.duplicates);
-  CHECK(found.excluded_recommended == expected.excluded_recommended);
-  CHECK(found.relevant_excluded == expected.relevant_excluded);
+void check_equal(const Tally& actual, const Tally& expected) {
+  CHECK(actual.empty_truth == expected.empty_truth);
+  CHECK(actual.empty_predictions == expected.empty_predictions);
+  CHECK(actual.missing_predictions == expected.missing_predictions);
+  CHECK(actual.missing_truth == expected.missing_truth);
+  CHECK(actual.duplicates == expected.duplicates);
+  CHECK(actual.excluded_recommended == expected.excluded_recommended);
+  CHECK(actual.relevant_excluded == expected.relevant_excluded);
 }
 
 // NaN equals NaN here.
-bool same_numbers(std::span<const double> found, std::span<const double> expected) {
-  return std::ranges::equal(found, expected, [](double a, double b) {
+bool same_numbers(std::span<const double> actual, std::span<const double> expected) {
+  return std::ranges::equal(actual, expected, [](double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
   });
 }
@@ -141,19 +141,19 @@ void add_to(std::vector<Sums>& sums, std::span<const Sums> terms) {
   }
 }
 
-Owned rows_of(const Owned& whole, std::size_t begin, std::size_t end) {
+OwnedLists select_rows(const OwnedLists& whole, std::size_t begin, std::size_t end) {
   const auto& ids = std::get<Row>(whole.items);
   const Offset first = whole.indptr[begin];
-  Owned part{.items = Row(ids.begin() + first, ids.begin() + whole.indptr[end]), .indptr = {}};
+  OwnedLists part{.items = Row(ids.begin() + first, ids.begin() + whole.indptr[end]), .indptr = {}};
   for (std::size_t i = begin; i <= end; ++i) part.indptr.push_back(whole.indptr[i] - first);
   return part;
 }
 
-Input users_of(const Input& whole, std::size_t begin, std::size_t end) {
+Input select_users(const Input& whole, std::size_t begin, std::size_t end) {
   Input part = whole;
-  part.truth = rows_of(whole.truth, begin, end);
-  part.predictions = rows_of(whole.predictions, begin, end);
-  part.exclude = rows_of(*whole.exclude, begin, end);
+  part.truth = select_rows(whole.truth, begin, end);
+  part.predictions = select_rows(whole.predictions, begin, end);
+  part.exclude = select_rows(*whole.exclude, begin, end);
   part.grades.assign(whole.grades.begin() + whole.truth.indptr[begin],
                      whole.grades.begin() + whole.truth.indptr[end]);
   if (whole.weights) {
@@ -211,7 +211,7 @@ TEST_CASE("the sums of a split add up to those of the whole") {
       std::vector<Sums> sums;
       Tally tally;
       for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-        Input part = users_of(whole, cuts[i], cuts[i + 1]);
+        Input part = select_users(whole, cuts[i], cuts[i + 1]);
         const Result result = part.run();
         add_to(sums, result.sums);
         tally.add(result.tally);
@@ -235,7 +235,7 @@ TEST_CASE("groups hold the sums of their users") {
     }
     std::vector<std::vector<Sums>> expected(kGroups);
     for (std::size_t user = 0; user < kUsers; ++user) {
-      add_to(expected[user * user % 3], users_of(whole, user, user + 1).run().sums);
+      add_to(expected[user * user % 3], select_users(whole, user, user + 1).run().sums);
     }
     for (const int threads : {1, 3}) {
       CAPTURE(threads);
@@ -250,8 +250,9 @@ TEST_CASE("groups hold the sums of their users") {
         const std::span<const Sums> of_group(result.sums.data() + group * values, values);
         add_to(sums, of_group);
         if (expected[group].empty()) {
-          CHECK(std::ranges::all_of(of_group, [](const Sums& one) {
-            return one.users == 0 && real(one.total) == 0 && real(one.weight) == 0;
+          CHECK(std::ranges::all_of(of_group, [](const Sums& sums_of_value) {
+            return sums_of_value.users == 0 && real(sums_of_value.total) == 0 &&
+                   real(sums_of_value.weight) == 0;
           }));
         } else {
           check_equal({of_group.begin(), of_group.end()}, expected[group]);
@@ -262,13 +263,13 @@ TEST_CASE("groups hold the sums of their users") {
   }
 }
 
-TEST_CASE("per-user values do not depend on the company") {
+TEST_CASE("per-user values do not depend on other users") {
   const Input whole = random_input(50, false);
   Input input = whole;
   const auto table = input.table();
   for (std::size_t user = 0; user < 50; ++user) {
     CAPTURE(user);
-    Input alone = users_of(whole, user, user + 1);
+    Input alone = select_users(whole, user, user + 1);
     const auto row = alone.table();
     for (std::size_t i = 0; i < table.size(); ++i) {
       CHECK(same_numbers(row[i], std::span(&table[i][user], 1)));

@@ -9,7 +9,7 @@
 namespace exactk {
 namespace {
 
-struct Known {
+struct Reference {
   Count rank;
   double log2;
   double floored;
@@ -17,7 +17,7 @@ struct Known {
 
 // From Python's decimal at 60 digits, rounded once to a double:
 //   log2 = 1 / (ln(rank + 1) / ln 2), floored = 1 / max(1, ln(rank) / ln 2).
-constexpr Known kKnown[] = {
+constexpr Reference kReferences[] = {
     {1, 0x1.0000000000000p+0, 0x1.0000000000000p+0},
     {2, 0x1.430939835353dp-1, 0x1.0000000000000p+0},
     {3, 0x1.0000000000000p-1, 0x1.430939835353dp-1},
@@ -76,10 +76,10 @@ constexpr Known kKnown[] = {
 constexpr Discount kDiscounts[] = {Discount::log2, Discount::log2_floored};
 
 TEST_CASE("discounts are the correctly rounded values") {
-  for (const Known& known : kKnown) {
-    CAPTURE(known.rank);
-    CHECK(discount(Discount::log2, known.rank) == known.log2);
-    CHECK(discount(Discount::log2_floored, known.rank) == known.floored);
+  for (const Reference& reference : kReferences) {
+    CAPTURE(reference.rank);
+    CHECK(discount(Discount::log2, reference.rank) == reference.log2);
+    CHECK(discount(Discount::log2_floored, reference.rank) == reference.floored);
   }
 }
 

@@ -95,56 +95,56 @@ float product_of(const float* one, const float* other, std::size_t width) {
   return sum;
 }
 
-void plainly(const Multiplication& call) {
+void multiply_plainly(const Multiplication& call) {
   call.each([&](const float* a, const float* b) { return product_of(a, b, call.width); });
 }
 
 // As far off as a sum of so many rounded terms can be, up or down.
-void as_badly_as_can_be(const Multiplication& call) {
+void multiply_with_worst_errors(const Multiplication& call) {
   call.each([&](const float* a, const float* b) {
     double product = 0;
     double magnitude = 0;
-    std::uint64_t mixed = 0;  // tells up from down
+    std::uint64_t hash = 0;  // tells up from down
     for (std::size_t i = 0; i < call.width; ++i) {
       product += double{a[i]} * b[i];
       magnitude += std::abs(double{a[i]} * b[i]);
-      mixed = (mixed ^ std::bit_cast<std::uint32_t>(a[i])) * 0x9E3779B97F4A7C15U;
+      hash = (hash ^ std::bit_cast<std::uint32_t>(a[i])) * 0x9E3779B97F4A7C15U;
     }
     const double most = static_cast<double>(call.width) * 0x1p-24 * magnitude;
-    return static_cast<float>(mixed >> 63U != 0 ? product + most : product - most);
+    return static_cast<float>(hash >> 63U != 0 ? product + most : product - most);
   });
 }
 
-void slowly(const Multiplication& call) {
+void multiply_slowly(const Multiplication& call) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  plainly(call);
+  multiply_plainly(call);
 }
 
-void not_at_all(const Multiplication&) {}
+void multiply_nothing(const Multiplication&) {}
 
 // What another thread might do while this one multiplies.
 std::span<std::int64_t> spoiled_ids;
 std::span<float> spoiled_numbers;
 
 template <std::int64_t id>
-void while_candidates_change(const Multiplication& call) {
-  plainly(call);
+void multiply_and_change_candidates(const Multiplication& call) {
+  multiply_plainly(call);
   auto next = static_cast<std::uint64_t>(id);
   for (std::int64_t& spoiled : spoiled_ids) spoiled = static_cast<std::int64_t>(next++);
 }
 
-void while_candidates_meet(const Multiplication& call) {
-  plainly(call);
+void multiply_and_repeat_candidates(const Multiplication& call) {
+  multiply_plainly(call);
   std::ranges::fill(spoiled_ids, 5);
 }
 
-void while_vectors_change(const Multiplication& call) {
-  plainly(call);
+void multiply_and_spoil_vectors(const Multiplication& call) {
+  multiply_plainly(call);
   std::ranges::fill(spoiled_numbers, std::numeric_limits<float>::quiet_NaN());
 }
 
 template <std::uint32_t bits>
-void always(const Multiplication& call) {
+void fill_products(const Multiplication& call) {
   call.each([](const float*, const float*) { return std::bit_cast<float>(bits); });
 }
 
@@ -185,7 +185,7 @@ struct Matrix {
 enum class Draw : std::uint8_t { spread, equal, near, uneven, small, tiny };
 
 template <class Number>
-Number drawn(Draw kind, std::mt19937_64& random) {
+Number draw_number(Draw kind, std::mt19937_64& random) {
   const auto fraction = static_cast<double>(random() >> 11U) * 0x1p-53 - 0.5;
   if constexpr (std::is_same_v<Number, std::uint16_t>) {
     if (kind == Draw::equal) return 0x3c00;  // 1
@@ -203,10 +203,10 @@ Number drawn(Draw kind, std::mt19937_64& random) {
 }
 
 template <class Number>
-Matrix drawn_matrix(Count rows, Count width, Draw kind, std::mt19937_64& random) {
+Matrix draw_matrix(Count rows, Count width, Draw kind, std::mt19937_64& random) {
   const Count stride = width + static_cast<Count>(random() % 3);
   std::vector<Number> numbers(static_cast<std::size_t>(rows > 0 ? (rows - 1) * stride + width : 0));
-  for (Number& number : numbers) number = drawn<Number>(kind, random);
+  for (Number& number : numbers) number = draw_number<Number>(kind, random);
   if (kind == Draw::tiny) std::fill_n(numbers.begin(), std::min(rows, Count{1}) * width, Number{0});
   if constexpr (!std::is_same_v<Number, std::uint16_t>) {
     for (Count row = 0; kind == Draw::uneven && row < rows; ++row) {  // from 1e-30 to 1e30
@@ -220,14 +220,14 @@ Matrix drawn_matrix(Count rows, Count width, Draw kind, std::mt19937_64& random)
   return {.rows = rows, .width = width, .stride = stride, .numbers = std::move(numbers)};
 }
 
-Matrix drawn_matrix(ScoreType type, Count rows, Count width, Draw kind, std::mt19937_64& random) {
+Matrix draw_matrix(ScoreType type, Count rows, Count width, Draw kind, std::mt19937_64& random) {
   switch (type) {
     case ScoreType::float16:
-      return drawn_matrix<std::uint16_t>(rows, width, kind, random);
+      return draw_matrix<std::uint16_t>(rows, width, kind, random);
     case ScoreType::float64:
-      return drawn_matrix<double>(rows, width, kind, random);
+      return draw_matrix<double>(rows, width, kind, random);
     default:
-      return drawn_matrix<float>(rows, width, kind, random);
+      return draw_matrix<float>(rows, width, kind, random);
   }
 }
 
@@ -238,7 +238,7 @@ struct Model {
   std::optional<Matrix> item_bias = {};
   bool narrowed = false;
   std::optional<double> min_score = {};
-  std::optional<Owned> candidates = {};
+  std::optional<OwnedLists> candidates = {};
 
   [[nodiscard]] Embeddings view(Sgemm* product) const {
     Embeddings embeddings{.users = users.view("users"),
@@ -257,18 +257,18 @@ struct Model {
 constexpr Count kUsers = 20;
 constexpr Count kItems = 600;  // some tiles
 
-Model drawn_model(ScoreType users, ScoreType items, Count width, Draw kind,
-                  std::mt19937_64& random) {
+Model draw_model(ScoreType users, ScoreType items, Count width, Draw kind,
+                 std::mt19937_64& random) {
   const bool alike = kind > Draw::uneven || random() % 2 == 0;
   const Draw unlike = alike ? kind : Draw::uneven;
-  return {.users = drawn_matrix(users, kUsers, width, unlike, random),
-          .items = drawn_matrix(items, kItems, width, kind, random)};
+  return {.users = draw_matrix(users, kUsers, width, unlike, random),
+          .items = draw_matrix(items, kItems, width, kind, random)};
 }
 
 // --- answers
 
 struct Best {
-  Row places;
+  Row items;
   std::vector<std::uint64_t> scores;  // their bits
 
   bool operator==(const Best&) const = default;
@@ -276,19 +276,19 @@ struct Best {
 
 struct Question {
   Count k = 10;
-  std::optional<Owned> exclude = {};
+  std::optional<OwnedLists> exclude = {};
   Ties ties = Ties::lowest_id;
 };
 
 Best best_of(const Embeddings& embeddings, const Question& question = {}, int threads = 1) {
   const auto size = static_cast<std::size_t>(embeddings.users.rows * question.k);
-  Best best{.places = Row(size, -7), .scores = std::vector<std::uint64_t>(size)};
+  Best best{.items = Row(size, -7), .scores = std::vector<std::uint64_t>(size)};
   std::vector<double> scores(size);
   TopKRequest request{.scores = embeddings,
                       .k = question.k,
                       .exclude = {},
                       .ties = question.ties,
-                      .places = best.places,
+                      .positions = best.items,
                       .best_scores = scores,
                       .threads = threads,
                       .isa = isa_of("")};
@@ -312,7 +312,7 @@ Values values_of(const Embeddings& embeddings, const Question& question = {}, in
   for (Count user = 0; user < embeddings.users.rows; ++user) {
     rows.push_back({user % 7, 7 + user * 29 % 500, 520 + user, kItems});  // the last is no item
   }
-  const Owned truth = lists(rows);
+  const OwnedLists truth = lists(rows);
   Rules rules;
   rules.ties = question.ties;
   const std::vector<PlannedValue> planned = {value("ndcg", question.k, rules),
@@ -340,11 +340,11 @@ Values values_of(const Embeddings& embeddings, const Question& question = {}, in
 
 // With products or without, whatever they are like: the same to the last bit.
 void check_screening(const Model& model, const Question& question = {}) {
-  const Embeddings alone = model.view(nullptr);
-  const Best best = best_of(alone, question);
-  const Values values = values_of(alone, question);
+  const Embeddings unscreened = model.view(nullptr);
+  const Best best = best_of(unscreened, question);
+  const Values values = values_of(unscreened, question);
   int threads = 1;
-  for (Sgemm* const product : {&sgemm<plainly>, &sgemm<as_badly_as_can_be>}) {
+  for (Sgemm* const product : {&sgemm<multiply_plainly>, &sgemm<multiply_with_worst_errors>}) {
     calls = 0;
     const Embeddings screened = model.view(product);
     CHECK(best_of(screened, question, ++threads) == best);
@@ -366,7 +366,7 @@ TEST_CASE("products that are as wrong as they may be change nothing of what is f
       CAPTURE(static_cast<int>(kind));
       CAPTURE(static_cast<int>(type));
       CAPTURE(width);
-      Model model = drawn_model(kTypes.at(random() % 3), type, width, kind, random);
+      Model model = draw_model(kTypes.at(random() % 3), type, width, kind, random);
       for (const Similarity similarity :
            {Similarity::dot, Similarity::cosine, Similarity::euclidean}) {
         CAPTURE(static_cast<int>(similarity));
@@ -379,7 +379,7 @@ TEST_CASE("products that are as wrong as they may be change nothing of what is f
         }
       }
       model.similarity = Similarity::dot;
-      model.item_bias = drawn_matrix(ScoreType::float64, kItems, 1, kind, random);
+      model.item_bias = draw_matrix(ScoreType::float64, kItems, 1, kind, random);
       check_screening(model);
     }
   }
@@ -387,9 +387,9 @@ TEST_CASE("products that are as wrong as they may be change nothing of what is f
 
 TEST_CASE("of a restriction, what is excluded and a least score, products change nothing") {
   std::mt19937_64 random(2);
-  Row some;
+  Row candidate_row;
   for (std::int64_t item = 0; item < kItems; item += 1 + static_cast<std::int64_t>(random() % 2)) {
-    some.push_back(item);
+    candidate_row.push_back(item);
   }
   std::vector<Row> excluded(kUsers);
   for (Row& row : excluded) {
@@ -399,10 +399,10 @@ TEST_CASE("of a restriction, what is excluded and a least score, products change
   std::iota(excluded[3].begin(), excluded[3].end(), 0);
   for (const Draw kind : kDraws) {
     CAPTURE(static_cast<int>(kind));
-    Model model = drawn_model(ScoreType::float32, ScoreType::float32, 12, kind, random);
+    Model model = draw_model(ScoreType::float32, ScoreType::float32, 12, kind, random);
     const Question question{.exclude = lists(excluded)};
     check_screening(model, question);
-    model.candidates = lists({some});
+    model.candidates = lists({candidate_row});
     check_screening(model, question);
     model.min_score = 0.3;
     check_screening(model, question);
@@ -416,19 +416,19 @@ TEST_CASE("of a restriction, what is excluded and a least score, products change
 
 TEST_CASE("the best are those of a plain sort, and none are listed where there are none") {
   std::mt19937_64 random(3);
-  const Model model = drawn_model(ScoreType::float64, ScoreType::float64, 3, Draw::spread, random);
-  const auto number = [](const Matrix& matrix, Count row, Count place) {
+  const Model model = draw_model(ScoreType::float64, ScoreType::float64, 3, Draw::spread, random);
+  const auto number = [](const Matrix& matrix, Count row, Count column) {
     return std::get<std::vector<double>>(
-        matrix.numbers)[static_cast<std::size_t>(row * matrix.stride + place)];
+        matrix.numbers)[static_cast<std::size_t>(row * matrix.stride + column)];
   };
   for (const Count k : {Count{1}, Count{149}, Count{150}, Count{151}, kItems, kItems + 3}) {
     CAPTURE(k);
-    const Best best = best_of(model.view(&sgemm<plainly>), {.k = k});
+    const Best best = best_of(model.view(&sgemm<multiply_plainly>), {.k = k});
     for (Count user = 0; user < kUsers; ++user) {
       std::vector<double> scores;
       for (Count item = 0; item < kItems; ++item) {
-        const auto term = [&](Count place) {
-          return number(model.users, user, place) * number(model.items, item, place);
+        const auto term = [&](Count column) {
+          return number(model.users, user, column) * number(model.items, item, column);
         };
         scores.push_back((term(0) + term(2)) + term(1));
       }
@@ -438,7 +438,7 @@ TEST_CASE("the best are those of a plain sort, and none are listed where there a
         return scores[static_cast<std::size_t>(item)];
       });
       expected.resize(static_cast<std::size_t>(k), -1);
-      const auto row = std::span(best.places).subspan(static_cast<std::size_t>(user * k));
+      const auto row = std::span(best.items).subspan(static_cast<std::size_t>(user * k));
       CHECK(std::ranges::equal(row.first(expected.size()), expected));
     }
   }
@@ -448,13 +448,13 @@ TEST_CASE("without users, without items, or with fewer than are asked for") {
   std::mt19937_64 random(4);
   for (const auto& [users, items] :
        {std::pair{0, 600}, std::pair{20, 0}, std::pair{0, 0}, std::pair{1, 1}, std::pair{20, 7}}) {
-    const Model model{.users = drawn_matrix(ScoreType::float32, users, 5, Draw::spread, random),
-                      .items = drawn_matrix(ScoreType::float32, items, 5, Draw::spread, random)};
+    const Model model{.users = draw_matrix(ScoreType::float32, users, 5, Draw::spread, random),
+                      .items = draw_matrix(ScoreType::float32, items, 5, Draw::spread, random)};
     for (const int threads : {1, 2, 3}) {
-      const Best best = best_of(model.view(&sgemm<plainly>), {}, threads);
+      const Best best = best_of(model.view(&sgemm<multiply_plainly>), {}, threads);
       CHECK(best == best_of(model.view(nullptr)));
       const auto padded = static_cast<std::ptrdiff_t>(users * std::max(0, 10 - items));
-      CHECK(std::ranges::count(best.places, -1) == padded);
+      CHECK(std::ranges::count(best.items, -1) == padded);
     }
   }
 }
@@ -478,24 +478,24 @@ TEST_CASE("F2: vectors that lie further apart than BLAS can count are copied for
                 .rows = 5,
                 .row_stride = static_cast<std::ptrdiff_t>(kFar * sizeof(float))},
       .width = kWidth,
-      .sgemm = &sgemm<plainly>};
+      .sgemm = &sgemm<multiply_plainly>};
   longest_stride = 0;
   calls = 0;
-  CHECK(best_of(embeddings, {.k = 1}).places == Row{3});
+  CHECK(best_of(embeddings, {.k = 1}).items == Row{3});
   CHECK(calls > 0);
   CHECK(misuses == 0);
   CHECK(longest_stride < std::numeric_limits<int>::max() / 256);  // a tile can be counted as well
 }
 
 // Whatever it is, the best of each user are items or none.
-void check_places(const Embeddings& embeddings, const Question& question, int threads) {
+void check_items(const Embeddings& embeddings, const Question& question, int threads) {
   const Best best = best_of(embeddings, question, threads);
-  CHECK(std::ranges::all_of(best.places,
-                            [](std::int64_t place) { return place >= -1 && place < kItems; }));
+  CHECK(std::ranges::all_of(best.items,
+                            [](std::int64_t item) { return item >= -1 && item < kItems; }));
 }
 
 template <class Call>
-void whatever_comes(const Call& call) {
+void allow_refusal(const Call& call) {
   try {
     call();
   } catch (const InputError& error) {  // what changed is refused
@@ -507,18 +507,19 @@ constexpr std::array kOrders = {Ties::lowest_id, Ties::highest_id, Ties::input_o
 
 TEST_CASE("F8: products that are no numbers lead to no place that there is not") {
   std::mt19937_64 random(5);
-  Model model = drawn_model(ScoreType::float32, ScoreType::float32, 12, Draw::spread, random);
+  Model model = draw_model(ScoreType::float32, ScoreType::float32, 12, Draw::spread, random);
   Row all(static_cast<std::size_t>(kItems));
   std::iota(all.begin(), all.end(), 0);
   for (const Ties ties : kOrders) {
     for (Sgemm* const product :
-         {&sgemm<not_at_all>, &sgemm<always<0x7fc00000>>, &sgemm<always<0x7f800000>>,
-          &sgemm<always<0xff800000>>, &sgemm<always<0x7f7fffff>>, &sgemm<always<0>>}) {
+         {&sgemm<multiply_nothing>, &sgemm<fill_products<0x7fc00000>>,
+          &sgemm<fill_products<0x7f800000>>, &sgemm<fill_products<0xff800000>>,
+          &sgemm<fill_products<0x7f7fffff>>, &sgemm<fill_products<0>>}) {
       model.candidates.reset();
-      check_places(model.view(product), {.ties = ties}, 2);
+      check_items(model.view(product), {.ties = ties}, 2);
       static_cast<void>(values_of(model.view(product), {.ties = ties}, 2));
       model.candidates = lists({all});
-      check_places(model.view(product), {.ties = ties}, 2);
+      check_items(model.view(product), {.ties = ties}, 2);
       static_cast<void>(values_of(model.view(product), {.ties = ties}, 2));
     }
   }
@@ -528,14 +529,15 @@ TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place th
   std::mt19937_64 random(5);
   for (const Ties ties : kOrders) {
     for (Sgemm* const product :
-         {&sgemm<while_candidates_change<-1>>, &sgemm<while_candidates_change<kItems>>,
-          &sgemm<while_candidates_change<std::int64_t{1} << 40U>>,
-          &sgemm<while_candidates_change<std::numeric_limits<std::int64_t>::min()>>,
-          &sgemm<while_candidates_change<std::numeric_limits<std::int64_t>::max()>>,
-          &sgemm<while_candidates_meet>, &sgemm<while_vectors_change>}) {
+         {&sgemm<multiply_and_change_candidates<-1>>,
+          &sgemm<multiply_and_change_candidates<kItems>>,
+          &sgemm<multiply_and_change_candidates<std::int64_t{1} << 40U>>,
+          &sgemm<multiply_and_change_candidates<std::numeric_limits<std::int64_t>::min()>>,
+          &sgemm<multiply_and_change_candidates<std::numeric_limits<std::int64_t>::max()>>,
+          &sgemm<multiply_and_repeat_candidates>, &sgemm<multiply_and_spoil_vectors>}) {
       for (const bool restricted : {false, true}) {
         const Model sound =
-            drawn_model(ScoreType::float32, ScoreType::float32, 12, Draw::spread, random);
+            draw_model(ScoreType::float32, ScoreType::float32, 12, Draw::spread, random);
         Row all(static_cast<std::size_t>(kItems));
         std::iota(all.begin(), all.end(), 0);
         for (const bool of_users : {false, true}) {
@@ -547,11 +549,11 @@ TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place th
                 restricted ? std::span(model.candidates->ids()) : std::span<std::int64_t>();
             Matrix& matrix = of_users ? model.users : model.items;
             spoiled_numbers = std::get<std::vector<float>>(matrix.numbers);
-            whatever_comes([&] { call(model.view(product)); });
+            allow_refusal([&] { call(model.view(product)); });
           };
-          spoiled([&](const Embeddings& given) { check_places(given, {.ties = ties}, 1); });
-          spoiled([&](const Embeddings& given) {
-            static_cast<void>(values_of(given, {.ties = ties}, 1));
+          spoiled([&](const Embeddings& changing) { check_items(changing, {.ties = ties}, 1); });
+          spoiled([&](const Embeddings& changing) {
+            static_cast<void>(values_of(changing, {.ties = ties}, 1));
           });
         }
       }
@@ -561,13 +563,13 @@ TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place th
 
 TEST_CASE("F25: a poll that throws ends the call, however long each product takes") {
   std::mt19937_64 random(6);
-  Model model = drawn_model(ScoreType::float32, ScoreType::float32, 4, Draw::spread, random);
-  model.items = drawn_matrix(ScoreType::float32, 40 * kItems, 4, Draw::spread, random);
-  Embeddings embeddings = model.view(&sgemm<slowly>);
+  Model model = draw_model(ScoreType::float32, ScoreType::float32, 4, Draw::spread, random);
+  model.items = draw_matrix(ScoreType::float32, 40 * kItems, 4, Draw::spread, random);
+  Embeddings embeddings = model.view(&sgemm<multiply_slowly>);
   for (const int threads : {1, 2}) {
     CAPTURE(threads);
-    Row places(static_cast<std::size_t>(kUsers));
-    std::vector<double> scores(places.size());
+    Row items(static_cast<std::size_t>(kUsers));
+    std::vector<double> scores(items.size());
     calls = 0;
     const auto poll = [] {
       if (calls > 2) throw std::runtime_error("enough");
@@ -575,7 +577,7 @@ TEST_CASE("F25: a poll that throws ends the call, however long each product take
     CHECK_THROWS_WITH_AS(topk({.scores = embeddings,
                                .k = 1,
                                .exclude = {},
-                               .places = places,
+                               .positions = items,
                                .best_scores = scores,
                                .threads = threads,
                                .poll = poll}),

@@ -32,36 +32,37 @@ using namespace tests;
 // The golden case of tests/test_golden.py: u1 and u2 as usual, u3 with a list shorter than k, u4
 // without a list, u5 without truth.
 Input golden() {
-  Owned truth = lists({{1, 4}, {11, 12, 13, 14, 15, 16, 17, 18}, {21}, {1, 2}, {}});
-  Owned predictions = lists({{1, 2, 3, 4, 5}, {1, 11, 12, 2, 13}, {2, 21, 3}, {}, {1, 2, 3, 4, 5}});
+  OwnedLists truth = lists({{1, 4}, {11, 12, 13, 14, 15, 16, 17, 18}, {21}, {1, 2}, {}});
+  OwnedLists predictions =
+      lists({{1, 2, 3, 4, 5}, {1, 11, 12, 2, 13}, {2, 21, 3}, {}, {1, 2, 3, 4, 5}});
   truth.present = {1, 1, 1, 1, 0};
   predictions.present = {1, 1, 1, 0, 1};
   return {.truth = std::move(truth), .predictions = std::move(predictions)};
 }
 
-struct ScreeningRequest {
+struct GoldenValue {
   PlannedValue value;
   std::vector<double> users;  // u1 to u5
   double mean;
 };
 
-void check_golden(const std::vector<ScreeningRequest>& wanted) {
+void check_golden(const std::vector<GoldenValue>& values) {
   Input input = golden();
-  for (const ScreeningRequest& one : wanted) input.values.push_back(one.value);
+  for (const GoldenValue& golden_value : values) input.values.push_back(golden_value.value);
   const auto table = input.table();
   const Result result = input.run();
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    CAPTURE(wanted[i].value.metric);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    CAPTURE(values[i].value.metric);
     for (std::size_t user = 0; user < 5; ++user) {
       CAPTURE(user);
-      const double expected = wanted[i].users[user];
+      const double expected = values[i].users[user];
       if (std::isnan(expected)) {
         CHECK(std::isnan(table[i][user]));
       } else {
         CHECK(table[i][user] == about(expected));
       }
     }
-    CHECK(mean(result.sums[i]) == about(wanted[i].mean));
+    CHECK(mean(result.sums[i]) == about(values[i].mean));
   }
 }
 
@@ -309,12 +310,12 @@ TEST_CASE("sums of weighted values hold every bit of the products") {
   Integer weight(size);
   constexpr int kScale = 1074;
   for (std::size_t user = 0; user < values.size(); ++user) {
-    const double one = input.weights->at(user);
-    weight.add(Integer::scaled(one, kScale, size));
-    total.add(Integer::scaled(one, kScale / 2, size)
+    const double user_weight = input.weights->at(user);
+    weight.add(Integer::scaled(user_weight, kScale, size));
+    total.add(Integer::scaled(user_weight, kScale / 2, size)
                   .times(Integer::scaled(values[user], kScale / 2, size)));
     const Integer third = Integer::scaled(values[user], kScale / 3, size);
-    squares.add(Integer::scaled(one, kScale / 3, size).times(third).times(third));
+    squares.add(Integer::scaled(user_weight, kScale / 3, size).times(third).times(third));
   }
   CHECK(sums.total.bytes == total.bytes());
   CHECK(sums.squares.bytes == squares.bytes());
@@ -375,7 +376,7 @@ TEST_CASE("micro averages are weighted too") {
   CHECK(real(result.sums[0].weight) == (2 * 2) + (.5 * 8) + (3 * 1) + (4 * 2));
 }
 
-TEST_CASE("the tally counts what was seen") {
+TEST_CASE("the tally counts users and items") {
   Input input = golden();
   input.values = {value("precision", 5)};
   const Tally tally = input.run().tally;
@@ -393,17 +394,17 @@ TEST_CASE("the tally counts what was seen") {
               .exclude = lists({{1, 2}, {}, {7}, {}}),
               .values = {value("precision", 5, rules)}};
   other.tally_rules.min_grade = 2;
-  const Tally seen = other.run().tally;
-  CHECK(seen.empty_truth == 2);  // the second user, and the third, whose item has grade 1
-  CHECK(seen.empty_predictions == 1);
-  CHECK(seen.missing_predictions == 0);
-  CHECK(seen.missing_truth == 0);
-  CHECK(seen.duplicates == 1);
-  CHECK(seen.excluded_recommended == 4);
-  CHECK(seen.relevant_excluded == 1);
+  const Tally graded_tally = other.run().tally;
+  CHECK(graded_tally.empty_truth == 2);  // the second user, and the third, whose item has grade 1
+  CHECK(graded_tally.empty_predictions == 1);
+  CHECK(graded_tally.missing_predictions == 0);
+  CHECK(graded_tally.missing_truth == 0);
+  CHECK(graded_tally.duplicates == 1);
+  CHECK(graded_tally.excluded_recommended == 4);
+  CHECK(graded_tally.relevant_excluded == 1);
 }
 
-TEST_CASE("excluded items do not fill places before the cut") {
+TEST_CASE("excluded items do not count towards the cutoff") {
   Input input{.truth = lists({{5, 6}}),
               .predictions = lists({{1, 5, 2, 6, 3}}),
               .exclude = lists({{1, 2, 99}}),

@@ -83,9 +83,9 @@ int scale_of(Exactness exactness) {
 }
 
 void check_sum(Exactness exactness, std::span<const double> terms) {
-  const ExactInteger found = sum_of(exactness, terms).integer();
-  CHECK(found.scale == scale_of(exactness));
-  CHECK(found.bytes == expected_bytes(exactness, terms, found.bytes.size()));
+  const ExactInteger sum = sum_of(exactness, terms).integer();
+  CHECK(sum.scale == scale_of(exactness));
+  CHECK(sum.bytes == expected_bytes(exactness, terms, sum.bytes.size()));
 }
 
 std::vector<double> unit_terms(std::size_t count) {
@@ -194,8 +194,8 @@ TEST_CASE("many terms at once are summed as one by one") {
     CAPTURE(size);
     UnitSums sums;
     for (std::size_t begin = 0; begin < terms.size(); begin += size) {
-      const auto some = std::span(terms).subspan(begin, std::min(size, terms.size() - begin));
-      CHECK(sums.add(some, kernels(isa_of(""))));
+      const auto batch = std::span(terms).subspan(begin, std::min(size, terms.size() - begin));
+      CHECK(sums.add(batch, kernels(isa_of(""))));
     }
     CHECK(sums.total().bytes == sum_of(Exactness::unit, terms).integer().bytes);
     CHECK(sums.squares().bytes == sum_of(Exactness::unit_squares, terms).integer().bytes);

@@ -30,7 +30,7 @@ std::atomic<int> threads_refused = 0;
 
 }  // namespace
 
-// Stands before the system's in the whole test program, and fails when a test tells it to.
+// Replaces that of the system in the whole test program, and fails when a test requests it.
 // NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the system's are reserved
 extern "C" __attribute__((visibility("default"))) int pthread_create(
     pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
@@ -50,10 +50,10 @@ namespace {
 
 using namespace tests;
 
-// Users whose lists stand before and after the places that 32 bits can count, signed and not. A
-// place cut to 32 bits is outside the array, or where another user's list is.
+// Users whose lists are before and after the offsets that 32 bits can hold, signed and not. An
+// offset cut to 32 bits is outside the array, or in the list of another user.
 template <class T>
-void check_places_beyond_32_bits() {
+void check_offsets_beyond_32_bits() {
   constexpr Offset kFar = Offset{1} << 33U;
   const SparseItems<T> sparse(static_cast<std::size_t>(kFar) + 3);
   const std::vector<Offset> indptr = {0,    3,       (Offset{1} << 31U) + 3, (Offset{1} << 32U) + 6,
@@ -69,7 +69,7 @@ void check_places_beyond_32_bits() {
                           .indptr = indptr,
                           .lengths = lengths,
                           .present = {}};
-  const Owned truth = lists({{1}, {1}, {5}, {8}, {10}});
+  const OwnedLists truth = lists({{1}, {1}, {5}, {8}, {10}});
   const std::vector<PlannedValue> values = {value("reciprocal_rank"), value("num_recommended")};
   std::vector<double> per_user(10);
   for (const int threads : {1, 2}) {
@@ -88,11 +88,11 @@ void check_places_beyond_32_bits() {
   }
 }
 
-TEST_CASE("F2: places beyond 2^31 and 2^32 are found, in every type of id") {
-  check_places_beyond_32_bits<std::int32_t>();
-  check_places_beyond_32_bits<std::int64_t>();
-  check_places_beyond_32_bits<std::uint32_t>();
-  check_places_beyond_32_bits<std::uint64_t>();
+TEST_CASE("F2: offsets beyond 2^31 and 2^32 are read, in every type of id") {
+  check_offsets_beyond_32_bits<std::int32_t>();
+  check_offsets_beyond_32_bits<std::int64_t>();
+  check_offsets_beyond_32_bits<std::uint32_t>();
+  check_offsets_beyond_32_bits<std::uint64_t>();
 }
 
 // So many users that there are several blocks for each of several threads.
@@ -130,18 +130,18 @@ TEST_CASE("F22: evaluations at the same time give the same bytes") {
   const Bytes expected = bytes_of(many_users().run());
   Input shared = many_users();
   shared.threads = 2;
-  std::vector<Bytes> found(6);
+  std::vector<Bytes> results(6);
   std::vector<std::thread> callers;
-  callers.reserve(found.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
+  callers.reserve(results.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
     callers.emplace_back([&, i] {
-      Input own = many_users();
-      own.threads = static_cast<int>(i);
-      found[i] = bytes_of(i < 3 ? shared.run() : own.run());
+      Input input = many_users();
+      input.threads = static_cast<int>(i);
+      results[i] = bytes_of(i < 3 ? shared.run() : input.run());
     });
   }
   for (std::thread& caller : callers) caller.join();
-  for (const Bytes& bytes : found) CHECK(bytes == expected);
+  for (const Bytes& bytes : results) CHECK(bytes == expected);
 }
 
 TEST_CASE("F23: a block that throws, whichever it is, ends the call and nothing else") {
@@ -209,9 +209,9 @@ TEST_CASE("F30: threads that cannot be started are done without, to the same byt
     CAPTURE(allowed);
     threads_refused = 0;
     threads_left = allowed;
-    const Bytes found = bytes_of(input.run());
+    const Bytes result = bytes_of(input.run());
     threads_left = kNoLimit;
-    CHECK(found == expected);
+    CHECK(result == expected);
     CHECK((threads_refused > 0) == (allowed < 3));
   }
 }

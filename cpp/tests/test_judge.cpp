@@ -23,57 +23,57 @@ using Counts = std::vector<Count>;
 constexpr std::uint64_t kAnyId = ~std::uint64_t{0} >> 1U;  // the bits of ids of any size
 
 template <class ListId = std::int64_t>
-const Matches& match(ListMatcher& ranking, const Ids& truth, const std::vector<ListId>& list,
+const Matches& match(ListMatcher& matcher, const Ids& truth, const std::vector<ListId>& list,
                      const Ids& exclude = {}) {
-  return ranking.match(std::span<const std::int64_t>(truth), std::span<const ListId>(list),
+  return matcher.match(std::span<const std::int64_t>(truth), std::span<const ListId>(list),
                        std::span<const std::int64_t>(exclude), no_checkpoint);
 }
 
-void check_found(const Matches& matches, const std::vector<Match>& expected) {
-  REQUIRE(matches.found.size() == expected.size());
+void check_matches(const Matches& matches, const std::vector<Match>& expected) {
+  REQUIRE(matches.hits.size() == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CAPTURE(i);
-    CHECK(matches.found[i].rank == expected[i].rank);
-    CHECK(matches.found[i].entry == expected[i].entry);
-    CHECK(matches.found[i].repeat == expected[i].repeat);
+    CHECK(matches.hits[i].rank == expected[i].rank);
+    CHECK(matches.hits[i].entry == expected[i].entry);
+    CHECK(matches.hits[i].is_repeat == expected[i].is_repeat);
   }
 }
 
-void check_equal(const Matches& found, const Matches& expected) {
-  check_found(found, expected.found);
-  CHECK(found.first_entry == expected.first_entry);
-  CHECK(found.excluded == expected.excluded);
-  CHECK(found.truth_size == expected.truth_size);
-  CHECK(found.truth_duplicates == expected.truth_duplicates);
-  CHECK(found.list_length == expected.list_length);
-  CHECK(found.list_duplicates == expected.list_duplicates);
-  CHECK(found.excluded_recommended == expected.excluded_recommended);
-  CHECK(found.first_truth_duplicate == expected.first_truth_duplicate);
-  CHECK(found.first_list_duplicate == expected.first_list_duplicate);
+void check_equal(const Matches& actual, const Matches& expected) {
+  check_matches(actual, expected.hits);
+  CHECK(actual.first_entry == expected.first_entry);
+  CHECK(actual.excluded_entries == expected.excluded_entries);
+  CHECK(actual.truth_size == expected.truth_size);
+  CHECK(actual.truth_duplicates == expected.truth_duplicates);
+  CHECK(actual.list_length == expected.list_length);
+  CHECK(actual.list_duplicates == expected.list_duplicates);
+  CHECK(actual.excluded_recommended == expected.excluded_recommended);
+  CHECK(actual.first_truth_duplicate == expected.first_truth_duplicate);
+  CHECK(actual.first_list_duplicate == expected.first_list_duplicate);
 }
 
 bool contains(std::span<const std::int64_t> ids, std::int64_t id) {
   return std::ranges::find(ids, id) != ids.end();
 }
 
-Count first_place(const Ids& ids, std::int64_t id) {
+Count first_position(const Ids& ids, std::int64_t id) {
   return std::ranges::find(ids, id) - ids.begin();
 }
 
 // The same by searching the lists, with no table.
-Matches searched(const Ids& truth, const Ids& list, const Ids& exclude) {
+Matches matches_by_search(const Ids& truth, const Ids& list, const Ids& exclude) {
   Matches matches;
   for (std::size_t i = 0; i < truth.size(); ++i) {
     const auto entry = static_cast<Count>(i);
-    const Count first = first_place(truth, truth[i]);
+    const Count first = first_position(truth, truth[i]);
     matches.first_entry.push_back(first);
     if (first != entry && matches.truth_duplicates++ == 0) matches.first_truth_duplicate = entry;
-    if (contains(exclude, truth[i])) matches.excluded.push_back(entry);
+    if (contains(exclude, truth[i])) matches.excluded_entries.push_back(entry);
   }
   matches.truth_size = static_cast<Count>(truth.size());
   if (matches.truth_duplicates == 0) matches.first_entry.clear();
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const bool repeat = first_place(list, list[i]) != static_cast<Count>(i);
+    const bool repeat = first_position(list, list[i]) != static_cast<Count>(i);
     if (repeat && matches.list_duplicates++ == 0) {
       matches.first_list_duplicate = static_cast<Offset>(i);
     }
@@ -83,16 +83,16 @@ Matches searched(const Ids& truth, const Ids& list, const Ids& exclude) {
     }
     ++matches.list_length;
     if (contains(truth, list[i])) {
-      matches.found.push_back({matches.list_length, first_place(truth, list[i]), repeat});
+      matches.hits.push_back({matches.list_length, first_position(truth, list[i]), repeat});
     }
   }
   return matches;
 }
 
 TEST_CASE("a list is matched against the truth") {
-  ListMatcher ranking(kAnyId, true);
-  const Matches& matches = match(ranking, {4, 1, 9}, Ids{1, 2, 3, 4, 5});
-  check_found(matches, {{1, 1, false}, {4, 0, false}});
+  ListMatcher matcher(kAnyId, true);
+  const Matches& matches = match(matcher, {4, 1, 9}, Ids{1, 2, 3, 4, 5});
+  check_matches(matches, {{1, 1, false}, {4, 0, false}});
   CHECK(matches.first_entry.empty());
   CHECK(matches.truth_size == 3);
   CHECK(matches.list_length == 5);
@@ -103,18 +103,18 @@ TEST_CASE("a list is matched against the truth") {
 }
 
 TEST_CASE("excluded items leave the list and later ones move up") {
-  ListMatcher ranking(kAnyId, true);
-  const Matches& matches = match(ranking, {4, 2, 7}, Ids{1, 2, 3, 4, 5}, {1, 2, 8, 7});
-  check_found(matches, {{2, 0, false}});
+  ListMatcher matcher(kAnyId, true);
+  const Matches& matches = match(matcher, {4, 2, 7}, Ids{1, 2, 3, 4, 5}, {1, 2, 8, 7});
+  check_matches(matches, {{2, 0, false}});
   CHECK(matches.list_length == 3);
   CHECK(matches.excluded_recommended == 2);
-  CHECK(matches.excluded == Counts{1, 2});
+  CHECK(matches.excluded_entries == Counts{1, 2});
 }
 
-TEST_CASE("repeats in a list keep their places and are marked") {
-  ListMatcher ranking(kAnyId, true);
-  const Matches& matches = match(ranking, {3}, Ids{5, 3, 5, 3, 3, 6, 6}, {6});
-  check_found(matches, {{2, 0, false}, {4, 0, true}, {5, 0, true}});
+TEST_CASE("repeats in a list keep their ranks and are marked") {
+  ListMatcher matcher(kAnyId, true);
+  const Matches& matches = match(matcher, {3}, Ids{5, 3, 5, 3, 3, 6, 6}, {6});
+  check_matches(matches, {{2, 0, false}, {4, 0, true}, {5, 0, true}});
   CHECK(matches.list_duplicates == 4);  // an excluded item's repeat among them
   CHECK(matches.first_list_duplicate == 2);
   CHECK(matches.list_length == 5);
@@ -122,83 +122,83 @@ TEST_CASE("repeats in a list keep their places and are marked") {
 }
 
 TEST_CASE("repeats in the truth point to the first entry of the item") {
-  ListMatcher ranking(kAnyId, true);
-  const Matches& matches = match(ranking, {3, 8, 3, 8, 3}, Ids{8, 3}, {8});
-  check_found(matches, {{1, 0, false}});
+  ListMatcher matcher(kAnyId, true);
+  const Matches& matches = match(matcher, {3, 8, 3, 8, 3}, Ids{8, 3}, {8});
+  check_matches(matches, {{1, 0, false}});
   CHECK(matches.first_entry == Counts{0, 1, 0, 1, 0});
   CHECK(matches.truth_duplicates == 3);
   CHECK(matches.first_truth_duplicate == 2);
-  CHECK(matches.excluded == Counts{1, 3});
+  CHECK(matches.excluded_entries == Counts{1, 3});
 }
 
 TEST_CASE("empty lists match nothing") {
-  ListMatcher ranking(kAnyId, true);
-  check_equal(match(ranking, {}, Ids{}), Matches{});
-  check_equal(match(ranking, {}, Ids{1, 2}, {2}), searched({}, {1, 2}, {2}));
-  check_equal(match(ranking, {1, 2}, Ids{}, {2}), searched({1, 2}, {}, {2}));
+  ListMatcher matcher(kAnyId, true);
+  check_equal(match(matcher, {}, Ids{}), Matches{});
+  check_equal(match(matcher, {}, Ids{1, 2}, {2}), matches_by_search({}, {1, 2}, {2}));
+  check_equal(match(matcher, {1, 2}, Ids{}, {2}), matches_by_search({1, 2}, {}, {2}));
 }
 
 TEST_CASE("ids are compared in full, up to 2^63 - 1 and in every type") {
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kPower32 = std::int64_t{1} << 32U;
-  ListMatcher ranking(kAnyId, true);
+  ListMatcher matcher(kAnyId, true);
   const Ids truth = {kLast, 0, kPower32, kLast - 1};
 
   SUBCASE("int64") {
     const Ids list = {kLast - 1, 1, kLast, kPower32};
-    check_found(match(ranking, truth, list), {{1, 3, false}, {3, 0, false}, {4, 2, false}});
+    check_matches(match(matcher, truth, list), {{1, 3, false}, {3, 0, false}, {4, 2, false}});
   }
   SUBCASE("uint64") {
     const std::vector<std::uint64_t> list = {std::uint64_t{1} << 63U, kLast, 0};
-    check_found(match(ranking, truth, list), {{2, 0, false}, {3, 1, false}});
+    check_matches(match(matcher, truth, list), {{2, 0, false}, {3, 1, false}});
   }
   SUBCASE("uint32") {
     const std::vector<std::uint32_t> list = {std::numeric_limits<std::uint32_t>::max(), 0};
-    check_found(match(ranking, truth, list), {{2, 1, false}});
+    check_matches(match(matcher, truth, list), {{2, 1, false}});
   }
   SUBCASE("int32") {
     const std::vector<std::int32_t> list = {std::numeric_limits<std::int32_t>::max(), 0};
-    check_found(match(ranking, truth, list), {{2, 1, false}});
+    check_matches(match(matcher, truth, list), {{2, 1, false}});
   }
 }
 
 void forget_entries(Matches& matches) {
-  for (Match& match : matches.found) match.entry = 0;
+  for (Match& match : matches.hits) match.entry = 0;
 }
 
 // Users of changing size, each matched as if it were the first.
 void check_many_users(std::uint64_t id_bits, bool entries, std::uint64_t factor) {
   std::mt19937_64 random(1);
-  ListMatcher ranking(id_bits, entries);
-  const auto draw = [&](std::size_t most, std::uint64_t catalogue) {
+  ListMatcher matcher(id_bits, entries);
+  const auto draw = [&](std::size_t most, std::uint64_t item_count) {
     Ids ids(random() % (most + 1));
-    for (std::int64_t& id : ids) id = static_cast<std::int64_t>(random() % catalogue * factor);
+    for (std::int64_t& id : ids) id = static_cast<std::int64_t>(random() % item_count * factor);
     return ids;
   };
   for (int user = 0; user < 3000; ++user) {
     CAPTURE(user);
     // Most users are small; now and then one makes the table grow.
     const std::size_t most = user % 500 == 499 ? 400 : std::size_t{8};
-    const std::uint64_t catalogue = user % 3 == 0 ? 5 : 2 * most;
-    const Ids truth = draw(most, catalogue);
-    const Ids list = draw(most, catalogue);
-    const Ids exclude = user % 2 == 0 ? Ids{} : draw(most / 2, catalogue);
-    Matches found = match(ranking, truth, list, exclude);
-    Matches expected = searched(truth, list, exclude);
+    const std::uint64_t item_count = user % 3 == 0 ? 5 : 2 * most;
+    const Ids truth = draw(most, item_count);
+    const Ids list = draw(most, item_count);
+    const Ids exclude = user % 2 == 0 ? Ids{} : draw(most / 2, item_count);
+    Matches actual = match(matcher, truth, list, exclude);
+    Matches expected = matches_by_search(truth, list, exclude);
     if (!entries) {
-      forget_entries(found);
+      forget_entries(actual);
       forget_entries(expected);
     }
-    check_equal(found, expected);
+    check_equal(actual, expected);
   }
 }
 
-TEST_CASE("small ids have places of their own") {
+TEST_CASE("small ids have slots of their own") {
   check_many_users(1023, true, 1);
   check_many_users(1023, false, 1);
 }
 
-TEST_CASE("large ids share places") {
+TEST_CASE("large ids share slots") {
   check_many_users(kAnyId, true, 1);
   check_many_users(kAnyId, true, 0x1234567891234U);
   check_many_users(kAnyId, false, 0x1234567891234U);
@@ -211,165 +211,165 @@ TEST_CASE("lists far longer than a chunk, with repeats, excluded items and hits 
     for (std::int64_t i = 0; i < 200000; ++i) list.push_back(i);
     list[65536] = 7;  // the first of the second chunk
     list[199999] = 65535;
-    ListMatcher ranking(id_bits, true);
-    const Matches& matches = match(ranking, {150000, 7, 3}, list, {0, 100000, 3});
-    check_found(matches, {{6, 1, false}, {65535, 1, true}, {149998, 0, false}});
+    ListMatcher matcher(id_bits, true);
+    const Matches& matches = match(matcher, {150000, 7, 3}, list, {0, 100000, 3});
+    check_matches(matches, {{6, 1, false}, {65535, 1, true}, {149998, 0, false}});
     CHECK(matches.list_duplicates == 2);
     CHECK(matches.first_list_duplicate == 65536);
     CHECK(matches.excluded_recommended == 3);
-    CHECK(matches.excluded == Counts{2});
+    CHECK(matches.excluded_entries == Counts{2});
     CHECK(matches.list_length == 199997);
   }
 }
 
-TEST_CASE("a list of nothing but repeats is settled in time that grows with its length alone") {
-  ListMatcher ranking(kAnyId, true);
-  const Ids list(1 << 20U, 5);  // by looks at all that stands higher: 2^39 comparisons
-  const Matches& matches = match(ranking, {5}, list);
+TEST_CASE("a list of nothing but repeats takes time in proportion to its length") {
+  ListMatcher matcher(kAnyId, true);
+  const Ids list(1 << 20U, 5);  // by comparing each with all above: 2^39 comparisons
+  const Matches& matches = match(matcher, {5}, list);
   CHECK(matches.list_duplicates == (1 << 20U) - 1);
-  CHECK(matches.found.size() == list.size());
+  CHECK(matches.hits.size() == list.size());
 }
 
 TEST_CASE("a checkpoint is passed within a long list, and the next user is matched afresh") {
-  ListMatcher ranking(kAnyId, true);
+  ListMatcher matcher(kAnyId, true);
   const Ids list(200000, 5);
   const auto interrupted = [&] {
-    ranking.match(std::span<const std::int64_t>(), std::span<const std::int64_t>(list), {},
+    matcher.match(std::span<const std::int64_t>(), std::span<const std::int64_t>(list), {},
                   [] { throw std::runtime_error("stop"); });
   };
   CHECK_THROWS_AS(interrupted(), std::runtime_error);
-  check_equal(match(ranking, {5}, Ids{4, 5}), searched({5}, {4, 5}, {}));
+  check_equal(match(matcher, {5}, Ids{4, 5}), matches_by_search({5}, {4, 5}, {}));
 }
 
-TEST_CASE("nothing of a user is seen in the next") {
-  ListMatcher ranking(kAnyId, true);
+TEST_CASE("nothing of a user remains for the next") {
+  ListMatcher matcher(kAnyId, true);
   for (int user = 0; user < 1000; ++user) {
-    match(ranking, {1, 2, 3}, Ids{1, 2, 3}, {4});
-    const Matches& matches = match(ranking, {4}, Ids{1, 2, 3, 4});
-    check_found(matches, {{4, 0, false}});
+    match(matcher, {1, 2, 3}, Ids{1, 2, 3}, {4});
+    const Matches& matches = match(matcher, {4}, Ids{1, 2, 3, 4});
+    check_matches(matches, {{4, 0, false}});
     CHECK(matches.list_duplicates == 0);
     CHECK(matches.excluded_recommended == 0);
   }
 }
 
-TEST_CASE("F19: ids that share their low or their high bits are told apart") {
-  ListMatcher ranking(kAnyId, true);
+TEST_CASE("F19: ids that share their low or their high bits are distinguished") {
+  ListMatcher matcher(kAnyId, true);
   for (const unsigned shift : {0U, 20U, 40U}) {
     CAPTURE(shift);
     Ids list(20000);
     for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<std::int64_t>(i << shift);
-    const Matches& matches = match(ranking, list, list);
-    CHECK(matches.found.size() == list.size());
+    const Matches& matches = match(matcher, list, list);
+    CHECK(matches.hits.size() == list.size());
     CHECK(matches.list_duplicates == 0);
   }
 }
 
 // --- from matches to a HitRow ---
 
-struct Judged {
-  std::vector<Hit> hits;
-  std::vector<double> ideal;
+struct JudgedUser {
+  std::vector<JudgedItem> judged_items;
+  std::vector<double> ideal_gains;
   HitRow row;
 };
 
 // Owns what the HitRow points to, so that it outlives the judge.
-Judged judge(const Rules& rules, const Ids& truth, const Ids& list,
-             const std::vector<double>& grades = {}, const Ids& exclude = {}) {
-  ListMatcher ranking(kAnyId, true);
+JudgedUser judge(const Rules& rules, const Ids& truth, const Ids& list,
+                 const std::vector<double>& grades = {}, const Ids& exclude = {}) {
+  ListMatcher matcher(kAnyId, true);
   Judge judge;
   HitRows rows;
-  const HitRow& row = judge.judge(JudgingRules(rules, true), match(ranking, truth, list, exclude),
+  const HitRow& row = judge.judge(JudgingRules(rules, true), match(matcher, truth, list, exclude),
                                   grades, rows, no_checkpoint);
-  return {.hits = {row.judged.begin(), row.judged.end()},
-          .ideal = {row.ideal.begin(), row.ideal.end()},
+  return {.judged_items = {row.judged_items.begin(), row.judged_items.end()},
+          .ideal_gains = {row.ideal_gains.begin(), row.ideal_gains.end()},
           .row = row};
 }
 
-struct Expected {
+struct ExpectedHit {
   Count rank;
   double gain;
   bool relevant;
 };
 
-void check_hits(const Judged& judged, const std::vector<Expected>& expected) {
-  REQUIRE(judged.hits.size() == expected.size());
+void check_hits(const JudgedUser& user, const std::vector<ExpectedHit>& expected) {
+  REQUIRE(user.judged_items.size() == expected.size());
   Count hits = 0;
   Count first_hit = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (expected[i].relevant && first_hit == 0) first_hit = expected[i].rank;
     CAPTURE(i);
-    CHECK(judged.hits[i].rank == expected[i].rank);
-    CHECK(judged.hits[i].gain == expected[i].gain);
-    CHECK(judged.hits[i].relevant == expected[i].relevant);
+    CHECK(user.judged_items[i].rank == expected[i].rank);
+    CHECK(user.judged_items[i].gain == expected[i].gain);
+    CHECK(user.judged_items[i].relevant == expected[i].relevant);
     hits += expected[i].relevant ? 1 : 0;
-    CHECK(judged.hits[i].hits == hits);
+    CHECK(user.judged_items[i].hits == hits);
   }
-  CHECK(judged.row.first_hit == first_hit);
+  CHECK(user.row.first_hit == first_hit);
 }
 
 TEST_CASE("without grades every truth entry is relevant with gain 1") {
-  const Judged judged = judge({}, {1, 4}, {1, 2, 3, 4, 5});
-  check_hits(judged, {{1, 1, true}, {4, 1, true}});
-  CHECK(judged.row.relevant == 2);
-  CHECK(judged.row.nonrelevant == 0);
-  CHECK(judged.row.recommended == 5);
-  CHECK(judged.row.unit_gains);
-  CHECK(judged.ideal.empty());
+  const JudgedUser user = judge({}, {1, 4}, {1, 2, 3, 4, 5});
+  check_hits(user, {{1, 1, true}, {4, 1, true}});
+  CHECK(user.row.relevant == 2);
+  CHECK(user.row.nonrelevant == 0);
+  CHECK(user.row.recommended == 5);
+  CHECK(user.row.unit_gains);
+  CHECK(user.ideal_gains.empty());
 }
 
 TEST_CASE("grade 0 is judged and not relevant") {
-  const Judged judged = judge({}, {7, 8, 9}, {9, 7, 8}, {0, 2, 0});
-  check_hits(judged, {{1, 0, false}, {2, 0, false}, {3, 2, true}});
-  CHECK(judged.row.relevant == 1);
-  CHECK(judged.row.nonrelevant == 2);
-  CHECK_FALSE(judged.row.unit_gains);
-  CHECK(judged.ideal == std::vector<double>{2});
+  const JudgedUser user = judge({}, {7, 8, 9}, {9, 7, 8}, {0, 2, 0});
+  check_hits(user, {{1, 0, false}, {2, 0, false}, {3, 2, true}});
+  CHECK(user.row.relevant == 1);
+  CHECK(user.row.nonrelevant == 2);
+  CHECK_FALSE(user.row.unit_gains);
+  CHECK(user.ideal_gains == std::vector<double>{2});
 }
 
 TEST_CASE("min_grade decides what is relevant, to the last bit") {
   Rules rules;
   rules.min_grade = 3.5;
   const double below = 0x1.bffffffffffffp+1;
-  const Judged judged = judge(rules, {1, 2, 3}, {1, 2, 3}, {3.5, below, 4});
-  check_hits(judged, {{1, 3.5, true}, {2, 0, false}, {3, 4, true}});
-  CHECK(judged.row.relevant == 2);
-  CHECK(judged.row.nonrelevant == 1);
+  const JudgedUser user = judge(rules, {1, 2, 3}, {1, 2, 3}, {3.5, below, 4});
+  check_hits(user, {{1, 3.5, true}, {2, 0, false}, {3, 4, true}});
+  CHECK(user.row.relevant == 2);
+  CHECK(user.row.nonrelevant == 1);
 }
 
 TEST_CASE("gains follow the rules") {
   const std::vector<double> grades = {1, 3, 2, 0};
   Rules rules;
   SUBCASE("linear") {
-    const Judged judged = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
-    check_hits(judged, {{1, 1, true}, {2, 3, true}, {3, 2, true}, {4, 0, false}});
-    CHECK(judged.ideal == std::vector<double>{3, 2, 1});
+    const JudgedUser user = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
+    check_hits(user, {{1, 1, true}, {2, 3, true}, {3, 2, true}, {4, 0, false}});
+    CHECK(user.ideal_gains == std::vector<double>{3, 2, 1});
   }
   SUBCASE("binary") {
     rules.gain = Gain::binary;
-    const Judged judged = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
-    check_hits(judged, {{1, 1, true}, {2, 1, true}, {3, 1, true}, {4, 0, false}});
-    CHECK(judged.row.unit_gains);
-    CHECK(judged.ideal.empty());
+    const JudgedUser user = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
+    check_hits(user, {{1, 1, true}, {2, 1, true}, {3, 1, true}, {4, 0, false}});
+    CHECK(user.row.unit_gains);
+    CHECK(user.ideal_gains.empty());
   }
   SUBCASE("exp2") {
     rules.gain = Gain::exp2;
-    const Judged judged = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
-    check_hits(judged, {{1, 1, true}, {2, 7, true}, {3, 3, true}, {4, 0, false}});
-    CHECK(judged.ideal == std::vector<double>{7, 3, 1});
+    const JudgedUser user = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
+    check_hits(user, {{1, 1, true}, {2, 7, true}, {3, 3, true}, {4, 0, false}});
+    CHECK(user.ideal_gains == std::vector<double>{7, 3, 1});
   }
   SUBCASE("exp2_shifted") {
     rules.gain = Gain::exp2_shifted;
     rules.min_grade = 2;
-    const Judged judged = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
-    check_hits(judged, {{1, 0, false}, {2, 3, true}, {3, 1, true}, {4, 0, false}});
-    CHECK(judged.ideal == std::vector<double>{3, 1});
+    const JudgedUser user = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
+    check_hits(user, {{1, 0, false}, {2, 3, true}, {3, 1, true}, {4, 0, false}});
+    CHECK(user.ideal_gains == std::vector<double>{3, 1});
   }
   SUBCASE("table") {
     rules.gain = Gain::table;
     rules.gain_table = {0, 5, 0.25, 10};
-    const Judged judged = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
-    check_hits(judged, {{1, 5, true}, {2, 10, true}, {3, 0.25, true}, {4, 0, false}});
-    CHECK(judged.ideal == std::vector<double>{10, 5, 0.25});
+    const JudgedUser user = judge(rules, {1, 2, 3, 4}, {1, 2, 3, 4}, grades);
+    check_hits(user, {{1, 5, true}, {2, 10, true}, {3, 0.25, true}, {4, 0, false}});
+    CHECK(user.ideal_gains == std::vector<double>{10, 5, 0.25});
   }
 }
 
@@ -406,9 +406,9 @@ TEST_CASE("repeats in the list are no hits under first, and hits under count") {
   const Ids list = {3, 3, 5, 4, 3};
   SUBCASE("first") {
     rules.duplicate_items = Duplicates::first;
-    const Judged judged = judge(rules, truth, list);
-    check_hits(judged, {{1, 1, true}, {4, 1, true}});
-    CHECK(judged.row.recommended == 5);  // a repeat takes up its place
+    const JudgedUser user = judge(rules, truth, list);
+    check_hits(user, {{1, 1, true}, {4, 1, true}});
+    CHECK(user.row.recommended == 5);  // a repeat takes up a rank
   }
   SUBCASE("count") {
     rules.duplicate_items = Duplicates::count;
@@ -423,130 +423,130 @@ TEST_CASE("repeats in the truth") {
   const Ids list = {6, 3};
   SUBCASE("first: the first grade") {
     rules.duplicate_truth = Duplicates::first;
-    const Judged judged = judge(rules, truth, list, grades);
-    check_hits(judged, {{1, 2, true}, {2, 1, true}});
-    CHECK(judged.row.relevant == 2);
-    CHECK(judged.ideal == std::vector<double>{2, 1});
+    const JudgedUser user = judge(rules, truth, list, grades);
+    check_hits(user, {{1, 2, true}, {2, 1, true}});
+    CHECK(user.row.relevant == 2);
+    CHECK(user.ideal_gains == std::vector<double>{2, 1});
   }
   SUBCASE("max: the highest grade") {
     rules.duplicate_truth = Duplicates::max;
-    const Judged judged = judge(rules, truth, list, grades);
-    check_hits(judged, {{1, 2, true}, {2, 5, true}});
-    CHECK(judged.row.relevant == 2);
-    CHECK(judged.ideal == std::vector<double>{5, 2});
+    const JudgedUser user = judge(rules, truth, list, grades);
+    check_hits(user, {{1, 2, true}, {2, 5, true}});
+    CHECK(user.row.relevant == 2);
+    CHECK(user.ideal_gains == std::vector<double>{5, 2});
   }
   SUBCASE("count: several relevant items of the first grade") {
     rules.duplicate_truth = Duplicates::count;
-    const Judged judged = judge(rules, truth, list, grades);
-    check_hits(judged, {{1, 2, true}, {2, 1, true}});
-    CHECK(judged.row.relevant == 4);
-    CHECK(judged.ideal == std::vector<double>{2, 1, 1, 1});
+    const JudgedUser user = judge(rules, truth, list, grades);
+    check_hits(user, {{1, 2, true}, {2, 1, true}});
+    CHECK(user.row.relevant == 4);
+    CHECK(user.ideal_gains == std::vector<double>{2, 1, 1, 1});
   }
 }
 
 TEST_CASE("max may make an item relevant that its first grade did not") {
   Rules rules;
   rules.duplicate_truth = Duplicates::max;
-  const Judged judged = judge(rules, {3, 3}, {3}, {0, 2});
-  check_hits(judged, {{1, 2, true}});
-  CHECK(judged.row.relevant == 1);
-  CHECK(judged.row.nonrelevant == 0);
+  const JudgedUser user = judge(rules, {3, 3}, {3}, {0, 2});
+  check_hits(user, {{1, 2, true}});
+  CHECK(user.row.relevant == 1);
+  CHECK(user.row.nonrelevant == 0);
 }
 
 TEST_CASE("an excluded relevant item stays in the truth") {
-  const Judged judged = judge({}, {1, 2}, {1, 2, 3}, {}, {1});
-  check_hits(judged, {{1, 1, true}});
-  CHECK(judged.row.relevant == 2);
-  CHECK(judged.row.recommended == 2);
+  const JudgedUser user = judge({}, {1, 2}, {1, 2, 3}, {}, {1});
+  check_hits(user, {{1, 1, true}});
+  CHECK(user.row.relevant == 2);
+  CHECK(user.row.recommended == 2);
 }
 
 TEST_CASE("one judge serves users and judging rules in turn") {
-  ListMatcher ranking(kAnyId, true);
+  ListMatcher matcher(kAnyId, true);
   Judge judge;
   Rules graded;
   graded.min_grade = 2;
   const std::vector<double> grades = {1, 2, 3};
   for (int i = 0; i < 3; ++i) {
-    const Matches& matches = match(ranking, {1, 2, 3}, Ids{3, 2, 1});
+    const Matches& matches = match(matcher, {1, 2, 3}, Ids{3, 2, 1});
     HitRows rows;
     HitRow row = judge.judge(JudgingRules(Rules{}, true), matches, grades, rows, no_checkpoint);
     CHECK(row.relevant == 3);
-    CHECK(row.ideal.size() == 3);
+    CHECK(row.ideal_gains.size() == 3);
     row = judge.judge(JudgingRules(graded, true), matches, grades, rows, no_checkpoint);
     CHECK(row.relevant == 2);
-    CHECK(row.ideal.size() == 2);
-    row = judge.judge(JudgingRules(graded, true), match(ranking, {}, Ids{5}), {}, rows,
+    CHECK(row.ideal_gains.size() == 2);
+    row = judge.judge(JudgingRules(graded, true), match(matcher, {}, Ids{5}), {}, rows,
                       no_checkpoint);
     CHECK(row.relevant == 0);
     CHECK(row.unit_gains);
-    CHECK(row.judged.empty());
-    CHECK(row.ideal.empty());
+    CHECK(row.judged_items.empty());
+    CHECK(row.ideal_gains.empty());
     CHECK(row.recommended == 1);
-    // All rows look at their own hits, however the memory has moved.
-    const std::span<const HitRow> all = rows.all();
+    // All rows refer to their own items, even if the memory was reallocated.
+    const std::span<const HitRow> all = rows.rows();
     REQUIRE(all.size() == 3);
-    CHECK(all[0].judged.size() == 3);
-    CHECK(all[0].ideal[0] == 3);
-    CHECK(all[1].judged[2].hits == 2);
-    CHECK(all[1].ideal[1] == 2);
-    CHECK(all[2].judged.empty());
+    CHECK(all[0].judged_items.size() == 3);
+    CHECK(all[0].ideal_gains[0] == 3);
+    CHECK(all[1].judged_items[2].hits == 2);
+    CHECK(all[1].ideal_gains[1] == 2);
+    CHECK(all[2].judged_items.empty());
   }
 }
 
-TEST_CASE("a cutoff_set counts down to each cutoff") {
-  std::vector<Hit> hits;
+TEST_CASE("a set of cutoffs counts down to each cutoff") {
+  std::vector<JudgedItem> judged_items;
   for (const Count rank : {1, 3, 5, 1024, 1025, 5000, 5001}) {
     const bool relevant = rank != 3;
-    hits.push_back({rank, static_cast<Count>(hits.size()), 1, relevant});
+    judged_items.push_back({rank, static_cast<Count>(judged_items.size()), 1, relevant});
   }
   HitRow row;
-  row.judged = hits;
+  row.judged_items = judged_items;
   const CutoffSet cutoff_set({1, 4, 1024, 5000, kNoCutoff});
-  std::vector<Reached> reached(5, Reached{.judged = 9, .hits = 9});
-  cutoff_set.fill(row, reached, no_checkpoint);
+  std::vector<HitCounts> counts(5, HitCounts{.judged = 9, .hits = 9});
+  cutoff_set.count_hits(row, counts, no_checkpoint);
   const std::vector<Count> judged = {1, 2, 4, 6, 7};
-  for (std::size_t i = 0; i < reached.size(); ++i) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
     CAPTURE(i);
-    CHECK(reached[i].judged == judged[i]);
-    CHECK(reached[i].hits == judged[i] - (i == 0 ? 0 : 1));
+    CHECK(counts[i].judged == judged[i]);
+    CHECK(counts[i].hits == judged[i] - (i == 0 ? 0 : 1));
   }
 }
 
-TEST_CASE("what is known at a cutoff") {
+TEST_CASE("the counts at a cutoff") {
   HitRow row;
   row.recommended = 7;
   row.relevant = 9;
   row.nonrelevant = 2;
   for (const Count cutoff : {Count{4}, Count{7}, kNoCutoff}) {
-    const Depth depth = depth_of(row, cutoff, {.judged = 3, .hits = 1});
-    CHECK(depth.cutoff == cutoff);
-    CHECK(depth.list == std::min(cutoff, Count{7}));
-    CHECK(depth.relevant == 9);
-    CHECK(depth.all_nonrelevant == 2);
-    CHECK(depth.judged == 3);
-    CHECK(depth.hits == 1);
+    const CutoffCounts counts = cutoff_counts(row, cutoff, {.judged = 3, .hits = 1});
+    CHECK(counts.cutoff == cutoff);
+    CHECK(counts.list_length == std::min(cutoff, Count{7}));
+    CHECK(counts.relevant == 9);
+    CHECK(counts.nonrelevant == 2);
+    CHECK(counts.judged == 3);
+    CHECK(counts.hits == 1);
   }
 }
 
 TEST_CASE("judging rules are equal where they judge alike") {
-  Rules one;
+  Rules rules;
   Rules other;
   other.average = Average::micro;
   other.precision_over = Over::list;
   other.discount = Discount::log2_floored;
   other.gain_table = {1, 2, 3};  // of no effect beside another gain
-  CHECK(JudgingRules(one, true) == JudgingRules(other, true));
+  CHECK(JudgingRules(rules, true) == JudgingRules(other, true));
   other.gain = Gain::table;
-  CHECK_FALSE(JudgingRules(one, true) == JudgingRules(other, true));
-  one.duplicate_truth = Duplicates::max;
-  CHECK_FALSE(JudgingRules(one, true) == JudgingRules(Rules{}, true));
-  one = {};
-  one.min_grade = 1;
-  CHECK_FALSE(JudgingRules(one, true) == JudgingRules(Rules{}, true));
-  one = {};
-  one.duplicate_items = Duplicates::first;
-  CHECK_FALSE(JudgingRules(one, true) == JudgingRules(Rules{}, true));
-  CHECK_FALSE(JudgingRules(one, true).judges_as(JudgingRules(Rules{}, true)));
+  CHECK_FALSE(JudgingRules(rules, true) == JudgingRules(other, true));
+  rules.duplicate_truth = Duplicates::max;
+  CHECK_FALSE(JudgingRules(rules, true) == JudgingRules(Rules{}, true));
+  rules = {};
+  rules.min_grade = 1;
+  CHECK_FALSE(JudgingRules(rules, true) == JudgingRules(Rules{}, true));
+  rules = {};
+  rules.duplicate_items = Duplicates::first;
+  CHECK_FALSE(JudgingRules(rules, true) == JudgingRules(Rules{}, true));
+  CHECK_FALSE(JudgingRules(rules, true).equals_except_gains(JudgingRules(Rules{}, true)));
 }
 
 TEST_CASE("judging rules without gains are binary, and judge as those with gains do") {
@@ -557,7 +557,7 @@ TEST_CASE("judging rules without gains are binary, and judge as those with gains
   CHECK(judging.gain == Gain::binary);
   CHECK(judging.gain_table.empty());
   CHECK_FALSE(judging == JudgingRules(rules, true));
-  CHECK(judging.judges_as(JudgingRules(rules, true)));
+  CHECK(judging.equals_except_gains(JudgingRules(rules, true)));
 }
 
 }  // namespace

@@ -101,10 +101,10 @@ TEST_CASE("F31: every instruction set sums the digits of terms and of their squa
     }
     for (const Isa isa : available_isas()) {
       CAPTURE(name_of(isa));
-      UnitDigits found{};
-      CHECK(kernels(isa).sum_unit_terms(terms.data(), &found));
-      CHECK(std::ranges::equal(found.total, expected.total));
-      CHECK(std::ranges::equal(found.squares, expected.squares));
+      UnitDigits digits{};
+      CHECK(kernels(isa).sum_unit_terms(terms.data(), &digits));
+      CHECK(std::ranges::equal(digits.total, expected.total));
+      CHECK(std::ranges::equal(digits.squares, expected.squares));
     }
   }
 }
@@ -112,8 +112,8 @@ TEST_CASE("F31: every instruction set sums the digits of terms and of their squa
 TEST_CASE("F31: every instruction set sees a term outside [0, 1], wherever it stands") {
   const double beyond = std::nextafter(1.0, 2.0);
   for (const double outside : {-kTiny, -0.0, -1.0, beyond, 2.0, kInfinity, -kInfinity, kNan}) {
-    for (std::size_t place = 0; place < kTerms; ++place) {
-      const Terms terms = terms_of([&](std::size_t i) { return i == place ? outside : 0.5; });
+    for (std::size_t position = 0; position < kTerms; ++position) {
+      const Terms terms = terms_of([&](std::size_t i) { return i == position ? outside : 0.5; });
       for (const Isa isa : available_isas()) {
         CAPTURE(name_of(isa));
         UnitDigits digits{};
@@ -177,7 +177,7 @@ Score draw_score(std::mt19937_64& random) {
   return random() % 2 == 0 ? odd[random() % odd.size()] : static_cast<Score>(random() % 9);
 }
 
-// The scores begin at an odd place, and beyond their end stand some that beat all bounds.
+// The scores begin at an odd position, and beyond their end stand some that beat all bounds.
 template <class Score>
 std::vector<Score> draw_scores(std::size_t size, std::mt19937_64& random) {
   std::vector<Score> scores(1 + size + kChunkScores, std::numeric_limits<Score>::max());
@@ -212,7 +212,7 @@ void check_count_beating(std::size_t size, std::mt19937_64& random) {
 
 template <class Score>
 void check_count_above(std::size_t size, std::mt19937_64& random) {
-  const std::size_t padded = (size + kCompared - 1) / kCompared * kCompared;
+  const std::size_t padded = (size + kCompareBlock - 1) / kCompareBlock * kCompareBlock;
   const std::vector<Score> scores = draw_scores<Score>(padded, random);
   const std::span<const Score> all = std::span(scores).subspan(1, padded);
   std::vector<std::uint32_t> expected;
@@ -305,9 +305,9 @@ TEST_CASE("F31: every instruction set takes the maxima of groups, less what is e
       for (std::uint64_t& word : excluded) word = ~std::uint64_t{0};
       check(chunks, &excluded);
     }
-    for (std::size_t place = 0; place < words * 64; ++place) {  // but one
+    for (std::size_t position = 0; position < words * 64; ++position) {  // but one
       std::vector<std::uint64_t> excluded(words, ~std::uint64_t{0});
-      excluded[place / 64] ^= std::uint64_t{1} << (place % 64);
+      excluded[position / 64] ^= std::uint64_t{1} << (position % 64);
       check(chunks, &excluded);
     }
   }
@@ -344,32 +344,33 @@ void check_vectors(std::size_t width, std::mt19937_64& random) {
   std::vector<double> one(width + 1, kNan);
   std::generate(one.begin() + 1, one.end(), number);
   std::array<std::vector<Number>, kCount> others;
-  std::array<const Number*, kCount> places{};
+  std::array<const Number*, kCount> rows{};
   for (std::size_t i = 0; i < kCount; ++i) {
     others.at(i).assign(width + 1, std::numeric_limits<Number>::quiet_NaN());
     std::generate(others.at(i).begin() + 1, others.at(i).end(),
                   [&] { return static_cast<Number>(number()); });
-    places.at(i) = &others.at(i)[1];
+    rows.at(i) = &others.at(i)[1];
   }
-  const auto check = [&](const std::array<double, kCount>& found, auto expected) {
+  const auto check = [&](const std::array<double, kCount>& results, auto expected) {
     for (std::size_t i = 0; i < kCount; ++i) {
-      CHECK(std::bit_cast<std::uint64_t>(found.at(i)) ==
-            std::bit_cast<std::uint64_t>(expected(places.at(i))));
+      CHECK(std::bit_cast<std::uint64_t>(results.at(i)) ==
+            std::bit_cast<std::uint64_t>(expected(rows.at(i))));
     }
   };
   const auto product = [](double a, double b) { return a * b; };
   const auto difference = [](double a, double b) { return (a - b) * (a - b); };
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
-    const VectorKernels<Number>& own = vector_kernels<Number>(isa);
-    std::array<double, kCount> found{};
-    own.dots(&one[1], places.data(), kCount, width, found.data());
-    check(found, [&](const Number* other) { return sum_of_terms(&one[1], other, width, product); });
-    own.squared_distances(&one[1], places.data(), kCount, width, found.data());
-    check(found,
+    const VectorKernels<Number>& table = vector_kernels<Number>(isa);
+    std::array<double, kCount> results{};
+    table.dots(&one[1], rows.data(), kCount, width, results.data());
+    check(results,
+          [&](const Number* other) { return sum_of_terms(&one[1], other, width, product); });
+    table.squared_distances(&one[1], rows.data(), kCount, width, results.data());
+    check(results,
           [&](const Number* other) { return sum_of_terms(&one[1], other, width, difference); });
-    own.squares(places.data(), kCount, width, found.data());
-    check(found, [&](const Number* other) {
+    table.squares(rows.data(), kCount, width, results.data());
+    check(results, [&](const Number* other) {
       const std::vector<double> wide(other, other + width);
       return sum_of_terms(wide.data(), other, width, product);
     });

@@ -9,14 +9,14 @@
 namespace exactk {
 namespace {
 
-struct Known {
+struct Reference {
   double x;
   double log;
 };
 
 // From Python's decimal at 60 digits, rounded once to a double.
 // NOLINTBEGIN(modernize-use-std-numbers): some are near a constant, or are one
-constexpr Known kKnown[] = {
+constexpr Reference kReferences[] = {
     {0x1.4f8b588e368f1p-17, -0x1.7069e2aa2aa5bp+3},
     {0x1.0000000000000p-1, -0x1.62e42fefa39efp-1},
     {0x1.0000000000000p+0, 0x0.0p+0},
@@ -51,9 +51,9 @@ constexpr Known kKnown[] = {
 // NOLINTEND(modernize-use-std-numbers)
 
 TEST_CASE("logarithms are correctly rounded") {
-  for (const Known& known : kKnown) {
-    CAPTURE(known.x);
-    CHECK(natural_log(known.x) == known.log);
+  for (const Reference& reference : kReferences) {
+    CAPTURE(reference.x);
+    CHECK(natural_log(reference.x) == reference.log);
   }
 }
 

@@ -34,7 +34,7 @@ std::string message_of(const std::exception& error) { return error.what(); }
 
 // What parallel_for throws; empty if it throws nothing.
 template <class Body, class Poll>
-std::string thrown_by(Count blocks, int threads, const Body& body, const Poll& poll) {
+std::string message_thrown_by(Count blocks, int threads, const Body& body, const Poll& poll) {
   try {
     parallel_for(blocks, threads, body, poll);
   } catch (const std::runtime_error& error) {
@@ -101,17 +101,17 @@ TEST_CASE("F23: an exception of a block stops the others and is rethrown") {
       CAPTURE(threads);
       CAPTURE(bad);
       std::atomic<bool> thrown = false;
-      std::atomic<int> begun_after = 0;
+      std::atomic<int> runs_after = 0;
       const auto body = [&](int, Count block, const Checkpoint&) {
-        if (thrown) ++begun_after;
+        if (thrown) ++runs_after;
         if (block == bad) {
           thrown = true;
           throw std::runtime_error("block " + std::to_string(block));
         }
       };
-      CHECK(thrown_by(100, threads, body, kNoPoll) == "block " + std::to_string(bad));
+      CHECK(message_thrown_by(100, threads, body, kNoPoll) == "block " + std::to_string(bad));
       // Between the throw and the stop each of the others may begin a few; with one thread, none.
-      if (threads == 1) CHECK(begun_after == 0);
+      if (threads == 1) CHECK(runs_after == 0);
     }
   }
 }
@@ -125,31 +125,31 @@ TEST_CASE("F23: an exception of a worker that is not the caller is rethrown in t
     }
     CHECK(wait_until([&] { return other_ran.load(); }));
   };
-  CHECK(thrown_by(2, 2, body, kNoPoll) == "other");
+  CHECK(message_thrown_by(2, 2, body, kNoPoll) == "other");
 }
 
 TEST_CASE("F23: of many exceptions one is rethrown") {
   const auto body = [](int, Count, const Checkpoint&) { throw std::runtime_error("each"); };
-  CHECK(thrown_by(1000, 7, body, kNoPoll) == "each");
+  CHECK(message_thrown_by(1000, 7, body, kNoPoll) == "each");
 }
 
 TEST_CASE("F25: the caller polls between its own blocks, and an exception of poll stops all") {
   for (const int threads : {1, 2, 3}) {
     CAPTURE(threads);
     std::atomic<bool> polled = false;
-    std::atomic<int> begun = 0;
+    std::atomic<int> runs = 0;
     constexpr Count kBlocks = 5000;
     const auto body = [&](int, Count, const Checkpoint&) {
-      ++begun;
+      ++runs;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
     const auto poll = [&] {
       polled = true;
       throw std::runtime_error("cancelled");
     };
-    CHECK(thrown_by(kBlocks, threads, body, poll) == "cancelled");
+    CHECK(message_thrown_by(kBlocks, threads, body, poll) == "cancelled");
     CHECK(polled);
-    CHECK(begun < kBlocks);
+    CHECK(runs < kBlocks);
   }
 }
 
@@ -197,7 +197,7 @@ TEST_CASE(
     polled = true;
     throw std::runtime_error("cancelled");
   };
-  CHECK(thrown_by(2, 2, body, poll) == "cancelled");
+  CHECK(message_thrown_by(2, 2, body, poll) == "cancelled");
   CHECK(other_done);
 }
 
@@ -214,11 +214,11 @@ TEST_CASE("a block is left at its next checkpoint when another fails or the call
     const auto poll = [&] {
       if (cancelled) throw std::runtime_error("cancelled");
     };
-    CHECK(thrown_by(2, 2, body, poll) == (cancelled ? "cancelled" : "block 0"));
+    CHECK(message_thrown_by(2, 2, body, poll) == (cancelled ? "cancelled" : "block 0"));
   }
 }
 
-TEST_CASE("a timed_checkpoint checkpoint polls now and then, not each time") {
+TEST_CASE("a timed checkpoint polls now and then, not each time") {
   int polls = 0;
   const Checkpoint checkpoint = timed_checkpoint([&] { ++polls; });
   for (int i = 0; i < 10; ++i) checkpoint();

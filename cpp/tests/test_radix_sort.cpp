@@ -20,13 +20,14 @@ namespace {
 template <class Number>
 struct Numbered {
   Number number;
-  std::uint32_t place;
+  std::uint32_t position;
   bool operator==(const Numbered&) const = default;
 };
 
 // With the bits of the mask only.
 template <class Number>
-std::vector<Numbered<Number>> drawn(std::size_t size, Number mask, std::mt19937_64& random) {
+std::vector<Numbered<Number>> draw_elements(std::size_t size, Number mask,
+                                            std::mt19937_64& random) {
   std::vector<Numbered<Number>> elements(size);
   for (std::size_t i = 0; i < size; ++i) {
     elements[i] = {static_cast<Number>(random() & mask), static_cast<std::uint32_t>(i)};
@@ -35,25 +36,25 @@ std::vector<Numbered<Number>> drawn(std::size_t size, Number mask, std::mt19937_
 }
 
 template <class Number>
-void check_sorted(std::vector<Numbered<Number>> elements, std::vector<Numbered<Number>>& other) {
+void check_sorted(std::vector<Numbered<Number>> elements, std::vector<Numbered<Number>>& buffer) {
   const auto number_of = [](const Numbered<Number>& element) { return element.number; };
   auto expected = elements;
   std::ranges::sort(expected, {}, [](const Numbered<Number>& element) {
-    return std::pair(element.number, element.place);  // which is the order they are in
+    return std::pair(element.number, element.position);  // which is the order they are in
   });
-  radix_sort(elements, other, number_of, no_checkpoint);
+  radix_sort(elements, buffer, number_of, no_checkpoint);
   CHECK(elements == expected);
 }
 
 template <class Number>
 void check_masks(const std::vector<Number>& masks) {
   std::mt19937_64 random(5);
-  std::vector<Numbered<Number>> other;  // longer than some that follow, and shorter than others
+  std::vector<Numbered<Number>> buffer;  // longer than some that follow, and shorter than others
   for (const std::size_t size : {0U, 1U, 2U, 3U, 300U, 64U, 5000U, 255U, 256U, 257U, 70'000U, 9U}) {
     CAPTURE(size);
     for (const Number mask : masks) {
       CAPTURE(mask);
-      check_sorted(drawn(size, mask, random), other);
+      check_sorted(draw_elements(size, mask, random), buffer);
     }
   }
 }
@@ -66,12 +67,12 @@ TEST_CASE("elements are sorted by a number, and those of one number stay as they
 
 TEST_CASE("a long sort can be ended, and neither loses nor repeats an element by then") {
   std::mt19937_64 random(6);
-  const auto elements = drawn<std::uint32_t>(3 * kChunk, 0xffff, random);
+  const auto elements = draw_elements<std::uint32_t>(3 * kChunk, 0xffff, random);
   const auto number_of = [](const Numbered<std::uint32_t>& element) { return element.number; };
   auto sorted = elements;
-  std::vector<Numbered<std::uint32_t>> other;
+  std::vector<Numbered<std::uint32_t>> buffer;
   int checkpoints = 0;
-  radix_sort(sorted, other, number_of, [&] { ++checkpoints; });
+  radix_sort(sorted, buffer, number_of, [&] { ++checkpoints; });
   // To count, to make room, and of each digit that they do not share.
   CHECK(checkpoints == 4 * 3);
   for (int last = 1; last <= checkpoints; ++last) {
@@ -80,9 +81,9 @@ TEST_CASE("a long sort can be ended, and neither loses nor repeats an element by
     const Checkpoint stop = [&] {
       if (++passed == last) throw std::runtime_error("enough");
     };
-    other.clear();
-    CHECK_THROWS_AS(radix_sort(stopped, other, number_of, stop), std::runtime_error);
-    std::ranges::sort(stopped, {}, &Numbered<std::uint32_t>::place);
+    buffer.clear();
+    CHECK_THROWS_AS(radix_sort(stopped, buffer, number_of, stop), std::runtime_error);
+    std::ranges::sort(stopped, {}, &Numbered<std::uint32_t>::position);
     CHECK(stopped == elements);
   }
 }
@@ -95,7 +96,7 @@ void check_codes(const std::vector<Key>& keys) {
       CAPTURE(one);
       CAPTURE(next);
       CHECK((descending_code(one) < descending_code(next)) == before);
-      CHECK((descending_code(one) == descending_code(next)) == is_same(one, next));
+      CHECK((descending_code(one) == descending_code(next)) == is_same_key(one, next));
     }
   }
 }

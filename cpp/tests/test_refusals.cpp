@@ -28,7 +28,7 @@ namespace {
 
 using namespace tests;
 
-struct Place {
+struct Location {
   Count row = -1;
   Offset position = -1;
   Count count = 1;
@@ -47,19 +47,19 @@ Fault fault_of(const Call& call) {
   return {};
 }
 
-void check_fault(const Fault& fault, const std::string& argument, const Place& place) {
+void check_fault(const Fault& fault, const std::string& argument, const Location& location) {
   CAPTURE(fault.expected);
   CAPTURE(fault.found);
   CHECK(fault.argument == argument);
-  CHECK(fault.row == place.row);
-  CHECK(fault.position == place.position);
-  CHECK(fault.count == place.count);
+  CHECK(fault.row == location.row);
+  CHECK(fault.position == location.position);
+  CHECK(fault.count == location.count);
   CHECK_FALSE(fault.expected.empty());
   CHECK_FALSE(fault.found.empty());
 }
 
 // A small request that is right; three users of two, one and two relevant items.
-Input sound() {
+Input valid_input() {
   return {.truth = lists({{1, 2}, {3}, {4, 5}}),
           .grades = {1, 2, 1, 0, 3},
           .predictions = lists({{2, 9}, {}, {5, 4, 1}}),
@@ -70,32 +70,33 @@ Input sound() {
           .values = {value("ndcg", 5), value("precision", 5)}};
 }
 
-struct Broken {
+struct BrokenInput {
   std::string name;
   std::function<void(Input&)> change;
   std::string argument;
-  Place place = {};
+  Location location = {};
 };
 
-void check_all(const std::vector<Broken>& broken) {
-  for (const Broken& one : broken) {
-    CAPTURE(one.name);
+void check_all(const std::vector<BrokenInput>& broken_inputs) {
+  for (const BrokenInput& broken_input : broken_inputs) {
+    CAPTURE(broken_input.name);
     for (const int threads : {1, 3}) {
-      Input input = sound();
+      Input input = valid_input();
       input.threads = threads;
-      one.change(input);
-      check_fault(fault_of([&] { return input.run(); }), one.argument, one.place);
+      broken_input.change(input);
+      check_fault(fault_of([&] { return input.run(); }), broken_input.argument,
+                  broken_input.location);
     }
   }
 }
 
 // The change applied to the rules of the first value, which is nDCG@5.
-std::function<void(Input&)> ruled(const std::function<void(Rules&)>& change) {
+std::function<void(Input&)> change_first_rules(const std::function<void(Rules&)>& change) {
   return [change](Input& input) { change(input.values[0].rules); };
 }
 
-TEST_CASE("the sound request is accepted") {
-  Input input = sound();
+TEST_CASE("the valid request is accepted") {
+  Input input = valid_input();
   CHECK_NOTHROW(static_cast<void>(input.run()));
 }
 
@@ -165,15 +166,15 @@ TEST_CASE("F3: ids outside [0, 2^63) are refused") {
        "predictions",
        {2, 0}},
   });
-  Input input = sound();
+  Input input = valid_input();
   input.predictions.items =
       std::vector<std::uint64_t>{2, 9, 5, 4, (std::uint64_t{1} << 63U) - 1};  // the last legal id
   CHECK_NOTHROW(static_cast<void>(input.run()));
-  input = sound();
+  input = valid_input();
   input.predictions.items =
       std::vector<std::uint32_t>{2, 9, 5, 4, std::numeric_limits<std::uint32_t>::max()};
   CHECK_NOTHROW(static_cast<void>(input.run()));
-  input = sound();
+  input = valid_input();
   input.predictions.ids() = {2, -1, 5, 4, -9};  // what lies beyond the lengths is nobody's
   input.predictions.lengths = {1, 0, 2};
   CHECK_NOTHROW(static_cast<void>(input.run()));
@@ -267,7 +268,7 @@ TEST_CASE("grades without a gain are refused") {
        },
        "truth"},
   });
-  Input input = sound();
+  Input input = valid_input();
   input.grades[4] = -1;
   input.values = {value("precision", 5)};  // asks for no gains
   CHECK_NOTHROW(static_cast<void>(input.run()));
@@ -277,33 +278,34 @@ TEST_CASE("grades without a gain are refused") {
 }
 
 TEST_CASE("values that no metric can give are refused") {
-  const auto planned = [](const PlannedValue& one) {
+  const auto set_value = [](const PlannedValue& one) {
     return [one](Input& in) { in.values = {one}; };
   };
   check_all({
       {"nothing", [](Input& in) { in.values.clear(); }, "metrics"},
-      {"unknown name", planned(value("precison", 5)), "metrics"},
-      {"an alias, which the caller resolves", planned(value("ndcg_cut", 5)), "metrics"},
-      {"cutoff 0", planned(value("precision", 0)), "metrics"},
-      {"negative cutoff", planned(value("precision", -1)), "metrics"},
-      {"cutoff 2^31", planned(value("precision", Count{1} << 31U)), "metrics"},
-      {"infinite min_grade", ruled([](Rules& r) { r.min_grade = kInfinity; }), "metrics"},
-      {"NaN min_grade", ruled([](Rules& r) { r.min_grade = kNan; }), "metrics"},
-      {"negative beta", planned(value("fbeta", 5, {}, -1)), "metrics"},
-      {"NaN beta", planned(value("fbeta", 5, {}, kNan)), "metrics"},
-      {"p of 1", planned(value("rbp", 5, {}, 1)), "metrics"},
-      {"max_grade below 1", planned(value("err", 5, {}, .5)), "metrics"},
-      {"no number of items", planned(value("list_auc", 5, {}, kNan)), "metrics"},
-      {"half an item", planned(value("list_auc", 5, {}, 10.5)), "metrics"},
-      {"too deep a mean", planned(value("mean_precision", (Count{1} << 20U) + 1)), "metrics"},
-      {"a shift without min_grade", ruled([](Rules& r) { r.gain = Gain::exp2_shifted; }),
+      {"unknown name", set_value(value("precison", 5)), "metrics"},
+      {"an alias, which the caller resolves", set_value(value("ndcg_cut", 5)), "metrics"},
+      {"cutoff 0", set_value(value("precision", 0)), "metrics"},
+      {"negative cutoff", set_value(value("precision", -1)), "metrics"},
+      {"cutoff 2^31", set_value(value("precision", Count{1} << 31U)), "metrics"},
+      {"infinite min_grade", change_first_rules([](Rules& r) { r.min_grade = kInfinity; }),
        "metrics"},
-      {"no gain table", ruled([](Rules& r) { r.gain = Gain::table; }), "metrics"},
-      {"negative gain", ruled([](Rules& r) { r.gain_table = {0, -1}; }), "metrics"},
-      {"NaN gain", ruled([](Rules& r) { r.gain_table = {kNan}; }), "metrics"},
-      {"huge gain", ruled([](Rules& r) { r.gain_table = {0x1.1p256}; }), "metrics"},
-      {"a full-k ideal of graded gains", ruled([](Rules& r) { r.ideal_over = Over::cutoff; }),
-       "metrics"},
+      {"NaN min_grade", change_first_rules([](Rules& r) { r.min_grade = kNan; }), "metrics"},
+      {"negative beta", set_value(value("fbeta", 5, {}, -1)), "metrics"},
+      {"NaN beta", set_value(value("fbeta", 5, {}, kNan)), "metrics"},
+      {"p of 1", set_value(value("rbp", 5, {}, 1)), "metrics"},
+      {"max_grade below 1", set_value(value("err", 5, {}, .5)), "metrics"},
+      {"no number of items", set_value(value("list_auc", 5, {}, kNan)), "metrics"},
+      {"half an item", set_value(value("list_auc", 5, {}, 10.5)), "metrics"},
+      {"too deep a mean", set_value(value("mean_precision", (Count{1} << 20U) + 1)), "metrics"},
+      {"a shift without min_grade",
+       change_first_rules([](Rules& r) { r.gain = Gain::exp2_shifted; }), "metrics"},
+      {"no gain table", change_first_rules([](Rules& r) { r.gain = Gain::table; }), "metrics"},
+      {"negative gain", change_first_rules([](Rules& r) { r.gain_table = {0, -1}; }), "metrics"},
+      {"NaN gain", change_first_rules([](Rules& r) { r.gain_table = {kNan}; }), "metrics"},
+      {"huge gain", change_first_rules([](Rules& r) { r.gain_table = {0x1.1p256}; }), "metrics"},
+      {"a full-k ideal of graded gains",
+       change_first_rules([](Rules& r) { r.ideal_over = Over::cutoff; }), "metrics"},
       {"a full-k ideal without k",
        [](Input& in) {
          in.values[0].cutoff = kNoCutoff;
@@ -319,13 +321,13 @@ TEST_CASE("values that no metric can give are refused") {
        },
        "metrics"},
   });
-  check_all({{"what is made of means", ruled([](Rules& r) { r.average = Average::of_means; }),
-              "metrics"}});
+  check_all({{"what is made of means",
+              change_first_rules([](Rules& r) { r.average = Average::of_means; }), "metrics"}});
   Rules micro;
   micro.average = Average::micro;
   for (const MetricInfo& info : metric_table()) {
     CAPTURE(info.name);
-    Input input = sound();
+    Input input = valid_input();
     const Count cutoff = info.pairwise ? kNoCutoff : 5;
     input.values = {value(std::string(info.name), cutoff, micro, parameter_of(info))};
     if (info.micro) {
@@ -337,7 +339,7 @@ TEST_CASE("values that no metric can give are refused") {
   for (Empty Rules::* const field :
        {&Rules::empty_truth, &Rules::empty_list, &Rules::missing_list}) {
     for (const Empty empty : {Empty::zero, Empty::one}) {
-      Input input = sound();
+      Input input = valid_input();
       input.values = {value("precision", 5, micro)};
       input.values[0].rules.*field = empty;
       check_fault(fault_of([&] { return input.run(); }), "metrics", {});
@@ -346,7 +348,7 @@ TEST_CASE("values that no metric can give are refused") {
 }
 
 TEST_CASE("what only reading the lists shows is refused") {
-  const auto ruled_all = [](const std::function<void(Rules&)>& change) {
+  const auto change_all_rules = [](const std::function<void(Rules&)>& change) {
     return [change](Input& in) {
       for (PlannedValue& one : in.values) change(one.rules);
     };
@@ -370,32 +372,32 @@ TEST_CASE("what only reading the lists shows is refused") {
        {2, 1}},
       {"duplicates before empty lists",
        [&](Input& in) {
-         ruled_all([](Rules& r) { r.empty_list = Empty::error; })(in);
+         change_all_rules([](Rules& r) { r.empty_list = Empty::error; })(in);
          in.predictions.ids()[4] = 5;
        },
        "predictions",
        {2, 2}},
       {"an empty truth",
        [&](Input& in) {
-         ruled_all([](Rules& r) { r.empty_truth = Empty::error; })(in);
+         change_all_rules([](Rules& r) { r.empty_truth = Empty::error; })(in);
          in.grades = {1, 2, 0, 0, 0};
        },
        "truth",
        {1, -1, 2}},
       {"an empty list",
-       ruled_all([](Rules& r) { r.empty_list = Empty::error; }),
+       change_all_rules([](Rules& r) { r.empty_list = Empty::error; }),
        "predictions",
        {1}},
       {"a missing list",
        [&](Input& in) {
-         ruled_all([](Rules& r) { r.missing_list = Empty::error; })(in);
+         change_all_rules([](Rules& r) { r.missing_list = Empty::error; })(in);
          in.predictions.present = {1, 0, 1};
        },
        "predictions",
        {1}},
       {"a list that is empty once the excluded items are out",
        [&](Input& in) {
-         ruled_all([](Rules& r) { r.empty_list = Empty::error; })(in);
+         change_all_rules([](Rules& r) { r.empty_list = Empty::error; })(in);
          in.exclude = lists({{2, 9}, {}, {}});
        },
        "predictions",
@@ -423,20 +425,20 @@ TEST_CASE("the first of many faulty users is named whatever the threads") {
   }
 }
 
-// The report of a fault reads the lists again. By then another thread may have mended them: poll,
+// The report of a fault reads the lists again. By then another thread may have repaired them: poll,
 // which runs before that, stands for it.
 TEST_CASE("F20: lists that change before a fault is reported do no harm") {
-  Input input = sound();
+  Input input = valid_input();
   input.predictions.ids()[4] = 5;
-  bool mended = false;
+  bool is_repaired = false;
   input.poll = [&] {
     input.predictions.ids()[4] = 1;
-    mended = true;
+    is_repaired = true;
   };
   CHECK(fault_of([&] { return input.run(); }).argument == "predictions");
-  CHECK(mended);
+  CHECK(is_repaired);
 
-  input = sound();
+  input = valid_input();
   input.truth.ids()[1] = 1;
   input.poll = [&] { input.truth.ids()[1] = 2; };
   CHECK(fault_of([&] { return input.run(); }).argument == "truth");
@@ -459,7 +461,7 @@ TEST_CASE("the filled lengths of a padded matrix") {
   CHECK(padded_lengths(std::span<const std::int64_t>(), 0, 3, "predictions").empty());
 }
 
-TEST_CASE("holes in a padded matrix are left to be found as ids out of range") {
+TEST_CASE("holes in a padded matrix are reported as ids out of range") {
   const Row matrix = {1, 2, -1, 3, -1, -1, -1, -1, 4, 5, -1, 6};
   const auto lengths = [](const Row& items, Count rows, Count columns) {
     return padded_lengths(std::span<const std::int64_t>(items), rows, columns, "predictions");

@@ -55,8 +55,8 @@ ScoreMatrix matrix_of(const std::vector<Score>& row) {
 
 // All rankable items, best first, by a plain sort.
 template <class Score>
-Row sorted(const std::vector<Score>& row, Ties ties, const Row& exclude,
-           std::optional<double> min_score) {
+Row sorted_items(const std::vector<Score>& row, Ties ties, const Row& exclude,
+                 std::optional<double> min_score) {
   Row items;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const auto item = static_cast<std::int64_t>(i);
@@ -82,43 +82,43 @@ void check_row(const std::vector<Score>& row, const Row& exclude = {},
   ScoreMatrix matrix = matrix_of(row);
   matrix.min_score = min_score;
   std::mt19937_64 random(row.size());
-  Row asked = {0, 3, 3, static_cast<std::int64_t>(row.size()), 1'000'000'000'000};
+  Row positions = {0, 3, 3, static_cast<std::int64_t>(row.size()), 1'000'000'000'000};
   for (int i = 0; i < 20; ++i)
-    asked.push_back(static_cast<std::int64_t>(random() % (row.size() + 1)));
-  Row many = asked;  // more than are counted one by one
+    positions.push_back(static_cast<std::int64_t>(random() % (row.size() + 1)));
+  Row many_positions = positions;  // more than are counted one by one
   for (int i = 0; i < 200; ++i)
-    many.push_back(static_cast<std::int64_t>(random() % (row.size() + 1)));
+    many_positions.push_back(static_cast<std::int64_t>(random() % (row.size() + 1)));
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
-    AnyScoreRanker ranking = make_score_ranker(matrix, kernels(isa));
+    AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa));
     std::visit(
-        [&](auto& keys) {
-          keys.start(0, exclude, no_checkpoint);
-          CHECK(keys.has_nan() == std::ranges::any_of(row, &is_nan<Score>));
+        [&](auto& ranker) {
+          ranker.load_scores(0, exclude, no_checkpoint);
+          CHECK(ranker.has_nan() == std::ranges::any_of(row, &is_nan<Score>));
           for (const Ties ties : {Ties::lowest_id, Ties::highest_id}) {
-            const Row expected = sorted(row, ties, exclude, min_score);
+            const Row expected = sorted_items(row, ties, exclude, min_score);
             for (const Count depth : {Count{1}, Count{10}, Count{100}, kNoCutoff}) {
-              const RankedList best = keys.best(depth, ties, no_checkpoint);
+              const RankedList best = ranker.best(depth, ties, no_checkpoint);
               CHECK(best.length == std::ssize(expected));
               const auto size = static_cast<std::size_t>(std::min(depth, best.length));
               CHECK(std::ranges::equal(best.items, std::span(expected).first(size)));
             }
-            for (const Row& items : {asked, many}) {
-              const RankedList ranked = keys.ranks_of(items, ties, no_checkpoint);
+            for (const Row& items : {positions, many_positions}) {
+              const RankedList ranked = ranker.ranks_of(items, ties, no_checkpoint);
               CHECK(ranked.length == std::ssize(expected));
-              Row found;
+              Row expected_items;
               Row ranks;
               for (std::size_t i = 0; i < expected.size(); ++i) {
                 if (std::ranges::find(items, expected[i]) == items.end()) continue;
-                found.push_back(expected[i]);
+                expected_items.push_back(expected[i]);
                 ranks.push_back(static_cast<std::int64_t>(i) + 1);
               }
-              CHECK(std::ranges::equal(ranked.items, found));
+              CHECK(std::ranges::equal(ranked.items, expected_items));
               CHECK(std::ranges::equal(ranked.ranks, ranks));
             }
           }
         },
-        ranking);
+        any_ranker);
   }
 }
 
@@ -190,12 +190,12 @@ TEST_CASE("rows that are longer than what is held of them") {
   for (const std::size_t size : {70'000U, 200'000U}) {
     for (const auto& row : rows_of<float>(size)) {
       const ScoreMatrix matrix = matrix_of(row);
-      AnyScoreRanker ranking = make_score_ranker(matrix, kernels(isa_of("")));
-      auto& keys = std::get<ScoreRanker<ScoreRow<float>>>(ranking);
-      keys.start(0, {}, no_checkpoint);
+      AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa_of("")));
+      auto& ranker = std::get<ScoreRanker<ScoreRow<float>>>(any_ranker);
+      ranker.load_scores(0, {}, no_checkpoint);
       for (const Ties ties : {Ties::lowest_id, Ties::highest_id}) {
-        const Row expected = sorted(row, ties, {}, {});
-        CHECK(std::ranges::equal(keys.best(100, ties, no_checkpoint).items,
+        const Row expected = sorted_items(row, ties, {}, {});
+        CHECK(std::ranges::equal(ranker.best(100, ties, no_checkpoint).items,
                                  std::span(expected).first(100)));
       }
     }
@@ -246,7 +246,7 @@ TEST_CASE("items are ranked alike whether their order is found by counting, digi
 
 // Rows whose scores have nothing to do with each other.
 template <class Score>
-std::vector<std::vector<Score>> unlike_rows(std::size_t size) {
+std::vector<std::vector<Score>> dissimilar_rows(std::size_t size) {
   using Limits = std::numeric_limits<Score>;
   constexpr Score kLowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   constexpr Score kHighest = Limits::has_infinity ? Limits::infinity() : Limits::max();
@@ -266,8 +266,8 @@ std::vector<std::vector<Score>> unlike_rows(std::size_t size) {
 }
 
 template <class Score>
-void check_after_each_other(std::size_t size, std::optional<double> min_score) {
-  const std::vector<std::vector<Score>> rows = unlike_rows<Score>(size);
+void check_consecutive_users(std::size_t size, std::optional<double> min_score) {
+  const std::vector<std::vector<Score>> rows = dissimilar_rows<Score>(size);
   std::vector<Score> scores;
   for (const std::vector<Score>& row : rows) scores.insert(scores.end(), row.begin(), row.end());
   ScoreMatrix matrix = matrix_of(scores);
@@ -281,20 +281,20 @@ void check_after_each_other(std::size_t size, std::optional<double> min_score) {
   std::vector<std::vector<Row>> expected(rows.size());
   for (std::size_t user = 0; user < rows.size(); ++user) {
     for (const Row& exclude : excludes) {
-      expected[user].push_back(sorted(rows[user], Ties::lowest_id, exclude, min_score));
+      expected[user].push_back(sorted_items(rows[user], Ties::lowest_id, exclude, min_score));
     }
   }
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
-    AnyScoreRanker any_ranking = make_score_ranker(matrix, kernels(isa));
-    auto& ranking = std::get<ScoreRanker<ScoreRow<Score>>>(any_ranking);
+    AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa));
+    auto& ranker = std::get<ScoreRanker<ScoreRow<Score>>>(any_ranker);
     const auto check_user = [&](std::size_t user, std::size_t exclude, Count depth) {
       CAPTURE(user);
       CAPTURE(exclude);
       CAPTURE(depth);
       const Row& items = expected[user][exclude];
-      ranking.start(static_cast<Count>(user), excludes[exclude], no_checkpoint);
-      const RankedList best = ranking.best(depth, Ties::lowest_id, no_checkpoint);
+      ranker.load_scores(static_cast<Count>(user), excludes[exclude], no_checkpoint);
+      const RankedList best = ranker.best(depth, Ties::lowest_id, no_checkpoint);
       CHECK(best.length == std::ssize(items));
       const auto length = static_cast<std::size_t>(std::min(depth, best.length));
       CHECK(std::ranges::equal(best.items, std::span(items).first(length)));
@@ -315,9 +315,9 @@ TEST_CASE("what is known of one user's scores does no harm to the next, however 
   // Few items and many: the bound is found among all of them, or among maxima of groups.
   for (const std::size_t size : {300U, 700U}) {
     for (const std::optional<double> min_score : {std::optional<double>{}, {1.0}}) {
-      check_after_each_other<float>(size, min_score);
-      check_after_each_other<double>(size, min_score);
-      check_after_each_other<std::int64_t>(size, min_score);
+      check_consecutive_users<float>(size, min_score);
+      check_consecutive_users<double>(size, min_score);
+      check_consecutive_users<std::int64_t>(size, min_score);
     }
   }
 }
@@ -327,23 +327,23 @@ TEST_CASE("a cutoff splits a tie where the next item has the same score") {
     const std::vector<Count> cutoffs = {1, 2, 7, 40, 63, 64, 65, 128, 129, 299, 300, 1000, 6000};
     for (std::vector<float> row : rows_of<float>(size)) {
       row[size / 2] = row[0] = std::numeric_limits<float>::quiet_NaN();
-      const Row items = sorted(row, Ties::lowest_id, {}, {});
+      const Row items = sorted_items(row, Ties::lowest_id, {}, {});
       std::vector<bool> expected(cutoffs.size());
       for (std::size_t i = 0; i < cutoffs.size(); ++i) {
         const auto next = static_cast<std::size_t>(cutoffs[i]);
         const auto score = [&](std::size_t rank) {
           return row[static_cast<std::size_t>(items[rank])];
         };
-        expected[i] = next < size && is_same(score(next - 1), score(next));
+        expected[i] = next < size && is_same_key(score(next - 1), score(next));
       }
       const ScoreMatrix matrix = matrix_of(row);
-      for (const Count depth : {Count{0}, Count{10}, kNoCutoff}) {  // that is known before
-        AnyScoreRanker ranking = make_score_ranker(matrix, kernels(isa_of("")));
-        auto& keys = std::get<ScoreRanker<ScoreRow<float>>>(ranking);
-        keys.start(0, {}, no_checkpoint);
-        keys.best(depth, Ties::highest_id, no_checkpoint);
+      for (const Count depth : {Count{0}, Count{10}, kNoCutoff}) {  // that was ranked before
+        AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa_of("")));
+        auto& ranker = std::get<ScoreRanker<ScoreRow<float>>>(any_ranker);
+        ranker.load_scores(0, {}, no_checkpoint);
+        ranker.best(depth, Ties::highest_id, no_checkpoint);
         std::vector<bool> split;
-        keys.find_split_ties(cutoffs, split, no_checkpoint);
+        ranker.find_split_ties(cutoffs, split, no_checkpoint);
         CHECK(split == expected);
       }
     }
@@ -382,8 +382,11 @@ TEST_CASE("the least score that a bound lets pass") {
 TEST_CASE("F08: the best items of each user, and where NaN is") {
   const std::vector<float> scores = {1, 3, 2, 3, 0, 0, 0, 0};
   std::vector<std::int64_t> items(6);
-  TopKRequest request{
-      .scores = matrix_of(scores), .k = 3, .exclude = std::nullopt, .places = items, .threads = 2};
+  TopKRequest request{.scores = matrix_of(scores),
+                      .k = 3,
+                      .exclude = std::nullopt,
+                      .positions = items,
+                      .threads = 2};
   auto& matrix = std::get<ScoreMatrix>(request.scores);
   matrix.users = 2;
   matrix.items = 4;
@@ -396,7 +399,7 @@ TEST_CASE("F08: the best items of each user, and where NaN is") {
   request.ties = Ties::highest_id;
   topk(request);
   CHECK(items == Row{3, 1, 2, 3, 2, 1});
-  const Owned exclude = lists({{1, 3}, {0, 1, 2}});
+  const OwnedLists exclude = lists({{1, 3}, {0, 1, 2}});
   request.exclude = exclude.view();
   topk(request);
   CHECK(items == Row{2, 0, -1, 3, -1, -1});
@@ -423,12 +426,12 @@ TEST_CASE("requests for the best items that cannot be met are refused") {
   const std::vector<float> scores(6);
   std::vector<std::int64_t> items(6);
   const TopKRequest sound{
-      .scores = matrix_of(scores), .k = 6, .exclude = std::nullopt, .places = items};
+      .scores = matrix_of(scores), .k = 6, .exclude = std::nullopt, .positions = items};
   topk(sound);
   const auto matrix = [](TopKRequest& request) -> ScoreMatrix& {
     return std::get<ScoreMatrix>(request.scores);
   };
-  const auto refused = [&](const auto& change) {
+  const auto refused_argument = [&](const auto& change) {
     TopKRequest request = sound;
     change(request);
     try {
@@ -438,15 +441,16 @@ TEST_CASE("requests for the best items that cannot be met are refused") {
     }
     return std::string("nothing");
   };
-  CHECK(refused([](TopKRequest& r) { r.k = 0; }) == "k");
-  CHECK(refused([](TopKRequest& r) { r.k = kMaxCutoff + 1; }) == "k");
-  CHECK(refused([](TopKRequest& r) { r.k = 5; }) == "places");
-  CHECK(refused([](TopKRequest& r) { r.threads = 0; }) == "num_threads");
-  CHECK(refused([&](TopKRequest& r) { matrix(r).items = -1; }) == "scores");
-  CHECK(refused([&](TopKRequest& r) { matrix(r).items = kMaxScoredItems + 1; }) == "scores");
-  CHECK(refused([&](TopKRequest& r) { matrix(r).min_score = kNan; }) == "scores");
-  const Owned exclude = lists({{1}, {2}});
-  CHECK(refused([&](TopKRequest& r) { r.exclude = exclude.view(); }) == "exclude");
+  CHECK(refused_argument([](TopKRequest& r) { r.k = 0; }) == "k");
+  CHECK(refused_argument([](TopKRequest& r) { r.k = kMaxCutoff + 1; }) == "k");
+  CHECK(refused_argument([](TopKRequest& r) { r.k = 5; }) == "places");
+  CHECK(refused_argument([](TopKRequest& r) { r.threads = 0; }) == "num_threads");
+  CHECK(refused_argument([&](TopKRequest& r) { matrix(r).items = -1; }) == "scores");
+  CHECK(refused_argument([&](TopKRequest& r) { matrix(r).items = kMaxScoredItems + 1; }) ==
+        "scores");
+  CHECK(refused_argument([&](TopKRequest& r) { matrix(r).min_score = kNan; }) == "scores");
+  const OwnedLists exclude = lists({{1}, {2}});
+  CHECK(refused_argument([&](TopKRequest& r) { r.exclude = exclude.view(); }) == "exclude");
 }
 
 }  // namespace

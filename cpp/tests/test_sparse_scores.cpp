@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "evaluate/score_row_start.hpp"
+#include "evaluate/open_score_row.hpp"
 #include "exactk/error.hpp"
 #include "exactk/topk.hpp"
 #include "kernels/dispatch.hpp"
@@ -30,7 +30,7 @@ using namespace tests;
 constexpr Ties kTies[] = {Ties::lowest_id, Ties::highest_id, Ties::input_order};
 constexpr auto kSize = static_cast<std::ptrdiff_t>(sizeof(float));
 
-SparseScores candidates_of(const Owned& items, const std::vector<float>& scores) {
+SparseScores sparse_scores_of(const OwnedLists& items, const std::vector<float>& scores) {
   return {.items = items.view(),
           .scores = reinterpret_cast<const std::byte*>(scores.data()),
           .type = ScoreType::float32,
@@ -38,7 +38,7 @@ SparseScores candidates_of(const Owned& items, const std::vector<float>& scores)
           .stride = kSize};
 }
 
-ScoreMatrix matrix_of(const std::vector<float>& scores, Count users, const Owned& columns) {
+ScoreMatrix matrix_of(const std::vector<float>& scores, Count users, const OwnedLists& columns) {
   const Count items = std::ssize(scores) / users;
   return {.scores = reinterpret_cast<const std::byte*>(scores.data()),
           .type = ScoreType::float32,
@@ -50,8 +50,8 @@ ScoreMatrix matrix_of(const std::vector<float>& scores, Count users, const Owned
 }
 
 // The positions of all that may be ranked, best first, by a plain sort.
-Row sorted(const std::vector<float>& scores, const Row& ids, Ties ties, const Row& exclude,
-           std::optional<double> min_score) {
+Row sorted_positions(const std::vector<float>& scores, const Row& ids, Ties ties,
+                     const Row& exclude, std::optional<double> min_score) {
   Row positions(scores.size());
   std::iota(positions.begin(), positions.end(), 0);
   const auto id = [&](std::int64_t i) { return ids[static_cast<std::size_t>(i)]; };
@@ -76,41 +76,43 @@ template <class Source>
 void check(const Source& source, const std::vector<float>& scores, const Row& ids,
            const Row& exclude) {
   Row truth = {ids.empty() ? 3 : ids.front(), 1'000'000'000'000, std::int64_t{1} << 62U};
-  Row much = truth;  // more than are counted one by one
-  for (std::size_t i = 0; i < ids.size(); i += 3) much.push_back(ids[i]);
+  Row long_truth = truth;  // more than are counted one by one
+  for (std::size_t i = 0; i < ids.size(); i += 3) long_truth.push_back(ids[i]);
   for (std::size_t i = 0; i < ids.size(); i += 41) truth.push_back(ids[i]);
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
-    AnyScoreRanker ranking = make_score_ranker(source, kernels(isa));
-    ListMatcher given(~std::uint64_t{0} >> 1U, true);
-    auto& keys = std::get<ScoreRanker<ScoreRow<float>>>(ranking);
-    for (const Row& wanted : {truth, much}) {
-      const ItemPositions* const places = start(keys, given, 0, wanted, exclude, no_checkpoint);
-      REQUIRE(places != nullptr);
-      CHECK(keys.has_nan() == std::ranges::any_of(scores, &is_nan<float>));
-      CHECK(keys.candidates() == std::ssize(sorted(scores, ids, Ties::lowest_id, exclude, {})));
+    AnyScoreRanker any_ranker = make_score_ranker(source, kernels(isa));
+    ListMatcher matcher(~std::uint64_t{0} >> 1U, true);
+    auto& ranker = std::get<ScoreRanker<ScoreRow<float>>>(any_ranker);
+    for (const Row& items : {truth, long_truth}) {
+      const ItemPositions* const positions =
+          open_score_row(ranker, matcher, 0, items, exclude, no_checkpoint);
+      REQUIRE(positions != nullptr);
+      CHECK(ranker.has_nan() == std::ranges::any_of(scores, &is_nan<float>));
+      CHECK(ranker.candidate_count() ==
+            std::ssize(sorted_positions(scores, ids, Ties::lowest_id, exclude, {})));
       for (const Ties ties : kTies) {
-        const Row expected = sorted(scores, ids, ties, exclude, source.min_score);
+        const Row expected = sorted_positions(scores, ids, ties, exclude, source.min_score);
         Row expected_ids;
         for (const std::int64_t i : expected) {
           expected_ids.push_back(ids[static_cast<std::size_t>(i)]);
         }
         for (const Count depth : {Count{1}, Count{10}, Count{100}, kNoCutoff}) {
-          const RankedList best = keys.best(depth, ties, no_checkpoint);
+          const RankedList best = ranker.best(depth, ties, no_checkpoint);
           CHECK(best.length == std::ssize(expected));
           const auto size = static_cast<std::size_t>(std::min(depth, best.length));
           CHECK(std::ranges::equal(best.items, std::span(expected_ids).first(size)));
         }
-        const RankedList ranked = keys.ranks_of(places->wanted, ties, no_checkpoint);
-        Row found;
+        const RankedList ranked = ranker.ranks_of(positions->truth, ties, no_checkpoint);
+        Row expected_items;
         Row ranks;
         for (std::size_t i = 0; i < expected_ids.size(); ++i) {
-          if (std::ranges::find(wanted, expected_ids[i]) == wanted.end()) continue;
-          found.push_back(expected_ids[i]);
+          if (std::ranges::find(items, expected_ids[i]) == items.end()) continue;
+          expected_items.push_back(expected_ids[i]);
           ranks.push_back(static_cast<std::int64_t>(i) + 1);
         }
         CHECK(ranked.length == std::ssize(expected));
-        CHECK(std::ranges::equal(ranked.items, found));
+        CHECK(std::ranges::equal(ranked.items, expected_items));
         CHECK(std::ranges::equal(ranked.ranks, ranks));
       }
     }
@@ -146,13 +148,13 @@ TEST_CASE("F31: candidates are ranked as a sort ranks them, whatever the order o
     for (const Row& ids : {ascending, shuffled, scattered, repeated}) {
       Row exclude = {4, 4};
       for (std::size_t i = 0; i < size; i += 5) exclude.push_back(ids[i]);
-      const Owned items = lists({ids});
+      const OwnedLists items = lists({ids});
       for (const std::vector<float>& scores : rows_of(size)) {
-        SparseScores candidates = candidates_of(items, scores);
-        check(candidates, scores, ids, {});
-        check(candidates, scores, ids, exclude);
-        candidates.min_score = 1;
-        check(candidates, scores, ids, exclude);
+        SparseScores sparse_scores = sparse_scores_of(items, scores);
+        check(sparse_scores, scores, ids, {});
+        check(sparse_scores, scores, ids, exclude);
+        sparse_scores.min_score = 1;
+        check(sparse_scores, scores, ids, exclude);
       }
     }
   }
@@ -162,7 +164,7 @@ TEST_CASE("F31: some columns of a matrix are ranked as a sort ranks them") {
   for (const std::size_t size : {0U, 1U, 33U, 256U, 600U}) {
     Row columns(size);
     for (std::size_t i = 0; i < size; ++i) columns[i] = static_cast<std::int64_t>(3 * i + 1);
-    const Owned owned = lists({columns});
+    const OwnedLists owned = lists({columns});
     for (const std::vector<float>& scores : rows_of(size)) {
       std::vector<float> row(3 * size + 2, std::numeric_limits<float>::quiet_NaN());
       for (std::size_t i = 0; i < size; ++i) row[3 * i + 1] = scores[i];
@@ -181,18 +183,18 @@ TEST_CASE("where the items of a list stand") {
       for (std::int64_t& id : row) id *= apart;
       return row;
     };
-    ListMatcher given(~std::uint64_t{0} >> 1U, true);
-    const ItemPositions& places = given.locate(
+    ListMatcher matcher(~std::uint64_t{0} >> 1U, true);
+    const ItemPositions& positions = matcher.locate(
         times({7, 3, 3, 9, 5}), times({5, 8, 3, 7, 8, 3, 8, 2}), times({8, 7, 1}), no_checkpoint);
-    CHECK(places.wanted == Row{0, 2, 5});
-    CHECK(places.excluded == Row{1, 3, 4, 6});
-    CHECK(places.absent == Row{2, 3});  // the second 3 is no entry of its own
-    CHECK(places.duplicates == 3);
-    CHECK(places.first_duplicate == 4);
+    CHECK(positions.truth == Row{0, 2, 5});
+    CHECK(positions.excluded == Row{1, 3, 4, 6});
+    CHECK(positions.absent_entries == Row{2, 3});  // the second 3 is no entry of its own
+    CHECK(positions.duplicates == 3);
+    CHECK(positions.first_duplicate == 4);
   }
 }
 
-Request sound_request(const Owned& truth, const Predictions& predictions,
+Request sound_request(const OwnedLists& truth, const Predictions& predictions,
                       const std::vector<PlannedValue>& values) {
   return {.truth = truth.view(),
           .grades = {},
@@ -206,15 +208,15 @@ Request sound_request(const Owned& truth, const Predictions& predictions,
 }
 
 TEST_CASE("candidates are evaluated and counted") {
-  const Owned truth = lists({{7, 90}, {5, 6}, {1}});
-  Owned items = lists({{9, 7, 8, 4}, {6, 5}, {}});
+  const OwnedLists truth = lists({{7, 90}, {5, 6}, {1}});
+  OwnedLists items = lists({{9, 7, 8, 4}, {6, 5}, {}});
   items.present = {1, 1, 0};
   const std::vector<float> scores = {3, 2, 2, 1, 1, 1};
   const std::vector<PlannedValue> values = {value("reciprocal_rank"), value("recall", 1)};
-  Request request = sound_request(truth, candidates_of(items, scores), values);
+  Request request = sound_request(truth, sparse_scores_of(items, scores), values);
   std::vector<double> table(6);
   request.per_user = table;
-  const Owned exclude = lists({{4}, {}, {9}});
+  const OwnedLists exclude = lists({{4}, {}, {9}});
   request.exclude = exclude.view();
   const Result result = evaluate(request);
   CHECK(table == std::vector<double>{0.5, 1, 0, 0, 0.5, 0});
@@ -228,13 +230,13 @@ TEST_CASE("candidates are evaluated and counted") {
 }
 
 TEST_CASE("F10: candidates that repeat an item are refused with their place, or keep it") {
-  const Owned truth = lists({{1}, {7}});
-  const Owned items = lists({{1}, {9, 7, 8, 7, 7}});
+  const OwnedLists truth = lists({{1}, {7}});
+  const OwnedLists items = lists({{1}, {9, 7, 8, 7, 7}});
   const std::vector<float> scores = {1, 5, 1, 2, 4, 3};  // ranked 9 7 7 8 7
   Rules rules;
   for (const Count depth : {Count{1}, kNoCutoff}) {
     const std::vector<PlannedValue> values = {value("num_hits", depth, rules)};
-    const Request request = sound_request(truth, candidates_of(items, scores), values);
+    const Request request = sound_request(truth, sparse_scores_of(items, scores), values);
     try {
       static_cast<void>(evaluate(request));
       FAIL("taken");
@@ -252,7 +254,7 @@ TEST_CASE("F10: candidates that repeat an item are refused with their place, or 
     rules.duplicate_items = policy;
     const std::vector<PlannedValue> values = {value("num_hits", 3, rules),
                                               value("num_hits", kNoCutoff, rules)};
-    Request request = sound_request(truth, candidates_of(items, scores), values);
+    Request request = sound_request(truth, sparse_scores_of(items, scores), values);
     request.per_user = table;
     CHECK(evaluate(request).tally.duplicates == 2);
     CHECK(table == expected);
@@ -260,38 +262,38 @@ TEST_CASE("F10: candidates that repeat an item are refused with their place, or 
 }
 
 TEST_CASE("the best candidates of each user are told by their offsets") {
-  const Owned items = lists({{9, 7, 8}, {}, {1, 6, 5}});
+  const OwnedLists items = lists({{9, 7, 8}, {}, {1, 6, 5}});
   const std::vector<float> scores = {1, 2, 2, 3, 3, 3};
-  std::vector<std::int64_t> places(6);
-  TopKRequest request{.scores = candidates_of(items, scores),
+  std::vector<std::int64_t> offsets(6);
+  TopKRequest request{.scores = sparse_scores_of(items, scores),
                       .k = 2,
                       .exclude = std::nullopt,
-                      .places = places,
+                      .positions = offsets,
                       .threads = 2};
   topk(request);
-  CHECK(places == Row{1, 2, -1, -1, 3, 5});
+  CHECK(offsets == Row{1, 2, -1, -1, 3, 5});
   request.ties = Ties::highest_id;
   topk(request);
-  CHECK(places == Row{2, 1, -1, -1, 4, 5});
+  CHECK(offsets == Row{2, 1, -1, -1, 4, 5});
   request.ties = Ties::input_order;
-  const Owned exclude = lists({{7}, {}, {6, 2}});
+  const OwnedLists exclude = lists({{7}, {}, {6, 2}});
   request.exclude = exclude.view();
   topk(request);
-  CHECK(places == Row{2, 0, -1, -1, 3, 5});
+  CHECK(offsets == Row{2, 0, -1, -1, 3, 5});
 
-  const Owned columns = lists({{1, 2}, {0, 2}, {}});
+  const OwnedLists columns = lists({{1, 2}, {0, 2}, {}});
   const std::vector<float> same(9, 1);
   request = {.scores = matrix_of(same, 3, columns),
              .k = 2,
              .exclude = exclude.view(),
              .ties = Ties::highest_id,
-             .places = places};
+             .positions = offsets};
   topk(request);
-  CHECK(places == Row{2, 1, 2, 0, -1, -1});
-  const Owned for_all = lists({{1}});
+  CHECK(offsets == Row{2, 1, 2, 0, -1, -1});
+  const OwnedLists for_all = lists({{1}});
   std::get<ScoreMatrix>(request.scores).candidates = for_all.view();
   topk(request);
-  CHECK(places == Row{1, -1, 1, -1, 1, -1});
+  CHECK(offsets == Row{1, -1, 1, -1, 1, -1});
 }
 
 // What a call complains about, and where.
@@ -306,49 +308,51 @@ std::string complaint(const std::function<void()>& call) {
 }
 
 TEST_CASE("F01: candidates that are malformed are refused before a thread starts") {
-  const Owned truth = lists({{1}, {7}});
+  const OwnedLists truth = lists({{1}, {7}});
   const std::vector<float> scores = {1, 2, 3, 4};
   const std::vector<PlannedValue> values = {value("recall", 1)};
-  std::vector<std::int64_t> places(2);
-  const auto refused = [&](const Scored& scored, const std::string& of_evaluate,
-                           const std::string& of_topk) {
+  std::vector<std::int64_t> offsets(2);
+  const auto check_refused = [&](const AnyScores& scored, const std::string& of_evaluate,
+                                 const std::string& of_topk) {
     const auto predictions =
         std::visit([](const auto& source) { return Predictions(source); }, scored);
     CHECK(complaint([&] {
             static_cast<void>(evaluate(sound_request(truth, predictions, values)));
           }) == of_evaluate);
     CHECK(complaint([&] {
-            topk({.scores = scored, .k = 1, .exclude = std::nullopt, .places = places});
+            topk({.scores = scored, .k = 1, .exclude = std::nullopt, .positions = offsets});
           }) == of_topk);
   };
-  const Owned sound = lists({{1, 2, 3}, {7}});
-  SparseScores candidates = candidates_of(sound, scores);
-  refused(candidates, "none", "none");
-  candidates.size = 3;
-  refused(candidates, "predictions -1 -1", "scores -1 -1");
-  candidates.size = 4;
-  candidates.min_score = kNan;
-  refused(candidates, "predictions -1 -1", "scores -1 -1");
+  const OwnedLists sound = lists({{1, 2, 3}, {7}});
+  SparseScores sparse_scores = sparse_scores_of(sound, scores);
+  check_refused(sparse_scores, "none", "none");
+  sparse_scores.size = 3;
+  check_refused(sparse_scores, "predictions -1 -1", "scores -1 -1");
+  sparse_scores.size = 4;
+  sparse_scores.min_score = kNan;
+  check_refused(sparse_scores, "predictions -1 -1", "scores -1 -1");
   for (const Offset offset : {Offset{-1}, Offset{5}, std::numeric_limits<Offset>::max()}) {
-    Owned broken = sound;
+    OwnedLists broken = sound;
     broken.indptr[1] = offset;
     const std::string position = offset < 0 ? "1" : "2";
-    refused(candidates_of(broken, scores), "predictions -1 " + position, "scores -1 " + position);
+    check_refused(sparse_scores_of(broken, scores), "predictions -1 " + position,
+                  "scores -1 " + position);
   }
-  refused(candidates_of(lists({{1, 2, -3}, {7}}), scores), "predictions 0 2", "scores 0 2");
+  check_refused(sparse_scores_of(lists({{1, 2, -3}, {7}}), scores), "predictions 0 2",
+                "scores 0 2");
 
-  const auto restricted = [&](const Owned& columns, const std::string& where) {
-    refused(matrix_of(scores, 2, columns), where, where);
+  const auto check_restricted = [&](const OwnedLists& columns, const std::string& where) {
+    check_refused(matrix_of(scores, 2, columns), where, where);
   };
-  restricted(lists({{0, 1}, {1}}), "none");
-  restricted(lists({{0, 1}}), "none");
-  restricted(lists({{0, 1}, {2}}), "candidates 1 0");
-  restricted(lists({{0, 1}, {1, 0}}), "candidates 1 1");
-  restricted(lists({{1, 1}}), "candidates 0 1");
-  restricted(lists({{-1}}), "candidates 0 0");
-  restricted(lists({{0}, {0}, {0}}), "candidates -1 -1");
-  const Owned narrow{.items = std::vector<std::int32_t>{0, 1}, .indptr = {0, 1, 2}};
-  restricted(narrow, "candidates -1 -1");
+  check_restricted(lists({{0, 1}, {1}}), "none");
+  check_restricted(lists({{0, 1}}), "none");
+  check_restricted(lists({{0, 1}, {2}}), "candidates 1 0");
+  check_restricted(lists({{0, 1}, {1, 0}}), "candidates 1 1");
+  check_restricted(lists({{1, 1}}), "candidates 0 1");
+  check_restricted(lists({{-1}}), "candidates 0 0");
+  check_restricted(lists({{0}, {0}, {0}}), "candidates -1 -1");
+  const OwnedLists narrow{.items = std::vector<std::int32_t>{0, 1}, .indptr = {0, 1, 2}};
+  check_restricted(narrow, "candidates -1 -1");
 }
 
 TEST_CASE("F02: the offsets of candidates are 64 bits wide") {
@@ -363,18 +367,18 @@ TEST_CASE("F02: the offsets of candidates are 64 bits wide") {
   ids[ids.size() - 1] = 5;
   const std::vector<Offset> indptr = {0, kBegin, kBegin + 2};
   const float score = 1;
-  const SparseScores candidates{.items = {.items = std::span<const std::int32_t>(ids),
-                                          .indptr = indptr,
-                                          .lengths = {},
-                                          .present = {}},
-                                .scores = reinterpret_cast<const std::byte*>(&score),
-                                .size = kBegin + 2};
-  AnyScoreRanker ranking = make_score_ranker(candidates, kernels(isa_of("")));
-  auto& keys = std::get<ScoreRanker<ScoreRow<float>>>(ranking);
-  keys.start(1, {}, no_checkpoint);
-  const RankedList best = keys.best(5, Ties::lowest_id, no_checkpoint);
+  const SparseScores sparse_scores{.items = {.items = std::span<const std::int32_t>(ids),
+                                             .indptr = indptr,
+                                             .lengths = {},
+                                             .present = {}},
+                                   .scores = reinterpret_cast<const std::byte*>(&score),
+                                   .size = kBegin + 2};
+  AnyScoreRanker any_ranker = make_score_ranker(sparse_scores, kernels(isa_of("")));
+  auto& ranker = std::get<ScoreRanker<ScoreRow<float>>>(any_ranker);
+  ranker.load_scores(1, {}, no_checkpoint);
+  const RankedList best = ranker.best(5, Ties::lowest_id, no_checkpoint);
   CHECK(std::ranges::equal(best.items, Row{5, 7}));
-  CHECK(std::ranges::equal(best.places, Row{1, 0}));
+  CHECK(std::ranges::equal(best.offsets, Row{1, 0}));
   munmap(memory, kBytes);
 }
 

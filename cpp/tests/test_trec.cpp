@@ -14,17 +14,17 @@
 namespace exactk {
 namespace {
 
-using Entry = std::tuple<std::string, std::string, double>;
+using TrecRow = std::tuple<std::string, std::string, double>;
 
 // The file in parts of so many bytes.
-TrecColumns parsed(std::string_view text, std::optional<TrecFormat> format = std::nullopt,
-                   std::size_t part = std::string_view::npos) {
-  std::string given;  // a part that nobody holds any more would show
+TrecColumns parse_parts(std::string_view text, std::optional<TrecFormat> format = std::nullopt,
+                        std::size_t part = std::string_view::npos) {
+  std::string chunk;  // a read of a part after the next call would show
   return parse_trec(format, [&]() -> std::string_view {
-    given = text.substr(0, part);
-    given.shrink_to_fit();
-    text.remove_prefix(given.size());
-    return given;
+    chunk = text.substr(0, part);
+    chunk.shrink_to_fit();
+    text.remove_prefix(chunk.size());
+    return chunk;
   });
 }
 
@@ -35,10 +35,10 @@ std::string string_of(const StringColumn& column, std::size_t i) {
           column.bytes.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-std::vector<Entry> rows_of(const TrecColumns& columns) {
+std::vector<TrecRow> rows_of(const TrecColumns& columns) {
   REQUIRE(columns.queries.offsets.size() == columns.numbers.size() + 1);
   REQUIRE(columns.documents.offsets.size() == columns.numbers.size() + 1);
-  std::vector<Entry> rows;
+  std::vector<TrecRow> rows;
   rows.reserve(columns.numbers.size());
   for (std::size_t i = 0; i < columns.numbers.size(); ++i) {
     rows.emplace_back(string_of(columns.queries, i), string_of(columns.documents, i),
@@ -50,7 +50,7 @@ std::vector<Entry> rows_of(const TrecColumns& columns) {
 LineFault fault_of(std::string_view text, std::optional<TrecFormat> format = std::nullopt,
                    std::size_t part = std::string_view::npos) {
   try {
-    static_cast<void>(parsed(text, format, part));
+    static_cast<void>(parse_parts(text, format, part));
   } catch (const LineError& error) {
     CHECK(std::string_view(error.what()).starts_with("expected "));
     return error.fault();
@@ -82,33 +82,34 @@ constexpr std::string_view kSixFields = "6 fields (query Q0 document rank score 
 }  // namespace
 
 TEST_CASE("a run, cut anywhere") {
-  const std::vector<Entry> expected = {{"q1", "d1", 0.5},
-                                       {"q1", "d\xC3\xA9", -1e-3},
-                                       {"q2", "#", std::numeric_limits<double>::infinity()}};
+  const std::vector<TrecRow> expected = {{"q1", "d1", 0.5},
+                                         {"q1", "d\xC3\xA9", -1e-3},
+                                         {"q2", "#", std::numeric_limits<double>::infinity()}};
   for (std::size_t part = 1; part <= kRunText.size(); ++part) {
-    CHECK(rows_of(parsed(kRunText, std::nullopt, part)) == expected);
+    CHECK(rows_of(parse_parts(kRunText, std::nullopt, part)) == expected);
   }
 }
 
 TEST_CASE("qrels have grades, which may be negative") {
-  const std::vector<Entry> expected = {{"1", "d1", 2}, {"01", "d2", -2}, {"1", "d3", 0x1p53}};
-  CHECK(rows_of(parsed("1 0 d1 2\n01 0 d2 -2\n1 0 d3 9007199254740992\n")) == expected);
+  const std::vector<TrecRow> expected = {{"1", "d1", 2}, {"01", "d2", -2}, {"1", "d3", 0x1p53}};
+  CHECK(rows_of(parse_parts("1 0 d1 2\n01 0 d2 -2\n1 0 d3 9007199254740992\n")) == expected);
 }
 
 TEST_CASE("a file without lines is a file") {
   for (const std::string_view text : {"", "\n", "\r\n \n", "# nothing", "\xEF\xBB\xBF"}) {
-    CHECK(rows_of(parsed(text)).empty());
+    CHECK(rows_of(parse_parts(text)).empty());
   }
 }
 
 TEST_CASE("a byte order mark is no part of the first name") {
-  CHECK(rows_of(parsed("\xEF\xBB\xBFq 0 d 1\n")) == std::vector<Entry>{{"q", "d", 1}});
-  CHECK(rows_of(parsed("\xEF\xBB\xBF# comment\nq 0 d 1\n")) == std::vector<Entry>{{"q", "d", 1}});
+  CHECK(rows_of(parse_parts("\xEF\xBB\xBFq 0 d 1\n")) == std::vector<TrecRow>{{"q", "d", 1}});
+  CHECK(rows_of(parse_parts("\xEF\xBB\xBF# comment\nq 0 d 1\n")) ==
+        std::vector<TrecRow>{{"q", "d", 1}});
 }
 
 TEST_CASE("scores as they are written") {
   const auto scores =
-      parsed("q Q0 a 1 nan t\nq Q0 b 1 -inf t\nq Q0 c 1 4.9e-324 t\nq Q0 d 1 0.1 t\n").numbers;
+      parse_parts("q Q0 a 1 nan t\nq Q0 b 1 -inf t\nq Q0 c 1 4.9e-324 t\nq Q0 d 1 0.1 t\n").numbers;
   CHECK(std::isnan(scores[0]));
   CHECK(scores[1] == -std::numeric_limits<double>::infinity());
   CHECK(scores[2] == std::numeric_limits<double>::denorm_min());
@@ -151,23 +152,24 @@ TEST_CASE("F32: what is no text is refused") {
   for (const std::string_view bytes :
        {"\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF",
         "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
-    CHECK(rows_of(parsed("q 0 " + std::string(bytes) + " 1\n")) ==
-          std::vector<Entry>{{"q", std::string(bytes), 1}});
+    CHECK(rows_of(parse_parts("q 0 " + std::string(bytes) + " 1\n")) ==
+          std::vector<TrecRow>{{"q", std::string(bytes), 1}});
   }
 }
 
-TEST_CASE("F32: lines and names have limits") {
+TEST_CASE("F32: lines and keys have limits") {
   const std::string blanks(kMaxTrecLine - 7, ' ');
   for (const std::size_t part : {std::size_t{1000}, std::string_view::npos}) {
-    CHECK(rows_of(parsed("q 0 d 1" + blanks + "\n", std::nullopt, part)).size() == 1);
+    CHECK(rows_of(parse_parts("q 0 d 1" + blanks + "\n", std::nullopt, part)).size() == 1);
     const LineFault fault = fault_of("\nq 0 d 1 " + blanks + "\nq 0 d 2\n", std::nullopt, part);
     CHECK(fault.line == 2);
     CHECK(fault.expected == "at most 1048576 bytes a line");
     CHECK(fault.text.size() == 320);
     CHECK(fault_of(std::string(3 << 20U, 'x'), std::nullopt, part).line == 1);
   }
-  const std::string name(kMaxTrecName, 'd');
-  CHECK(rows_of(parsed(std::string(name).append(" 0 ").append(name).append(" 1\n"))).size() == 1);
+  const std::string name(kMaxTrecKey, 'd');
+  CHECK(rows_of(parse_parts(std::string(name).append(" 0 ").append(name).append(" 1\n"))).size() ==
+        1);
   CHECK(fault_of(name + "d 0 d 1\n").expected == "a name of at most 4096 bytes as field 1");
   CHECK(fault_of("q 0 d" + name + " 1\n").expected == "a name of at most 4096 bytes as field 3");
 }

@@ -25,15 +25,15 @@ using Codes = std::vector<Code>;
 
 const Execution execution{};
 
-Vocabulary of_strings(const std::vector<std::string>& strings) {
+Vocabulary vocabulary_of(const std::vector<std::string>& strings) {
   Vocabulary keys(false);
   for (const std::string& string : strings) keys.encode(string);
   return keys;
 }
 
 // As Arrow has them.
-struct Packed {
-  explicit Packed(const std::vector<std::string>& strings) {
+struct PackedColumn {
+  explicit PackedColumn(const std::vector<std::string>& strings) {
     for (const std::string& string : strings) {
       bytes += string;
       offsets.push_back(static_cast<std::int32_t>(bytes.size()));
@@ -62,7 +62,7 @@ Codes encode_strings(Vocabulary& vocabulary, const Strings& column) {
 }
 
 // Strings of many lengths, alike at their beginnings, ends or not at all.
-std::vector<std::string> drawn_strings(std::size_t count) {
+std::vector<std::string> random_strings(std::size_t count) {
   std::mt19937_64 random(7);
   std::vector<std::string> strings;
   for (std::size_t i = 0; i < count; ++i) {
@@ -93,23 +93,24 @@ TEST_CASE("keys are encoded in the order in which they come") {
   CHECK(integers.integer(1) == 0);
 }
 
-TEST_CASE("any number of keys keep their numbers") {
-  const std::vector<std::string> strings = drawn_strings(20'000);
+TEST_CASE("any number of keys keep their codes") {
+  const std::vector<std::string> strings = random_strings(20'000);
   Vocabulary keys(false);
   std::unordered_map<std::string, Code> expected;
   for (const std::string& string : strings) {
-    const auto number = static_cast<Code>(expected.size());
-    CHECK(keys.encode(string) == expected.try_emplace(string, number).first->second);
+    const auto code = static_cast<Code>(expected.size());
+    CHECK(keys.encode(string) == expected.try_emplace(string, code).first->second);
   }
   CHECK(keys.size() == std::ssize(expected));
-  for (const auto& [string, number] : expected) {
-    CHECK(keys.find(string) == number);
-    CHECK(keys.string(number) == string);
+  for (const auto& [string, code] : expected) {
+    CHECK(keys.find(string) == code);
+    CHECK(keys.string(code) == string);
   }
 }
 
 TEST_CASE(
-    "F19: integers alike in their low bits, in their high bits, or in steps, are found at once") {
+    "F19: integers alike in their low bits, in their high bits, or in steps, are looked up in "
+    "constant time") {
   for (const unsigned shift : {0U, 16U, 32U, 48U}) {
     Vocabulary keys(true);
     for (std::uint64_t i = 0; i < 10'000; ++i) CHECK(keys.encode(i << shift) == i);
@@ -120,7 +121,7 @@ TEST_CASE(
 TEST_CASE("strings that differ in one byte, or in length, are different keys") {
   for (std::size_t length = 0; length < 50; ++length) {
     const std::string string(length, 'x');
-    Vocabulary keys = of_strings({string});
+    Vocabulary keys = vocabulary_of({string});
     for (std::size_t i = 0; i < length; ++i) {
       std::string other = string;
       other[i] = 'y';
@@ -166,9 +167,9 @@ TEST_CASE("strings as they lie one after another, as views, or of one width") {
                                          "b", "", std::string("\0\0", 2)};
   const Codes expected{0, 1, 2, 0, 1, 3};
   Vocabulary keys(false);
-  const Packed packed(strings);
+  const PackedColumn packed(strings);
   CHECK(encode_strings(keys, packed.view()) == expected);
-  CHECK(encode_strings(keys, packed.view()) == expected);  // all of them known
+  CHECK(encode_strings(keys, packed.view()) == expected);  // all of them are there already
   const std::vector<std::int64_t> offsets(packed.offsets.begin(), packed.offsets.end());
   Vocabulary again(false);
   const PackedStrings<std::int64_t> large{.offsets = offsets, .bytes = packed.bytes};
@@ -229,8 +230,8 @@ TEST_CASE("keys of another kind are refused") {
   CHECK_THROWS_AS((void)extend(strings, integers, "users", execution), InputError);
 }
 
-TEST_CASE("keys go on after others, which stay as they are") {
-  const auto base = std::make_shared<const Vocabulary>(of_strings({"a", "b"}));
+TEST_CASE("a vocabulary continues after another, which stays as it is") {
+  const auto base = std::make_shared<const Vocabulary>(vocabulary_of({"a", "b"}));
   Vocabulary next(base);
   CHECK(next.size() == 2);
   CHECK(next.encode("b") == 1);
@@ -250,7 +251,7 @@ TEST_CASE("keys go on after others, which stay as they are") {
   CHECK(sorted_positions(third, execution) == Codes{0, 1, 2, 3});
 }
 
-TEST_CASE("the flags of integers go on too") {
+TEST_CASE("the flags of integers are continued too") {
   Vocabulary negative(true);
   encode_column(negative, std::vector<std::int32_t>{-1});
   Vocabulary next(std::make_shared<const Vocabulary>(std::move(negative)));
@@ -259,9 +260,9 @@ TEST_CASE("the flags of integers go on too") {
   CHECK(sorted_positions(next, execution) == Codes{1, 0});
 }
 
-TEST_CASE("keys of others get the numbers that they have here") {
-  Vocabulary keys = of_strings({"a", "b"});
-  CHECK(extend(keys, of_strings({"c", "b", "a", "d"}), "users", execution) == Codes{2, 1, 0, 3});
+TEST_CASE("keys of another vocabulary get the codes that they have here") {
+  Vocabulary keys = vocabulary_of({"a", "b"});
+  CHECK(extend(keys, vocabulary_of({"c", "b", "a", "d"}), "users", execution) == Codes{2, 1, 0, 3});
   CHECK(keys.size() == 4);
   CHECK(extend(keys, keys, "users", execution) == Codes{0, 1, 2, 3});
   CHECK(extend(keys, Vocabulary(false), "users", execution).empty());
@@ -271,14 +272,14 @@ TEST_CASE("strings in order are those of their bytes") {
   const auto check = [](std::vector<std::string> strings) {
     Vocabulary keys(false);
     for (const std::string& string : strings) keys.encode(string);
-    const Codes places = sorted_positions(keys, execution);
+    const Codes positions = sorted_positions(keys, execution);
     std::ranges::sort(strings, std::ranges::less{}, [](const std::string& one) {
       return std::basic_string<unsigned char>(one.begin(), one.end());
     });
     strings.erase(std::ranges::unique(strings).begin(), strings.end());
-    REQUIRE(places.size() == strings.size());
-    for (std::size_t number = 0; number < places.size(); ++number) {
-      CHECK(keys.string(static_cast<Code>(number)) == strings[places[number]]);
+    REQUIRE(positions.size() == strings.size());
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      CHECK(keys.string(static_cast<Code>(i)) == strings[positions[i]]);
     }
   };
   check({});
@@ -291,7 +292,7 @@ TEST_CASE("strings in order are those of their bytes") {
   check({std::string("12345678\0", 9), "12345678", "12345678a"});
   check({"\xff", "\x7f", "\x80", "a", ""});
   check({"shared \xffz", "shared \x01z", "shared z"});
-  check(drawn_strings(3000));
+  check(random_strings(3000));
 }
 
 TEST_CASE("integers in order have a sign, or bit 63") {
@@ -304,7 +305,7 @@ TEST_CASE("integers in order have a sign, or bit 63") {
   CHECK(sorted_positions(wide, execution) == Codes{3, 1, 2, 0});
 }
 
-TEST_CASE("rows of users that stand together stay where they are") {
+TEST_CASE("rows that are grouped by user keep their order") {
   const Codes users{0, 0, 2, 3};
   const Grouping grouping = group_rows(users, 5, "users", execution);
   CHECK(grouping.indptr == std::vector<Offset>{0, 2, 2, 3, 4, 4});
@@ -313,7 +314,7 @@ TEST_CASE("rows of users that stand together stay where they are") {
   CHECK(group_rows({}, 2, "users", execution).indptr == std::vector<Offset>{0, 0, 0});
 }
 
-TEST_CASE("rows in any order are brought together in the order in which they came") {
+TEST_CASE("rows in any order are grouped by user in the order in which they came") {
   const Codes users{2, 0, 2, 1, 0, 2};
   const Grouping grouping = group_rows(users, 3, "users", execution);
   CHECK(grouping.indptr == std::vector<Offset>{0, 2, 3, 6});
@@ -323,40 +324,41 @@ TEST_CASE("rows in any order are brought together in the order in which they cam
 TEST_CASE("a row of no user is refused") {
   const Codes users{0, 3, 1};
   CHECK_THROWS_WITH_AS((void)group_rows(users, 3, "users", execution),
-                       "users: expected codes of users below 3, found 3 at position 1",
-                       InputError);
+                       "users: expected codes of users below 3, found 3 at position 1", InputError);
   const Codes none{kNoCode};
   CHECK_THROWS_AS((void)group_rows(none, 3, "users", execution), InputError);
   CHECK_THROWS_AS((void)group_rows(none, 0, "users", execution), InputError);
 }
 
 template <class T>
-std::vector<Offset> ordered(const Codes& users, const std::vector<T>& ranks) {
+std::vector<Offset> ordered_rows(const Codes& users, const std::vector<T>& ranks) {
   Grouping grouping = group_rows(users, 2, "users", execution);
   order_by_rank(grouping, std::span<const T>(ranks), "predictions", execution);
   return grouping.order;
 }
 
 TEST_CASE("rows of a user are ordered by rank, the lowest first") {
-  CHECK(ordered<std::int64_t>({0, 0, 0, 1}, {3, 1, 2, 0}) == std::vector<Offset>{1, 2, 0, 3});
-  CHECK(ordered<std::int64_t>({1, 0, 1, 0}, {-5, 2, -7, 1}) == std::vector<Offset>{3, 1, 2, 0});
-  CHECK(ordered<std::int64_t>({0, 1}, {4, 4}) == std::vector<Offset>{0, 1});  // of two users
-  CHECK(ordered<std::int64_t>({}, {}).empty());
+  CHECK(ordered_rows<std::int64_t>({0, 0, 0, 1}, {3, 1, 2, 0}) == std::vector<Offset>{1, 2, 0, 3});
+  CHECK(ordered_rows<std::int64_t>({1, 0, 1, 0}, {-5, 2, -7, 1}) ==
+        std::vector<Offset>{3, 1, 2, 0});
+  CHECK(ordered_rows<std::int64_t>({0, 1}, {4, 4}) == std::vector<Offset>{0, 1});  // of two users
+  CHECK(ordered_rows<std::int64_t>({}, {}).empty());
   const double infinity = std::numeric_limits<double>::infinity();
-  CHECK(ordered<double>({0, 0, 0}, {infinity, -infinity, 0.5}) == std::vector<Offset>{1, 2, 0});
+  CHECK(ordered_rows<double>({0, 0, 0}, {infinity, -infinity, 0.5}) ==
+        std::vector<Offset>{1, 2, 0});
 }
 
 TEST_CASE("ranks that order nothing are refused") {
   CHECK_THROWS_WITH_AS(
-      (void)ordered<std::int64_t>({0, 1, 1}, {1, 2, 2}),
+      (void)ordered_rows<std::int64_t>({0, 1, 1}, {1, 2, 2}),
       "predictions: expected ranks that differ, found 2 twice at row 1, position 0", InputError);
-  CHECK_THROWS_AS((void)ordered<double>({0, 0}, {0.0, -0.0}), InputError);
+  CHECK_THROWS_AS((void)ordered_rows<double>({0, 0}, {0.0, -0.0}), InputError);
   CHECK_THROWS_WITH_AS(
-      (void)ordered<double>({0, 1}, {0.5, std::numeric_limits<double>::quiet_NaN()}),
+      (void)ordered_rows<double>({0, 1}, {0.5, std::numeric_limits<double>::quiet_NaN()}),
       "predictions: expected ranks that are numbers, found NaN at position 1", InputError);
 }
 
-TEST_CASE("F25: keys and rows of any number look up for signals") {
+TEST_CASE("F25: encoding many keys handles signals") {
   struct Stop : std::exception {};
   int calls = 0;
   const auto stop = [&] {

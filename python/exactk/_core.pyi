@@ -424,7 +424,7 @@ def topk(
     progress: collections.abc.Callable[[int], typing.Any] | None,
 ) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64] | None]:
     """
-    Where the k best items of each user stand, best first, then -1: users x k. Of a matrix, their columns; of candidates, their places in the arrays; of embeddings, their rows, and with these their scores, then NaN.
+    The positions of the k best items of each user, best first, then -1: users x k. Of a matrix, their columns; of candidates, their offsets in the arrays; of embeddings, their rows, and with these their scores, then NaN.
     """
 
 MAX_CUTOFF: int = 2147483647

@@ -6,7 +6,7 @@
 
 namespace exactk {
 
-// Throws CapacityError, with the bytes as what was found, if they are more than the machine has or
+// Throws CapacityError, with the bytes as `found`, if they are more than the machine has or
 // than the limit of the process's address space. What is less may yet fail, by std::bad_alloc.
 void require_memory(Count cells, Count bytes_per_cell, Fault fault);
 

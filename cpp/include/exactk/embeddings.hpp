@@ -43,10 +43,10 @@ struct Embeddings {
   std::optional<double> min_score = {};
   // The only items that may be ranked: one row for all users or a row a user, each ascending.
   std::optional<Lists> candidates = {};
-  Sgemm* sgemm = nullptr;  // null: there is none, and every score is made by itself
+  Sgemm* sgemm = nullptr;  // null: there is none, and scores are computed one by one
 };
 
-// Throws InputError unless the matrices are such that the rest can be looked at: their types,
+// Throws InputError unless the matrices are such that the rest can be read: their types,
 // sizes, min_score and the candidates.
 void validate_embeddings(const Embeddings& embeddings, const Execution& execution = {});
 

@@ -19,7 +19,7 @@ struct Fault {
 };
 
 // A number as a message shows it.
-[[nodiscard]] std::string shown(double number);
+[[nodiscard]] std::string format_number(double number);
 
 // Anything that the core complains about.
 class Error : public std::runtime_error {

@@ -59,7 +59,7 @@ struct Sums {
   ExactInteger weight;   // of weight, or weight x denominator (micro)
 };
 
-// What was seen on the way.
+// Counts of users and items made on the way.
 struct Tally {
   Count empty_truth = 0;
   Count empty_predictions = 0;

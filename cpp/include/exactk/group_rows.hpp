@@ -1,4 +1,4 @@
-// From rows in any order to the rows of each user.
+// Groups rows in any order by user.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 
 namespace exactk {
 
-// How many rows each user has, of some rows after others: what several threads need to bring them
-// together without waiting for each other.
+// How many rows each user has, slice by slice: what several threads need to group them by user
+// without waiting for each other.
 struct RowCounts {
-  std::vector<Offset> indptr;  // where the rows of each user begin, once they stand user by user
-  bool sorted = true;          // all rows stand so already
-  std::size_t slice = 0;       // so many rows are counted by themselves
-  std::vector<std::vector<Offset>> begins;  // where those of each user go, slice by slice
+  std::vector<Offset> indptr;  // where the rows of each user begin, once they are grouped by user
+  bool is_grouped = true;      // whether all rows are so already
+  std::size_t slice_rows = 0;  // rows of a slice, which is counted by itself
+  std::vector<std::vector<Offset>> slice_offsets;  // by slice: where those of each user go
 };
 
-// Rows belong to `users` users, by number.
+// The user of each row is its code, below `users`.
 [[nodiscard]] RowCounts count_rows(std::span<const Code> codes, Count users,
                                    const std::string& argument, const Execution& execution);
 
@@ -34,19 +34,19 @@ struct ColumnCopy {
   std::size_t width;
 };
 
-// Brings the rows of each user together; those of a user stay in the order in which they came.
+// Groups the rows by user; those of a user stay in the order in which they came.
 void copy_grouped(RowCounts counts, std::span<const Code> codes,
                   std::span<const ColumnCopy> columns, const std::string& argument,
                   const Execution& execution);
 
 struct Grouping {
-  std::vector<Offset> indptr;  // where the rows of each user begin, once they stand user by user
-  // Which row stands where then: those of a user in the order in which they came. Empty if all
-  // rows stand so already.
+  std::vector<Offset> indptr;  // where the rows of each user begin, once they are grouped by user
+  // The row at each position then: those of a user in the order in which they came. Empty if all
+  // rows are grouped already.
   std::vector<Offset> order;
 };
 
-// The same by the numbers of the rows.
+// The same as an order of the rows.
 [[nodiscard]] Grouping group_rows(std::span<const Code> codes, Count users,
                                   const std::string& argument, const Execution& execution);
 

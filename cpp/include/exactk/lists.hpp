@@ -1,4 +1,4 @@
-// What can be checked of lists before it is known what they are used for.
+// Checks of lists that do not depend on their use.
 #pragma once
 
 #include <cstdint>

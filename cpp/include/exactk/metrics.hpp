@@ -28,10 +28,11 @@ struct MetricInfo {
   bool uses_ideal = false;  // the gains of the best possible ranking; implies uses_gains
   // Compares each item with each other: without a cutoff, and ties by an id count half.
   bool pairwise = false;
-  bool discounted = false;    // by the convention's discount of the rank
-  bool every_rank = false;    // takes a step at each rank down to the cutoff
-  bool of_max_grade = false;  // its gain is exp2 in any convention, of grades up to its parameter
-  bool of_catalogue = false;  // its parameter is the number of all items there are
+  bool discounted = false;  // by the convention's discount of the rank
+  bool every_rank = false;  // takes a step at each rank down to the cutoff
+  // Its gain is exp2 in any convention, of grades up to its parameter.
+  bool takes_max_grade = false;
+  bool takes_item_count = false;  // its parameter is the number of all items
 };
 
 [[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;

@@ -9,10 +9,10 @@
 
 namespace exactk {
 
-// One string after another. Position is the type of the offsets: 32 or 64 bits.
-template <class Position>
+// One string after another. StringOffset is the type of the offsets: 32 or 64 bits.
+template <class StringOffset>
 struct PackedStrings {
-  std::span<const Position> offsets;  // one more than there are strings
+  std::span<const StringOffset> offsets;  // one more than there are strings
   std::string_view bytes;
 
   [[nodiscard]] std::size_t size() const noexcept { return offsets.size() - 1; }
@@ -20,7 +20,7 @@ struct PackedStrings {
 };
 
 // Arrow's string views. Sixteen bytes per string: its length, then the string itself if it has up
-// to 12 bytes; else its first four bytes, the number of a buffer, and its offset there.
+// to 12 bytes; else its first four bytes, the index of a buffer, and its offset there.
 struct StringViews {
   struct View {
     std::int32_t length;

@@ -16,20 +16,20 @@
 
 namespace exactk {
 
-// Whatever has scores.
-using Scored = std::variant<ScoreMatrix, SparseScores, Embeddings>;
+// Scores of any kind.
+using AnyScores = std::variant<ScoreMatrix, SparseScores, Embeddings>;
 
-[[nodiscard]] Count users_of(const Scored& scores);
+[[nodiscard]] Count user_count(const AnyScores& scores);
 
 struct TopKRequest {
-  Scored scores;
+  AnyScores scores;
   Count k = 0;
   std::optional<Lists> exclude;
   Ties ties = Ties::lowest_id;
   NanScores nan = NanScores::raise;
-  // users x k: where the best items stand, best first, then -1. Of a matrix or of embeddings, the
-  // numbers of the items; of candidates, their offsets in the arrays.
-  std::span<std::int64_t> places;
+  // users x k: the positions of the best items, best first, then -1. Of a matrix or of embeddings,
+  // columns or rows; of sparse scores, their offsets in the arrays.
+  std::span<std::int64_t> positions;
   std::span<double> best_scores = {};  // beside them, then NaN: of embeddings alone, else empty
   int threads = 1;
   Isa isa = Isa::scalar;

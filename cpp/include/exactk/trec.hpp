@@ -1,6 +1,6 @@
 // The two text formats of TREC: qrels ("query iteration document grade") and runs ("query Q0
 // document rank score tag"), fields between any number of blanks. As in trec_eval, ranks are not
-// looked at: scores rank.
+// ignored: scores rank.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,10 @@
 
 namespace exactk {
 
-// What a line, and a name in it, may have at most: a file of something else is found out early.
+// What a line, and a key in it, may have at most, in bytes: a file of something else is found out
+// early.
 inline constexpr std::size_t kMaxTrecLine = std::size_t{1} << 20U;
-inline constexpr std::size_t kMaxTrecName = 4096;
+inline constexpr std::size_t kMaxTrecKey = 4096;
 
 enum class TrecFormat : std::uint8_t { qrels, run };
 
@@ -52,8 +53,9 @@ class LineError : public std::runtime_error {
 };
 
 // Reads a whole file: `next` returns more of it, which stays where it is until the next call, and
-// nothing at its end. Lines may be cut anywhere. Empty lines and those that begin with # are none.
-// Without a format, the number of fields of the first line tells which it is. Throws LineError.
+// nothing at its end. Lines may be cut anywhere. Empty lines and those that begin with # are
+// skipped. Without a format, the number of fields of the first line tells which it is. Throws
+// LineError.
 [[nodiscard]] TrecColumns parse_trec(std::optional<TrecFormat> format,
                                      const std::function<std::string_view()>& next);
 

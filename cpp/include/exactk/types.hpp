@@ -11,7 +11,7 @@
 namespace exactk {
 
 using Count = std::int64_t;   // how many of something; a rank, counted from 1
-using Offset = std::int64_t;  // a place in an array, whatever the width of the caller's indptr
+using Offset = std::int64_t;  // an index into an array, whatever the width of the caller's indptr
 
 // "No cutoff": larger than any list, so that min(k, .) needs no special case.
 inline constexpr Count kNoCutoff = std::numeric_limits<Count>::max();
@@ -19,7 +19,7 @@ inline constexpr Count kNoCutoff = std::numeric_limits<Count>::max();
 inline constexpr Count kMaxCutoff = (Count{1} << 31U) - 1;
 inline constexpr int kMaxThreads = 1024;
 
-// Item ids as the caller stores them: read in place, widened one by one.
+// Item ids as the caller stores them: read in place, converted one by one.
 using ItemArray = std::variant<std::span<const std::int32_t>, std::span<const std::int64_t>,
                                std::span<const std::uint32_t>, std::span<const std::uint64_t>>;
 
@@ -46,16 +46,17 @@ struct Lists {
   }
 };
 
-// One row of what stands beside the items, or of the items themselves.
+// One row of the items, or of an array beside them.
 template <class T>
-[[nodiscard]] std::span<const T> row_of(std::span<const T> values, const Lists& lists, Count row) {
+[[nodiscard]] std::span<const T> row_slice(std::span<const T> values, const Lists& lists,
+                                           Count row) {
   return values.subspan(static_cast<std::size_t>(lists.begin(row)),
                         static_cast<std::size_t>(lists.length(row)));
 }
 
-// Only predictions and candidates come in several widths; the adapters widen the rest once.
-[[nodiscard]] inline std::span<const std::int64_t> row_of_int64(const Lists& lists, Count row) {
-  return row_of(std::get<std::span<const std::int64_t>>(lists.items), lists, row);
+// Only predictions and candidates come in several widths; the adapters convert the rest once.
+[[nodiscard]] inline std::span<const std::int64_t> int64_row_items(const Lists& lists, Count row) {
+  return row_slice(std::get<std::span<const std::int64_t>>(lists.items), lists, row);
 }
 
 // An exact sum as an integer: little-endian two's complement, to be multiplied by 2^-scale.

@@ -18,14 +18,14 @@ double memory_limit() {
   if (pages > 0 && page_size > 0) {
     limit = static_cast<double>(pages) * static_cast<double>(page_size);
   }
-  rlimit addresses{};
-  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY) {
-    limit = std::min(limit, static_cast<double>(addresses.rlim_cur));
+  rlimit address_space{};
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    limit = std::min(limit, static_cast<double>(address_space.rlim_cur));
   }
   return limit;
 }
 
-std::string gigabytes(double bytes) { return shown(std::round(bytes / 1e8) / 10) + " GB"; }
+std::string gigabytes(double bytes) { return format_number(std::round(bytes / 1e8) / 10) + " GB"; }
 
 }  // namespace
 

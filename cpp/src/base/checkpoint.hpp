@@ -18,10 +18,10 @@ inline constexpr std::size_t kChunk = std::size_t{1} << 16U;
 // Runs body(begin, end) over [0, size), with a checkpoint after each whole chunk.
 template <class Body>
 void in_chunks(std::size_t size, const Checkpoint& checkpoint, const Body& body,
-               std::size_t chunk = kChunk) {
+               std::size_t chunk_size = kChunk) {
   std::size_t begin = 0;
-  for (; size - begin >= chunk; begin += chunk) {
-    body(begin, begin + chunk);
+  for (; size - begin >= chunk_size; begin += chunk_size) {
+    body(begin, begin + chunk_size);
     checkpoint();
   }
   if (begin < size) body(begin, size);
@@ -41,8 +41,8 @@ void grow(std::vector<T>& elements, std::size_t size, const T& value,
 
 // Runs an algorithm that compares elements, with a checkpoint at every so many comparisons.
 template <class T, class Before, class Algorithm>
-void counting_comparisons(std::span<T> elements, const Before& before, const Checkpoint& checkpoint,
-                          const Algorithm& algorithm) {
+void with_counted_comparisons(std::span<T> elements, const Before& before,
+                              const Checkpoint& checkpoint, const Algorithm& algorithm) {
   if (elements.size() < kChunk) {
     algorithm(before);
     return;
@@ -56,8 +56,8 @@ void counting_comparisons(std::span<T> elements, const Before& before, const Che
 
 template <class T, class Before>
 void sort(std::span<T> elements, const Before& before, const Checkpoint& checkpoint) {
-  counting_comparisons(elements, before, checkpoint,
-                       [&](const auto& counted) { std::ranges::sort(elements, counted); });
+  with_counted_comparisons(elements, before, checkpoint,
+                           [&](const auto& counted) { std::ranges::sort(elements, counted); });
 }
 
 // Moves the first so many of the order, at least one, before the others, and the last of them to
@@ -66,7 +66,7 @@ template <class T, class Before>
 void move_first(std::span<T> elements, std::size_t count, const Before& before,
                 const Checkpoint& checkpoint) {
   const auto last = elements.begin() + static_cast<std::ptrdiff_t>(count - 1);
-  counting_comparisons(elements, before, checkpoint, [&](const auto& counted) {
+  with_counted_comparisons(elements, before, checkpoint, [&](const auto& counted) {
     std::ranges::nth_element(elements, last, counted);
   });
 }

@@ -19,7 +19,7 @@ std::string message(const Fault& fault) {
 
 }  // namespace
 
-std::string shown(double number) {
+std::string format_number(double number) {
   std::ostringstream text;
   text << number;
   return text.str();

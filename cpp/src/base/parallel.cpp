@@ -23,88 +23,90 @@ constexpr std::chrono::milliseconds kPollInterval{20};
 struct Stopped : std::exception {};
 
 // The first exception of a thread needs memory for the thread's own variables, and the C library
-// ends the process where there is none. So they are given theirs while there is some.
+// ends the process where there is none. So they get it while there is some.
 bool can_throw() noexcept {
-  constexpr std::size_t kEnough = std::size_t{1} << 14U;
+  constexpr std::size_t kExceptionBytes = std::size_t{1} << 14U;
   void* volatile memory =
-      std::malloc(kEnough);  // volatile, or a compiler sees that nobody needs it
+      std::malloc(kExceptionBytes);  // volatile, or a compiler sees that nobody needs it
   if (memory == nullptr) return false;
   std::free(memory);
   return std::uncaught_exceptions() == 0;
 }
 
-class Team {
+class WorkerTeam {
  public:
-  Team(Count blocks, const Body& body) : blocks_(blocks), body_(body) {}
+  WorkerTeam(Count blocks, const BlockBody& body) : blocks_(blocks), body_(body) {}
 
   // Takes blocks until there are none left, with a checkpoint before each.
-  void work(int worker, const Checkpoint& checkpoint) noexcept {
+  void run_blocks(int worker, const Checkpoint& checkpoint) noexcept {
     try {
       while (true) {
         checkpoint();
-        const Count block = next_++;
+        const Count block = next_block_++;
         if (block >= blocks_) break;
         body_(worker, block, checkpoint);
       }
     } catch (const Stopped&) {
       return;
     } catch (...) {
-      fail();
+      record_error();
     }
   }
 
-  void stop_if_told() const {
-    if (stop_) throw Stopped{};
+  void throw_if_stopped() const {
+    if (is_stopped_) throw Stopped{};
   }
 
-  void work_beside(int worker) noexcept {
-    if (can_throw()) work(worker, [this] { stop_if_told(); });  // else the others do without it
+  void run_worker(int worker) noexcept {
+    if (can_throw())
+      run_blocks(worker, [this] { throw_if_stopped(); });  // else the others do without it
     const std::scoped_lock lock(mutex_);
-    ++finished_;
-    changed_.notify_one();
+    ++finished_workers_;
+    finished_changed_.notify_one();
   }
 
   // Polls until all other workers have finished.
-  void wait(int others, const std::function<void()>& poll) noexcept {
+  void wait_for_workers(int others, const std::function<void()>& poll) noexcept {
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, kPollInterval, [&] { return finished_ == others; })) {
+    while (!finished_changed_.wait_for(lock, kPollInterval,
+                                       [&] { return finished_workers_ == others; })) {
       lock.unlock();
       try {
-        if (!stop_) poll();
+        if (!is_stopped_) poll();
       } catch (...) {
-        fail();
+        record_error();
       }
       lock.lock();
     }
   }
 
-  void rethrow() const {
+  void rethrow_error() const {
     if (error_) std::rethrow_exception(error_);
   }
 
  private:
-  void fail() noexcept {
+  void record_error() noexcept {
     const std::scoped_lock lock(mutex_);
     if (!error_) error_ = std::current_exception();
-    stop_ = true;
+    is_stopped_ = true;
   }
 
   const Count blocks_;
-  const Body& body_;
-  std::atomic<Count> next_ = 0;
-  std::atomic<bool> stop_ = false;
+  const BlockBody& body_;
+  std::atomic<Count> next_block_ = 0;
+  std::atomic<bool> is_stopped_ = false;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  int finished_ = 0;
+  std::condition_variable finished_changed_;
+  int finished_workers_ = 0;
   std::exception_ptr error_;
 };
 
-std::vector<std::thread> start_others(Team& team, int wanted) {
+std::vector<std::thread> start_workers(WorkerTeam& team, int count) {
   std::vector<std::thread> others;
   try {
-    others.reserve(static_cast<std::size_t>(std::max(wanted, 0)));
-    for (int worker = 1; worker <= wanted; ++worker) {
-      others.emplace_back([&team, worker] { team.work_beside(worker); });
+    others.reserve(static_cast<std::size_t>(std::max(count, 0)));
+    for (int worker = 1; worker <= count; ++worker) {
+      others.emplace_back([&team, worker] { team.run_worker(worker); });
     }
   } catch (const std::exception&) {
     return others;  // no more threads to be had: those that started suffice
@@ -123,18 +125,19 @@ Checkpoint timed_checkpoint(std::function<void()> poll) {
   };
 }
 
-void parallel_for(Count blocks, int threads, const Body& body, const std::function<void()>& poll) {
-  Team team(blocks, body);
-  const Checkpoint own = [&team, polled = timed_checkpoint(poll)] {
-    team.stop_if_told();
-    polled();
+void parallel_for(Count blocks, int threads, const BlockBody& body,
+                  const std::function<void()>& poll) {
+  WorkerTeam team(blocks, body);
+  const Checkpoint checkpoint = [&team, poll_in_time = timed_checkpoint(poll)] {
+    team.throw_if_stopped();
+    poll_in_time();
   };
   std::vector<std::thread> others =
-      start_others(team, static_cast<int>(std::min<Count>(threads, blocks)) - 1);
-  team.work(0, own);
-  team.wait(static_cast<int>(others.size()), poll);
-  for (std::thread& other : others) other.join();
-  team.rethrow();
+      start_workers(team, static_cast<int>(std::min<Count>(threads, blocks)) - 1);
+  team.run_blocks(0, checkpoint);
+  team.wait_for_workers(static_cast<int>(others.size()), poll);
+  for (std::thread& thread : others) thread.join();
+  team.rethrow_error();
 }
 
 }  // namespace exactk

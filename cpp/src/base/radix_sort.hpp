@@ -15,9 +15,9 @@ namespace exactk {
 
 // By code_of(element), an unsigned number, least first: from its last digit to its first, each time
 // without changing the order of those that share the digit. A digit that all share is left out.
-// `other` is what the elements are moved to and fro, as large as they are.
+// `buffer` is what the elements are moved to and fro, as large as they are.
 template <class T, class CodeOf>
-void radix_sort(std::vector<T>& elements, std::vector<T>& other, const CodeOf& code_of,
+void radix_sort(std::vector<T>& elements, std::vector<T>& buffer, const CodeOf& code_of,
                 const Checkpoint& checkpoint) {
   using Code = decltype(code_of(elements.front()));
   constexpr unsigned kDigitWidth = 8;
@@ -35,20 +35,20 @@ void radix_sort(std::vector<T>& elements, std::vector<T>& other, const CodeOf& c
       for (std::size_t digit = 0; digit < kDigits; ++digit) ++counts[digit][digit_of(code, digit)];
     }
   });
-  other.resize(std::min(other.size(), size));
-  grow(other, size, T{}, checkpoint);
-  const Code any = code_of(elements.front());
+  buffer.resize(std::min(buffer.size(), size));
+  grow(buffer, size, T{}, checkpoint);
+  const Code first_code = code_of(elements.front());
   for (std::size_t digit = 0; digit < kDigits; ++digit) {
-    auto& places = counts[digit];  // where the next element with a digit goes
-    if (places[digit_of(any, digit)] == size) continue;
-    std::size_t place = 0;
-    for (std::size_t& next : places) place += std::exchange(next, place);
+    auto& offsets = counts[digit];  // where the next element with a digit goes
+    if (offsets[digit_of(first_code, digit)] == size) continue;
+    std::size_t offset = 0;
+    for (std::size_t& count : offsets) offset += std::exchange(count, offset);
     in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        other[places[digit_of(code_of(elements[i]), digit)]++] = elements[i];
+        buffer[offsets[digit_of(code_of(elements[i]), digit)]++] = elements[i];
       }
     });
-    elements.swap(other);
+    elements.swap(buffer);
   }
 }
 

@@ -1,4 +1,4 @@
-// Which users a thread takes at a time.
+// How many users a thread evaluates at a time.
 #pragma once
 
 #include <algorithm>
@@ -9,20 +9,20 @@
 
 namespace exactk {
 
-// What is read of the users, in ids: a score takes a small part of the time of an id.
-[[nodiscard]] inline Count size_of(const Lists& lists) { return lists.indptr.back(); }
-[[nodiscard]] inline Count size_of(const ScoreMatrix& scores) {
-  if (scores.candidates && scores.candidates->rows() > 1) return size_of(*scores.candidates);
+// How much is read for all users, in ids: a score takes a small part of the time of an id.
+[[nodiscard]] inline Count cost_in_ids(const Lists& lists) { return lists.indptr.back(); }
+[[nodiscard]] inline Count cost_in_ids(const ScoreMatrix& scores) {
+  if (scores.candidates && scores.candidates->rows() > 1) return cost_in_ids(*scores.candidates);
   constexpr Count kScoresPerId = 16;
   return std::min(scores.users * scores.items, Count{1} << 62U) / kScoresPerId;
 }
-[[nodiscard]] inline Count size_of(const SparseScores& scores) { return scores.size; }
-[[nodiscard]] inline Count size_of(const Embeddings& embeddings) {
-  const bool own = embeddings.candidates && embeddings.candidates->rows() > 1;
+[[nodiscard]] inline Count cost_in_ids(const SparseScores& scores) { return scores.size; }
+[[nodiscard]] inline Count cost_in_ids(const Embeddings& embeddings) {
+  const bool is_per_user = embeddings.candidates && embeddings.candidates->rows() > 1;
   const Count scores =
-      own ? size_of(*embeddings.candidates)
-          : std::min(embeddings.users.rows * embeddings.items.rows, Count{1} << 46U);
-  return scores * embeddings.width / 16;  // made one by one, a score of so many numbers is an id
+      is_per_user ? cost_in_ids(*embeddings.candidates)
+                  : std::min(embeddings.users.rows * embeddings.items.rows, Count{1} << 46U);
+  return scores * embeddings.width / 16;  // scored one by one, 16 numbers cost as much as an id
 }
 
 // Blocks of about 2^14 ids: the counter costs nothing, yet they can be shared out, and one takes as

@@ -110,7 +110,7 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "nan", "a score that is NaN: an error, or below every other"),
 });
 
-std::string listed(const ConventionField& field) {
+std::string choice_list(const ConventionField& field) {
   std::string text;
   for (const std::uint8_t code : field.choices) {
     text += (text.empty() ? "'" : ", '") + std::string(field.names[code]) + "'";
@@ -135,9 +135,10 @@ void set_field(Rules& rules, std::string_view field, std::string_view choice) {
       return;
     }
   }
-  throw InputError({.argument = "convention",
-                    .expected = row->name.data() + std::string(" to be one of ") + listed(*row),
-                    .found = "'" + std::string(choice) + "'"});
+  throw InputError(
+      {.argument = "convention",
+       .expected = row->name.data() + std::string(" to be one of ") + choice_list(*row),
+       .found = "'" + std::string(choice) + "'"});
 }
 
 }  // namespace exactk

@@ -28,54 +28,56 @@
 namespace exactk {
 namespace {
 
-// What the sums of a value and group take here and as Python's integers.
+// Memory for the sums of a value and group, here and as Python's integers.
 Count bytes_of_sums(Exactness exactness) { return exactness == Exactness::unit ? 1088 : 5120; }
 
-struct Depths {
-  Count places = 0;  // of an ideal ranking
-  Count ranks = 0;   // that a hit can have
+struct DiscountDepths {
+  Count ideal_ranks = 0;  // of an ideal ranking
+  Count hit_ranks = 0;    // that a hit can have
 };
 
-// How far down the values ask for discounts.
-Depths discount_depths(const Plan& plan, Discount kind, Count longest_list, Count longest_truth) {
-  Depths depths;
+// How far down the values need discounts.
+DiscountDepths discount_depths(const Plan& plan, Discount kind, Count longest_list,
+                               Count longest_truth) {
+  DiscountDepths depths;
   for (const Run& run : plan.runs) {
     if (!run.info->discounted || run.rules.discount != kind) continue;
-    const Count cutoff = plan.cutoff_sets[run.cutoff_set].cutoffs().back();
-    depths.ranks = std::max(depths.ranks, std::min(cutoff, longest_list));
+    const Count cutoff = plan.cutoff_sets[run.cutoff_set_index].cutoffs().back();
+    depths.hit_ranks = std::max(depths.hit_ranks, std::min(cutoff, longest_list));
     if (!run.info->uses_ideal) continue;
-    const bool uncut = run.rules.ideal_over == Over::all_judged;
-    const bool full = run.rules.ideal_over == Over::cutoff;
-    const Count places = full ? cutoff : std::min(uncut ? kNoCutoff : cutoff, longest_truth);
-    depths.places = std::max(depths.places, places);
+    const bool is_uncut = run.rules.ideal_over == Over::all_judged;
+    const bool is_full = run.rules.ideal_over == Over::cutoff;
+    const Count ideal_ranks =
+        is_full ? cutoff : std::min(is_uncut ? kNoCutoff : cutoff, longest_truth);
+    depths.ideal_ranks = std::max(depths.ideal_ranks, ideal_ranks);
   }
   return depths;
 }
 
-Count longest(const Lists& lists) {
+Count max_list_length(const Lists& lists) {
   Count length = 0;
   for (Count row = 0; row < lists.rows(); ++row) length = std::max(length, lists.length(row));
   return length;
 }
-Count longest(const ScoreMatrix& scores) {
-  return scores.candidates ? longest(*scores.candidates) : scores.items;
+Count max_list_length(const ScoreMatrix& scores) {
+  return scores.candidates ? max_list_length(*scores.candidates) : scores.items;
 }
-Count longest(const SparseScores& scores) { return longest(scores.items); }
-Count longest(const Embeddings& embeddings) {
-  return embeddings.candidates ? longest(*embeddings.candidates) : embeddings.items.rows;
+Count max_list_length(const SparseScores& scores) { return max_list_length(scores.items); }
+Count max_list_length(const Embeddings& embeddings) {
+  return embeddings.candidates ? max_list_length(*embeddings.candidates) : embeddings.items.rows;
 }
 
 // How often one user breaks the rule.
-Count count_of(Violation violation, const Matches& matches) {
+Count count_violations(Violation violation, const Matches& matches) {
   if (violation == Violation::duplicate_truth) return matches.truth_duplicates;
   if (violation == Violation::duplicate_items) return matches.list_duplicates;
   return 1;
 }
 
 // Users by group, those of a group in their own order: a counting sort.
-std::vector<Count> sorted_by_group(std::span<const Offset> groups, Count group_count,
-                                   const Checkpoint& checkpoint) {
-  std::vector<Count> next;  // place of a group's next user
+std::vector<Count> users_by_group(std::span<const Offset> groups, Count group_count,
+                                  const Checkpoint& checkpoint) {
+  std::vector<Count> next;  // position of a group's next user
   grow(next, static_cast<std::size_t>(group_count) + 1, Count{0}, checkpoint);
   in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const Offset group : groups.subspan(begin, end - begin)) {
@@ -87,8 +89,8 @@ std::vector<Count> sorted_by_group(std::span<const Offset> groups, Count group_c
   grow(order, groups.size(), Count{0}, checkpoint);
   in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t user = begin; user < end; ++user) {
-      Count& place = next[static_cast<std::size_t>(groups[user])];
-      order[static_cast<std::size_t>(place++)] = static_cast<Count>(user);
+      Count& position = next[static_cast<std::size_t>(groups[user])];
+      order[static_cast<std::size_t>(position++)] = static_cast<Count>(user);
     }
   });
   return order;
@@ -105,15 +107,15 @@ class Evaluation {
     const std::span<const Offset> groups = job_.request.groups;
     return groups.empty() ? 0 : groups[static_cast<std::size_t>(user)];
   }
-  [[nodiscard]] Count users_at_a_time() const;
+  [[nodiscard]] Count choose_block_users() const;
   void list_users(Count begin, Count count, std::vector<Count>& users) const;
-  Violation walk();
-  void add(Worker& worker, Count group);
-  [[noreturn]] void report(Violation gravest);
+  Violation evaluate_blocks();
+  void add_sums(Worker& worker, Count group);
+  [[noreturn]] void throw_violation(Violation gravest);
   static Fault tied_fault(const std::optional<Tie>& tie);
   static Fault nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint);
-  [[nodiscard]] Fault fault_of(Violation violation, const Worker& worker, const Matches& matches,
-                               Count user) const;
+  [[nodiscard]] Fault violation_fault(Violation violation, const Worker& worker,
+                                      const Matches& matches, Count user) const;
 
   Job job_;
   std::vector<Count> order_;  // users by group; empty if there is one group
@@ -128,38 +130,38 @@ Evaluation::Evaluation(const Request& request)
            .id_bits = 0,
            .kernels = kernels(request.isa),
            .discounts = {},
-           .lengths = {}} {
+           .norms = {}} {
   job_.id_bits = validate(request, job_.plan);
   if (const auto* embeddings = std::get_if<Embeddings>(&request.predictions)) {
-    job_.lengths =
-        measure(*embeddings, job_.kernels, {.threads = request.threads, .poll = request.poll});
+    job_.norms = measure_norms(*embeddings, job_.kernels,
+                               {.threads = request.threads, .poll = request.poll});
   }
   const Checkpoint checkpoint = timed_checkpoint(request.poll);
   if (!std::holds_alternative<Lists>(request.predictions)) {
     tally_.tied_at_cutoff.assign(job_.plan.cutoffs.size(), 0);
   }
-  const Count longest_list =
-      std::visit([](const auto& predictions) { return longest(predictions); }, request.predictions);
-  const Count longest_truth = longest(request.truth);
+  const Count longest_list = std::visit(
+      [](const auto& predictions) { return max_list_length(predictions); }, request.predictions);
+  const Count longest_truth = max_list_length(request.truth);
   for (const Discount kind : {Discount::log2, Discount::log2_floored}) {
-    const Depths depths = discount_depths(job_.plan, kind, longest_list, longest_truth);
-    job_.discounts.emplace_back(kind, depths.places, depths.ranks, checkpoint);
+    const DiscountDepths depths = discount_depths(job_.plan, kind, longest_list, longest_truth);
+    job_.discounts.emplace_back(kind, depths.ideal_ranks, depths.hit_ranks, checkpoint);
   }
   Count bytes = 0;
   for (const Exactness exactness : exactness_of_values(job_)) bytes += bytes_of_sums(exactness);
   require_memory(request.group_count, bytes,
                  {.argument = "groups", .hint = "fewer groups or metrics need less"});
   if (request.group_count > 1) {
-    order_ = sorted_by_group(request.groups, request.group_count, checkpoint);
+    order_ = users_by_group(request.groups, request.group_count, checkpoint);
   }
   for (Count group = 0; group < request.group_count; ++group) {
     if (group % 1024 == 1023) checkpoint();
-    totals_.push_back(accumulators(job_));
+    totals_.push_back(make_accumulators(job_));
   }
 }
 
-// What a worker has summed, into the sums of the group.
-void Evaluation::add(Worker& worker, Count group) {
+// Adds what a worker has summed to the sums of the group.
+void Evaluation::add_sums(Worker& worker, Count group) {
   const std::scoped_lock lock(mutex_);
   std::vector<Accumulator>& totals = totals_[static_cast<std::size_t>(group)];
   for (std::size_t i = 0; i < totals.size(); ++i) totals[i].add(worker.sums()[i]);
@@ -167,14 +169,15 @@ void Evaluation::add(Worker& worker, Count group) {
   worker.clear();
 }
 
-// The lists broke a rule. Walks all users again, in order, to say how many did and who was first.
-void Evaluation::report(Violation gravest) {
+// The lists broke a rule. Reads all users again, in order, to count those that did and find the
+// first.
+void Evaluation::throw_violation(Violation gravest) {
   job_.request.poll();
   const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
   Worker worker(job_);
   Count count = 0;
   Count first = 0;
-  const Count block_users = users_at_a_time();
+  const Count block_users = choose_block_users();
   std::vector<Count> block;
   for (Count user = 0; user < users(); ++user) {
     checkpoint();
@@ -192,11 +195,11 @@ void Evaluation::report(Violation gravest) {
     Offset position = -1;
     count += violation == Violation::nan_score
                  ? worker.count_nan(user, position, checkpoint)
-                 : count_of(violation, worker.match(user, checkpoint));
+                 : count_violations(violation, worker.match(user, checkpoint));
   }
   Fault fault = gravest == Violation::nan_score
                     ? nan_fault(worker, first, checkpoint)
-                    : fault_of(gravest, worker, worker.match(first, checkpoint), first);
+                    : violation_fault(gravest, worker, worker.match(first, checkpoint), first);
   fault.count = count;
   fault.row = first;
   throw InputError(std::move(fault));
@@ -223,9 +226,9 @@ Fault Evaluation::tied_fault(const std::optional<Tie>& tie) {
   return fault;
 }
 
-Fault Evaluation::fault_of(Violation violation, const Worker& worker, const Matches& matches,
-                           Count user) const {
-  const auto again = [&](const Lists* lists, Offset position) -> std::string {
+Fault Evaluation::violation_fault(Violation violation, const Worker& worker, const Matches& matches,
+                                  Count user) const {
+  const auto describe_repeat = [&](const Lists* lists, Offset position) -> std::string {
     // Another thread has changed the list since, or the candidates beside scores.
     if (lists == nullptr || position < 0) return "an item again";
     const auto flat = static_cast<std::size_t>(lists->begin(user) + position);
@@ -237,22 +240,23 @@ Fault Evaluation::fault_of(Violation violation, const Worker& worker, const Matc
     case Violation::duplicate_truth:
       return {.argument = "truth",
               .expected = "each item once a user",
-              .found = again(&job_.request.truth, matches.first_truth_duplicate),
+              .found = describe_repeat(&job_.request.truth, matches.first_truth_duplicate),
               .position = matches.first_truth_duplicate,
               .hint = "duplicate_truth='first', 'max' or 'count' accepts it"};
     case Violation::duplicate_items:
       return {.argument = "predictions",
               .expected = "each item once in a list",
-              .found = again(lists_of(job_.request.predictions), matches.first_list_duplicate),
+              .found = describe_repeat(item_lists(job_.request.predictions),
+                                       matches.first_list_duplicate),
               .position = matches.first_list_duplicate,
               .hint = "duplicate_items='first' or 'count' accepts it"};
     case Violation::tied_score:
-      return tied_fault(worker.first_tied(matches));
+      return tied_fault(worker.first_forbidden_tie(matches));
     case Violation::empty_truth:
       return {.argument = "truth",
               .expected = "a relevant item for every user (empty_truth='error')",
               .found = "none"};
-    case Violation::small_catalogue:
+    case Violation::too_few_items:
       return {.argument = "metrics",
               .expected = "list_auc: items=... not below |T| + misses of any user",
               .found = "fewer"};
@@ -270,73 +274,73 @@ Fault Evaluation::fault_of(Violation violation, const Worker& worker, const Matc
 // Some of them in the order in which they are evaluated.
 void Evaluation::list_users(Count begin, Count count, std::vector<Count>& users) const {
   users.clear();
-  for (Count place = begin; place < std::min(begin + count, this->users()); ++place) {
-    users.push_back(order_.empty() ? place : order_[static_cast<std::size_t>(place)]);
+  for (Count position = begin; position < std::min(begin + count, this->users()); ++position) {
+    users.push_back(order_.empty() ? position : order_[static_cast<std::size_t>(position)]);
   }
 }
 
-Count Evaluation::users_at_a_time() const {
+Count Evaluation::choose_block_users() const {
   const Request& request = job_.request;
-  const ScreeningRequest wanted = wanted_of(job_);
-  if (!wanted.nothing()) {
-    return Screening::block_users(std::get<Embeddings>(request.predictions), wanted,
+  const ScreeningRequest screening = screening_request(job_);
+  if (!screening.is_empty()) {
+    return Screening::block_users(std::get<Embeddings>(request.predictions), screening,
                                   request.threads);
   }
-  const Count ids =
-      size_of(request.truth) +
-      std::visit([](const auto& predictions) { return size_of(predictions); }, request.predictions);
+  const Count ids = cost_in_ids(request.truth) +
+                    std::visit([](const auto& predictions) { return cost_in_ids(predictions); },
+                               request.predictions);
   return users_per_block(users(), ids);
 }
 
-// Has all users evaluated, and returns the gravest rule that was seen to be broken.
-Violation Evaluation::walk() {
+// Evaluates all users, and returns a rule that is broken, if any.
+Violation Evaluation::evaluate_blocks() {
   const Request& request = job_.request;
-  const Count block_users = users_at_a_time();
+  const Count block_users = choose_block_users();
   const Count blocks = (users() + block_users - 1) / block_users;
   const auto threads = static_cast<int>(std::clamp<Count>(blocks, 1, request.threads));
-  struct Desk {
-    explicit Desk(const Job& job) : worker(job) {}
+  struct ThreadState {
+    explicit ThreadState(const Job& job) : worker(job) {}
 
     Worker worker;
-    Count group = 0;                // of the users at hand: they come group by group
+    Count group = 0;                // of the current users: they are sorted by group
     std::vector<Count> users = {};  // of the block
   };
   // Each is made by its own thread, so that no two write to one line of a cache.
-  std::vector<std::unique_ptr<Desk>> desks(static_cast<std::size_t>(threads));
+  std::vector<std::unique_ptr<ThreadState>> states(static_cast<std::size_t>(threads));
   std::atomic<Violation> violation = Violation::none;
 
-  const auto finish_group = [&](Desk& desk, const Checkpoint& checkpoint) {
-    const Violation found = desk.worker.flush(checkpoint);
-    if (found != Violation::none) violation = found;
-    add(desk.worker, desk.group);
+  const auto finish_group = [&](ThreadState& state, const Checkpoint& checkpoint) {
+    const Violation result = state.worker.flush(checkpoint);
+    if (result != Violation::none) violation = result;
+    add_sums(state.worker, state.group);
   };
   const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
-    std::unique_ptr<Desk>& own = desks[static_cast<std::size_t>(index)];
-    if (!own) own = std::make_unique<Desk>(job_);
-    Desk& desk = *own;
-    list_users(block * block_users, block_users, desk.users);
-    desk.worker.prepare(desk.users, checkpoint);
+    std::unique_ptr<ThreadState>& slot = states[static_cast<std::size_t>(index)];
+    if (!slot) slot = std::make_unique<ThreadState>(job_);
+    ThreadState& state = *slot;
+    list_users(block * block_users, block_users, state.users);
+    state.worker.prepare(state.users, checkpoint);
     Count finished = 0;
-    for (const Count user : desk.users) {
+    for (const Count user : state.users) {
       if (violation != Violation::none) break;
       ++finished;
-      if (group_of(user) != desk.group) finish_group(desk, checkpoint);
-      desk.group = group_of(user);
-      const Violation found = desk.worker.add_user(user, checkpoint);
-      if (found != Violation::none) violation = found;
+      if (group_of(user) != state.group) finish_group(state, checkpoint);
+      state.group = group_of(user);
+      const Violation result = state.worker.add_user(user, checkpoint);
+      if (result != Violation::none) violation = result;
     }
     if (request.finished != nullptr) *request.finished += finished;
   };
   parallel_for(blocks, threads, body, request.poll);
-  for (const std::unique_ptr<Desk>& desk : desks) {
-    if (desk) finish_group(*desk, timed_checkpoint(request.poll));
+  for (const std::unique_ptr<ThreadState>& state : states) {
+    if (state) finish_group(*state, timed_checkpoint(request.poll));
   }
   return violation;
 }
 
 Result Evaluation::run() {
-  const Violation violation = walk();
-  if (violation != Violation::none) report(violation);
+  const Violation violation = evaluate_blocks();
+  if (violation != Violation::none) throw_violation(violation);
   const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
   Result result{.sums = {}, .tally = tally_, .cutoffs = job_.plan.cutoffs};
   for (const std::vector<Accumulator>& totals : totals_) {

@@ -33,13 +33,13 @@ const MetricInfo& find_metric(std::string_view name) {
 
 void check_parameter(const MetricInfo& info, const PlannedValue& value) {
   const MetricParameter& parameter = info.parameter;
-  const bool inside = value.parameter >= parameter.low && value.parameter <= parameter.high &&
-                      (!parameter.whole || value.parameter == std::floor(value.parameter));
-  if (!parameter.name.empty() && !inside) {
+  const bool is_valid = value.parameter >= parameter.low && value.parameter <= parameter.high &&
+                        (!parameter.whole || value.parameter == std::floor(value.parameter));
+  if (!parameter.name.empty() && !is_valid) {
     refuse(value,
-           std::string(parameter.name) + " in [" + shown(parameter.low) + ", " +
-               shown(parameter.high) + "]" + (parameter.whole ? ", a whole number" : ""),
-           shown(value.parameter));
+           std::string(parameter.name) + " in [" + format_number(parameter.low) + ", " +
+               format_number(parameter.high) + "]" + (parameter.whole ? ", a whole number" : ""),
+           format_number(value.parameter));
   }
 }
 
@@ -48,14 +48,14 @@ void check_gain_table(const PlannedValue& value) {
   const auto bad =
       std::ranges::find_if_not(table, [](double gain) { return gain >= 0 && gain <= kMaxGain; });
   if (bad != table.end()) {
-    refuse(value, "gain_table of numbers from 0 to 2^256", shown(*bad));
+    refuse(value, "gain_table of numbers from 0 to 2^256", format_number(*bad));
   }
   if (value.rules.gain == Gain::table && table.empty()) {
     refuse(value, "a gain_table beside gain='table'", "none");
   }
 }
 
-void check_shift(const PlannedValue& value) {
+void check_shifted_gain(const PlannedValue& value) {
   if (value.rules.gain == Gain::exp2_shifted && value.rules.min_grade == kAnyAboveZero) {
     refuse(value, "a min_grade beside gain='exp2_shifted'", "none");
   }
@@ -72,7 +72,7 @@ void check_ideal(const PlannedValue& value) {
   }
 }
 
-void check_ranks(const PlannedValue& value) {
+void check_every_rank(const PlannedValue& value) {
   if (value.cutoff <= kMaxStepwiseCutoff || value.cutoff == kNoCutoff) return;
   refuse(value, "a cutoff up to 1048576, or none", std::to_string(value.cutoff));
 }
@@ -97,14 +97,14 @@ void check_average(const MetricInfo& info, const PlannedValue& value) {
   }
 }
 
-std::size_t index_of(const MetricInfo& info) {
+std::size_t metric_index(const MetricInfo& info) {
   return static_cast<std::size_t>(&info - AllMetrics::info.data());
 }
 
 // The value, its rules resolved for its metric.
-PlannedValue resolved_value(const MetricInfo& info, PlannedValue value) {
+PlannedValue resolve_value(const MetricInfo& info, PlannedValue value) {
   if (info.pairwise && is_strict(value.rules.ties)) value.rules.ties = Ties::expected;
-  if (info.of_max_grade) value.rules.gain = Gain::exp2;
+  if (info.takes_max_grade) value.rules.gain = Gain::exp2;
   return value;
 }
 
@@ -113,7 +113,7 @@ void check_ties(const MetricInfo& info, const PlannedValue& value) {
     refuse(value, "no cutoff", std::to_string(value.cutoff));
   }
   if (value.rules.ties != Ties::expected) return;
-  if (AllMetrics::expected[index_of(info)] == nullptr) {
+  if (AllMetrics::expected[metric_index(info)] == nullptr) {
     refuse(value, "other ties than 'expected' (overrides set it for one metric)",
            "'expected', for which it has no formula");
   }
@@ -128,61 +128,62 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
     refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
   }
   if (!std::isfinite(value.rules.min_grade)) {
-    refuse(value, "a finite min_grade", shown(value.rules.min_grade));
+    refuse(value, "a finite min_grade", format_number(value.rules.min_grade));
   }
   check_parameter(info, value);
   check_average(info, value);
   check_ties(info, value);
   if (info.uses_gains) {
     check_gain_table(value);
-    check_shift(value);
+    check_shifted_gain(value);
   }
   if (info.uses_ideal) check_ideal(value);
-  if (info.every_rank) check_ranks(value);
+  if (info.every_rank) check_every_rank(value);
 }
 
-// The rules_index for some rules: a known one if it fits. Where gains do not matter, those may
-// differ.
-std::size_t judging_rules_index(std::vector<JudgingRules>& judging_rules, const Rules& rules,
-                                bool uses_gains) {
-  const JudgingRules wanted(rules, uses_gains);
-  const auto known = std::ranges::find_if(judging_rules, [&](const JudgingRules& rules_index) {
-    return uses_gains ? rules_index == wanted : rules_index.judges_as(wanted);
+// The index of the judging rules for some rules, added unless they exist. Where gains do not
+// matter, existing ones may differ in these.
+std::size_t find_or_add_judging_rules(std::vector<JudgingRules>& judging_rules, const Rules& rules,
+                                      bool uses_gains) {
+  const JudgingRules requested(rules, uses_gains);
+  const auto match = std::ranges::find_if(judging_rules, [&](const JudgingRules& existing) {
+    return uses_gains ? existing == requested : existing.equals_except_gains(requested);
   });
-  if (known != judging_rules.end()) return static_cast<std::size_t>(known - judging_rules.begin());
-  judging_rules.push_back(wanted);
+  if (match != judging_rules.end()) return static_cast<std::size_t>(match - judging_rules.begin());
+  judging_rules.push_back(requested);
   return judging_rules.size() - 1;
 }
 
 void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
   for (const bool uses_gains :
-       {true, false}) {  // so that the second finds the judging_rules of the first
+       {true, false}) {  // so that the second pass can use the rules of the first
     for (Run& run : plan.runs) {
       if (run.info->uses_gains != uses_gains) continue;
-      run.rules_index = judging_rules_index(plan.judging_rules, run.rules, uses_gains);
+      run.judging_rules_index =
+          find_or_add_judging_rules(plan.judging_rules, run.rules, uses_gains);
     }
   }
-  plan.tally_rules_index = judging_rules_index(plan.judging_rules, tally_rules, false);
+  plan.tally_rules_index = find_or_add_judging_rules(plan.judging_rules, tally_rules, false);
 }
 
 void choose_cutoff_sets(Plan& plan, std::span<const std::vector<Count>> cutoffs) {
   for (std::size_t i = 0; i < plan.runs.size(); ++i) {
-    const auto known = std::ranges::find_if(plan.cutoff_sets, [&](const CutoffSet& cutoff_set) {
+    const auto match = std::ranges::find_if(plan.cutoff_sets, [&](const CutoffSet& cutoff_set) {
       return std::ranges::equal(cutoff_set.cutoffs(), cutoffs[i]);
     });
-    plan.runs[i].cutoff_set = static_cast<std::size_t>(known - plan.cutoff_sets.begin());
-    if (known == plan.cutoff_sets.end()) plan.cutoff_sets.emplace_back(cutoffs[i]);
+    plan.runs[i].cutoff_set_index = static_cast<std::size_t>(match - plan.cutoff_sets.begin());
+    if (match == plan.cutoff_sets.end()) plan.cutoff_sets.emplace_back(cutoffs[i]);
   }
 }
 
 // How, and how deep, the scores have to be ranked.
 void choose_depths(Plan& plan) {
   for (const JudgingRules& rules : plan.judging_rules) {
-    const Ties ties = ranked_for(rules.ties);
+    const Ties ties = ranking_ties(rules.ties);
     if (std::ranges::find(plan.ties, ties) == plan.ties.end()) plan.ties.push_back(ties);
   }
   for (const Run& run : plan.runs) {
-    const std::span<const Count> cutoffs = plan.cutoff_sets[run.cutoff_set].cutoffs();
+    const std::span<const Count> cutoffs = plan.cutoff_sets[run.cutoff_set_index].cutoffs();
     plan.depth = std::max(plan.depth, cutoffs.back());
     if (run.rules.ties == Ties::raise)
       plan.tie_free_depth = std::max(plan.tie_free_depth, cutoffs.back());
@@ -194,8 +195,8 @@ void choose_depths(Plan& plan) {
   plan.cutoffs.erase(repeats.begin(), repeats.end());
 }
 
-// The values in the order in which one walk meets them.
-std::vector<std::size_t> by_cutoff(std::span<const PlannedValue> values) {
+// The values in the order in which one pass meets them.
+std::vector<std::size_t> order_by_cutoff(std::span<const PlannedValue> values) {
   std::vector<std::size_t> order(values.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i].cutoff; });
@@ -210,22 +211,23 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
   }
   Plan plan;
   std::vector<std::vector<Count>> cutoffs;  // beside the runs
-  for (const std::size_t index : by_cutoff(values)) {
+  for (const std::size_t index : order_by_cutoff(values)) {
     const MetricInfo& info = find_metric(values[index].metric);
-    const PlannedValue value = resolved_value(info, values[index]);
+    const PlannedValue value = resolve_value(info, values[index]);
     check_value(info, value);
     const Rules& rules = value.rules;
-    auto run = std::ranges::find_if(plan.runs, [&](const Run& known) {
-      return known.info == &info && known.parameter == value.parameter && known.rules == rules;
+    auto run = std::ranges::find_if(plan.runs, [&](const Run& existing) {
+      return existing.info == &info && existing.parameter == value.parameter &&
+             existing.rules == rules;
     });
     if (run == plan.runs.end()) {
       const bool expected = rules.ties == Ties::expected;
       plan.runs.push_back(
           {.info = &info,
-           .score = (expected ? AllMetrics::expected : AllMetrics::score)[index_of(info)],
+           .score = (expected ? AllMetrics::expected : AllMetrics::score)[metric_index(info)],
            .parameter = value.parameter,
            .rules = rules,
-           .rules_index = 0,
+           .judging_rules_index = 0,
            .unit_range = info.unit_range && rules.duplicate_items != Duplicates::count});
       cutoffs.emplace_back();
       run = std::prev(plan.runs.end());

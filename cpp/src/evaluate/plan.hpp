@@ -1,4 +1,4 @@
-// The request's values, resolved before any user is read: what is walked together, and how.
+// The request's values, resolved before any user is read: what is computed together, and how.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ namespace exactk {
 // Gains and weights up to 2^256 leave room for the square of a sum of 2^40 of them.
 inline constexpr double kMaxGain = 0x1p256;
 
-// Values that one walk over a HitRow serves: the same metric and rules at several cutoffs.
+// Values computed in one pass over a HitRow: the same metric and rules at several cutoffs.
 struct Run {
   const MetricInfo* info;
-  Score score;
+  ScoreFunction score;
   double parameter;
   Rules rules;
-  std::size_t rules_index;                // index into Plan::judging_rules
+  std::size_t judging_rules_index;        // index into Plan::judging_rules
   bool unit_range;                        // values in [0, 1], whatever the lists
-  std::size_t cutoff_set = 0;             // index into Plan::cutoff_sets
-  std::vector<std::size_t> outputs = {};  // beside the cutoff_set: index into Request::values
+  std::size_t cutoff_set_index = 0;       // index into Plan::cutoff_sets
+  std::vector<std::size_t> outputs = {};  // beside its cutoffs: index into Request::values
 };
 
 struct Plan {
@@ -32,7 +32,7 @@ struct Plan {
   std::size_t tally_rules_index = 0;
   std::vector<Run> runs;
   std::vector<CutoffSet> cutoff_sets;
-  std::vector<Ties> ties;      // that the scores have to be ranked for
+  std::vector<Ties> ties;      // for which the scores have to be ranked
   std::vector<Count> cutoffs;  // of all values, ascending, each once
   Count depth = 0;             // the last rank that a value asks for
   Count tie_free_depth = 0;    // the last rank at which an item of the truth must not be tied

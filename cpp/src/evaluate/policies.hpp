@@ -17,38 +17,38 @@ struct Presence {
   bool in_predictions;
 };
 
-struct Verdict {
+struct UserPolicy {
   Empty empty;
   Violation violation;  // that `Empty::error` stands for
 };
 
-[[nodiscard]] inline bool in_population(Users users, Presence present) noexcept {
+[[nodiscard]] inline bool is_in_population(Users users, Presence presence) noexcept {
   switch (users) {
     case Users::both:
-      return present.in_truth && present.in_predictions;
+      return presence.in_truth && presence.in_predictions;
     case Users::predictions:
-      return present.in_predictions;
+      return presence.in_predictions;
     case Users::union_:
-      return present.in_truth || present.in_predictions;
+      return presence.in_truth || presence.in_predictions;
     case Users::truth:
       break;
   }
-  return present.in_truth;
+  return presence.in_truth;
 }
 
 // Whether no convention does anything but compute the user's values.
-[[nodiscard]] inline bool is_plain(Presence present, const HitRow& row) noexcept {
-  return present.in_truth && present.in_predictions && row.relevant > 0 && row.recommended > 0;
+[[nodiscard]] inline bool is_regular(Presence presence, const HitRow& row) noexcept {
+  return presence.in_truth && presence.in_predictions && row.relevant > 0 && row.recommended > 0;
 }
 
-// What becomes of a user. An empty truth is asked about before the list.
-[[nodiscard]] inline Verdict verdict(const Rules& rules, Presence present,
-                                     const HitRow& row) noexcept {
-  if (!in_population(rules.users, present)) return {Empty::skip, Violation::none};
+// What the convention does with a user. An empty truth decides before the list.
+[[nodiscard]] inline UserPolicy user_policy(const Rules& rules, Presence presence,
+                                            const HitRow& row) noexcept {
+  if (!is_in_population(rules.users, presence)) return {Empty::skip, Violation::none};
   if (row.relevant == 0 && rules.empty_truth != Empty::compute) {
     return {rules.empty_truth, Violation::empty_truth};
   }
-  if (!present.in_predictions) return {rules.missing_list, Violation::missing_list};
+  if (!presence.in_predictions) return {rules.missing_list, Violation::missing_list};
   if (row.recommended == 0) return {rules.empty_list, Violation::empty_list};
   return {Empty::compute, Violation::none};
 }

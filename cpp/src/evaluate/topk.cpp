@@ -16,7 +16,7 @@
 
 #include "base/parallel.hpp"
 #include "evaluate/block_size.hpp"
-#include "evaluate/score_row_start.hpp"
+#include "evaluate/open_score_row.hpp"
 #include "evaluate/validate.hpp"
 #include "exactk/error.hpp"
 #include "exactk/lists.hpp"
@@ -34,8 +34,8 @@ std::uint64_t validate(const TopKRequest& request) {
   check_threads(request.threads);
   const Execution execution{.threads = request.threads, .poll = request.poll};
   std::uint64_t id_bits = 0;
-  if (const auto* candidates = std::get_if<SparseScores>(&request.scores)) {
-    id_bits = validate_scores(*candidates, "scores", execution);
+  if (const auto* sparse_scores = std::get_if<SparseScores>(&request.scores)) {
+    id_bits = validate_scores(*sparse_scores, "scores", execution);
   } else if (const auto* matrix = std::get_if<ScoreMatrix>(&request.scores)) {
     validate_scores(*matrix, "scores", execution);
     id_bits = bits_below(matrix->items);
@@ -54,7 +54,7 @@ std::uint64_t validate(const TopKRequest& request) {
                       .expected = "an order of the items alone, or 'raise'",
                       .found = "one that needs a truth"});
   }
-  const Count users = users_of(request.scores);
+  const Count users = user_count(request.scores);
   if (request.exclude) {
     id_bits |= validate_lists(*request.exclude, "exclude", execution);
     check_int64(*request.exclude, "exclude");
@@ -65,54 +65,56 @@ std::uint64_t validate(const TopKRequest& request) {
                       .expected = "fewer than 2^63 places",
                       .found = std::to_string(users) + " x " + std::to_string(request.k)});
   }
-  check_size(request.places.size(), users * request.k, "places", "one a user and rank");
-  const bool scored = std::holds_alternative<Embeddings>(request.scores);
-  check_size(request.best_scores.size(), scored ? users * request.k : 0, "best_scores",
+  check_size(request.positions.size(), users * request.k, "places", "one a user and rank");
+  const bool has_best_scores = std::holds_alternative<Embeddings>(request.scores);
+  check_size(request.best_scores.size(), has_best_scores ? users * request.k : 0, "best_scores",
              "one a place of embeddings");
   return id_bits;
 }
 
-std::span<const std::int64_t> excluded_of(const TopKRequest& request, Count user) {
+std::span<const std::int64_t> excluded_items(const TopKRequest& request, Count user) {
   if (!request.exclude) return {};
-  return row_of_int64(*request.exclude, user);
+  return int64_row_items(*request.exclude, user);
 }
 
 // What all threads read.
-struct Shared {
+struct SharedState {
   const TopKRequest& request;
   std::uint64_t id_bits;
-  Norms lengths;            // if there are embeddings
-  ScreeningRequest wanted;  // for which they are screened
+  Norms norms;                         // if there are embeddings
+  ScreeningRequest screening_request;  // for which they are screened
 };
 
-Shared shared_of(const TopKRequest& request, std::uint64_t id_bits) {
-  Shared shared{.request = request, .id_bits = id_bits, .lengths = {}, .wanted = {}};
+SharedState make_shared_state(const TopKRequest& request, std::uint64_t id_bits) {
+  SharedState shared{.request = request, .id_bits = id_bits, .norms = {}, .screening_request = {}};
   const auto* embeddings = std::get_if<Embeddings>(&request.scores);
   if (embeddings == nullptr) return shared;
-  shared.lengths = measure(*embeddings, kernels(request.isa),
-                           {.threads = request.threads, .poll = request.poll});
+  shared.norms = measure_norms(*embeddings, kernels(request.isa),
+                               {.threads = request.threads, .poll = request.poll});
   // One deeper, to see what is tied with the last.
-  const ScreeningRequest wanted{.depth = request.k + (request.ties == Ties::raise ? 1 : 0),
-                                .highest = request.ties == Ties::highest_id};
-  if (Screening::pays(*embeddings, wanted)) shared.wanted = wanted;
+  const ScreeningRequest screening_request{
+      .depth = request.k + (request.ties == Ties::raise ? 1 : 0),
+      .highest_first = request.ties == Ties::highest_id};
+  if (Screening::is_worthwhile(*embeddings, screening_request))
+    shared.screening_request = screening_request;
   return shared;
 }
 
 // Ranks one user after another.
-class Ranker {
+class TopKRanker {
  public:
-  explicit Ranker(const Shared& shared)
+  explicit TopKRanker(const SharedState& shared)
       : request_(shared.request),
-        ranking_(std::visit(
+        score_ranker_(std::visit(
             [&](const auto& source) { return make_score_ranker(source, kernels(request_.isa)); },
             request_.scores)),
-        given_(shared.id_bits, true) {
-    if (shared.wanted.nothing()) return;
-    screening_.emplace(std::get<Embeddings>(request_.scores), shared.lengths, shared.wanted,
-                       kernels(request_.isa));
+        matcher_(shared.id_bits, true) {
+    if (shared.screening_request.is_empty()) return;
+    screening_.emplace(std::get<Embeddings>(request_.scores), shared.norms,
+                       shared.screening_request, kernels(request_.isa));
   }
 
-  // Does for some users at a time what is cheaper so.
+  // Does what is cheaper for several users at a time.
   void prepare(Count begin, Count end, const Checkpoint& checkpoint) {
     if (!screening_) return;
     users_.resize(static_cast<std::size_t>(end - begin));
@@ -120,31 +122,31 @@ class Ranker {
     screening_->screen(users_, request_.exclude, checkpoint);
   }
 
-  // Returns whether the user may be ranked.
-  bool start(Count user, const Checkpoint& checkpoint) {
+  // Reads the user's scores. Returns whether the user may be ranked.
+  bool open_user(Count user, const Checkpoint& checkpoint) {
     const bool has_nan = std::visit(
-        [&](auto& ranking) {
-          places_ =
-              exactk::start(ranking, given_, user, {}, excluded_of(request_, user), checkpoint);
-          if (screening_) ranking.know(screening_->found_of(user));
-          return ranking.has_nan();
+        [&](auto& ranker) {
+          item_positions_ = open_score_row(ranker, matcher_, user, {},
+                                           excluded_items(request_, user), checkpoint);
+          if (screening_) ranker.use_screening(screening_->result_of(user));
+          return ranker.has_nan();
         },
-        ranking_);
+        score_ranker_);
     return (!has_nan || request_.nan != NanScores::raise) &&
-           (places_ == nullptr || places_->duplicates == 0);
+           (item_positions_ == nullptr || item_positions_->duplicates == 0);
   }
-  // Of the user, how often a rule is broken, and where first.
+  // How often the user breaks a rule, and where first.
   Count count_nan(Offset& first, const Checkpoint& checkpoint) {
     return std::visit(
-        [&](auto& ranking) {
-          return ranking.has_nan() ? ranking.count_nan(first, checkpoint) : Count{0};
+        [&](auto& ranker) {
+          return ranker.has_nan() ? ranker.count_nan(first, checkpoint) : Count{0};
         },
-        ranking_);
+        score_ranker_);
   }
   Count count_duplicates(Offset& first) const {
-    if (places_ == nullptr || places_->duplicates == 0) return 0;
-    first = places_->first_duplicate;
-    return places_->duplicates;
+    if (item_positions_ == nullptr || item_positions_->duplicates == 0) return 0;
+    first = item_positions_->first_duplicate;
+    return item_positions_->duplicates;
   }
 
   // The first rank among the best whose item is tied with the next, or 0: only if ties are an
@@ -152,28 +154,29 @@ class Ranker {
   Count first_tied_rank(const Checkpoint& checkpoint) {
     if (request_.ties != Ties::raise) return 0;
     return std::visit(
-        [&](auto& ranking) {
-          ranking.best(request_.k + 1, request_.ties, checkpoint);
-          return ranking.first_tied_rank();
+        [&](auto& ranker) {
+          ranker.best(request_.k + 1, request_.ties, checkpoint);
+          return ranker.first_tied_rank();
         },
-        ranking_);
+        score_ranker_);
   }
 
-  // Writes where the user's best items stand.
-  void rank(Count user, const Checkpoint& checkpoint) {
-    const RankedList ranked = std::visit(
-        [&](auto& ranking) { return ranking.best(request_.k, request_.ties, checkpoint); },
-        ranking_);
-    const auto* candidates = std::get_if<SparseScores>(&request_.scores);
-    const Offset row = candidates == nullptr ? 0 : candidates->items.begin(user);
-    const auto places = request_.places.subspan(static_cast<std::size_t>(user * request_.k),
-                                                static_cast<std::size_t>(request_.k));
-    in_chunks(ranked.places.size(), checkpoint, [&](std::size_t from, std::size_t to) {
-      std::ranges::transform(ranked.places.subspan(from, to - from), places.subspan(from).begin(),
-                             [&](Offset place) { return row + place; });
+  // Writes the positions of the user's best items.
+  void write_best(Count user, const Checkpoint& checkpoint) {
+    const RankedList ranked =
+        std::visit([&](auto& ranker) { return ranker.best(request_.k, request_.ties, checkpoint); },
+                   score_ranker_);
+    const auto* sparse_scores = std::get_if<SparseScores>(&request_.scores);
+    const Offset row_begin = sparse_scores == nullptr ? 0 : sparse_scores->items.begin(user);
+    const auto positions = request_.positions.subspan(static_cast<std::size_t>(user * request_.k),
+                                                      static_cast<std::size_t>(request_.k));
+    in_chunks(ranked.offsets.size(), checkpoint, [&](std::size_t from, std::size_t to) {
+      std::ranges::transform(ranked.offsets.subspan(from, to - from),
+                             positions.subspan(from).begin(),
+                             [&](Offset position) { return row_begin + position; });
     });
-    pad(places.subspan(ranked.places.size()), std::int64_t{-1}, checkpoint);
-    if (!request_.best_scores.empty()) write_scores(user, ranked.places.size(), checkpoint);
+    pad(positions.subspan(ranked.offsets.size()), std::int64_t{-1}, checkpoint);
+    if (!request_.best_scores.empty()) write_scores(user, ranked.offsets.size(), checkpoint);
   }
 
  private:
@@ -189,33 +192,34 @@ class Ranker {
     const auto scores = request_.best_scores.subspan(static_cast<std::size_t>(user * request_.k),
                                                      static_cast<std::size_t>(request_.k));
     std::visit(
-        [&](const auto& ranking) {
+        [&](const auto& ranker) {
           in_chunks(count, checkpoint, [&](std::size_t from, std::size_t to) {
             for (std::size_t i = from; i < to; ++i) {
-              scores[i] = static_cast<double>(ranking.score_of(i));
+              scores[i] = static_cast<double>(ranker.score_at(i));
             }
           });
         },
-        ranking_);
+        score_ranker_);
     pad(scores.subspan(count), std::numeric_limits<double>::quiet_NaN(), checkpoint);
   }
 
   const TopKRequest& request_;
-  AnyScoreRanker ranking_;
-  ListMatcher given_;
+  AnyScoreRanker score_ranker_;
+  ListMatcher matcher_;
   std::optional<Screening> screening_;  // if that pays
   std::vector<Count> users_;
-  const ItemPositions* places_ = nullptr;
+  const ItemPositions* item_positions_ = nullptr;
 };
 
-// Adds up what `count_of(user, first)` finds, and says where the first is.
-template <class CountOf>
-void find_all(Count users, Fault& fault, const Checkpoint& checkpoint, const CountOf& count_of) {
+// Adds up `count_in_user(user, first)` of all users, and locates the first fault.
+template <class CountInUser>
+void count_faults(Count users, Fault& fault, const Checkpoint& checkpoint,
+                  const CountInUser& count_in_user) {
   fault.count = 0;
   for (Count user = 0; user < users; ++user) {
     checkpoint();
     Offset first = -1;
-    const Count count = count_of(user, first);
+    const Count count = count_in_user(user, first);
     if (count > 0 && fault.count == 0) {
       fault.row = user;
       fault.position = first;
@@ -224,43 +228,44 @@ void find_all(Count users, Fault& fault, const Checkpoint& checkpoint, const Cou
   }
 }
 
-void refuse_nan(const TopKRequest& request, Ranker& ranker, const Checkpoint& checkpoint) {
+void refuse_nan(const TopKRequest& request, TopKRanker& ranker, const Checkpoint& checkpoint) {
   if (request.nan != NanScores::raise) return;
   Fault fault{.argument = "scores",
               .expected = "scores that are no NaN",
               .found = "NaN",
               .hint = "nan='last' ranks them last"};
-  find_all(users_of(request.scores), fault, checkpoint, [&](Count user, Offset& first) {
-    ranker.start(user, checkpoint);
+  count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset& first) {
+    ranker.open_user(user, checkpoint);
     return ranker.count_nan(first, checkpoint);
   });
   if (fault.count > 0) throw InputError(std::move(fault));
 }
 
-void refuse_repeats(const TopKRequest& request, Ranker& ranker, const Checkpoint& checkpoint) {
-  const auto* candidates = std::get_if<SparseScores>(&request.scores);
-  if (candidates == nullptr) return;
+void refuse_duplicates(const TopKRequest& request, TopKRanker& ranker,
+                       const Checkpoint& checkpoint) {
+  const auto* sparse_scores = std::get_if<SparseScores>(&request.scores);
+  if (sparse_scores == nullptr) return;
   Fault fault{.argument = "scores", .expected = "each candidate once a user", .found = ""};
-  find_all(users_of(request.scores), fault, checkpoint, [&](Count user, Offset& first) {
-    ranker.start(user, checkpoint);
+  count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset& first) {
+    ranker.open_user(user, checkpoint);
     return ranker.count_duplicates(first);
   });
   if (fault.count == 0) return;
-  const Offset place = candidates->items.begin(fault.row) + fault.position;
+  const Offset offset = sparse_scores->items.begin(fault.row) + fault.position;
   const std::string item = std::visit(
-      [&](const auto& ids) { return std::to_string(ids[static_cast<std::size_t>(place)]); },
-      candidates->items.items);
+      [&](const auto& ids) { return std::to_string(ids[static_cast<std::size_t>(offset)]); },
+      sparse_scores->items.items);
   fault.found = "item " + item + " again";
   throw InputError(std::move(fault));
 }
 
-void refuse_ties(const TopKRequest& request, Ranker& ranker, const Checkpoint& checkpoint) {
+void refuse_ties(const TopKRequest& request, TopKRanker& ranker, const Checkpoint& checkpoint) {
   Fault fault{.argument = "scores",
               .expected = "scores that no two of the best items share (ties='raise')",
               .found = "",
               .hint = "another ties= says which is first"};
-  find_all(users_of(request.scores), fault, checkpoint, [&](Count user, Offset&) {
-    ranker.start(user, checkpoint);
+  count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset&) {
+    ranker.open_user(user, checkpoint);
     const Count rank = ranker.first_tied_rank(checkpoint);
     if (rank > 0 && fault.found.empty()) fault.found = "a tie at rank " + std::to_string(rank);
     return rank > 0 ? 1 : 0;
@@ -268,13 +273,13 @@ void refuse_ties(const TopKRequest& request, Ranker& ranker, const Checkpoint& c
   if (fault.count > 0) throw InputError(std::move(fault));
 }
 
-// A rule is broken. Walks all users again to say how often, and where first.
-[[noreturn]] void refuse(const Shared& shared) {
+// A rule is broken. Reads all users again to count how often, and to find the first.
+[[noreturn]] void throw_fault(const SharedState& shared) {
   const TopKRequest& request = shared.request;
   const Checkpoint checkpoint = timed_checkpoint(request.poll);
-  Ranker ranker(shared);
+  TopKRanker ranker(shared);
   refuse_nan(request, ranker, checkpoint);
-  refuse_repeats(request, ranker, checkpoint);
+  refuse_duplicates(request, ranker, checkpoint);
   refuse_ties(request, ranker, checkpoint);
   throw InputError({.argument = "scores",
                     .expected = "an array that does not change",
@@ -283,7 +288,7 @@ void refuse_ties(const TopKRequest& request, Ranker& ranker, const Checkpoint& c
 
 }  // namespace
 
-Count users_of(const Scored& scores) {
+Count user_count(const AnyScores& scores) {
   if (const auto* matrix = std::get_if<ScoreMatrix>(&scores)) return matrix->users;
   if (const auto* embeddings = std::get_if<Embeddings>(&scores)) return embeddings->users.rows;
   return std::get<SparseScores>(scores).items.rows();
@@ -291,32 +296,33 @@ Count users_of(const Scored& scores) {
 
 void topk(const TopKRequest& request) {
   const std::uint64_t id_bits = validate(request);
-  const Count users = users_of(request.scores);
-  const Count ids = std::visit([](const auto& source) { return size_of(source); }, request.scores);
-  const Shared shared = shared_of(request, id_bits);
-  const Count block_users = shared.wanted.nothing()
+  const Count users = user_count(request.scores);
+  const Count ids =
+      std::visit([](const auto& source) { return cost_in_ids(source); }, request.scores);
+  const SharedState shared = make_shared_state(request, id_bits);
+  const Count block_users = shared.screening_request.is_empty()
                                 ? users_per_block(users, ids)
                                 : Screening::block_users(std::get<Embeddings>(request.scores),
-                                                         shared.wanted, request.threads);
-  std::vector<std::unique_ptr<Ranker>> rankers(static_cast<std::size_t>(request.threads));
-  std::atomic<bool> refused = false;
+                                                         shared.screening_request, request.threads);
+  std::vector<std::unique_ptr<TopKRanker>> rankers(static_cast<std::size_t>(request.threads));
+  std::atomic<bool> has_fault = false;
   const auto body = [&](int index, Count block, const Checkpoint& checkpoint) {
-    auto& own = rankers[static_cast<std::size_t>(index)];
-    if (!own) own = std::make_unique<Ranker>(shared);
+    auto& ranker = rankers[static_cast<std::size_t>(index)];
+    if (!ranker) ranker = std::make_unique<TopKRanker>(shared);
     const Count end = std::min((block + 1) * block_users, users);
-    own->prepare(block * block_users, end, checkpoint);
+    ranker->prepare(block * block_users, end, checkpoint);
     Count user = block * block_users;
-    for (; user < end && !refused; ++user) {
-      if (own->start(user, checkpoint) && own->first_tied_rank(checkpoint) == 0) {
-        own->rank(user, checkpoint);
+    for (; user < end && !has_fault; ++user) {
+      if (ranker->open_user(user, checkpoint) && ranker->first_tied_rank(checkpoint) == 0) {
+        ranker->write_best(user, checkpoint);
       } else {
-        refused = true;
+        has_fault = true;
       }
     }
     if (request.finished != nullptr) *request.finished += user - block * block_users;
   };
   parallel_for((users + block_users - 1) / block_users, request.threads, body, request.poll);
-  if (refused) refuse(shared);
+  if (has_fault) throw_fault(shared);
 }
 
 }  // namespace exactk

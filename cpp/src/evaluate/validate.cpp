@@ -36,15 +36,15 @@ struct Search {
   }
 };
 
-struct Place {
+struct RowPosition {
   Count row;
   Offset position;
 };
 
-Place place_of(Offset flat, std::span<const Offset> indptr) {
-  const auto after = std::ranges::upper_bound(indptr, flat);
+RowPosition locate_offset(Offset offset, std::span<const Offset> indptr) {
+  const auto after = std::ranges::upper_bound(indptr, offset);
   const auto row = static_cast<Count>(after - indptr.begin()) - 1;
-  return {row, flat - indptr[static_cast<std::size_t>(row)]};
+  return {row, offset - indptr[static_cast<std::size_t>(row)]};
 }
 
 void check_indptr(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
@@ -73,12 +73,12 @@ void check_indptr(const Lists& lists, const std::string& argument, const Checkpo
 
 }  // namespace
 
-void check_size(std::size_t found, Count expected, const std::string& argument,
+void check_size(std::size_t size, Count expected, const std::string& argument,
                 const std::string& what) {
-  if (std::cmp_equal(found, expected)) return;
+  if (std::cmp_equal(size, expected)) return;
   throw InputError({.argument = argument,
                     .expected = what + " (" + std::to_string(expected) + ")",
-                    .found = std::to_string(found)});
+                    .found = std::to_string(size)});
 }
 
 namespace {
@@ -120,13 +120,13 @@ void check_present(const Lists& lists, const std::string& argument, const Checkp
 
 template <class T>
 std::uint64_t bits_of(std::span<const T> ids) {
-  T seen = 0;
-  for (const T id : ids) seen |= id;
-  return static_cast<std::uint64_t>(seen);
+  T bits = 0;
+  for (const T id : ids) bits |= id;
+  return static_cast<std::uint64_t>(bits);
 }
 
 // An id is legal if bit 63, the sign bit of a negative one, is not set: one "or" over all decides.
-constexpr bool out_of_range(std::uint64_t bits) { return bits >> 63U != 0; }
+constexpr bool is_out_of_range(std::uint64_t bits) { return bits >> 63U != 0; }
 
 // Says how many ids are out of range, and which is the first.
 template <class T>
@@ -138,8 +138,8 @@ template <class T>
               .count = 0,
               .hint = ""};
   for_each_row(lists, checkpoint, [&](Count row) {
-    const auto list = row_of(ids, lists, row);
-    const auto bad = [](T id) { return out_of_range(static_cast<std::uint64_t>(id)); };
+    const auto list = row_slice(ids, lists, row);
+    const auto bad = [](T id) { return is_out_of_range(static_cast<std::uint64_t>(id)); };
     const Search search(list, bad, checkpoint);
     if (search.count > 0 && fault.count == 0) {
       fault.found = std::to_string(list[static_cast<std::size_t>(search.first)]);
@@ -153,7 +153,7 @@ template <class T>
   throw InputError(std::move(fault));
 }
 
-// The bitwise "or" of all ids. Where rows have lengths, places that no row reaches do not count.
+// The bitwise "or" of all ids. Where rows have lengths, items that belong to no row do not count.
 template <class T>
 std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::string& argument,
                         const Execution& execution) {
@@ -161,7 +161,7 @@ std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::s
   const auto size = static_cast<Count>(ids.size());
   const auto chunk = static_cast<Count>(kChunk);
   if (lists.lengths.empty()) {
-    const auto look = [&](int /*worker*/, Count block, const Checkpoint& /*checkpoint*/) {
+    const auto check_block = [&](int /*worker*/, Count block, const Checkpoint& /*checkpoint*/) {
       const Count begin = block * chunk;
       bits |= bits_of(ids.subspan(static_cast<std::size_t>(begin),
                                   static_cast<std::size_t>(std::min(chunk, size - begin))));
@@ -169,17 +169,17 @@ std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::s
     const Count blocks = (size + chunk - 1) / chunk;
     // A million ids take a thread as long as it takes to start another.
     const auto threads = static_cast<int>(std::clamp<Count>(blocks / 16, 1, execution.threads));
-    parallel_for(blocks, threads, look, execution.poll);
+    parallel_for(blocks, threads, check_block, execution.poll);
   } else {
     const Checkpoint checkpoint = timed_checkpoint(execution.poll);
     for_each_row(lists, checkpoint, [&](Count row) {
-      const auto list = row_of(ids, lists, row);
+      const auto list = row_slice(ids, lists, row);
       in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
         bits |= bits_of(list.subspan(begin, end - begin));
       });
     });
   }
-  if (out_of_range(bits)) refuse_ids(lists, ids, argument, timed_checkpoint(execution.poll));
+  if (is_out_of_range(bits)) refuse_ids(lists, ids, argument, timed_checkpoint(execution.poll));
   return bits;
 }
 
@@ -209,7 +209,7 @@ void check_weights(std::span<const double> weights, Count users, const Checkpoin
   if (search.count == 0) return;
   throw InputError({.argument = "weights",
                     .expected = "0, or numbers from 2^-256 to 2^256",
-                    .found = shown(weights[static_cast<std::size_t>(search.first)]),
+                    .found = format_number(weights[static_cast<std::size_t>(search.first)]),
                     .count = search.count,
                     .row = search.first});
 }
@@ -233,8 +233,9 @@ void check_groups(const Request& request, Count users, const Checkpoint& checkpo
 }
 
 // What a grade must be for its gain to exist; empty where every finite grade has one.
-std::string needed_of_grades(const Run& run) {
-  if (run.info->of_max_grade) return "grades from 0 to max_grade=" + shown(run.parameter);
+std::string required_grades(const Run& run) {
+  if (run.info->takes_max_grade)
+    return "grades from 0 to max_grade=" + format_number(run.parameter);
   switch (run.rules.gain) {
     case Gain::linear:
       return "grades from 0 to 2^256 beside gain='linear'";
@@ -252,7 +253,7 @@ std::string needed_of_grades(const Run& run) {
 
 bool has_gain(double grade, const Run& run) {
   const Rules& rules = run.rules;
-  if (run.info->of_max_grade) return grade >= 0 && grade <= run.parameter;
+  if (run.info->takes_max_grade) return grade >= 0 && grade <= run.parameter;
   switch (rules.gain) {
     case Gain::linear:
       return grade >= 0 && grade <= kMaxGain;
@@ -277,16 +278,16 @@ void check_gains(const Request& request, const Run& run, const Checkpoint& check
   const auto bad = [&](double grade) { return !has_gain(grade, run); };
   const Search search(grades, bad, checkpoint);
   if (search.count == 0) return;
-  const double found = grades[static_cast<std::size_t>(search.first)];
+  const double grade = grades[static_cast<std::size_t>(search.first)];
   Fault fault{.argument = "truth",
-              .expected = needed_of_grades(run),
-              .found = "grade " + shown(found),
+              .expected = required_grades(run),
+              .found = "grade " + format_number(grade),
               .count = search.count,
               .hint = "metric " + std::string(run.info->name) + " needs them"};
   if (!request.grades.empty()) {
-    const Place place = place_of(search.first, request.truth.indptr);
-    fault.row = place.row;
-    fault.position = place.position;
+    const RowPosition location = locate_offset(search.first, request.truth.indptr);
+    fault.row = location.row;
+    fault.position = location.position;
   }
   throw InputError(std::move(fault));
 }
@@ -296,7 +297,7 @@ void check_min_grade(const Request& request, const Rules& rules) {
   if (!request.grades.empty() || rules.min_grade <= 1) return;
   if (item_count(request.truth.items) == 0) return;
   throw InputError({.argument = "truth",
-                    .expected = "grades beside min_grade=" + shown(rules.min_grade),
+                    .expected = "grades beside min_grade=" + format_number(rules.min_grade),
                     .found = "no grades, so that every item has grade 1"});
 }
 
@@ -319,13 +320,13 @@ void validate_grades(std::span<const double> grades, const Lists& truth,
   const auto bad = [](double grade) { return !std::isfinite(grade); };
   const Search search(grades, bad, timed_checkpoint(execution.poll));
   if (search.count == 0) return;
-  const Place place = place_of(search.first, truth.indptr);
+  const RowPosition location = locate_offset(search.first, truth.indptr);
   throw InputError({.argument = "truth",
                     .expected = "finite grades",
-                    .found = shown(grades[static_cast<std::size_t>(search.first)]),
+                    .found = format_number(grades[static_cast<std::size_t>(search.first)]),
                     .count = search.count,
-                    .row = place.row,
-                    .position = place.position});
+                    .row = location.row,
+                    .position = location.position});
 }
 
 void check_threads(int threads) {
@@ -350,7 +351,7 @@ void check_candidates(const Lists& lists, Count users, Count items, const Execut
   if (lists.rows() != 1) check_rows(lists.rows(), users, argument);
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   for_each_row(lists, checkpoint, [&](Count row) {
-    const auto columns = row_of_int64(lists, row);
+    const auto columns = int64_row_items(lists, row);
     const auto fail = [&](std::string expected, std::size_t position) {
       throw InputError({.argument = argument,
                         .expected = std::move(expected),
@@ -401,13 +402,14 @@ std::optional<std::size_t> size_of_number(ScoreType type) noexcept {
 // Numbers that can be read where they lie.
 void check_vectors(const Vectors& vectors) {
   const std::optional<std::size_t> size = size_of_number(vectors.type);
-  const bool known = size.has_value();
-  const bool aligned = known && vectors.row_stride % static_cast<std::ptrdiff_t>(*size) == 0 &&
-                       reinterpret_cast<std::uintptr_t>(vectors.numbers) % *size == 0;
-  if (known && aligned) return;
+  const bool is_float = size.has_value();
+  const bool is_aligned = is_float &&
+                          vectors.row_stride % static_cast<std::ptrdiff_t>(*size) == 0 &&
+                          reinterpret_cast<std::uintptr_t>(vectors.numbers) % *size == 0;
+  if (is_float && is_aligned) return;
   throw InputError({.argument = vectors.argument,
                     .expected = "aligned numbers of float16, float32 or float64",
-                    .found = known ? "others that are not aligned" : "others"});
+                    .found = is_float ? "others that are not aligned" : "others"});
 }
 
 }  // namespace
@@ -478,13 +480,13 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
   if (const auto* lists = std::get_if<Lists>(&request.predictions)) {
     id_bits |= validate_lists(*lists, "predictions", execution);
     check_rows(lists->rows(), users, "predictions");
-  } else if (const auto* candidates = std::get_if<SparseScores>(&request.predictions)) {
-    id_bits |= validate_scores(*candidates, "predictions", execution);
-    check_rows(candidates->items.rows(), users, "predictions");
-  } else if (const auto* scores = std::get_if<ScoreMatrix>(&request.predictions)) {
-    validate_scores(*scores, "predictions", execution);
-    check_rows(scores->users, users, "predictions");
-    id_bits |= bits_below(scores->items);
+  } else if (const auto* sparse_scores = std::get_if<SparseScores>(&request.predictions)) {
+    id_bits |= validate_scores(*sparse_scores, "predictions", execution);
+    check_rows(sparse_scores->items.rows(), users, "predictions");
+  } else if (const auto* matrix = std::get_if<ScoreMatrix>(&request.predictions)) {
+    validate_scores(*matrix, "predictions", execution);
+    check_rows(matrix->users, users, "predictions");
+    id_bits |= bits_below(matrix->items);
   } else {
     const auto& embeddings = std::get<Embeddings>(request.predictions);
     validate_embeddings(embeddings, execution);

@@ -1,4 +1,4 @@
-// The trust boundary. One pass over everything that comes in, before any user is looked at;
+// The trust boundary. One pass over everything that comes in, before any user is read;
 // whatever gets past it, the rest of the core may rely on.
 #pragma once
 
@@ -16,12 +16,12 @@ namespace exactk {
 // gains that the plan asks for. Returns the bitwise "or" of all ids.
 [[nodiscard]] std::uint64_t validate(const Request& request, const Plan& plan);
 
-// The bitwise "or" of the numbers of so many items.
+// The bitwise "or" of the ids of so many items, which are their positions.
 [[nodiscard]] std::uint64_t bits_below(Count items) noexcept;
 
-// What other requests ask for too. `what` must be as many as expected.
+// What other requests ask for too. `size` must be as expected: there must be `what`.
 void check_threads(int threads);
-void check_size(std::size_t found, Count expected, const std::string& argument,
+void check_size(std::size_t size, Count expected, const std::string& argument,
                 const std::string& what);
 void check_rows(Count rows, Count users, const std::string& argument);
 void check_int64(const Lists& lists, const std::string& argument);

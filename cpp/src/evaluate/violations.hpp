@@ -14,7 +14,7 @@ enum class Violation : std::uint8_t {
   empty_truth,
   missing_list,
   empty_list,
-  small_catalogue,
+  too_few_items,
   none
 };
 

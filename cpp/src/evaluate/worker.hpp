@@ -1,4 +1,4 @@
-// What a thread does: users come in, are ranked, judged and, a batch at a time, scored and summed.
+// What a thread does: users are added, ranked, judged and, a batch at a time, scored and summed.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "evaluate/open_score_row.hpp"
 #include "evaluate/plan.hpp"
 #include "evaluate/policies.hpp"
-#include "evaluate/score_row_start.hpp"
 #include "exactk/evaluate.hpp"
 #include "judge/batch.hpp"
 #include "judge/judge.hpp"
@@ -29,20 +29,20 @@ struct Job {
   std::uint64_t id_bits;  // the bitwise "or" of all ids
   const Kernels& kernels;
   std::vector<DiscountTable> discounts;  // by Discount
-  Norms lengths;                         // if the predictions are embeddings
+  Norms norms;                           // if the predictions are embeddings
 };
 
-// The items of the predictions, if each user has some of its own.
-[[nodiscard]] const Lists* lists_of(const Predictions& predictions) noexcept;
+// The items of the predictions, if each user has a list of them.
+[[nodiscard]] const Lists* item_lists(const Predictions& predictions) noexcept;
 
 // How each value is summed.
 [[nodiscard]] std::vector<Exactness> exactness_of_values(const Job& job);
 
-// The sums of each value, not yet of anybody.
-[[nodiscard]] std::vector<Accumulator> accumulators(const Job& job);
+// Empty sums, one for each value.
+[[nodiscard]] std::vector<Accumulator> make_accumulators(const Job& job);
 
-// What the users are screened for before they are taken in.
-[[nodiscard]] ScreeningRequest wanted_of(const Job& job);
+// What the users are screened for before they are added.
+[[nodiscard]] ScreeningRequest screening_request(const Job& job);
 
 class Worker {
  public:
@@ -60,7 +60,7 @@ class Worker {
   // Of any user, whether added or not. Valid until the next call of any member.
   const Matches& match(Count user, const Checkpoint& checkpoint);
   // The first tie of an item of the truth, where none may be tied.
-  [[nodiscard]] std::optional<Tie> first_tied(const Matches& matches) const;
+  [[nodiscard]] std::optional<Tie> first_forbidden_tie(const Matches& matches) const;
   // How many scores of the user are NaN, and which is the first.
   Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
 
@@ -70,45 +70,44 @@ class Worker {
   void clear() noexcept;
 
  private:
-  [[nodiscard]] Presence presence(Count user) const noexcept;
+  [[nodiscard]] Presence presence_of(Count user) const noexcept;
   [[nodiscard]] std::span<const double> grades_of(Count user) const;
   template <class Choice>
   [[nodiscard]] bool raises(Choice Rules::* field) const;
   [[nodiscard]] bool refuses_nan() const;
-  [[nodiscard]] std::span<const std::int64_t> excluded_of(Count user) const;
-  bool start(Count user, const Checkpoint& checkpoint);
+  [[nodiscard]] std::span<const std::int64_t> excluded_items(Count user) const;
+  bool open_scores(Count user, const Checkpoint& checkpoint);
   const Matches& match(Count user, Ties ties, const Checkpoint& checkpoint);
   Violation judge(Count user, const Checkpoint& checkpoint);
   void clear_rows() noexcept;
-  void count(Count user, const Matches& matches, const HitRow& row);
+  void add_to_tally(Count user, const Matches& matches, const HitRow& row);
   void count_split_ties(const Checkpoint& checkpoint);
   void count_candidates();
   Violation flush_rules(std::size_t rules_index, const Checkpoint& checkpoint);
-  void count_down(std::span<const HitRow> rows, const CutoffSet& cutoff_set,
+  void count_hits(std::span<const HitRow> rows, const CutoffSet& cutoff_set,
                   const Checkpoint& checkpoint);
   void score(const Run& run, std::span<const HitRow> rows, const Checkpoint& checkpoint);
-  [[nodiscard]] Violation check_catalogue(const Run& run, std::span<const HitRow> rows) const;
+  [[nodiscard]] Violation check_item_count(const Run& run, std::span<const HitRow> rows) const;
   Violation apply_policies(const Run& run, std::span<const HitRow> rows);
   void reduce(const Run& run, std::span<const HitRow> rows);
-  void keep(std::size_t output);
+  void write_per_user(std::size_t output);
 
   const Job& job_;
-  ListMatcher ranking_;
-  std::optional<AnyScoreRanker> scores_ranking_;  // if the predictions are scores
-  std::optional<Screening> screening_;            // if that pays
-  const ItemPositions* places_ =
-      nullptr;  // of the user at hand, if the ranking knows other positions
+  ListMatcher matcher_;
+  std::optional<AnyScoreRanker> score_ranker_;     // if the predictions are scores
+  std::optional<Screening> screening_;             // if that pays
+  const ItemPositions* item_positions_ = nullptr;  // of the current user, if items have ids
   Judge judge_;
-  // The batch: its users, and what the judging_rules show of each.
+  // The batch: its users, and their rows under each of the judging rules.
   std::vector<Count> users_;
-  std::vector<double> weights_;  // empty if there are none
-  std::vector<HitRows> rows_;    // by rules_index
-  // Of one rules_index and run at a time.
-  std::vector<std::size_t> odd_;  // users whose values a convention may override
-  std::vector<Reached> reached_;  // rows x cutoffs
-  Scores scores_;
+  std::vector<double> weights_;    // empty if there are none
+  std::vector<HitRows> hit_rows_;  // by judging rules
+  // Of one set of judging rules and one run at a time.
+  std::vector<std::size_t> irregular_users_;  // users whose values a convention may override
+  std::vector<HitCounts> hit_counts_;         // rows x cutoffs
+  BatchRatios ratios_;
   BatchColumns values_;
-  std::vector<bool> split_;  // cutoffs that split a tie
+  std::vector<bool> split_cutoffs_;  // cutoffs that split a tie
   // Of all users.
   std::vector<Accumulator> sums_;
   Tally tally_;

@@ -14,7 +14,7 @@
 
 namespace exactk {
 
-// What tells most keys apart without a look at the keys: an integer, or a string of up to 16 bytes,
+// Distinguishes most keys without reading them: an integer, or a string of up to 16 bytes,
 // completely. For a longer string it is a hash, and equal digests call for a comparison.
 struct KeyDigest {
   std::uint64_t head;
@@ -27,8 +27,8 @@ struct KeyDigest {
 
 __extension__ using UInt128 = unsigned __int128;
 
-[[nodiscard]] inline std::uint64_t mix(std::uint64_t one, std::uint64_t other) {
-  const UInt128 product = static_cast<UInt128>(one) * other;
+[[nodiscard]] inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  const UInt128 product = static_cast<UInt128>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
 }
 
@@ -39,8 +39,8 @@ template <class T>
   return value;
 }
 
-// A string of up to 16 bytes is told by its first and its last eight, which may overlap, and its
-// length.
+// A string of up to 16 bytes is identified by its first and its last eight, which may overlap, and
+// its length.
 inline constexpr std::size_t kDigestBytes = 16;
 
 [[nodiscard]] inline KeyDigest digest_of(std::uint64_t key) {
@@ -51,7 +51,7 @@ inline constexpr std::size_t kDigestBytes = 16;
   const auto [first, second] = process_secrets();
   std::uint64_t hash = second ^ key.size();
   const char* bytes = key.data();
-  for (std::size_t left = key.size(); left > 16; left -= 16, bytes += 16) {
+  for (std::size_t remaining = key.size(); remaining > 16; remaining -= 16, bytes += 16) {
     hash = mix(load<std::uint64_t>(bytes) ^ first, load<std::uint64_t>(bytes + 8) ^ hash);
   }
   const char* const end = key.data() + key.size();
@@ -92,7 +92,8 @@ inline constexpr std::size_t kDigestBytes = 16;
 template <class Key>
 struct Lookup {
   Lookup() = default;
-  explicit Lookup(Key wanted) : key(wanted), digest(digest_of(wanted)), hash(hash_of(digest)) {}
+  explicit Lookup(Key requested)
+      : key(requested), digest(digest_of(requested)), hash(hash_of(digest)) {}
 
   Key key{};
   KeyDigest digest{};
@@ -151,7 +152,7 @@ class CodeTable {
     Code code = kNoCode;
   };
   [[nodiscard]] std::size_t slot_of(const Lookup<Key>& lookup) const;
-  void grow();
+  void grow_slots();
 
   Store store_;
   std::vector<Slot> slots_;
@@ -177,16 +178,16 @@ std::size_t CodeTable<Store>::slot_of(const Lookup<Key>& lookup) const {
 }
 
 template <class Store>
-void CodeTable<Store>::grow() {
-  std::vector<Slot> wider(std::max<std::size_t>(64, 2 * slots_.size()));
-  const std::size_t mask = wider.size() - 1;
+void CodeTable<Store>::grow_slots() {
+  std::vector<Slot> new_slots(std::max<std::size_t>(64, 2 * slots_.size()));
+  const std::size_t mask = new_slots.size() - 1;
   for (const Slot& slot : slots_) {
     if (slot.code == kNoCode) continue;
     std::size_t slot_index = static_cast<std::size_t>(hash_of(slot.digest)) & mask;
-    while (wider[slot_index].code != kNoCode) slot_index = (slot_index + 1) & mask;
-    wider[slot_index] = slot;
+    while (new_slots[slot_index].code != kNoCode) slot_index = (slot_index + 1) & mask;
+    new_slots[slot_index] = slot;
   }
-  slots_ = std::move(wider);
+  slots_ = std::move(new_slots);
 }
 
 template <class Store>
@@ -196,7 +197,7 @@ Code CodeTable<Store>::find(const Lookup<Key>& lookup) const {
 
 template <class Store>
 Code CodeTable<Store>::find_or_add(const Lookup<Key>& lookup) {
-  if (2 * (store_.size() + 1) > slots_.size()) grow();
+  if (2 * (store_.size() + 1) > slots_.size()) grow_slots();
   Slot& slot = slots_[slot_of(lookup)];
   if (slot.code == kNoCode) {
     const auto code = static_cast<Code>(store_.size());

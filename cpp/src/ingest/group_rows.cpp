@@ -24,29 +24,29 @@ namespace {
                     .position = static_cast<Offset>(row)});
 }
 
-constexpr std::size_t kSlice = std::size_t{1} << 18U;  // rows that are worth a thread
+constexpr std::size_t kMinSliceRows = std::size_t{1} << 18U;  // rows that are worth a thread
 
 // As many slices as there are threads, if each is worth it and its counts are no more than its
 // rows.
-std::size_t slice_of(std::size_t rows, Count users, int threads) {
-  const std::size_t least = std::max(kSlice, static_cast<std::size_t>(users) / 4);
+std::size_t rows_per_slice(std::size_t rows, Count users, int threads) {
+  const std::size_t least = std::max(kMinSliceRows, static_cast<std::size_t>(users) / 4);
   const auto slices = std::clamp<std::size_t>(rows / least, 1, static_cast<std::size_t>(threads));
   return (rows + slices - 1) / slices;
 }
 
-// Counts the rows of each user; returns whether they stand user by user.
-bool count_slice(std::span<const Code> codes, std::size_t before, Count users,
+// Counts the rows of each user; returns whether they are grouped by user, in ascending order.
+bool count_slice(std::span<const Code> codes, std::size_t first_row, Count users,
                  std::vector<Offset>& counts, const std::string& argument,
                  const Checkpoint& checkpoint) {
   grow(counts, static_cast<std::size_t>(users), Offset{0}, checkpoint);
   bool sorted = true;
-  Code last = 0;
+  Code previous = 0;
   in_chunks(codes.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) {
       const Code code = read_once(codes[row]);
-      if (std::cmp_greater_equal(code, users)) refuse_code(code, users, before + row, argument);
-      sorted = sorted && code >= last;
-      last = code;
+      if (std::cmp_greater_equal(code, users)) refuse_code(code, users, first_row + row, argument);
+      sorted = sorted && code >= previous;
+      previous = code;
       ++counts[code];
     }
   });
@@ -54,24 +54,24 @@ bool count_slice(std::span<const Code> codes, std::size_t before, Count users,
 }
 
 template <class Element>
-void scatter(const ColumnCopy& column, std::size_t row, std::span<const Offset> places) {
+void scatter(const ColumnCopy& column, std::size_t row, std::span<const Offset> destinations) {
   auto* const to = reinterpret_cast<Element*>(column.to);
   const std::byte* from = column.from + static_cast<std::ptrdiff_t>(row) * column.stride;
-  for (const Offset place : places) {
-    std::memcpy(to + place, from, sizeof(Element));  // which may lie anywhere
+  for (const Offset destination : destinations) {
+    std::memcpy(to + destination, from, sizeof(Element));  // which may lie anywhere
     from += column.stride;
   }
 }
 
-void scatter(const ColumnCopy& column, std::size_t row, std::span<const Offset> places) {
+void scatter(const ColumnCopy& column, std::size_t row, std::span<const Offset> destinations) {
   if (column.width == 8) {
-    scatter<std::uint64_t>(column, row, places);
+    scatter<std::uint64_t>(column, row, destinations);
   } else if (column.width == 4) {
-    scatter<std::uint32_t>(column, row, places);
+    scatter<std::uint32_t>(column, row, destinations);
   } else if (column.width == 2) {
-    scatter<std::uint16_t>(column, row, places);
+    scatter<std::uint16_t>(column, row, destinations);
   } else {
-    scatter<std::uint8_t>(column, row, places);
+    scatter<std::uint8_t>(column, row, destinations);
   }
 }
 
@@ -81,31 +81,34 @@ RowCounts count_rows(std::span<const Code> codes, Count users, const std::string
                      const Execution& execution) {
   const std::size_t rows = codes.size();
   RowCounts counts;
-  counts.slice = std::max<std::size_t>(1, slice_of(rows, users, execution.threads));
-  const std::size_t slices = std::max<std::size_t>(1, (rows + counts.slice - 1) / counts.slice);
-  counts.begins.resize(slices);
+  counts.slice_rows = std::max<std::size_t>(1, rows_per_slice(rows, users, execution.threads));
+  const std::size_t slices =
+      std::max<std::size_t>(1, (rows + counts.slice_rows - 1) / counts.slice_rows);
+  counts.slice_offsets.resize(slices);
   std::vector<std::uint8_t> sorted(slices);
   parallel_for(
       static_cast<Count>(slices), execution.threads,
       [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
         const auto slice = static_cast<std::size_t>(block);
-        const std::size_t begin = slice * counts.slice;
-        const auto own = codes.subspan(begin, std::min(counts.slice, rows - begin));
-        sorted[slice] =
-            count_slice(own, begin, users, counts.begins[slice], argument, checkpoint) ? 1 : 0;
+        const std::size_t begin = slice * counts.slice_rows;
+        const auto slice_codes = codes.subspan(begin, std::min(counts.slice_rows, rows - begin));
+        sorted[slice] = count_slice(slice_codes, begin, users, counts.slice_offsets[slice],
+                                    argument, checkpoint)
+                            ? 1
+                            : 0;
       },
       execution.poll);
   for (std::size_t slice = 0; slice < slices; ++slice) {
-    const std::size_t begin = slice * counts.slice;
-    const bool follows = begin == 0 || begin >= rows || codes[begin] >= codes[begin - 1];
-    counts.sorted = counts.sorted && sorted[slice] != 0 && follows;
+    const std::size_t begin = slice * counts.slice_rows;
+    const bool is_ascending = begin == 0 || begin >= rows || codes[begin] >= codes[begin - 1];
+    counts.is_grouped = counts.is_grouped && sorted[slice] != 0 && is_ascending;
   }
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   grow(counts.indptr, static_cast<std::size_t>(users) + 1, Offset{0}, checkpoint);
   in_chunks(static_cast<std::size_t>(users), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t user = begin; user < end; ++user) {
       Offset next = counts.indptr[user];
-      for (auto& own : counts.begins) next += std::exchange(own[user], next);
+      for (auto& offsets : counts.slice_offsets) next += std::exchange(offsets[user], next);
       counts.indptr[user + 1] = next;
     }
   });
@@ -118,26 +121,26 @@ void copy_grouped(RowCounts counts, std::span<const Code> codes,
   const std::size_t rows = codes.size();
   const auto users = static_cast<Count>(counts.indptr.size()) - 1;
   const auto copy_slice = [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
-    std::vector<Offset>& next = counts.begins[static_cast<std::size_t>(block)];
-    const std::size_t first = static_cast<std::size_t>(block) * counts.slice;
-    constexpr std::size_t kAtATime = 1024;  // places, which stay in the first cache
-    std::vector<Offset> places(kAtATime);
+    std::vector<Offset>& next = counts.slice_offsets[static_cast<std::size_t>(block)];
+    const std::size_t first = static_cast<std::size_t>(block) * counts.slice_rows;
+    constexpr std::size_t kCopyRows = 1024;  // whose destinations stay in the first cache
+    std::vector<Offset> destinations(kCopyRows);
     in_chunks(
-        std::min(counts.slice, rows - first), checkpoint,
+        std::min(counts.slice_rows, rows - first), checkpoint,
         [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             const Code code = read_once(codes[first + i]);
-            // Another thread may have written to the numbers since they were counted.
+            // Another thread may have written to the codes since they were counted.
             if (std::cmp_greater_equal(code, users) || std::cmp_greater_equal(next[code], rows))
               refuse_code(code, users, first + i, argument);
-            places[i - begin] = next[code]++;
+            destinations[i - begin] = next[code]++;
           }
           for (const ColumnCopy& column : columns)
-            scatter(column, first + begin, std::span(places).first(end - begin));
+            scatter(column, first + begin, std::span(destinations).first(end - begin));
         },
-        kAtATime);
+        kCopyRows);
   };
-  parallel_for(static_cast<Count>(counts.begins.size()), execution.threads, copy_slice,
+  parallel_for(static_cast<Count>(counts.slice_offsets.size()), execution.threads, copy_slice,
                execution.poll);
 }
 
@@ -145,7 +148,7 @@ Grouping group_rows(std::span<const Code> codes, Count users, const std::string&
                     const Execution& execution) {
   RowCounts counts = count_rows(codes, users, argument, execution);
   Grouping grouping{.indptr = counts.indptr, .order = {}};
-  if (counts.sorted) return grouping;
+  if (counts.is_grouped) return grouping;
   std::vector<Offset> rows;
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   grow(rows, codes.size(), Offset{0}, checkpoint);
@@ -174,15 +177,16 @@ void order_rows(Grouping& grouping, std::span<const T> ranks, const std::string&
       const auto size = static_cast<std::size_t>(grouping.indptr[user + 1]) - begin;
       const auto rows = std::span(grouping.order).subspan(begin, size);
       if (!std::ranges::is_sorted(rows, before)) std::ranges::sort(rows, before);
-      const auto twice = std::ranges::adjacent_find(
+      const auto repeat = std::ranges::adjacent_find(
           rows, [&](Offset one, Offset other) { return !before(one, other); });
-      if (twice == rows.end()) continue;
+      if (repeat == rows.end()) continue;
       throw InputError(
           {.argument = argument,
            .expected = "ranks that differ",
-           .found = shown(static_cast<double>(ranks[static_cast<std::size_t>(*twice)])) + " twice",
+           .found = format_number(static_cast<double>(ranks[static_cast<std::size_t>(*repeat)])) +
+                    " twice",
            .row = static_cast<Count>(user),
-           .position = twice - rows.begin()});
+           .position = repeat - rows.begin()});
     }
   });
 }

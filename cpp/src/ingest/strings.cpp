@@ -8,8 +8,8 @@
 
 namespace exactk {
 
-template <class Position>
-std::string_view PackedStrings<Position>::operator[](std::size_t i) const {
+template <class StringOffset>
+std::string_view PackedStrings<StringOffset>::operator[](std::size_t i) const {
   const auto begin = static_cast<std::size_t>(read_once(offsets[i]));
   const auto end = static_cast<std::size_t>(read_once(offsets[i + 1]));
   if (begin > end || end > bytes.size()) {

@@ -9,29 +9,29 @@
 namespace exactk {
 namespace {
 
-constexpr std::size_t kMostFields = 6;
-constexpr std::size_t kShownOfLine = 320;  // 80 characters, whatever they are
-constexpr std::size_t kShownOfField = 32;
+constexpr std::size_t kMaxFields = 6;
+constexpr std::size_t kMaxLineExcerpt = 320;  // 80 characters, whatever they are
+constexpr std::size_t kMaxFieldExcerpt = 32;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::int64_t kMaxGrade = std::int64_t{1} << 53U;  // what float64 holds exactly
 
 struct Layout {
-  std::size_t fields;
-  std::size_t number;  // which field it is
-  std::string_view described;
+  std::size_t field_count;
+  std::size_t number_field;  // index of the grade or score
+  std::string_view description;
 };
 
 constexpr Layout kQrels = {4, 3, "4 fields (query iteration document grade)"};
 constexpr Layout kRun = {6, 4, "6 fields (query Q0 document rank score tag)"};
-constexpr std::size_t kQuery = 0;
-constexpr std::size_t kDocument = 2;
+constexpr std::size_t kQueryField = 0;
+constexpr std::size_t kDocumentField = 2;
 
 // What a byte is; of a whole line, what there is in it.
 constexpr std::uint8_t kBlank = 1;
 constexpr std::uint8_t kZero = 2;
 constexpr std::uint8_t kNotAscii = 4;
 
-constexpr std::array<std::uint8_t, 256> kBytes = [] {
+constexpr std::array<std::uint8_t, 256> kByteKinds = [] {
   std::array<std::uint8_t, 256> kinds{};
   for (const char blank : {' ', '\t', '\r', '\v', '\f'})
     kinds[static_cast<unsigned char>(blank)] = kBlank;
@@ -40,7 +40,7 @@ constexpr std::array<std::uint8_t, 256> kBytes = [] {
   return kinds;
 }();
 
-std::uint8_t kind_of(char byte) { return kBytes[static_cast<unsigned char>(byte)]; }
+std::uint8_t kind_of(char byte) { return kByteKinds[static_cast<unsigned char>(byte)]; }
 
 // The length of the character that begins here, or 0 if none does. No character has two spellings,
 // and none is half of a pair of UTF-16.
@@ -53,14 +53,14 @@ std::size_t utf8_length(std::string_view text) {
   if (lead < 0x80) return 1;
   if (lead >= 0xC2 && lead < 0xE0) return follows(1) ? 2 : 0;
   if (lead >= 0xE0 && lead < 0xF0) {
-    const bool shorter = lead == 0xE0 && byte(1) < 0xA0;
-    const bool half = lead == 0xED && byte(1) >= 0xA0;
-    return follows(1) && follows(2) && !shorter && !half ? 3 : 0;
+    const bool is_overlong = lead == 0xE0 && byte(1) < 0xA0;
+    const bool is_surrogate = lead == 0xED && byte(1) >= 0xA0;
+    return follows(1) && follows(2) && !is_overlong && !is_surrogate ? 3 : 0;
   }
   if (lead >= 0xF0 && lead < 0xF5) {
-    const bool shorter = lead == 0xF0 && byte(1) < 0x90;
-    const bool beyond = lead == 0xF4 && byte(1) >= 0x90;
-    return follows(1) && follows(2) && follows(3) && !shorter && !beyond ? 4 : 0;
+    const bool is_overlong = lead == 0xF0 && byte(1) < 0x90;
+    const bool is_beyond_unicode = lead == 0xF4 && byte(1) >= 0x90;
+    return follows(1) && follows(2) && follows(3) && !is_overlong && !is_beyond_unicode ? 4 : 0;
   }
   return 0;
 }
@@ -74,10 +74,10 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string quoted(std::string_view field) {
+std::string quote(std::string_view field) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text = "'";
-  for (const char character : field.substr(0, kShownOfField)) {
+  for (const char character : field.substr(0, kMaxFieldExcerpt)) {
     const auto byte = static_cast<unsigned char>(character);
     if (byte > 0x20 && byte < 0x7F) {
       text += character;
@@ -87,30 +87,30 @@ std::string quoted(std::string_view field) {
       text += kDigits[byte & 15U];
     }
   }
-  return text + (field.size() > kShownOfField ? "...'" : "'");
+  return text + (field.size() > kMaxFieldExcerpt ? "...'" : "'");
 }
 
 struct Fields {
-  std::array<std::string_view, kMostFields> first;
+  std::array<std::string_view, kMaxFields> texts;  // of the first fields
   std::size_t count = 0;
-  std::uint8_t bytes = 0;  // the kinds of byte in them
+  std::uint8_t byte_kinds = 0;  // in them
 };
 
-Fields split(std::string_view line) {
+Fields split_fields(std::string_view line) {
   Fields fields;
-  const char* place = line.data();
-  const char* const end = place + line.size();
+  const char* next = line.data();
+  const char* const end = next + line.size();
   while (true) {
-    while (place != end && (kind_of(*place) & kBlank) != 0) ++place;
-    if (place == end) return fields;
-    const char* const begin = place;
-    for (; place != end; ++place) {
-      const std::uint8_t kind = kind_of(*place);
+    while (next != end && (kind_of(*next) & kBlank) != 0) ++next;
+    if (next == end) return fields;
+    const char* const begin = next;
+    for (; next != end; ++next) {
+      const std::uint8_t kind = kind_of(*next);
       if ((kind & kBlank) != 0) break;
-      fields.bytes |= kind;
+      fields.byte_kinds |= kind;
     }
-    if (fields.count < kMostFields)
-      fields.first[fields.count] = {begin, static_cast<std::size_t>(place - begin)};
+    if (fields.count < kMaxFields)
+      fields.texts[fields.count] = {begin, static_cast<std::size_t>(next - begin)};
     ++fields.count;
   }
 }
@@ -121,7 +121,7 @@ void append(StringColumn& column, std::string_view text) {
 }
 
 template <class Number>
-bool parse(std::string_view field, Number& number) {
+bool parse_number(std::string_view field, Number& number) {
   const char* const begin = field.data();
   const char* const end = begin + field.size();
   const auto [last, error] = std::from_chars(begin, end, number);
@@ -137,83 +137,84 @@ class Parser {
   void feed(std::string_view bytes) {
     while (!bytes.empty()) {
       const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-      const bool whole = end < bytes.size();
+      const bool is_complete = end < bytes.size();
       const std::string_view part = bytes.substr(0, end);
-      bytes.remove_prefix(whole ? end + 1 : end);
-      if (whole && begun_.empty()) {
-        line(part);
+      bytes.remove_prefix(is_complete ? end + 1 : end);
+      if (is_complete && partial_line_.empty()) {
+        parse_line(part);
         continue;
       }
-      begun_.append(
-          part.substr(0, kMaxTrecLine + 1));  // one byte more says that there are too many
-      if (whole || begun_.size() > kMaxTrecLine) finish_line();
+      partial_line_.append(
+          part.substr(0, kMaxTrecLine + 1));  // one byte more shows that the line is too long
+      if (is_complete || partial_line_.size() > kMaxTrecLine) finish_line();
     }
   }
 
   TrecColumns finish() {
-    if (!begun_.empty()) finish_line();
+    if (!partial_line_.empty()) finish_line();
     return std::move(columns_);
   }
 
  private:
   void finish_line() {
-    line(begun_);
-    begun_.clear();
+    parse_line(partial_line_);
+    partial_line_.clear();
   }
 
-  void line(std::string_view text) {
+  void parse_line(std::string_view text) {
     if (++line_ == 1 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     text_ = text;
     if (text.size() > kMaxTrecLine) {
       fail("at most " + std::to_string(kMaxTrecLine) + " bytes a line", "more");
     }
     if (text.starts_with('#')) return;
-    const Fields fields = split(text);
-    if (fields.count > 0) row(fields);
+    const Fields fields = split_fields(text);
+    if (fields.count > 0) parse_row(fields);
   }
 
-  void row(const Fields& fields) {
-    if ((fields.bytes & kZero) != 0) fail("text", "a zero byte");
-    if ((fields.bytes & kNotAscii) != 0 && !is_utf8(text_)) fail("UTF-8", "other bytes");
+  void parse_row(const Fields& fields) {
+    if ((fields.byte_kinds & kZero) != 0) fail("text", "a zero byte");
+    if ((fields.byte_kinds & kNotAscii) != 0 && !is_utf8(text_)) fail("UTF-8", "other bytes");
     if (layout_ == nullptr) choose_layout(fields.count);
-    if (fields.count != layout_->fields) {
-      fail(std::string(layout_->described), std::to_string(fields.count));
+    if (fields.count != layout_->field_count) {
+      fail(std::string(layout_->description), std::to_string(fields.count));
     }
-    for (const std::size_t i : {kQuery, kDocument}) {
-      if (fields.first[i].size() <= kMaxTrecName) continue;
-      fail("a name of at most " + std::to_string(kMaxTrecName) + " bytes as field " +
+    for (const std::size_t i : {kQueryField, kDocumentField}) {
+      if (fields.texts[i].size() <= kMaxTrecKey) continue;
+      fail("a name of at most " + std::to_string(kMaxTrecKey) + " bytes as field " +
                std::to_string(i + 1),
-           std::to_string(fields.first[i].size()));
+           std::to_string(fields.texts[i].size()));
     }
-    const double number = layout_ == &kQrels ? grade(fields) : score(fields);
-    append(columns_.queries, fields.first[kQuery]);
-    append(columns_.documents, fields.first[kDocument]);
+    const double number = layout_ == &kQrels ? parse_grade(fields) : parse_score(fields);
+    append(columns_.queries, fields.texts[kQueryField]);
+    append(columns_.documents, fields.texts[kDocumentField]);
     columns_.numbers.push_back(number);
   }
 
-  void choose_layout(std::size_t fields) {
+  void choose_layout(std::size_t field_count) {
     for (const Layout* layout : {&kQrels, &kRun}) {
-      if (fields == layout->fields) layout_ = layout;
+      if (field_count == layout->field_count) layout_ = layout;
     }
     if (layout_ == nullptr) {
-      fail(std::string(kQrels.described) + " or " + std::string(kRun.described),
-           std::to_string(fields));
+      fail(std::string(kQrels.description) + " or " + std::string(kRun.description),
+           std::to_string(field_count));
     }
   }
 
-  double grade(const Fields& fields) {
-    const std::string_view field = fields.first[kQrels.number];
+  double parse_grade(const Fields& fields) {
+    const std::string_view field = fields.texts[kQrels.number_field];
     std::int64_t grade = 0;
-    if (!parse(field, grade) || grade > kMaxGrade || grade < -kMaxGrade) {
-      fail("an integer of at most 2^53 as grade, field 4", quoted(field));
+    if (!parse_number(field, grade) || grade > kMaxGrade || grade < -kMaxGrade) {
+      fail("an integer of at most 2^53 as grade, field 4", quote(field));
     }
     return static_cast<double>(grade);
   }
 
-  double score(const Fields& fields) {
-    const std::string_view field = fields.first[kRun.number];
+  double parse_score(const Fields& fields) {
+    const std::string_view field = fields.texts[kRun.number_field];
     double score = 0;
-    if (!parse(field, score)) fail("a number that float64 holds as score, field 5", quoted(field));
+    if (!parse_number(field, score))
+      fail("a number that float64 holds as score, field 5", quote(field));
     return score;
   }
 
@@ -221,13 +222,13 @@ class Parser {
     throw LineError({.line = line_,
                      .expected = std::move(expected),
                      .found = std::move(found),
-                     .text = std::string(text_.substr(0, kShownOfLine))});
+                     .text = std::string(text_.substr(0, kMaxLineExcerpt))});
   }
 
   const Layout* layout_ = nullptr;
   Count line_ = 0;
-  std::string_view text_;  // of the line that is looked at
-  std::string begun_;      // the beginning of a line whose end has not come yet
+  std::string_view text_;     // of the current line
+  std::string partial_line_;  // the beginning of a line whose end has not come yet
   TrecColumns columns_;
 };
 

@@ -1,4 +1,4 @@
-// What is known of a few users at a time, in columns.
+// Numbers of a batch of users, in columns.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,20 @@
 
 namespace exactk {
 
-// Users that are scored together: so few that all of theirs stays in the nearest cache.
-inline constexpr std::size_t kBatch = kTerms;
+// Users that are scored together: so few that all of their data stays in the nearest cache.
+inline constexpr std::size_t kBatchSize = kTerms;
 
-// A column a cutoff or value, in it a place a user.
+// One column per cutoff or value, in it one number per user.
 class BatchColumns {
  public:
-  explicit BatchColumns(std::size_t columns) : numbers_(columns * kBatch) {}
+  explicit BatchColumns(std::size_t columns) : values_(columns * kBatchSize) {}
 
-  [[nodiscard]] std::span<double, kBatch> operator[](std::size_t column) noexcept {
-    return std::span<double, kBatch>(&numbers_[column * kBatch], kBatch);
+  [[nodiscard]] std::span<double, kBatchSize> operator[](std::size_t column) noexcept {
+    return std::span<double, kBatchSize>(&values_[column * kBatchSize], kBatchSize);
   }
 
  private:
-  std::vector<double> numbers_;
+  std::vector<double> values_;
 };
 
 }  // namespace exactk

@@ -7,33 +7,33 @@ namespace exactk {
 
 CutoffSet::CutoffSet(std::vector<Count> cutoffs) : cutoffs_(std::move(cutoffs)) {
   constexpr Count kRanks = 1024;
-  std::uint32_t step = 0;
+  std::uint32_t below = 0;
   for (Count rank = 0; rank <= kRanks; ++rank) {
-    while (step < cutoffs_.size() && cutoffs_[step] < rank) ++step;
-    steps_.push_back(step);
+    while (below < cutoffs_.size() && cutoffs_[below] < rank) ++below;
+    counts_below_.push_back(below);
   }
 }
 
-std::size_t CutoffSet::steps_to(Count rank) const noexcept {
-  const auto place = static_cast<std::size_t>(rank);
-  if (place < steps_.size()) return steps_[place];
+std::size_t CutoffSet::count_below(Count rank) const noexcept {
+  const auto index = static_cast<std::size_t>(rank);
+  if (index < counts_below_.size()) return counts_below_[index];
   return static_cast<std::size_t>(std::ranges::lower_bound(cutoffs_, rank) - cutoffs_.begin());
 }
 
-void CutoffSet::fill(const HitRow& row, std::span<Reached> reached,
-                     const Checkpoint& checkpoint) const {
-  std::ranges::fill(reached, Reached{});
-  in_chunks(row.judged.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const Hit& hit : row.judged.subspan(begin, end - begin)) {
-      const std::size_t step = steps_to(hit.rank);
-      if (step == reached.size()) return;
-      ++reached[step].judged;
-      reached[step].hits += hit.relevant ? 1 : 0;
+void CutoffSet::count_hits(const HitRow& row, std::span<HitCounts> counts,
+                           const Checkpoint& checkpoint) const {
+  std::ranges::fill(counts, HitCounts{});
+  in_chunks(row.judged_items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (const JudgedItem& item : row.judged_items.subspan(begin, end - begin)) {
+      const std::size_t first_cutoff = count_below(item.rank);
+      if (first_cutoff == counts.size()) return;
+      ++counts[first_cutoff].judged;
+      counts[first_cutoff].hits += item.relevant ? 1 : 0;
     }
   });
-  for (std::size_t i = 1; i < reached.size(); ++i) {
-    reached[i].judged += reached[i - 1].judged;
-    reached[i].hits += reached[i - 1].hits;
+  for (std::size_t i = 1; i < counts.size(); ++i) {
+    counts[i].judged += counts[i - 1].judged;
+    counts[i].hits += counts[i - 1].hits;
   }
 }
 

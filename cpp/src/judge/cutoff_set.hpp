@@ -20,14 +20,15 @@ class CutoffSet {
   [[nodiscard]] std::span<const Count> cutoffs() const noexcept { return cutoffs_; }
 
   // Counts down to each cutoff.
-  void fill(const HitRow& row, std::span<Reached> reached, const Checkpoint& checkpoint) const;
+  void count_hits(const HitRow& row, std::span<HitCounts> counts,
+                  const Checkpoint& checkpoint) const;
 
  private:
-  // How many cutoffs do not reach the rank.
-  [[nodiscard]] std::size_t steps_to(Count rank) const noexcept;
+  // How many cutoffs are below the rank.
+  [[nodiscard]] std::size_t count_below(Count rank) const noexcept;
 
   std::vector<Count> cutoffs_;
-  std::vector<std::uint32_t> steps_;  // to the first ranks: a look-up, without a guess at a branch
+  std::vector<std::uint32_t> counts_below_;  // of the first ranks: a look-up without a branch
 };
 
 }  // namespace exactk

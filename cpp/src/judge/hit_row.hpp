@@ -1,4 +1,4 @@
-// What the metrics see of a user: the judged items that the ranking reaches, and where. It knows no
+// What the metrics read of a user: the judged items that the ranking reaches, and where. It has no
 // ids, and whatever ranks the items (a list, scores) ends here.
 #pragma once
 
@@ -10,14 +10,14 @@
 namespace exactk {
 
 // A judged item that the ranking reaches.
-struct Hit {
+struct JudgedItem {
   Count rank;
   Count hits;   // relevant ones, down to and with this one
   double gain;  // 0 where it is not relevant
   bool relevant;
 };
 
-// The relevant items of a tie, or one that stands by itself.
+// The relevant items of a tie, or one that is not tied.
 struct TiedHits {
   Tie tie;
   Count hits;        // in the tie
@@ -25,21 +25,21 @@ struct TiedHits {
   double gain;       // of the hits in the tie together
 };
 
-// One user as the metrics see it.
+// One user as the metrics read it.
 struct HitRow {
-  std::span<const Hit> judged;     // by rank
-  std::span<const TiedHits> tied;  // by rank, where an expectation over their orders is asked for
-  std::span<const double> ideal;   // gains of the relevant items, highest first; empty if all are 1
-  Count first_hit = 0;             // rank of the first relevant item; 0 if there is none
-  Count recommended = 0;           // length of the list
-  Count relevant = 0;              // relevant items in the truth
-  Count nonrelevant = 0;           // judged items that are not relevant
-  bool unit_gains = true;          // every relevant item has gain 1
-  bool hits_repeat = false;        // a relevant item counts at more than one rank
+  std::span<const JudgedItem> judged_items;  // by rank
+  std::span<const TiedHits> tied_hits;       // by rank; only for the expectation over their orders
+  std::span<const double> ideal_gains;       // of relevant items, highest first; empty if all are 1
+  Count first_hit = 0;                       // rank of the first relevant item; 0 if there is none
+  Count recommended = 0;                     // length of the list
+  Count relevant = 0;                        // relevant items in the truth
+  Count nonrelevant = 0;                     // judged items that are not relevant
+  bool unit_gains = true;                    // every relevant item has gain 1
+  bool hits_repeat = false;                  // a relevant item counts at more than one rank
 };
 
-// What of a ranking lies down to a cutoff.
-struct Reached {
+// What a ranking has down to a cutoff.
+struct HitCounts {
   Count judged = 0;
   Count hits = 0;  // of these, the relevant ones
 };

@@ -19,11 +19,11 @@ JudgingRules::JudgingRules(const Rules& rules, bool uses_gains)
 namespace {
 
 // 2^exponent - 1, exact for whole exponents.
-double exponential(double wanted) noexcept {
+double exponential(double unclamped) noexcept {
   constexpr double kMaxExponent = 256;
-  const double exponent = std::clamp(wanted, 0.0, kMaxExponent);
-  const bool whole = exponent == std::floor(exponent);
-  return (whole ? std::ldexp(1.0, static_cast<int>(exponent)) : std::exp2(exponent)) - 1;
+  const double exponent = std::clamp(unclamped, 0.0, kMaxExponent);
+  const bool is_whole = exponent == std::floor(exponent);
+  return (is_whole ? std::ldexp(1.0, static_cast<int>(exponent)) : std::exp2(exponent)) - 1;
 }
 
 }  // namespace
@@ -50,8 +50,8 @@ double JudgingRules::gain_of(double grade) const noexcept {
 
 namespace {
 
-// Whether the ranks of tied items depend on what these are worth.
-constexpr bool arranges(Ties ties) noexcept {
+// Whether the ranks of tied items depend on their gains.
+constexpr bool needs_gain_order(Ties ties) noexcept {
   return ties == Ties::optimistic || ties == Ties::pessimistic || ties == Ties::shared;
 }
 
@@ -63,15 +63,15 @@ Count first_entry(const Matches& matches, std::size_t entry) {
 
 void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
                         std::span<const double> grades, const Checkpoint& checkpoint) {
-  const auto judged = [&](double grade) {
+  const auto judge_grade = [&](double grade) {
     const bool relevant = grade >= rules.min_grade;
     return Entry{grade, relevant ? rules.gain_of(grade) : 0, relevant};
   };
   entries_.clear();
   entries_.reserve(grades.size());
-  ungraded_ = grades.empty();
-  if (ungraded_) {
-    entries_.push_back(judged(1));
+  is_ungraded_ = grades.empty();
+  if (is_ungraded_) {
+    entries_.push_back(judge_grade(1));
     return;
   }
   in_chunks(grades.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
@@ -79,55 +79,56 @@ void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
       const auto first = static_cast<std::size_t>(first_entry(matches, i));
       if (first != i && rules.duplicate_truth == Duplicates::max &&
           grades[i] > entries_[first].grade) {
-        entries_[first] = judged(grades[i]);
+        entries_[first] = judge_grade(grades[i]);
       }
-      entries_.push_back(first == i ? judged(grades[i]) : entries_[first]);
+      entries_.push_back(first == i ? judge_grade(grades[i]) : entries_[first]);
     }
   });
 }
 
 // How many entries are relevant, and, unless all are 1, the gains of these.
 void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRow& row,
-                        std::vector<double>& ideal, const Checkpoint& checkpoint) {
-  const bool each = rules.duplicate_truth == Duplicates::count;
-  const std::size_t begin_of_ideal = ideal.size();
-  if (ungraded_) {
+                        std::vector<double>& ideal_gains, const Checkpoint& checkpoint) {
+  const bool counts_repeats = rules.duplicate_truth == Duplicates::count;
+  const std::size_t ideal_begin = ideal_gains.size();
+  if (is_ungraded_) {
     const Entry& entry = entries_.front();
-    const Count items = matches.truth_size - (each ? 0 : matches.truth_duplicates);
+    const Count items = matches.truth_size - (counts_repeats ? 0 : matches.truth_duplicates);
     (entry.relevant ? row.relevant : row.nonrelevant) = items;
     row.unit_gains = !entry.relevant || entry.gain == 1;
-    if (!row.unit_gains) ideal.insert(ideal.end(), static_cast<std::size_t>(items), entry.gain);
+    if (!row.unit_gains)
+      ideal_gains.insert(ideal_gains.end(), static_cast<std::size_t>(items), entry.gain);
     return;
   }
   in_chunks(entries_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (!each && std::cmp_not_equal(first_entry(matches, i), i)) continue;
+      if (!counts_repeats && std::cmp_not_equal(first_entry(matches, i), i)) continue;
       const Entry& entry = entries_[i];
       ++(entry.relevant ? row.relevant : row.nonrelevant);
       if (!entry.relevant) continue;
-      ideal.push_back(entry.gain);
+      ideal_gains.push_back(entry.gain);
       row.unit_gains = row.unit_gains && entry.gain == 1;
     }
   });
-  if (row.unit_gains) ideal.resize(begin_of_ideal);
-  sort(std::span(ideal).subspan(begin_of_ideal), std::greater<>(), checkpoint);
+  if (row.unit_gains) ideal_gains.resize(ideal_begin);
+  sort(std::span(ideal_gains).subspan(ideal_begin), std::greater<>(), checkpoint);
 }
 
-void Judge::add_hits(const JudgingRules& rules, const Matches& matches, HitRow& row,
-                     std::vector<Hit>& hits, const Checkpoint& checkpoint) {
-  const bool once = rules.duplicate_items == Duplicates::first;
+void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,
+                             std::vector<JudgedItem>& judged_items, const Checkpoint& checkpoint) {
+  const bool first_only = rules.duplicate_items == Duplicates::first;
   Count relevant = 0;
   ties_.clear();
-  if (matches.found.size() > kChunk) hits.reserve(hits.size() + matches.found.size());
-  in_chunks(matches.found.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+  if (matches.hits.size() > kChunk) judged_items.reserve(judged_items.size() + matches.hits.size());
+  in_chunks(matches.hits.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const Match& match = matches.found[i];
-      if (match.repeat && once) continue;
+      const Match& match = matches.hits[i];
+      if (match.is_repeat && first_only) continue;
       const Entry& entry = entry_of(match.entry);
-      row.hits_repeat = row.hits_repeat || (match.repeat && entry.relevant);
+      row.hits_repeat = row.hits_repeat || (match.is_repeat && entry.relevant);
       row.first_hit = relevant == 0 && entry.relevant ? match.rank : row.first_hit;
       relevant += entry.relevant ? 1 : 0;
-      hits.push_back({match.rank, relevant, entry.gain, entry.relevant});
+      judged_items.push_back({match.rank, relevant, entry.gain, entry.relevant});
       if (!matches.ties.empty()) ties_.push_back(matches.ties[i]);
     }
   });
@@ -136,13 +137,13 @@ void Judge::add_hits(const JudgingRules& rules, const Matches& matches, HitRow& 
 // Puts the judged items of each tie where the convention wants them: those of the highest gain
 // first, then those of none, then the unjudged; or all of these the other way round, and, where
 // they share a rank, the last one, each with all hits of the tie.
-void Judge::arrange_ties(Ties ties, HitRow& row, std::span<Hit> hits,
+void Judge::arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_items,
                          const Checkpoint& checkpoint) {
   const bool best_first = ties == Ties::optimistic;
-  const bool shared = ties == Ties::shared;
-  const auto before = [&](const Hit& one, const Hit& other) {
-    const Hit& better = best_first ? one : other;
-    const Hit& worse = best_first ? other : one;
+  const bool is_shared = ties == Ties::shared;
+  const auto before = [&](const JudgedItem& one, const JudgedItem& other) {
+    const JudgedItem& better = best_first ? one : other;
+    const JudgedItem& worse = best_first ? other : one;
     if (better.relevant != worse.relevant) return better.relevant;
     return better.gain > worse.gain;
   };
@@ -152,35 +153,35 @@ void Judge::arrange_ties(Ties ties, HitRow& row, std::span<Hit> hits,
     const Tie tie = ties_[begin];
     std::size_t end = begin;
     while (end < ties_.size() && ties_[end] == tie) ++end;
-    const std::span<Hit> tied = hits.subspan(begin, end - begin);
-    sort(tied, before, checkpoint);
-    Count rank = best_first ? tie.first : tie.last - static_cast<Count>(tied.size()) + 1;
-    for (Hit& hit : tied) {
-      hit.rank = shared ? tie.last : rank++;
-      hit.hits = relevant += hit.relevant ? 1 : 0;
-      if (relevant == 1 && hit.relevant) row.first_hit = hit.rank;
+    const std::span<JudgedItem> tied_items = judged_items.subspan(begin, end - begin);
+    sort(tied_items, before, checkpoint);
+    Count rank = best_first ? tie.first : tie.last - static_cast<Count>(tied_items.size()) + 1;
+    for (JudgedItem& item : tied_items) {
+      item.rank = is_shared ? tie.last : rank++;
+      item.hits = relevant += item.relevant ? 1 : 0;
+      if (relevant == 1 && item.relevant) row.first_hit = item.rank;
     }
-    for (Hit& hit : tied) {
-      if (shared) hit.hits = relevant;
+    for (JudgedItem& item : tied_items) {
+      if (is_shared) item.hits = relevant;
     }
     begin = end;
     if (begin % kChunk == 0) checkpoint();
   }
 }
 
-void Judge::add_tied(std::span<const Hit> hits, std::vector<TiedHits>& tied,
-                     const Checkpoint& checkpoint) const {
-  const std::size_t begin_of_tied = tied.size();
-  in_chunks(hits.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+void Judge::add_tied_hits(std::span<const JudgedItem> judged_items,
+                          std::vector<TiedHits>& tied_hits, const Checkpoint& checkpoint) const {
+  const std::size_t tied_begin = tied_hits.size();
+  in_chunks(judged_items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const Hit& hit = hits[i];
-      if (!hit.relevant) continue;
-      const Tie tie = ties_.empty() ? Tie{hit.rank, hit.rank} : ties_[i];
-      if (tied.size() == begin_of_tied || tied.back().tie != tie) {
-        tied.push_back({.tie = tie, .hits = 0, .hits_above = hit.hits - 1, .gain = 0});
+      const JudgedItem& item = judged_items[i];
+      if (!item.relevant) continue;
+      const Tie tie = ties_.empty() ? Tie{item.rank, item.rank} : ties_[i];
+      if (tied_hits.size() == tied_begin || tied_hits.back().tie != tie) {
+        tied_hits.push_back({.tie = tie, .hits = 0, .hits_above = item.hits - 1, .gain = 0});
       }
-      ++tied.back().hits;
-      tied.back().gain += hit.gain;
+      ++tied_hits.back().hits;
+      tied_hits.back().gain += item.gain;
     }
   });
 }
@@ -191,32 +192,33 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
   HitRow& row = rows.rows_.emplace_back();  // in place, as a copy waits for what was just written
   row.recommended = matches.list_length;
   judge_truth(rules, matches, grades, checkpoint);
-  const std::size_t begin_of_ideal = rows.ideal_.size();
-  count_truth(rules, matches, row, rows.ideal_, checkpoint);
-  const std::size_t begin_of_hits = rows.hits_.size();
-  add_hits(rules, matches, row, rows.hits_, checkpoint);
-  const std::span<Hit> hits = std::span(rows.hits_).subspan(begin_of_hits);
-  const std::size_t begin_of_tied = rows.tied_.size();
-  if (rules.ties == Ties::expected) add_tied(hits, rows.tied_, checkpoint);
-  if (arranges(rules.ties) && !ties_.empty()) arrange_ties(rules.ties, row, hits, checkpoint);
-  row.judged = hits;
-  row.tied = std::span(rows.tied_).subspan(begin_of_tied);
-  row.ideal = std::span(rows.ideal_).subspan(begin_of_ideal);
+  const std::size_t ideal_begin = rows.ideal_gains_.size();
+  count_truth(rules, matches, row, rows.ideal_gains_, checkpoint);
+  const std::size_t items_begin = rows.judged_items_.size();
+  add_judged_items(rules, matches, row, rows.judged_items_, checkpoint);
+  const std::span<JudgedItem> judged_items = std::span(rows.judged_items_).subspan(items_begin);
+  const std::size_t tied_begin = rows.tied_hits_.size();
+  if (rules.ties == Ties::expected) add_tied_hits(judged_items, rows.tied_hits_, checkpoint);
+  if (needs_gain_order(rules.ties) && !ties_.empty())
+    arrange_ties(rules.ties, row, judged_items, checkpoint);
+  row.judged_items = judged_items;
+  row.tied_hits = std::span(rows.tied_hits_).subspan(tied_begin);
+  row.ideal_gains = std::span(rows.ideal_gains_).subspan(ideal_begin);
   return row;
 }
 
 // The vectors may have moved since the rows were made.
-std::span<const HitRow> HitRows::all() noexcept {
-  std::size_t hit = 0;
+std::span<const HitRow> HitRows::rows() noexcept {
+  std::size_t item = 0;
   std::size_t tie = 0;
-  std::size_t place = 0;
+  std::size_t gain = 0;
   for (HitRow& row : rows_) {
-    row.judged = std::span(hits_).subspan(hit, row.judged.size());
-    row.tied = std::span(tied_).subspan(tie, row.tied.size());
-    row.ideal = std::span(ideal_).subspan(place, row.ideal.size());
-    hit += row.judged.size();
-    tie += row.tied.size();
-    place += row.ideal.size();
+    row.judged_items = std::span(judged_items_).subspan(item, row.judged_items.size());
+    row.tied_hits = std::span(tied_hits_).subspan(tie, row.tied_hits.size());
+    row.ideal_gains = std::span(ideal_gains_).subspan(gain, row.ideal_gains.size());
+    item += row.judged_items.size();
+    tie += row.tied_hits.size();
+    gain += row.ideal_gains.size();
   }
   return rows_;
 }

@@ -18,25 +18,26 @@ namespace exactk {
 // What the judge made of a batch of users.
 class HitRows {
  public:
-  [[nodiscard]] bool full() const noexcept {
-    return rows_.size() == kBatch || hits_.size() >= kHits || ideal_.size() >= kHits;
+  [[nodiscard]] bool is_full() const noexcept {
+    return rows_.size() == kBatchSize || judged_items_.size() >= kMaxItems ||
+           ideal_gains_.size() >= kMaxItems;
   }
   void clear() noexcept {
     rows_.clear();
-    hits_.clear();
-    tied_.clear();
-    ideal_.clear();
+    judged_items_.clear();
+    tied_hits_.clear();
+    ideal_gains_.clear();
   }
-  [[nodiscard]] std::span<const HitRow> all() noexcept;  // valid until the next is judged
+  [[nodiscard]] std::span<const HitRow> rows() noexcept;  // valid until the next is judged
 
  private:
   friend class Judge;
-  static constexpr std::size_t kHits = 4096;
+  static constexpr std::size_t kMaxItems = 4096;
 
   std::vector<HitRow> rows_;
-  std::vector<Hit> hits_;       // of one user after another
-  std::vector<TiedHits> tied_;  // the same
-  std::vector<double> ideal_;   // the same
+  std::vector<JudgedItem> judged_items_;  // of one user after another
+  std::vector<TiedHits> tied_hits_;       // the same
+  std::vector<double> ideal_gains_;       // the same
 };
 
 // What of a convention decides how a user is judged. Values that agree in it share one HitRow.
@@ -52,8 +53,8 @@ struct JudgingRules {
   JudgingRules(const Rules& rules, bool uses_gains);
   friend bool operator==(const JudgingRules&, const JudgingRules&) = default;
 
-  // Whether the two differ in gains alone.
-  [[nodiscard]] bool judges_as(const JudgingRules& other) const noexcept {
+  // Whether the two are equal, except perhaps in their gains.
+  [[nodiscard]] bool equals_except_gains(const JudgingRules& other) const noexcept {
     return duplicate_items == other.duplicate_items && duplicate_truth == other.duplicate_truth &&
            min_grade == other.min_grade && ties == other.ties;
   }
@@ -83,19 +84,20 @@ class Judge {
   void judge_truth(const JudgingRules& rules, const Matches& matches,
                    std::span<const double> grades, const Checkpoint& checkpoint);
   void count_truth(const JudgingRules& rules, const Matches& matches, HitRow& row,
-                   std::vector<double>& ideal, const Checkpoint& checkpoint);
-  void add_hits(const JudgingRules& rules, const Matches& matches, HitRow& row,
-                std::vector<Hit>& hits, const Checkpoint& checkpoint);
-  void arrange_ties(Ties ties, HitRow& row, std::span<Hit> hits, const Checkpoint& checkpoint);
-  void add_tied(std::span<const Hit> hits, std::vector<TiedHits>& tied,
-                const Checkpoint& checkpoint) const;
+                   std::vector<double>& ideal_gains, const Checkpoint& checkpoint);
+  void add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,
+                        std::vector<JudgedItem>& judged_items, const Checkpoint& checkpoint);
+  void arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_items,
+                    const Checkpoint& checkpoint);
+  void add_tied_hits(std::span<const JudgedItem> judged_items, std::vector<TiedHits>& tied_hits,
+                     const Checkpoint& checkpoint) const;
   [[nodiscard]] const Entry& entry_of(Count entry) const noexcept {
-    return entries_[ungraded_ ? 0 : static_cast<std::size_t>(entry)];
+    return entries_[is_ungraded_ ? 0 : static_cast<std::size_t>(entry)];
   }
 
-  bool ungraded_ = true;  // one entry stands for all
+  bool is_ungraded_ = true;  // one entry stands for all
   std::vector<Entry> entries_;
-  std::vector<Tie> ties_;  // of the hits; empty: each stands by itself
+  std::vector<Tie> ties_;  // beside the judged items; empty: there are none
 };
 
 }  // namespace exactk

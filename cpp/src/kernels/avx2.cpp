@@ -19,8 +19,8 @@ struct Lanes {
   static Doubles load(const double* from) { return _mm256_loadu_pd(from); }
   static Doubles load(const float* from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }
   static void store(double* to, Doubles numbers) { _mm256_storeu_pd(to, numbers); }
-  static Doubles all(double number) { return _mm256_set1_pd(number); }
-  static Integers all(std::int64_t number) { return _mm256_set1_epi64x(number); }
+  static Doubles broadcast(double number) { return _mm256_set1_pd(number); }
+  static Integers broadcast(std::int64_t number) { return _mm256_set1_epi64x(number); }
   static Integers zero() { return _mm256_setzero_si256(); }
   static Integers bits(Doubles numbers) { return _mm256_castpd_si256(numbers); }
   static Doubles plus(Doubles one, Doubles other) { return _mm256_add_pd(one, other); }
@@ -32,7 +32,7 @@ struct Lanes {
     return _mm256_blendv_pd(_mm256_div_pd(one, other), by_zero,
                             _mm256_cmp_pd(other, _mm256_setzero_pd(), _CMP_EQ_OQ));
   }
-  static Integers either(Integers one, Integers other) { return _mm256_or_si256(one, other); }
+  static Integers bit_or(Integers one, Integers other) { return _mm256_or_si256(one, other); }
   // Of the lower halves, as signed integers.
   static Integers low_product(Integers one, Integers other) { return _mm256_mul_epi32(one, other); }
   static std::int64_t sum(Integers numbers) {
@@ -46,10 +46,11 @@ struct Lanes {
 };
 
 // All bits of a lane that has its bit, of the four lowest, set.
-__m256i spread(std::uint64_t bits) {
+__m256i lane_mask(std::uint64_t bits) {
   const __m256i lanes = _mm256_setr_epi64x(1, 2, 4, 8);
-  const __m256i own = _mm256_and_si256(_mm256_set1_epi64x(static_cast<std::int64_t>(bits)), lanes);
-  return _mm256_cmpeq_epi64(own, lanes);
+  const __m256i lane_bits =
+      _mm256_and_si256(_mm256_set1_epi64x(static_cast<std::int64_t>(bits)), lanes);
+  return _mm256_cmpeq_epi64(lane_bits, lanes);
 }
 
 void store_low_halves(std::uint32_t* to, __m256i numbers) {
@@ -66,18 +67,19 @@ struct Float32Lanes {
 
   static Vector load(const float* from) { return _mm256_loadu_ps(from); }
   static void store(float* to, Vector scores) { _mm256_storeu_ps(to, scores); }
-  static Vector all(float score) { return _mm256_set1_ps(score); }
+  static Vector broadcast(float score) { return _mm256_set1_ps(score); }
   // The second where one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm256_max_ps(one, other); }
-  static unsigned mask(Vector truths) { return static_cast<unsigned>(_mm256_movemask_ps(truths)); }
+  static unsigned mask(Vector flags) { return static_cast<unsigned>(_mm256_movemask_ps(flags)); }
   // The lowest where a bit is set.
-  static Vector lowered(Vector scores, std::uint64_t bits) {
+  static Vector lower_where(Vector scores, std::uint64_t bits) {
     const __m256i lanes = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    const __m256i own = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits & 0xffU)), lanes);
-    const __m256i set = _mm256_cmpeq_epi32(own, lanes);
-    return _mm256_blendv_ps(scores, all(kLowest), _mm256_castsi256_ps(set));
+    const __m256i lane_bits =
+        _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits & 0xffU)), lanes);
+    const __m256i set = _mm256_cmpeq_epi32(lane_bits, lanes);
+    return _mm256_blendv_ps(scores, broadcast(kLowest), _mm256_castsi256_ps(set));
   }
-  static unsigned no_mask() { return 0; }
+  static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) {
     return mask(_mm256_cmp_ps(scores, scores, _CMP_UNORD_Q));
   }
@@ -89,8 +91,8 @@ struct Float32Lanes {
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
   using Counts = __m256i;
-  static Counts none() { return _mm256_setzero_si256(); }
-  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+  static Counts zero_counts() { return _mm256_setzero_si256(); }
+  static Counts increment_where_above(Counts counts, Vector score, Vector bound) {
     return _mm256_sub_epi32(counts, _mm256_castps_si256(_mm256_cmp_ps(score, bound, _CMP_GT_OQ)));
   }
   static void store(std::uint32_t* to, Counts counts) {
@@ -106,15 +108,15 @@ struct Float64Lanes {
 
   static Vector load(const double* from) { return _mm256_loadu_pd(from); }
   static void store(double* to, Vector scores) { _mm256_storeu_pd(to, scores); }
-  static Vector all(double score) { return _mm256_set1_pd(score); }
+  static Vector broadcast(double score) { return _mm256_set1_pd(score); }
   // The second where one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm256_max_pd(one, other); }
-  static unsigned mask(Vector truths) { return static_cast<unsigned>(_mm256_movemask_pd(truths)); }
+  static unsigned mask(Vector flags) { return static_cast<unsigned>(_mm256_movemask_pd(flags)); }
   // The lowest where a bit is set.
-  static Vector lowered(Vector scores, std::uint64_t bits) {
-    return _mm256_blendv_pd(scores, all(kLowest), _mm256_castsi256_pd(spread(bits)));
+  static Vector lower_where(Vector scores, std::uint64_t bits) {
+    return _mm256_blendv_pd(scores, broadcast(kLowest), _mm256_castsi256_pd(lane_mask(bits)));
   }
-  static unsigned no_mask() { return 0; }
+  static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) {
     return mask(_mm256_cmp_pd(scores, scores, _CMP_UNORD_Q));
   }
@@ -126,8 +128,8 @@ struct Float64Lanes {
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
   using Counts = __m256i;
-  static Counts none() { return _mm256_setzero_si256(); }
-  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+  static Counts zero_counts() { return _mm256_setzero_si256(); }
+  static Counts increment_where_above(Counts counts, Vector score, Vector bound) {
     return _mm256_sub_epi64(counts, _mm256_castpd_si256(_mm256_cmp_pd(score, bound, _CMP_GT_OQ)));
   }
   static void store(std::uint32_t* to, Counts counts) { store_low_halves(to, counts); }
@@ -145,18 +147,18 @@ struct Int64Lanes {
   static void store(std::int64_t* to, Vector scores) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), scores);
   }
-  static Vector all(std::int64_t score) { return _mm256_set1_epi64x(score); }
-  static unsigned mask(Vector truths) {
-    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(truths)));
+  static Vector broadcast(std::int64_t score) { return _mm256_set1_epi64x(score); }
+  static unsigned mask(Vector flags) {
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(flags)));
   }
   static Vector greater_of(Vector one, Vector other) {
     return _mm256_blendv_epi8(other, one, _mm256_cmpgt_epi64(one, other));
   }
   // The lowest where a bit is set.
-  static Vector lowered(Vector scores, std::uint64_t bits) {
-    return _mm256_blendv_epi8(scores, all(kLowest), spread(bits));
+  static Vector lower_where(Vector scores, std::uint64_t bits) {
+    return _mm256_blendv_epi8(scores, broadcast(kLowest), lane_mask(bits));
   }
-  static unsigned no_mask() { return 0; }
+  static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector) { return 0; }
   static unsigned at_least(Vector scores, Vector bound) {
     return 0xfU & ~mask(_mm256_cmpgt_epi64(bound, scores));
@@ -166,8 +168,8 @@ struct Int64Lanes {
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
   using Counts = __m256i;
-  static Counts none() { return _mm256_setzero_si256(); }
-  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+  static Counts zero_counts() { return _mm256_setzero_si256(); }
+  static Counts increment_where_above(Counts counts, Vector score, Vector bound) {
     return _mm256_sub_epi64(counts, _mm256_cmpgt_epi64(score, bound));
   }
   static void store(std::uint32_t* to, Counts counts) { store_low_halves(to, counts); }

@@ -19,8 +19,8 @@ struct Lanes {
   static Doubles load(const double* from) { return _mm512_loadu_pd(from); }
   static Doubles load(const float* from) { return _mm512_cvtps_pd(_mm256_loadu_ps(from)); }
   static void store(double* to, Doubles numbers) { _mm512_storeu_pd(to, numbers); }
-  static Doubles all(double number) { return _mm512_set1_pd(number); }
-  static Integers all(std::int64_t number) { return _mm512_set1_epi64(number); }
+  static Doubles broadcast(double number) { return _mm512_set1_pd(number); }
+  static Integers broadcast(std::int64_t number) { return _mm512_set1_epi64(number); }
   static Integers zero() { return _mm512_setzero_si512(); }
   static Integers bits(Doubles numbers) { return _mm512_castpd_si512(numbers); }
   static Doubles plus(Doubles one, Doubles other) { return _mm512_add_pd(one, other); }
@@ -32,7 +32,7 @@ struct Lanes {
     return _mm512_mask_div_pd(by_zero, _mm512_cmp_pd_mask(other, _mm512_setzero_pd(), _CMP_NEQ_UQ),
                               one, other);
   }
-  static Integers either(Integers one, Integers other) { return _mm512_or_si512(one, other); }
+  static Integers bit_or(Integers one, Integers other) { return _mm512_or_si512(one, other); }
   // Of the lower halves, as signed integers.
   static Integers low_product(Integers one, Integers other) { return _mm512_mul_epi32(one, other); }
   // In vectors to the end, which may wrap around: GCC's _mm512_reduce_add_epi64 may not.
@@ -54,14 +54,14 @@ struct Float32Lanes {
 
   static Vector load(const float* from) { return _mm512_loadu_ps(from); }
   static void store(float* to, Vector scores) { _mm512_storeu_ps(to, scores); }
-  static Vector all(float score) { return _mm512_set1_ps(score); }
+  static Vector broadcast(float score) { return _mm512_set1_ps(score); }
   // The second where one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_ps(one, other); }
   // The lowest where a bit is set.
-  static Vector lowered(Vector scores, std::uint64_t bits) {
-    return _mm512_mask_mov_ps(scores, static_cast<__mmask16>(bits), all(kLowest));
+  static Vector lower_where(Vector scores, std::uint64_t bits) {
+    return _mm512_mask_mov_ps(scores, static_cast<__mmask16>(bits), broadcast(kLowest));
   }
-  static unsigned no_mask() { return 0; }
+  static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) { return _mm512_cmp_ps_mask(scores, scores, _CMP_UNORD_Q); }
   static unsigned at_least(Vector scores, Vector bound) {
     return _mm512_cmp_ps_mask(scores, bound, _CMP_GE_OQ);
@@ -71,8 +71,8 @@ struct Float32Lanes {
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
   using Counts = __m512i;
-  static Counts none() { return _mm512_setzero_si512(); }
-  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+  static Counts zero_counts() { return _mm512_setzero_si512(); }
+  static Counts increment_where_above(Counts counts, Vector score, Vector bound) {
     const __mmask16 above = _mm512_cmp_ps_mask(score, bound, _CMP_GT_OQ);
     return _mm512_mask_add_epi32(counts, above, counts, _mm512_set1_epi32(1));
   }
@@ -87,14 +87,14 @@ struct Float64Lanes {
 
   static Vector load(const double* from) { return _mm512_loadu_pd(from); }
   static void store(double* to, Vector scores) { _mm512_storeu_pd(to, scores); }
-  static Vector all(double score) { return _mm512_set1_pd(score); }
+  static Vector broadcast(double score) { return _mm512_set1_pd(score); }
   // The second where one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_pd(one, other); }
   // The lowest where a bit is set.
-  static Vector lowered(Vector scores, std::uint64_t bits) {
-    return _mm512_mask_mov_pd(scores, static_cast<__mmask8>(bits), all(kLowest));
+  static Vector lower_where(Vector scores, std::uint64_t bits) {
+    return _mm512_mask_mov_pd(scores, static_cast<__mmask8>(bits), broadcast(kLowest));
   }
-  static unsigned no_mask() { return 0; }
+  static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) { return _mm512_cmp_pd_mask(scores, scores, _CMP_UNORD_Q); }
   static unsigned at_least(Vector scores, Vector bound) {
     return _mm512_cmp_pd_mask(scores, bound, _CMP_GE_OQ);
@@ -104,8 +104,8 @@ struct Float64Lanes {
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
   using Counts = __m512i;
-  static Counts none() { return _mm512_setzero_si512(); }
-  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+  static Counts zero_counts() { return _mm512_setzero_si512(); }
+  static Counts increment_where_above(Counts counts, Vector score, Vector bound) {
     const __mmask8 above = _mm512_cmp_pd_mask(score, bound, _CMP_GT_OQ);
     return _mm512_mask_add_epi64(counts, above, counts, _mm512_set1_epi64(1));
   }
@@ -122,13 +122,13 @@ struct Int64Lanes {
 
   static Vector load(const std::int64_t* from) { return _mm512_loadu_si512(from); }
   static void store(std::int64_t* to, Vector scores) { _mm512_storeu_si512(to, scores); }
-  static Vector all(std::int64_t score) { return _mm512_set1_epi64(score); }
+  static Vector broadcast(std::int64_t score) { return _mm512_set1_epi64(score); }
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_epi64(one, other); }
   // The lowest where a bit is set.
-  static Vector lowered(Vector scores, std::uint64_t bits) {
-    return _mm512_mask_mov_epi64(scores, static_cast<__mmask8>(bits), all(kLowest));
+  static Vector lower_where(Vector scores, std::uint64_t bits) {
+    return _mm512_mask_mov_epi64(scores, static_cast<__mmask8>(bits), broadcast(kLowest));
   }
-  static unsigned no_mask() { return 0; }
+  static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector) { return 0; }
   static unsigned at_least(Vector scores, Vector bound) {
     return _mm512_cmp_epi64_mask(scores, bound, _MM_CMPINT_NLT);
@@ -138,8 +138,8 @@ struct Int64Lanes {
   }
   static std::int64_t count(std::uint64_t bits) { return __builtin_popcountll(bits); }
   using Counts = __m512i;
-  static Counts none() { return _mm512_setzero_si512(); }
-  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+  static Counts zero_counts() { return _mm512_setzero_si512(); }
+  static Counts increment_where_above(Counts counts, Vector score, Vector bound) {
     const __mmask8 above = _mm512_cmp_epi64_mask(score, bound, _MM_CMPINT_NLE);
     return _mm512_mask_add_epi64(counts, above, counts, _mm512_set1_epi64(1));
   }

@@ -11,11 +11,11 @@
 namespace exactk {
 namespace {
 
-struct Set {
+struct InstructionSet {
   Isa isa;
   std::string_view name;
   const Kernels* kernels;  // none if this build has none for it
-  bool (*has)();           // whether the CPU has it, and the system keeps its registers
+  bool (*is_supported)();  // whether the CPU has it, and the system keeps its registers
 };
 
 #ifdef EXACTK_X86_KERNELS
@@ -34,29 +34,31 @@ bool has_avx512() { return false; }
 #endif
 
 // By Isa.
-const Set sets[] = {
+const InstructionSet instruction_sets[] = {
     {Isa::scalar, "scalar", &scalar_kernels, [] { return true; }},
     {Isa::avx2, "avx2", avx2, &has_avx2},
     {Isa::avx512, "avx512", avx512, &has_avx512},
 };
 
-const Set& set_of(Isa isa) { return sets[static_cast<std::size_t>(isa)]; }
+const InstructionSet& instruction_set_of(Isa isa) {
+  return instruction_sets[static_cast<std::size_t>(isa)];
+}
 
 }  // namespace
 
-std::string_view name_of(Isa isa) noexcept { return set_of(isa).name; }
+std::string_view name_of(Isa isa) noexcept { return instruction_set_of(isa).name; }
 
 std::span<const Isa> available_isas() noexcept {
   struct Available {
-    std::array<Isa, std::size(sets)> isas{};
+    std::array<Isa, std::size(instruction_sets)> isas{};
     std::size_t count = 0;
   };
   static const Available available = [] {
-    Available found;
-    for (const Set& set : sets) {
-      if (set.has()) found.isas[found.count++] = set.isa;
+    Available result;
+    for (const InstructionSet& set : instruction_sets) {
+      if (set.is_supported()) result.isas[result.count++] = set.isa;
     }
-    return found;
+    return result;
   }();
   return std::span(available.isas).first(available.count);
 }
@@ -79,9 +81,9 @@ namespace {
 Isa isa_of(std::string_view name) {
   const std::span<const Isa> available = available_isas();
   if (name.empty()) return available.back();
-  const auto found = std::ranges::find(available, name, &name_of);
-  if (found == available.end()) refuse("'" + std::string(name) + "'");
-  return *found;
+  const auto isa = std::ranges::find(available, name, &name_of);
+  if (isa == available.end()) refuse("'" + std::string(name) + "'");
+  return *isa;
 }
 
 const Kernels& kernels(Isa isa) {
@@ -89,7 +91,7 @@ const Kernels& kernels(Isa isa) {
   if (std::ranges::find(available, isa) == available.end()) {
     refuse("number " + std::to_string(static_cast<int>(isa)));
   }
-  return *set_of(isa).kernels;
+  return *instruction_set_of(isa).kernels;
 }
 
 }  // namespace exactk

@@ -11,7 +11,7 @@ void divide(const double* numerators, const double* denominators, double by_zero
   for (std::size_t i = 0; i < kTerms; i += Lanes::kWidth) {
     Lanes::store(quotients + i,
                  Lanes::quotient(Lanes::load(numerators + i), Lanes::load(denominators + i),
-                                 Lanes::all(by_zero)));
+                                 Lanes::broadcast(by_zero)));
   }
 }
 

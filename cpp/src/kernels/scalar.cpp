@@ -17,8 +17,8 @@ struct Lanes {
   static Doubles load(const double* from) { return *from; }
   static Doubles load(const float* from) { return *from; }
   static void store(double* to, Doubles numbers) { *to = numbers; }
-  static Doubles all(double number) { return number; }
-  static Integers all(std::int64_t number) { return static_cast<Integers>(number); }
+  static Doubles broadcast(double number) { return number; }
+  static Integers broadcast(std::int64_t number) { return static_cast<Integers>(number); }
   static Integers zero() { return 0; }
   static Integers bits(Doubles numbers) { return __builtin_bit_cast(Integers, numbers); }
   template <class Numbers>
@@ -33,7 +33,7 @@ struct Lanes {
   static Doubles quotient(Doubles one, Doubles other, Doubles by_zero) {
     return other != 0 ? one / other : by_zero;
   }
-  static Integers either(Integers one, Integers other) { return one | other; }
+  static Integers bit_or(Integers one, Integers other) { return one | other; }
   // Of the lower halves, as signed integers.
   static Integers low_product(Integers one, Integers other) {
     const auto low = [](Integers number) {
@@ -54,13 +54,13 @@ struct ScoreLanes {
 
   static Vector load(const T* from) { return *from; }
   static void store(T* to, Vector scores) { *to = scores; }
-  static Vector all(T score) { return score; }
+  static Vector broadcast(T score) { return score; }
   static Vector greater_of(Vector one, Vector other) { return one > other ? one : other; }
   // The lowest where a bit is set.
-  static Vector lowered(Vector score, std::uint64_t bits) {
+  static Vector lower_where(Vector score, std::uint64_t bits) {
     return (bits & 1U) != 0 ? kLowest : score;
   }
-  static unsigned no_mask() { return 0; }
+  static unsigned empty_mask() { return 0; }
   static unsigned is_nan(Vector scores) {
     return scores != scores ? 1 : 0;  // NOLINT(misc-redundant-expression): not for NaN
   }
@@ -74,8 +74,8 @@ struct ScoreLanes {
     return static_cast<std::int64_t>(bits * 0x0101010101010101U >> 56U);
   }
   using Counts = std::uint32_t;
-  static Counts none() { return 0; }
-  static Counts one_more_where_above(Counts counts, Vector score, Vector bound) {
+  static Counts zero_counts() { return 0; }
+  static Counts increment_where_above(Counts counts, Vector score, Vector bound) {
     return counts + above(score, bound);
   }
   static void store(std::uint32_t* to, Counts counts) { *to = counts; }

@@ -12,20 +12,21 @@ bool group_maxima(const typename Lanes::Score* scores, std::size_t chunks,
                   const std::uint64_t* excluded, typename Lanes::Score* maxima) {
   using Vector = Lanes::Vector;
   constexpr std::size_t kVectors = kGroups / Lanes::kWidth;
-  auto odd = Lanes::no_mask();
+  auto nan_mask = Lanes::empty_mask();
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
     Vector greatest[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) greatest[v] = Lanes::all(Lanes::kLowest);
+    for (std::size_t v = 0; v < kVectors; ++v) greatest[v] = Lanes::broadcast(Lanes::kLowest);
     for (std::size_t i = 0; i < kChunkScores; i += kGroups) {
       for (std::size_t v = 0; v < kVectors; ++v) {
-        const std::size_t place = i + v * Lanes::kWidth;
-        const Vector some = Lanes::load(scores + place);
-        odd |= Lanes::is_nan(some);
+        const std::size_t position = i + v * Lanes::kWidth;
+        const Vector values = Lanes::load(scores + position);
+        nan_mask |= Lanes::is_nan(values);
         if constexpr (masked) {
-          const Vector left = Lanes::lowered(some, excluded[place / 64] >> (place % 64));
-          greatest[v] = Lanes::greater_of(left, greatest[v]);
+          const Vector remaining =
+              Lanes::lower_where(values, excluded[position / 64] >> (position % 64));
+          greatest[v] = Lanes::greater_of(remaining, greatest[v]);
         } else {
-          greatest[v] = Lanes::greater_of(some, greatest[v]);
+          greatest[v] = Lanes::greater_of(values, greatest[v]);
         }
       }
     }
@@ -36,7 +37,7 @@ bool group_maxima(const typename Lanes::Score* scores, std::size_t chunks,
     maxima += kGroups;
     if constexpr (masked) excluded += kChunkScores / 64;
   }
-  return odd != 0;
+  return nan_mask != 0;
 }
 
 template <class Lanes>
@@ -50,7 +51,7 @@ template <class Lanes>
 std::size_t find_at_least(const typename Lanes::Score* scores, std::size_t size,
                           typename Lanes::Score least, std::uint32_t* positions) {
   constexpr std::size_t kWord = 64;
-  const auto bound = Lanes::all(least);
+  const auto bound = Lanes::broadcast(least);
   std::size_t count = 0;
   std::size_t begin = 0;
   for (; begin + kWord <= size; begin += kWord) {
@@ -70,62 +71,65 @@ std::size_t find_at_least(const typename Lanes::Score* scores, std::size_t size,
   return count;
 }
 
-// So many scores, at most 64, are read once and compared with one bound after another. `counted`: a
-// bit a score.
+// So many scores, at most 64, are read once and compared with one bound after another.
+// `counted_mask`: a bit per score.
 template <class Lanes, std::size_t size>
-void count_some(const typename Lanes::Score* scores, const typename Lanes::Score* bounds,
-                std::size_t strict, std::size_t size_of_bounds, std::uint64_t counted,
-                std::int64_t* counts) {
-  for (std::size_t i = 0; i < size_of_bounds; ++i) {
-    const auto bound = Lanes::all(bounds[i]);
+void count_beating_block(const typename Lanes::Score* scores, const typename Lanes::Score* bounds,
+                         std::size_t strict, std::size_t bound_count, std::uint64_t counted_mask,
+                         std::int64_t* counts) {
+  for (std::size_t i = 0; i < bound_count; ++i) {
+    const auto bound = Lanes::broadcast(bounds[i]);
     std::uint64_t bits = 0;
     for (std::size_t lane = 0; lane < size; lane += Lanes::kWidth) {
-      const auto some = Lanes::load(scores + lane);
-      const std::uint64_t beating =
-          i < strict ? Lanes::at_least(some, bound) : Lanes::above(some, bound);
-      bits |= beating << lane;
+      const auto values = Lanes::load(scores + lane);
+      const std::uint64_t beating_mask =
+          i < strict ? Lanes::at_least(values, bound) : Lanes::above(values, bound);
+      bits |= beating_mask << lane;
     }
-    counts[i] += Lanes::count(bits & counted);
+    counts[i] += Lanes::count(bits & counted_mask);
   }
 }
 
 template <class Lanes>
 void count_beating(const typename Lanes::Score* scores, std::size_t size,
-                   const typename Lanes::Score* bounds, std::size_t strict,
-                   std::size_t size_of_bounds, std::int64_t* counts) {
+                   const typename Lanes::Score* bounds, std::size_t strict, std::size_t bound_count,
+                   std::int64_t* counts) {
   constexpr std::size_t kWord = 64;
-  constexpr std::uint64_t kEach = ~std::uint64_t{0};
+  constexpr std::uint64_t kAllScores = ~std::uint64_t{0};
   std::size_t begin = 0;
   for (; begin + kWord <= size; begin += kWord) {
-    count_some<Lanes, kWord>(scores + begin, bounds, strict, size_of_bounds, kEach, counts);
+    count_beating_block<Lanes, kWord>(scores + begin, bounds, strict, bound_count, kAllScores,
+                                      counts);
   }
   for (; begin + Lanes::kWidth <= size; begin += Lanes::kWidth) {
-    count_some<Lanes, Lanes::kWidth>(scores + begin, bounds, strict, size_of_bounds, kEach, counts);
+    count_beating_block<Lanes, Lanes::kWidth>(scores + begin, bounds, strict, bound_count,
+                                              kAllScores, counts);
   }
   if (begin == size) return;
   typename Lanes::Score last[Lanes::kWidth];
   for (std::size_t i = 0; i < Lanes::kWidth; ++i) {
     last[i] = begin + i < size ? scores[begin + i] : Lanes::kLowest;
   }
-  const std::uint64_t counted = (std::uint64_t{1} << (size - begin)) - 1;
-  count_some<Lanes, Lanes::kWidth>(last, bounds, strict, size_of_bounds, counted, counts);
+  const std::uint64_t counted_mask = (std::uint64_t{1} << (size - begin)) - 1;
+  count_beating_block<Lanes, Lanes::kWidth>(last, bounds, strict, bound_count, counted_mask,
+                                            counts);
 }
 
 template <class Lanes>
-void count_above(const typename Lanes::Score* scores, std::size_t size, std::size_t padded,
+void count_above(const typename Lanes::Score* scores, std::size_t size, std::size_t padded_size,
                  std::uint32_t* counts) {
-  constexpr std::size_t kVectors = kCompared / Lanes::kWidth;
-  for (std::size_t begin = 0; begin < padded; begin += kCompared) {
-    typename Lanes::Vector own[kVectors];
+  constexpr std::size_t kVectors = kCompareBlock / Lanes::kWidth;
+  for (std::size_t begin = 0; begin < padded_size; begin += kCompareBlock) {
+    typename Lanes::Vector bounds[kVectors];
     typename Lanes::Counts above[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) {
-      own[v] = Lanes::load(scores + begin + v * Lanes::kWidth);
-      above[v] = Lanes::none();
+      bounds[v] = Lanes::load(scores + begin + v * Lanes::kWidth);
+      above[v] = Lanes::zero_counts();
     }
     for (std::size_t i = 0; i < size; ++i) {
-      const auto score = Lanes::all(scores[i]);
+      const auto score = Lanes::broadcast(scores[i]);
       for (std::size_t v = 0; v < kVectors; ++v) {
-        above[v] = Lanes::one_more_where_above(above[v], score, own[v]);
+        above[v] = Lanes::increment_where_above(above[v], score, bounds[v]);
       }
     }
     for (std::size_t v = 0; v < kVectors; ++v) {

@@ -30,7 +30,7 @@ inline constexpr std::size_t kChunkScores = 256;
 inline constexpr std::size_t kGroups = 16;
 
 // So many scores, or a multiple, are compared with each other.
-inline constexpr std::size_t kCompared = 32;
+inline constexpr std::size_t kCompareBlock = 32;
 
 // No score is lower.
 inline constexpr float kLowestFloat = -__builtin_inff();
@@ -49,9 +49,9 @@ struct ScoreKernels {
   // Adds to each bound's count the scores that beat it: those above, and from the bound at
   // `strict` on only these; those before it are also beaten by equal scores.
   void (*count_beating)(const Score* scores, std::size_t size, const Score* bounds,
-                        std::size_t strict, std::size_t size_of_bounds, std::int64_t* counts);
-  // How many of the first `size` scores are above each of `padded`, of which they are the first.
-  void (*count_above)(const Score* scores, std::size_t size, std::size_t padded,
+                        std::size_t strict, std::size_t bound_count, std::int64_t* counts);
+  // How many of the first `size` scores are above each of the first `padded_size`.
+  void (*count_above)(const Score* scores, std::size_t size, std::size_t padded_size,
                       std::uint32_t* counts);
 };
 

@@ -15,10 +15,10 @@ bool sum_unit_terms(const double* terms, UnitDigits* sums) {
   constexpr std::uint64_t kNoFractionBits = 0x4338000000000000;
   constexpr std::int64_t kOne = 0x3ff0000000000000;  // the bits of 1.0
 
-  const Doubles no_fraction = Lanes::all(kNoFraction);
-  const Doubles digit = Lanes::all(static_cast<double>(1U << unsigned{kDigitBits}));
-  const Doubles top = Lanes::all(static_cast<double>(1U << unsigned{kTopScale}));
-  const Integers one = Lanes::all(kOne);
+  const Doubles no_fraction = Lanes::broadcast(kNoFraction);
+  const Doubles digit = Lanes::broadcast(static_cast<double>(1U << unsigned{kDigitBits}));
+  const Doubles top = Lanes::broadcast(static_cast<double>(1U << unsigned{kTopScale}));
+  const Integers one = Lanes::broadcast(kOne);
   Integers total[3] = {Lanes::zero(), Lanes::zero(), Lanes::zero()};
   Integers squares[5] = {Lanes::zero(), Lanes::zero(), Lanes::zero(), Lanes::zero(), Lanes::zero()};
   Integers outside = Lanes::zero();  // a sign bit is set where a term is outside [0, 1]
@@ -27,7 +27,7 @@ bool sum_unit_terms(const double* terms, UnitDigits* sums) {
     const Doubles term = Lanes::load(terms + i);
     // From 0 on, the bits of doubles are ordered as they are themselves.
     const Integers bits = Lanes::bits(term);
-    outside = Lanes::either(outside, Lanes::either(bits, Lanes::minus(one, bits)));
+    outside = Lanes::bit_or(outside, Lanes::bit_or(bits, Lanes::minus(one, bits)));
 
     const Doubles scaled = Lanes::times(term, top);
     const Doubles first = Lanes::plus(scaled, no_fraction);

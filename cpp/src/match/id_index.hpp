@@ -22,14 +22,14 @@ class IdIndex {
     mask_ = slots_.size() - 1;
     in_chunks(ids.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        Offset& slot = slots_[slot_of(ids, static_cast<std::uint64_t>(ids[i]))];
-        if (slot == kEmpty) slot = static_cast<Offset>(i);
+        Offset& first = slots_[slot_of(ids, static_cast<std::uint64_t>(ids[i]))];
+        if (first == kEmpty) first = static_cast<Offset>(i);
       }
     });
   }
 
   // The first position of the id in the list that the index was built of; -1 if it has none. The
-  // list is read again, and may be another by now: a wrong answer, but a place within it.
+  // list is read again, and may be another by now: a wrong answer, but a position within it.
   template <class Id>
   [[nodiscard]] Offset find(std::span<const Id> ids, std::uint64_t id) const noexcept {
     return slots_[slot_of(ids, id)];
@@ -43,12 +43,12 @@ class IdIndex {
   [[nodiscard]] std::size_t slot_of(std::span<const Id> ids, std::uint64_t id) const noexcept {
     std::uint64_t hash = (id ^ secret_) * 0x9e3779b97f4a7c15U;
     hash = (hash ^ (hash >> 32U)) * 0xd6e8feb86659fd93U;
-    std::size_t place = (hash ^ (hash >> 32U)) & mask_;
-    while (slots_[place] != kEmpty &&
-           static_cast<std::uint64_t>(ids[static_cast<std::size_t>(slots_[place])]) != id) {
-      place = (place + 1) & mask_;
+    std::size_t slot = (hash ^ (hash >> 32U)) & mask_;
+    while (slots_[slot] != kEmpty &&
+           static_cast<std::uint64_t>(ids[static_cast<std::size_t>(slots_[slot])]) != id) {
+      slot = (slot + 1) & mask_;
     }
-    return place;
+    return slot;
   }
 
   std::vector<Offset> slots_;

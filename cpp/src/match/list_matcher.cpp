@@ -5,35 +5,36 @@
 
 namespace exactk {
 
-void ListMatcher::start(Ids truth, std::size_t list_size, Ids exclude,
+void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude,
                         const Checkpoint& checkpoint) {
   truth_ = truth;
   exclude_ = exclude;
   checkpoint_ = &checkpoint;
-  truth_built_ = exclude_built_ = list_built_ = false;
-  scanned_ = 0;
-  matches_.found.clear();
+  has_truth_index_ = has_exclude_index_ = has_list_index_ = false;
+  scanned_items_ = 0;
+  matches_.hits.clear();
   matches_.ties.clear();
-  if (list_size > kChunk) matches_.found.reserve(std::min(truth.size(), list_size));
+  if (list_size > kChunk) matches_.hits.reserve(std::min(truth.size(), list_size));
   matches_.first_entry.clear();
-  matches_.excluded.clear();
-  matches_.unscored.clear();
+  matches_.excluded_entries.clear();
+  matches_.unscored_entries.clear();
   matches_.truth_size = static_cast<Count>(truth.size());
   matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
   matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;
-  marks_.start(truth.size() + list_size + exclude.size(), checkpoint);
+  seen_filter_.reset(truth.size() + list_size + exclude.size(), checkpoint);
 }
 
 void ListMatcher::mark_truth() {
-  bool suspects = false;
+  bool has_collisions = false;
   in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
-    suspects = !marks_.mark(truth_.subspan(begin, end - begin), Mark::wanted).empty() || suspects;
+    has_collisions = !seen_filter_.mark(truth_.subspan(begin, end - begin), Mark::truth).empty() ||
+                     has_collisions;
   });
-  // Where each entry has a place of its own, the place remembers it; else there is an index.
-  truth_remembered_ =
-      !suspects && (entries_ || !marks_.exact()) && marks_.can_remember(truth_.size());
-  if (truth_remembered_) marks_.remember(truth_, *checkpoint_);
-  if (suspects) find_duplicates_in_truth();
+  // Where each entry has a slot of its own, its position is stored there; else there is an index.
+  has_stored_truth_ = !has_collisions && (needs_entries_ || !seen_filter_.is_exact()) &&
+                      seen_filter_.can_store_positions(truth_.size());
+  if (has_stored_truth_) seen_filter_.store_positions(truth_, *checkpoint_);
+  if (has_collisions) find_duplicates_in_truth();
 }
 
 void ListMatcher::find_duplicates_in_truth() {
@@ -41,8 +42,8 @@ void ListMatcher::find_duplicates_in_truth() {
   in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto entry = static_cast<Offset>(i);
-      const Offset found = find_in_truth(static_cast<std::uint64_t>(truth_[i]));
-      const Offset first = found < 0 || found > entry ? entry : found;  // if it changes meanwhile
+      const Offset match = find_in_truth(static_cast<std::uint64_t>(truth_[i]));
+      const Offset first = match < 0 || match > entry ? entry : match;  // if it changes meanwhile
       matches_.first_entry.push_back(first);
       if (first != entry && matches_.truth_duplicates++ == 0) {
         matches_.first_truth_duplicate = entry;
@@ -53,22 +54,23 @@ void ListMatcher::find_duplicates_in_truth() {
 }
 
 void ListMatcher::mark_excluded() {
-  both_.clear();
+  truth_and_excluded_.clear();
   in_chunks(exclude_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
     const Ids ids = exclude_.subspan(begin, end - begin);
-    for (const Collision collision : marks_.mark(ids, Mark::excluded)) {
-      if (marks_.before(collision.code()) == Mark::wanted)
-        both_.push_back(ids[collision.position()]);
+    for (const Collision collision : seen_filter_.mark(ids, Mark::excluded)) {
+      if (seen_filter_.previous_mark(collision.previous_byte()) == Mark::truth)
+        truth_and_excluded_.push_back(ids[collision.position()]);
     }
   });
-  if (both_.empty()) return;
-  in_chunks(both_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
-    marks_.mark(Ids(both_).subspan(begin, end - begin), Mark::wanted_and_excluded);
+  if (truth_and_excluded_.empty()) return;
+  in_chunks(truth_and_excluded_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+    seen_filter_.mark(Ids(truth_and_excluded_).subspan(begin, end - begin),
+                      Mark::truth_and_excluded);
   });
   in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (is_excluded(static_cast<std::uint64_t>(truth_[i]))) {
-        matches_.excluded.push_back(static_cast<Count>(i));
+        matches_.excluded_entries.push_back(static_cast<Count>(i));
       }
     }
   });
@@ -79,58 +81,60 @@ const Matches& ListMatcher::match(Ids truth, const RankedList& ranked, Ids exclu
   match(truth, ranked.items, exclude, checkpoint);
   matches_.list_length = ranked.length;
   if (!ranked.ranks.empty()) {
-    in_chunks(matches_.found.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-      for (Match& match : std::span(matches_.found).subspan(begin, end - begin)) {
-        const auto place = static_cast<std::size_t>(match.rank - 1);
-        match.rank = ranked.ranks[place];
-        if (!ranked.ties.empty()) matches_.ties.push_back(ranked.ties[place]);
+    in_chunks(matches_.hits.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (Match& match : std::span(matches_.hits).subspan(begin, end - begin)) {
+        const auto position = static_cast<std::size_t>(match.rank - 1);
+        match.rank = ranked.ranks[position];
+        if (!ranked.ties.empty()) matches_.ties.push_back(ranked.ties[position]);
       }
     });
   }
   in_chunks(truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (truth[i] >= ranked.scored) matches_.unscored.push_back(static_cast<Count>(i));
+      if (truth[i] >= ranked.scored_end) matches_.unscored_entries.push_back(static_cast<Count>(i));
     }
   });
   return matches_;
 }
 
-// As a match is resolved, and at which position.
-void ListMatcher::resolve_position(Ids list, std::size_t position, Mark before) {
-  const std::size_t found = matches_.found.size();
+// Resolves the collision, and stores its position where the item is of the truth or excluded.
+void ListMatcher::locate_collision(Ids list, std::size_t position, Mark previous) {
+  const std::size_t hits = matches_.hits.size();
   const Count excluded = matches_.excluded_recommended;
-  resolve(list, position, before);
-  if (matches_.found.size() > found) {
-    positions_.wanted.push_back(static_cast<std::int64_t>(position));
-    present_[static_cast<std::size_t>(matches_.found.back().entry)] = 1;
+  resolve_collision(list, position, previous);
+  if (matches_.hits.size() > hits) {
+    positions_.truth.push_back(static_cast<std::int64_t>(position));
+    in_list_[static_cast<std::size_t>(matches_.hits.back().entry)] = 1;
   } else if (matches_.excluded_recommended > excluded) {
     positions_.excluded.push_back(static_cast<std::int64_t>(position));
-    if (both_.empty()) return;  // no item of the truth is excluded
+    if (truth_and_excluded_.empty()) return;  // no item of the truth is excluded
     const Offset entry = find_in_truth(static_cast<std::uint64_t>(list[position]));
-    if (entry >= 0) present_[static_cast<std::size_t>(entry)] = 1;
+    if (entry >= 0) in_list_[static_cast<std::size_t>(entry)] = 1;
   }
 }
 
 const ItemPositions& ListMatcher::locate(Ids truth, Ids list, Ids exclude,
                                          const Checkpoint& checkpoint) {
-  positions_.wanted.clear();
+  positions_.truth.clear();
   positions_.excluded.clear();
-  positions_.absent.clear();
-  present_.clear();
-  grow(present_, truth.size(), std::uint8_t{0}, checkpoint);
-  start(truth, list.size(), exclude, checkpoint);
+  positions_.absent_entries.clear();
+  in_list_.clear();
+  grow(in_list_, truth.size(), std::uint8_t{0}, checkpoint);
+  reset(truth, list.size(), exclude, checkpoint);
   mark_truth();
   mark_excluded();
   in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const Collision collision : marks_.mark(list.subspan(begin, end - begin), Mark::listed)) {
-      resolve_position(list, begin + collision.position(), marks_.before(collision.code()));
+    for (const Collision collision :
+         seen_filter_.mark(list.subspan(begin, end - begin), Mark::listed)) {
+      locate_collision(list, begin + collision.position(),
+                       seen_filter_.previous_mark(collision.previous_byte()));
     }
   });
   positions_.duplicates = matches_.list_duplicates;
   positions_.first_duplicate = matches_.first_list_duplicate;
   in_chunks(truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (present_[i] == 0) positions_.absent.push_back(static_cast<Count>(i));
+      if (in_list_[i] == 0) positions_.absent_entries.push_back(static_cast<Count>(i));
     }
   });
   return positions_;
@@ -141,7 +145,7 @@ const Matches& ListMatcher::match_located(Ids truth, const RankedList& ranked, I
   match(truth, ranked, exclude, checkpoint);
   matches_.list_duplicates = positions_.duplicates;
   matches_.first_list_duplicate = positions_.first_duplicate;
-  matches_.unscored = positions_.absent;
+  matches_.unscored_entries = positions_.absent_entries;
   return matches_;
 }
 

@@ -23,8 +23,10 @@ namespace exactk {
 template <class... Metrics>
 struct MetricList {
   static constexpr std::array<MetricInfo, sizeof...(Metrics)> info = {Metrics::info...};
-  static constexpr std::array<Score, sizeof...(Metrics)> score = {&exactk::score<Metrics>...};
-  static constexpr std::array<Score, sizeof...(Metrics)> expected = {expected_score<Metrics>()...};
+  static constexpr std::array<ScoreFunction, sizeof...(Metrics)> score = {
+      &exactk::score<Metrics>...};
+  static constexpr std::array<ScoreFunction, sizeof...(Metrics)> expected = {
+      expected_score<Metrics>()...};
 };
 
 using AllMetrics =

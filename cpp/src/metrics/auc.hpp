@@ -23,26 +23,26 @@ class Auc {
       .pairwise = true};
 
   // Returns how many pairs are in the wrong order: the others above each hit.
-  double see(const Hit& hit) noexcept {
-    if (hit.relevant) wrong_ += static_cast<double>(hit.rank - hit.hits);
-    return wrong_;
+  double accumulate(const JudgedItem& item) noexcept {
+    if (item.relevant) wrong_pairs_ += static_cast<double>(item.rank - item.hits);
+    return wrong_pairs_;
   }
-  static double expect(const TiedHits& tied, Count /*reached*/) noexcept {
+  static double expectation(const TiedHits& tied, Count /*ranks*/) noexcept {
     const auto above = static_cast<double>(tied.tie.first - 1 - tied.hits_above);
-    const auto beside = static_cast<double>(tied.tie.size() - tied.hits);
-    return static_cast<double>(tied.hits) * (above + beside / 2);
+    const auto tied_others = static_cast<double>(tied.tie.size() - tied.hits);
+    return static_cast<double>(tied.hits) * (above + tied_others / 2);
   }
-  static Ratio at(double wrong, const Depth& depth, const Rules&) noexcept {
-    const auto others = static_cast<double>(depth.list - depth.hits);
-    return {static_cast<double>(depth.hits) * others - wrong,
-            static_cast<double>(depth.relevant) * others};
+  static Ratio ratio_at(double wrong_pairs, const CutoffCounts& counts, const Rules&) noexcept {
+    const auto others = static_cast<double>(counts.list_length - counts.hits);
+    return {static_cast<double>(counts.hits) * others - wrong_pairs,
+            static_cast<double>(counts.relevant) * others};
   }
 
  private:
-  double wrong_ = 0;
+  double wrong_pairs_ = 0;
 };
 
-// The same of the items of a catalogue: each order of those that are not recommended is as likely
+// The same of all items there are: each order of those that are not recommended is as likely
 // as any other, so that a hit among them is halfway down.
 class ListAuc {
  public:
@@ -56,17 +56,17 @@ class ListAuc {
           "(|T| (N - |T|)), N = items",
       .source = "implicit, which calls it AUC",
       .parameter = {"items", std::numeric_limits<double>::quiet_NaN(), 1, 1e15, true},
-      .of_catalogue = true};
+      .takes_item_count = true};
 
   explicit ListAuc(const Context& context) : items_(static_cast<Count>(context.parameter)) {}
 
-  double see(const Hit& hit) noexcept { return misses_above_hits_.see(hit); }
-  [[nodiscard]] Ratio at(double misses_above_hits, const Depth& depth,
-                         const Rules&) const noexcept {
-    const auto hits = static_cast<double>(depth.hits);
-    const auto misses = static_cast<double>(depth.list - depth.hits);
-    const auto relevant = static_cast<double>(depth.relevant);
-    const auto others = static_cast<double>(items_ - depth.relevant);
+  double accumulate(const JudgedItem& item) noexcept { return misses_above_hits_.accumulate(item); }
+  [[nodiscard]] Ratio ratio_at(double misses_above_hits, const CutoffCounts& counts,
+                               const Rules&) const noexcept {
+    const auto hits = static_cast<double>(counts.hits);
+    const auto misses = static_cast<double>(counts.list_length - counts.hits);
+    const auto relevant = static_cast<double>(counts.relevant);
+    const auto others = static_cast<double>(items_ - counts.relevant);
     const double below_hits = hits * misses - misses_above_hits;
     return {below_hits + (hits + relevant) / 2 * (others - misses), relevant * others};
   }

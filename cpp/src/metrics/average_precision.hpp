@@ -18,26 +18,26 @@ class AveragePrecision {
 
   explicit AveragePrecision(const Context& context) : checkpoint_(context.checkpoint) {}
 
-  double see(const Hit& hit) noexcept {
-    if (hit.relevant) sum_ += static_cast<double>(hit.hits) / static_cast<double>(hit.rank);
+  double accumulate(const JudgedItem& item) noexcept {
+    if (item.relevant) sum_ += static_cast<double>(item.hits) / static_cast<double>(item.rank);
     return sum_;
   }
-  // At each place, the chance of a hit times the hits that are then expected down to it.
-  [[nodiscard]] double expect(const TiedHits& tied, Count reached) const {
+  // At each rank of the tie, the chance of a hit times the hits that are then expected down to it.
+  [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const {
     const auto size = static_cast<double>(tied.tie.size());
     const double chance = static_cast<double>(tied.hits) / size;
     const double others = size > 1 ? static_cast<double>(tied.hits - 1) / (size - 1) : 0;
     double sum = 0;
-    for (Count place = 0; place < reached; ++place) {
-      if (place % kLongWalk == kLongWalk - 1) checkpoint_();
+    for (Count i = 0; i < ranks; ++i) {
+      if (i % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
       const double hits =
-          static_cast<double>(tied.hits_above + 1) + static_cast<double>(place) * others;
-      sum += chance * hits / static_cast<double>(tied.tie.first + place);
+          static_cast<double>(tied.hits_above + 1) + static_cast<double>(i) * others;
+      sum += chance * hits / static_cast<double>(tied.tie.first + i);
     }
     return sum;
   }
-  static Ratio at(double sum, const Depth& depth, const Rules& rules) noexcept {
-    return {sum, static_cast<double>(divisor(rules.ap_over, depth))};
+  static Ratio ratio_at(double sum, const CutoffCounts& counts, const Rules& rules) noexcept {
+    return {sum, static_cast<double>(divisor(rules.ap_over, counts))};
   }
 
  private:
@@ -56,13 +56,13 @@ class AverageRecall {
       .formula = "(sum over hits at ranks i <= k of h(i) / |T|) / min(k, |T|)",
       .source = "the analogue of average precision, as in Evidently's MAR@k"};
 
-  double see(const Hit& hit) noexcept {
-    if (hit.relevant) sum_ += static_cast<double>(hit.hits);
+  double accumulate(const JudgedItem& item) noexcept {
+    if (item.relevant) sum_ += static_cast<double>(item.hits);
     return sum_;
   }
-  static Ratio at(double sum, const Depth& depth, const Rules& rules) noexcept {
-    return {sum, static_cast<double>(divisor(rules.ap_over, depth)) *
-                     static_cast<double>(divisor(rules.recall_over, depth))};
+  static Ratio ratio_at(double sum, const CutoffCounts& counts, const Rules& rules) noexcept {
+    return {sum, static_cast<double>(divisor(rules.ap_over, counts)) *
+                     static_cast<double>(divisor(rules.recall_over, counts))};
   }
 
  private:

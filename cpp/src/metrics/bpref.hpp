@@ -20,25 +20,26 @@ class Bpref {
       .source = "Buckley, Voorhees 2004, as in trec_eval"};
 
   explicit Bpref(const Context& context)
-      : most_(std::min(context.row.relevant, context.row.nonrelevant)) {}
+      : max_above_(std::min(context.row.relevant, context.row.nonrelevant)) {}
 
-  double see(const Hit& hit) noexcept {
-    if (!hit.relevant) {
-      ++above_;
-    } else if (above_ == 0) {
+  double accumulate(const JudgedItem& item) noexcept {
+    if (!item.relevant) {
+      ++nonrelevant_above_;
+    } else if (nonrelevant_above_ == 0) {
       sum_ += 1;
     } else {
-      sum_ += 1 - static_cast<double>(std::min(above_, most_)) / static_cast<double>(most_);
+      sum_ += 1 - static_cast<double>(std::min(nonrelevant_above_, max_above_)) /
+                      static_cast<double>(max_above_);
     }
     return sum_;
   }
-  static Ratio at(double sum, const Depth& depth, const Rules&) noexcept {
-    return {sum, static_cast<double>(depth.relevant)};
+  static Ratio ratio_at(double sum, const CutoffCounts& counts, const Rules&) noexcept {
+    return {sum, static_cast<double>(counts.relevant)};
   }
 
  private:
-  Count most_;       // judged non-relevant items that can count against a hit
-  Count above_ = 0;  // those seen
+  Count max_above_;              // judged non-relevant items that can count against a hit
+  Count nonrelevant_above_ = 0;  // seen so far
   double sum_ = 0;
 };
 

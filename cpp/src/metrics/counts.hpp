@@ -15,9 +15,11 @@ struct NumHits {
                                    .unit_range = false,
                                    .micro = false};
 
-  static Ratio at(const Depth& depth, const Rules&) noexcept { return ratio(depth.hits, 1); }
-  static double expect(const TiedHits& tied, Count reached) noexcept {
-    return expected_hits(tied, reached);
+  static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
+    return ratio(counts.hits, 1);
+  }
+  static double expectation(const TiedHits& tied, Count ranks) noexcept {
+    return expected_hits(tied, ranks);
   }
 };
 
@@ -31,7 +33,9 @@ struct NumRelevant {
                                    .unit_range = false,
                                    .micro = false};
 
-  static Ratio at(const Depth& depth, const Rules&) noexcept { return ratio(depth.relevant, 1); }
+  static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
+    return ratio(counts.relevant, 1);
+  }
 };
 
 struct NumRecommended {
@@ -44,7 +48,9 @@ struct NumRecommended {
                                    .unit_range = false,
                                    .micro = false};
 
-  static Ratio at(const Depth& depth, const Rules&) noexcept { return ratio(depth.list, 1); }
+  static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
+    return ratio(counts.list_length, 1);
+  }
 };
 
 }  // namespace exactk

@@ -23,20 +23,20 @@ class Dcg {
   explicit Dcg(const Context& context)
       : discounts_(context.discounts), checkpoint_(context.checkpoint) {}
 
-  double see(const Hit& hit) noexcept {
-    if (hit.relevant) sum_ += hit.gain * discounts_.at(hit.rank);
+  double accumulate(const JudgedItem& item) noexcept {
+    if (item.relevant) sum_ += item.gain * discounts_.at(item.rank);
     return sum_;
   }
-  // The mean gain at each place.
-  [[nodiscard]] double expect(const TiedHits& tied, Count reached) const {
+  // The mean gain at each rank of the tie.
+  [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const {
     double sum = 0;
-    for (Count place = 0; place < reached; ++place) {
-      if (place % kLongWalk == kLongWalk - 1) checkpoint_();
-      sum += discounts_.at(tied.tie.first + place);
+    for (Count i = 0; i < ranks; ++i) {
+      if (i % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
+      sum += discounts_.at(tied.tie.first + i);
     }
     return tied.gain / static_cast<double>(tied.tie.size()) * sum;
   }
-  static Ratio at(double sum, const Depth&, const Rules&) noexcept { return {sum, 1}; }
+  static Ratio ratio_at(double sum, const CutoffCounts&, const Rules&) noexcept { return {sum, 1}; }
 
  private:
   const DiscountTable& discounts_;
@@ -58,39 +58,40 @@ class Ndcg {
       .discounted = true};
 
   explicit Ndcg(const Context& context)
-      : gained_(context),
+      : dcg_(context),
         discounts_(context.discounts),
         row_(context.row),
         checkpoint_(context.checkpoint) {}
 
-  double see(const Hit& hit) noexcept { return gained_.see(hit); }
-  [[nodiscard]] double expect(const TiedHits& tied, Count reached) const {
-    return gained_.expect(tied, reached);
+  double accumulate(const JudgedItem& item) noexcept { return dcg_.accumulate(item); }
+  [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const {
+    return dcg_.expectation(tied, ranks);
   }
 
-  [[nodiscard]] Ratio at(double gained, const Depth& depth, const Rules& rules) {
-    const double ideal = ideal_to(divisor(rules.ideal_over, depth));
+  [[nodiscard]] Ratio ratio_at(double dcg, const CutoffCounts& counts, const Rules& rules) {
+    const double ideal = ideal_dcg(divisor(rules.ideal_over, counts));
     // No ranking gains more than the ideal, but for the rounding of another order of terms.
-    return {row_.hits_repeat ? gained : std::min(gained, ideal), ideal};
+    return {row_.hits_repeat ? dcg : std::min(dcg, ideal), ideal};
   }
 
  private:
-  // Cutoffs ascend, and so do the places of the ideal ranking: each is added once.
-  double ideal_to(Count places) {
-    if (row_.unit_gains) return discounts_.sum_to(places);
-    for (; filled_ < places; ++filled_) {
-      if (filled_ % kLongWalk == kLongWalk - 1) checkpoint_();
-      ideal_ += row_.ideal[static_cast<std::size_t>(filled_)] * discounts_.at(filled_ + 1);
+  // Cutoffs ascend, and so do the ranks of the ideal ranking: each is added once.
+  double ideal_dcg(Count ranks) {
+    if (row_.unit_gains) return discounts_.sum_to(ranks);
+    for (; ideal_ranks_ < ranks; ++ideal_ranks_) {
+      if (ideal_ranks_ % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
+      ideal_dcg_ += row_.ideal_gains[static_cast<std::size_t>(ideal_ranks_)] *
+                    discounts_.at(ideal_ranks_ + 1);
     }
-    return ideal_;
+    return ideal_dcg_;
   }
 
-  Dcg gained_;
+  Dcg dcg_;
   const DiscountTable& discounts_;
   const HitRow& row_;
   const Checkpoint& checkpoint_;
-  double ideal_ = 0;
-  Count filled_ = 0;
+  double ideal_dcg_ = 0;
+  Count ideal_ranks_ = 0;
 };
 
 }  // namespace exactk

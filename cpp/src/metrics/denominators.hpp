@@ -8,33 +8,33 @@
 
 namespace exactk {
 
-// What is known of a user at a cutoff, while the hits are walked in rank order.
-struct Depth {
+// What is counted of a user down to a cutoff.
+struct CutoffCounts {
   Count cutoff = kNoCutoff;
-  Count list = 0;      // min(k, length of the list)
-  Count relevant = 0;  // in the whole truth
-  Count all_nonrelevant = 0;
+  Count list_length = 0;  // min(k, length of the list)
+  Count relevant = 0;     // in the whole truth
+  Count nonrelevant = 0;
   Count judged = 0;  // judged items seen down to here
   Count hits = 0;    // of these, the relevant ones
 };
 
-[[nodiscard]] inline Count divisor(Over over, const Depth& depth) noexcept {
+[[nodiscard]] inline Count divisor(Over over, const CutoffCounts& counts) noexcept {
   switch (over) {
     case Over::cutoff:  // without a cutoff, the list is what was asked for
-      return depth.cutoff == kNoCutoff ? depth.list : depth.cutoff;
+      return counts.cutoff == kNoCutoff ? counts.list_length : counts.cutoff;
     case Over::list:
-      return depth.list;
+      return counts.list_length;
     case Over::min_cutoff_relevant:
-      return std::min(depth.cutoff, depth.relevant);
+      return std::min(counts.cutoff, counts.relevant);
     case Over::min_list_relevant:
-      return std::min(depth.list, depth.relevant);
+      return std::min(counts.list_length, counts.relevant);
     case Over::hits:
-      return std::max(depth.hits, Count{1});
+      return std::max(counts.hits, Count{1});
     case Over::relevant:
     case Over::all_judged:  // judged items that are not relevant have no gain
       break;
   }
-  return depth.relevant;
+  return counts.relevant;
 }
 
 // A metric's value for one user. No metric divides: what 0 / 0 is, is a convention.

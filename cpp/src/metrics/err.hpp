@@ -24,21 +24,24 @@ class Err {
       .parameter = {"max_grade", 4, 1, 256},
       .micro = false,
       .uses_gains = true,
-      .of_max_grade = true};
+      .takes_max_grade = true};
 
-  explicit Err(const Context& context) : highest_(std::exp2(context.parameter)) {}
+  explicit Err(const Context& context) : gain_scale_(std::exp2(context.parameter)) {}
 
-  double see(const Hit& hit) noexcept {
-    const double satisfies = std::min(hit.gain / highest_, 1.0);  // if another thread writes grades
-    expected_ += unsatisfied_ * satisfies / static_cast<double>(hit.rank);
-    unsatisfied_ *= 1 - satisfies;
+  double accumulate(const JudgedItem& item) noexcept {
+    const double stop_chance =
+        std::min(item.gain / gain_scale_, 1.0);  // if another thread writes grades
+    expected_ += chance_to_reach_ * stop_chance / static_cast<double>(item.rank);
+    chance_to_reach_ *= 1 - stop_chance;
     return expected_;
   }
-  static Ratio at(double expected, const Depth&, const Rules&) noexcept { return {expected, 1}; }
+  static Ratio ratio_at(double expected, const CutoffCounts&, const Rules&) noexcept {
+    return {expected, 1};
+  }
 
  private:
-  double highest_;
-  double unsatisfied_ = 1;  // the chance that none above satisfies
+  double gain_scale_;
+  double chance_to_reach_ = 1;  // the chance that none above satisfies
   double expected_ = 0;
 };
 

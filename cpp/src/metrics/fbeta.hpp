@@ -24,15 +24,15 @@ class Fbeta {
 
   // One division, so that 0 / 0 is asked once, by a divisor that lies between D_P and D_R even
   // when rounded.
-  [[nodiscard]] Ratio at(const Depth& depth, const Rules& rules) const noexcept {
-    const auto precision_divisor = static_cast<double>(divisor(rules.precision_over, depth));
-    const auto recall_divisor = static_cast<double>(divisor(rules.recall_over, depth));
-    return {static_cast<double>(depth.hits),
+  [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) const noexcept {
+    const auto precision_divisor = static_cast<double>(divisor(rules.precision_over, counts));
+    const auto recall_divisor = static_cast<double>(divisor(rules.recall_over, counts));
+    return {static_cast<double>(counts.hits),
             recall_divisor + precision_weight_ * (precision_divisor - recall_divisor)};
   }
 
-  static double expect(const TiedHits& tied, Count reached) noexcept {
-    return expected_hits(tied, reached);
+  static double expectation(const TiedHits& tied, Count ranks) noexcept {
+    return expected_hits(tied, ranks);
   }
 
  protected:

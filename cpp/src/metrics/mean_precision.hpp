@@ -19,37 +19,38 @@ class MeanPrecision {
       .every_rank = true};
 
   explicit MeanPrecision(const Context& context)
-      : judged_(context.row.judged),
+      : judged_items_(context.row.judged_items),
         length_(context.row.recommended),
         rank_(context.row.first_hit - 1),
         checkpoint_(context.checkpoint) {}
 
   // Cutoffs ascend: each rank is passed once, from the first hit on, and beyond the list's end, at
   // which no cutoff comes after them all.
-  Ratio at(const Depth& depth, const Rules&) {
-    const Count ranks = divisor(Over::cutoff, depth);
-    if (depth.hits == 0) return ratio(0, ranks);
+  Ratio ratio_at(const CutoffCounts& counts, const Rules&) {
+    const Count ranks = divisor(Over::cutoff, counts);
+    if (counts.hits == 0) return ratio(0, ranks);
     while (rank_ < ranks) {
       ++rank_;
-      for (; next_ < judged_.size() && judged_[next_].rank <= rank_; ++next_) {
-        hits_ = judged_[next_].hits;
+      for (; next_judged_ < judged_items_.size() && judged_items_[next_judged_].rank <= rank_;
+           ++next_judged_) {
+        hits_ = judged_items_[next_judged_].hits;
       }
       sum_ += static_cast<double>(hits_) / static_cast<double>(rank_);
-      if (rank_ == length_) whole_ = sum_;
-      if (rank_ % kLongWalk == 0) checkpoint_();
+      if (rank_ == length_) list_sum_ = sum_;
+      if (rank_ % kCheckpointInterval == 0) checkpoint_();
     }
-    return {depth.cutoff == kNoCutoff ? whole_ : sum_, static_cast<double>(ranks)};
+    return {counts.cutoff == kNoCutoff ? list_sum_ : sum_, static_cast<double>(ranks)};
   }
 
  private:
-  std::span<const Hit> judged_;
+  std::span<const JudgedItem> judged_items_;
   Count length_;
   Count rank_;
   const Checkpoint& checkpoint_;
-  std::size_t next_ = 0;  // of the judged items
+  std::size_t next_judged_ = 0;
   Count hits_ = 0;
   double sum_ = 0;
-  double whole_ = 0;  // at the list's end
+  double list_sum_ = 0;  // at the list's end
 };
 
 }  // namespace exactk

@@ -1,21 +1,21 @@
-// What a metric is: a description, and a walk over the judged items of one user's ranking.
+// What a metric is: a description, and a pass over the judged items of one user's ranking.
 //
 //   struct Recall {
 //     static constexpr MetricInfo info{...};
-//     explicit Recall(const Context&);       // only if it needs more than it is told at a cutoff
-//     Ratio at(const Depth&, const Rules&);  // at a cutoff; the cutoffs ascend
+//     explicit Recall(const Context&);  // only if it needs more than the counts at a cutoff
+//     Ratio ratio_at(const CutoffCounts&, const Rules&);  // the cutoffs ascend
 //   };
 //
-// A metric that needs the ranks of the hits walks them, and one walk serves all cutoffs:
+// A metric that needs the ranks of the hits adds them up, once for all cutoffs:
 //
-//     double see(const Hit&);       // each judged item, by rank; returns what it comes to so far
-//     Ratio at(double so_far, const Depth&, const Rules&);
+//     double accumulate(const JudgedItem&);  // each judged item, by rank; returns the sum so far
+//     Ratio ratio_at(double partial, const CutoffCounts&, const Rules&);
 //
 // One that has an expectation over all orders of tied items adds up what it expects of each tie:
 //
-//     double expect(const TiedHits&, Count reached);  // of its first `reached` places
+//     double expectation(const TiedHits&, Count ranks);  // of its first `ranks` ranks
 //
-// The sum is what it comes to at a cutoff, or, where it has no `at` for that, its numerator.
+// The sum is what it comes to at a cutoff, or, where it has no `ratio_at` for that, its numerator.
 #pragma once
 
 #include <algorithm>
@@ -34,20 +34,20 @@
 
 namespace exactk {
 
-// What is fixed for all cutoffs of one walk.
+// What is fixed for all cutoffs of one user.
 struct Context {
   const HitRow& row;
   const Rules& rules;
-  const DiscountTable& discounts;  // with the sums of all places of an ideal ranking
+  const DiscountTable& discounts;  // with the sums of all ranks of an ideal ranking
   double parameter;
-  const Checkpoint& checkpoint;  // passed during very long walks
+  const Checkpoint& checkpoint;  // passed during very long loops
 };
 
 // What is fixed for all users of a batch.
-struct Task {
+struct ScoringTask {
   std::span<const HitRow> rows;
-  std::span<const Count> cutoffs;    // ascending
-  std::span<const Reached> reached;  // rows x cutoffs
+  std::span<const Count> cutoffs;         // ascending
+  std::span<const HitCounts> hit_counts;  // rows x cutoffs
   const Rules& rules;
   const DiscountTable& discounts;
   double parameter;
@@ -55,26 +55,27 @@ struct Task {
 };
 
 // Where the results go.
-struct Scores {
-  explicit Scores(std::size_t cutoffs) : numerators(cutoffs), denominators(cutoffs) {}
+struct BatchRatios {
+  explicit BatchRatios(std::size_t cutoffs) : numerators(cutoffs), denominators(cutoffs) {}
 
   BatchColumns numerators;  // a column a cutoff
   BatchColumns denominators;
-  std::vector<double> so_far = {0};  // of one user's walk
+  std::vector<double> partials = {0};  // of one user
 };
 
 template <class Metric>
-concept WalksHits = requires(Metric metric, const Hit& hit) { metric.see(hit); };
+concept AccumulatesItems =
+    requires(Metric metric, const JudgedItem& item) { metric.accumulate(item); };
 
 template <class Metric>
-concept ExpectsHits =
-    requires(Metric metric, const TiedHits& tied) { metric.expect(tied, Count{}); };
+concept HasExpectation =
+    requires(Metric metric, const TiedHits& tied) { metric.expectation(tied, Count{}); };
 
-// Steps between the checkpoints of a long walk.
-inline constexpr Count kLongWalk = kChunk;
+// Steps between the checkpoints of a long loop.
+inline constexpr Count kCheckpointInterval = kChunk;
 
 template <class Metric>
-Metric start(const Context& context) {
+Metric make_metric(const Context& context) {
   if constexpr (std::constructible_from<Metric, const Context&>) {
     return Metric(context);
   } else {
@@ -84,97 +85,99 @@ Metric start(const Context& context) {
 
 // What the metric comes to after each judged item; first, before any.
 template <class Metric>
-void walk(Metric& metric, const Context& context, std::vector<double>& so_far) {
-  const std::span<const Hit> judged = context.row.judged;
-  grow(so_far, judged.size() + 1, 0.0, context.checkpoint);
+void accumulate_items(Metric& metric, const Context& context, std::vector<double>& partials) {
+  const std::span<const JudgedItem> judged = context.row.judged_items;
+  grow(partials, judged.size() + 1, 0.0, context.checkpoint);
   for (std::size_t i = 0; i < judged.size(); ++i) {
     if (i % kChunk == kChunk - 1) context.checkpoint();
-    so_far[i + 1] = metric.see(judged[i]);
+    partials[i + 1] = metric.accumulate(judged[i]);
   }
 }
 
-[[nodiscard]] inline Depth depth_of(const HitRow& row, Count cutoff,
-                                    const Reached& reached) noexcept {
+[[nodiscard]] inline CutoffCounts cutoff_counts(const HitRow& row, Count cutoff,
+                                                const HitCounts& hits) noexcept {
   return {.cutoff = cutoff,
-          .list = std::min(cutoff, row.recommended),
+          .list_length = std::min(cutoff, row.recommended),
           .relevant = row.relevant,
-          .all_nonrelevant = row.nonrelevant,
-          .judged = reached.judged,
-          .hits = reached.hits};
+          .nonrelevant = row.nonrelevant,
+          .judged = hits.judged,
+          .hits = hits.hits};
 }
 
-// Fills the scores of all users.
+// Computes the ratios of all users.
 template <class Metric>
-void score(const Task& task, Scores& scores) {
+void score(const ScoringTask& task, BatchRatios& ratios) {
   const std::size_t cutoffs = task.cutoffs.size();
   for (std::size_t user = 0; user < task.rows.size(); ++user) {
     const HitRow& row = task.rows[user];
     const Context context{row, task.rules, task.discounts, task.parameter, task.checkpoint};
-    auto metric = start<Metric>(context);  // NOLINT(misc-const-correctness): some are walked
-    if constexpr (WalksHits<Metric>) walk(metric, context, scores.so_far);
+    auto metric = make_metric<Metric>(context);  // NOLINT(misc-const-correctness): may accumulate
+    if constexpr (AccumulatesItems<Metric>) accumulate_items(metric, context, ratios.partials);
     for (std::size_t i = 0; i < cutoffs; ++i) {
-      const Depth depth = depth_of(row, task.cutoffs[i], task.reached[user * cutoffs + i]);
+      const CutoffCounts counts =
+          cutoff_counts(row, task.cutoffs[i], task.hit_counts[user * cutoffs + i]);
       Ratio ratio;
-      if constexpr (WalksHits<Metric>) {
-        const double so_far = scores.so_far[static_cast<std::size_t>(depth.judged)];
-        ratio = metric.at(so_far, depth, task.rules);
+      if constexpr (AccumulatesItems<Metric>) {
+        const double partial = ratios.partials[static_cast<std::size_t>(counts.judged)];
+        ratio = metric.ratio_at(partial, counts, task.rules);
       } else {
-        ratio = metric.at(depth, task.rules);
+        ratio = metric.ratio_at(counts, task.rules);
       }
-      scores.numerators[i][user] = ratio.numerator;
-      scores.denominators[i][user] = ratio.denominator;
+      ratios.numerators[i][user] = ratio.numerator;
+      ratios.denominators[i][user] = ratio.denominator;
     }
   }
 }
 
 // The same of what is expected over all orders of tied items. No divisor depends on the order.
-template <ExpectsHits Metric>
-void score_expected(const Task& task, Scores& scores) {
+template <HasExpectation Metric>
+void score_expected(const ScoringTask& task, BatchRatios& ratios) {
   const std::size_t cutoffs = task.cutoffs.size();
   for (std::size_t user = 0; user < task.rows.size(); ++user) {
     const HitRow& row = task.rows[user];
     const Context context{row, task.rules, task.discounts, task.parameter, task.checkpoint};
-    auto metric = start<Metric>(context);  // NOLINT(misc-const-correctness): some are walked
-    double above = 0;                      // of the ties that end above the cutoff
+    auto metric = make_metric<Metric>(context);  // NOLINT(misc-const-correctness): may accumulate
+    double above = 0;                            // of the ties that end above the cutoff
     std::size_t next = 0;
     for (std::size_t i = 0; i < cutoffs; ++i) {
       const Count cutoff = task.cutoffs[i];
-      for (; next < row.tied.size() && row.tied[next].tie.last <= cutoff; ++next) {
+      for (; next < row.tied_hits.size() && row.tied_hits[next].tie.last <= cutoff; ++next) {
         if (next % kChunk == kChunk - 1) task.checkpoint();
-        above += metric.expect(row.tied[next], row.tied[next].tie.size());
+        above += metric.expectation(row.tied_hits[next], row.tied_hits[next].tie.size());
       }
       double expected = above;
-      if (next < row.tied.size() && row.tied[next].tie.first <= cutoff) {
-        expected += metric.expect(row.tied[next], cutoff - row.tied[next].tie.first + 1);
+      if (next < row.tied_hits.size() && row.tied_hits[next].tie.first <= cutoff) {
+        expected +=
+            metric.expectation(row.tied_hits[next], cutoff - row.tied_hits[next].tie.first + 1);
       }
-      const Depth depth = depth_of(row, cutoff, task.reached[user * cutoffs + i]);
+      const CutoffCounts counts = cutoff_counts(row, cutoff, task.hit_counts[user * cutoffs + i]);
       Ratio ratio{.numerator = expected};
-      if constexpr (requires { metric.at(expected, depth, task.rules); }) {
-        ratio = metric.at(expected, depth, task.rules);
+      if constexpr (requires { metric.ratio_at(expected, counts, task.rules); }) {
+        ratio = metric.ratio_at(expected, counts, task.rules);
       } else {
-        ratio.denominator = metric.at(depth, task.rules).denominator;
+        ratio.denominator = metric.ratio_at(counts, task.rules).denominator;
       }
-      scores.numerators[i][user] = ratio.numerator;
-      scores.denominators[i][user] = ratio.denominator;
+      ratios.numerators[i][user] = ratio.numerator;
+      ratios.denominators[i][user] = ratio.denominator;
     }
   }
 }
 
-using Score = void (*)(const Task&, Scores&);
+using ScoreFunction = void (*)(const ScoringTask&, BatchRatios&);
 
 // Null where the metric has no expectation.
 template <class Metric>
-constexpr Score expected_score() {
-  if constexpr (ExpectsHits<Metric>) {
+constexpr ScoreFunction expected_score() {
+  if constexpr (HasExpectation<Metric>) {
     return &score_expected<Metric>;
   } else {
     return nullptr;
   }
 }
 
-// Of the relevant items of a tie, how many are expected among its first `reached` places.
-[[nodiscard]] inline double expected_hits(const TiedHits& tied, Count reached) noexcept {
-  return static_cast<double>(tied.hits) * static_cast<double>(reached) /
+// Of the relevant items of a tie, how many are expected among its first `ranks` ranks.
+[[nodiscard]] inline double expected_hits(const TiedHits& tied, Count ranks) noexcept {
+  return static_cast<double>(tied.hits) * static_cast<double>(ranks) /
          static_cast<double>(tied.tie.size());
 }
 

@@ -14,11 +14,11 @@ struct Precision {
       .formula = "h / k",
       .source = "Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4"};
 
-  static Ratio at(const Depth& depth, const Rules& rules) noexcept {
-    return ratio(depth.hits, divisor(rules.precision_over, depth));
+  static Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) noexcept {
+    return ratio(counts.hits, divisor(rules.precision_over, counts));
   }
-  static double expect(const TiedHits& tied, Count reached) noexcept {
-    return expected_hits(tied, reached);
+  static double expectation(const TiedHits& tied, Count ranks) noexcept {
+    return expected_hits(tied, ranks);
   }
 };
 
@@ -32,10 +32,10 @@ struct Judged {
       .source = "Buckley, Voorhees 2004 (incomplete judgments)"};
 
   // Precision, were all of the judged items relevant.
-  static Ratio at(Depth depth, const Rules& rules) noexcept {
-    depth.hits = depth.judged;
-    depth.relevant += depth.all_nonrelevant;
-    return Precision::at(depth, rules);
+  static Ratio ratio_at(CutoffCounts counts, const Rules& rules) noexcept {
+    counts.hits = counts.judged;
+    counts.relevant += counts.nonrelevant;
+    return Precision::ratio_at(counts, rules);
   }
 };
 

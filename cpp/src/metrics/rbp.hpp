@@ -25,18 +25,20 @@ class Rbp {
 
   explicit Rbp(const Context& context)
       : persistence_(context.parameter),
-        highest_gain_(context.row.ideal.empty() ? 1 : context.row.ideal.front()),
+        highest_gain_(context.row.ideal_gains.empty() ? 1 : context.row.ideal_gains.front()),
         checkpoint_(context.checkpoint) {}
 
-  double see(const Hit& hit) {
-    for (; rank_ < hit.rank && weight_ > 0; ++rank_) {
+  double accumulate(const JudgedItem& item) {
+    for (; rank_ < item.rank && weight_ > 0; ++rank_) {
       weight_ *= persistence_;
-      if (rank_ % kLongWalk == 0) checkpoint_();
+      if (rank_ % kCheckpointInterval == 0) checkpoint_();
     }
-    if (hit.relevant) sum_ += hit.gain * weight_;
+    if (item.relevant) sum_ += item.gain * weight_;
     return std::min((1 - persistence_) * sum_, highest_gain_);  // no more, but for rounding
   }
-  static Ratio at(double expected, const Depth&, const Rules&) noexcept { return {expected, 1}; }
+  static Ratio ratio_at(double expected, const CutoffCounts&, const Rules&) noexcept {
+    return {expected, 1};
+  }
 
  private:
   double persistence_;

@@ -16,11 +16,11 @@ struct Recall {
       .formula = "h / |T|",
       .source = "Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4"};
 
-  static Ratio at(const Depth& depth, const Rules& rules) noexcept {
-    return ratio(depth.hits, divisor(rules.recall_over, depth));
+  static Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) noexcept {
+    return ratio(counts.hits, divisor(rules.recall_over, counts));
   }
-  static double expect(const TiedHits& tied, Count reached) noexcept {
-    return expected_hits(tied, reached);
+  static double expectation(const TiedHits& tied, Count ranks) noexcept {
+    return expected_hits(tied, ranks);
   }
 };
 
@@ -33,18 +33,18 @@ struct HitRate {
                                    .source = "Deshpande, Karypis 2004",
                                    .micro = false};
 
-  static Ratio at(const Depth& depth, const Rules&) noexcept {
-    return ratio(depth.hits > 0 ? 1 : 0, 1);
+  static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
+    return ratio(counts.hits > 0 ? 1 : 0, 1);
   }
   // Only the first tie with hits decides: 1 - the chance that all of them stand further down.
-  static double expect(const TiedHits& tied, Count reached) noexcept {
+  static double expectation(const TiedHits& tied, Count ranks) noexcept {
     if (tied.hits_above > 0) return 0;
-    double none = 1;
-    for (Count i = 0; i < tied.hits && none > 0; ++i) {
-      none *= static_cast<double>(std::max(tied.tie.size() - reached - i, Count{0})) /
-              static_cast<double>(tied.tie.size() - i);
+    double no_hit = 1;
+    for (Count i = 0; i < tied.hits && no_hit > 0; ++i) {
+      no_hit *= static_cast<double>(std::max(tied.tie.size() - ranks - i, Count{0})) /
+                static_cast<double>(tied.tie.size() - i);
     }
-    return 1 - none;
+    return 1 - no_hit;
   }
 };
 
@@ -61,20 +61,20 @@ class RPrecision {
 
   explicit RPrecision(const Context& context) : relevant_(context.row.relevant) {}
 
-  double see(const Hit& hit) noexcept {
-    if (hit.relevant && hit.rank <= relevant_) ++early_;
-    return static_cast<double>(early_);
+  double accumulate(const JudgedItem& item) noexcept {
+    if (item.relevant && item.rank <= relevant_) ++early_hits_;
+    return static_cast<double>(early_hits_);
   }
-  [[nodiscard]] double expect(const TiedHits& tied, Count reached) const noexcept {
-    return expected_hits(tied, std::clamp(relevant_ - tied.tie.first + 1, Count{0}, reached));
+  [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const noexcept {
+    return expected_hits(tied, std::clamp(relevant_ - tied.tie.first + 1, Count{0}, ranks));
   }
-  static Ratio at(double early, const Depth& depth, const Rules&) noexcept {
-    return {early, static_cast<double>(depth.relevant)};
+  static Ratio ratio_at(double early_hits, const CutoffCounts& counts, const Rules&) noexcept {
+    return {early_hits, static_cast<double>(counts.relevant)};
   }
 
  private:
   Count relevant_;
-  Count early_ = 0;
+  Count early_hits_ = 0;
 };
 
 }  // namespace exactk

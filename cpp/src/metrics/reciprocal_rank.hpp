@@ -20,23 +20,24 @@ class ReciprocalRank {
   explicit ReciprocalRank(const Context& context)
       : first_hit_(context.row.first_hit), checkpoint_(context.checkpoint) {}
 
-  [[nodiscard]] Ratio at(const Depth& depth, const Rules&) const noexcept {
-    return depth.hits > 0 ? ratio(1, first_hit_) : ratio(0, 1);
+  [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules&) const noexcept {
+    return counts.hits > 0 ? ratio(1, first_hit_) : ratio(0, 1);
   }
-  static Ratio at(double expected, const Depth&, const Rules&) noexcept { return {expected, 1}; }
+  static Ratio ratio_at(double expected, const CutoffCounts&, const Rules&) noexcept {
+    return {expected, 1};
+  }
 
-  // Over the places of the first tie with hits: the chance that the first hit stands there.
-  [[nodiscard]] double expect(const TiedHits& tied, Count reached) const {
+  // Over the ranks of the first tie with hits: the chance that the first hit is there.
+  [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const {
     if (tied.hits_above > 0) return 0;
     const Count size = tied.tie.size();
-    const Count places = std::min(reached, size - tied.hits + 1);
+    const Count possible_ranks = std::min(ranks, size - tied.hits + 1);
     double chance = static_cast<double>(tied.hits) / static_cast<double>(size);
     double sum = 0;
-    for (Count place = 0; place < places && chance > 0; ++place) {
-      if (place % kLongWalk == kLongWalk - 1) checkpoint_();
-      sum += chance / static_cast<double>(tied.tie.first + place);
-      chance *=
-          static_cast<double>(size - place - tied.hits) / static_cast<double>(size - place - 1);
+    for (Count i = 0; i < possible_ranks && chance > 0; ++i) {
+      if (i % kCheckpointInterval == kCheckpointInterval - 1) checkpoint_();
+      sum += chance / static_cast<double>(tied.tie.first + i);
+      chance *= static_cast<double>(size - i - tied.hits) / static_cast<double>(size - i - 1);
     }
     return sum;
   }

@@ -14,17 +14,17 @@ struct SetAveragePrecision {
                                    .source = "trec_eval",
                                    .micro = false};
 
-  static Ratio at(const Depth& depth, const Rules& rules) noexcept {
-    const auto hits = static_cast<double>(depth.hits);
-    return {hits * hits, static_cast<double>(divisor(rules.precision_over, depth)) *
-                             static_cast<double>(divisor(rules.recall_over, depth))};
+  static Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) noexcept {
+    const auto hits = static_cast<double>(counts.hits);
+    return {hits * hits, static_cast<double>(divisor(rules.precision_over, counts)) *
+                             static_cast<double>(divisor(rules.recall_over, counts))};
   }
   // What the hits of the tie add to the mean of h^2: as above + x, squared, less above squared.
-  static double expect(const TiedHits& tied, Count reached) noexcept {
-    const auto others = static_cast<double>(tied.hits - 1) * static_cast<double>(reached - 1);
+  static double expectation(const TiedHits& tied, Count ranks) noexcept {
+    const auto others = static_cast<double>(tied.hits - 1) * static_cast<double>(ranks - 1);
     const double squares =
         tied.tie.size() > 1 ? others / static_cast<double>(tied.tie.size() - 1) : 0;
-    return expected_hits(tied, reached) * (2 * static_cast<double>(tied.hits_above) + 1 + squares);
+    return expected_hits(tied, ranks) * (2 * static_cast<double>(tied.hits_above) + 1 + squares);
   }
 };
 

@@ -26,8 +26,8 @@ enum class Exactness : std::uint8_t {
 class Accumulator {
  public:
   explicit Accumulator(Exactness exactness) {
-    if (exactness != Exactness::unit) wide_ = std::make_unique<Wide>();
-    weighs_ = exactness == Exactness::weighing;
+    if (exactness != Exactness::unit) wide_ = std::make_unique<WideSums>();
+    has_weight_sum_ = exactness == Exactness::weighing;
   }
 
   // At most kTerms users of a mean. `weights` beside what it sums of each; empty: all are 1.
@@ -37,7 +37,7 @@ class Accumulator {
       users_ += static_cast<Count>(values.size());
       return;
     }
-    std::array<double, kTerms> some;  // NOLINT(*-member-init): filled as far as it is read
+    std::array<double, kTerms> unit_values;  // NOLINT(*-member-init): filled as far as it is read
     std::size_t count = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (is_skipped(values[i])) continue;
@@ -45,20 +45,20 @@ class Accumulator {
       if (std::isnan(values[i])) {
         ++undefined_;
       } else if (wide_) {
-        add_one(values[i], weights.empty() ? 1 : weights[i]);
+        add_value(values[i], weights.empty() ? 1 : weights[i]);
       } else {
-        some[count++] = values[i];
+        unit_values[count++] = values[i];
       }
     }
     // Refused only if another thread writes to the input meanwhile; the sum is wrong then.
-    unit_.add(std::span(some).first(count), kernels);
+    unit_.add(std::span(unit_values).first(count), kernels);
   }
 
   // One user of a micro average.
   void add_ratio(double numerator, double denominator, double weight) noexcept {
     ++users_;
-    add_exactly(wide_->total, two_product(weight, numerator));
-    add_exactly(wide_->weight, two_product(weight, denominator));
+    add_pair(wide_->total, two_product(weight, numerator));
+    add_pair(wide_->weight, two_product(weight, denominator));
   }
 
   void add(const Accumulator& other) noexcept {
@@ -82,34 +82,34 @@ class Accumulator {
             .undefined = undefined_,
             .total = wide_ ? wide_->total.integer() : unit_.total(),
             .squares = wide_ ? wide_->squares.integer() : unit_.squares(),
-            .weight = weighs_ ? wide_->weight.integer() : UnitSums{}.total()};
+            .weight = has_weight_sum_ ? wide_->weight.integer() : UnitSums{}.total()};
   }
 
  private:
-  struct Wide {
+  struct WideSums {
     WideSum total;
     WideSum squares;
     WideSum weight;
   };
 
-  static void add_exactly(WideSum& sum, Pair term) noexcept {
+  static void add_pair(WideSum& sum, Pair term) noexcept {
     sum.add(term.high);
     sum.add(term.low);
   }
 
-  void add_one(double value, double weight) noexcept {
+  void add_value(double value, double weight) noexcept {
     const Pair term = two_product(weight, value);
-    add_exactly(wide_->total, term);
-    add_exactly(wide_->squares, two_product(term.high, value));
-    add_exactly(wide_->squares, two_product(term.low, value));
-    if (weighs_) wide_->weight.add(weight);
+    add_pair(wide_->total, term);
+    add_pair(wide_->squares, two_product(term.high, value));
+    add_pair(wide_->squares, two_product(term.low, value));
+    if (has_weight_sum_) wide_->weight.add(weight);
   }
 
   Count users_ = 0;
   Count undefined_ = 0;
   UnitSums unit_;
-  std::unique_ptr<Wide> wide_;
-  bool weighs_;
+  std::unique_ptr<WideSums> wide_;
+  bool has_weight_sum_;
 };
 
 }  // namespace exactk

@@ -1,4 +1,4 @@
-// A bound that as many keys reach as are wanted, without an order of the keys: by counting those
+// A bound that as many keys reach as are min_count, without an order of the keys: by counting those
 // that reach one bound after another, which takes a vector at a time.
 #pragma once
 
@@ -19,33 +19,33 @@ template <class Key>
 inline constexpr Key kHighest = std::is_floating_point_v<Key> ? std::numeric_limits<Key>::infinity()
                                                               : std::numeric_limits<Key>::max();
 
-// A key that at least so many reach, and hardly more if it can be had, or the least: by halving the
-// range of keys. Begins near `last`, an answer to a question like this one, and leaves its own
-// there. count(key, reaching) adds how many reach the key.
-template <class Key, class Counting>
-Key key_reached_by(std::size_t wanted, Key least, Key& last, const Counting& count) {
-  using Distance = std::make_unsigned_t<Bits<Key>>;
+// A key that at least `min_count` keys reach, and hardly more if it can be had, or the least: by
+// halving the range of keys. Begins near `last`, the result of a similar search, and leaves its own
+// result there. count(key, reaching) adds how many reach the key.
+template <class Key, class CountReaching>
+Key find_threshold(std::size_t min_count, Key least, Key& last, const CountReaching& count) {
+  using Distance = std::make_unsigned_t<KeyBits<Key>>;
   constexpr Distance kFar = Distance{1} << (8 * sizeof(Key) - 4);
   constexpr Distance kNear = kFar >> 10U;
-  const auto bits_of = [](Key key) { return in_order<Key>(std::bit_cast<Bits<Key>>(key)); };
-  const auto key_of = [](Bits<Key> bits) { return std::bit_cast<Key>(in_order<Key>(bits)); };
-  Bits<Key> reached = bits_of(least);  // by enough, or the least there is
-  Bits<Key> above = bits_of(kHighest<Key>);
-  Bits<Key> probe = bits_of(last);
-  if (probe <= reached || probe >= above) probe = std::midpoint(reached, above);
-  for (Distance step = kNear; probe != reached; step = std::min(4 * step, kFar)) {
+  const auto bits_of = [](Key key) { return ordered_bits<Key>(std::bit_cast<KeyBits<Key>>(key)); };
+  const auto key_of = [](KeyBits<Key> bits) { return std::bit_cast<Key>(ordered_bits<Key>(bits)); };
+  KeyBits<Key> low = bits_of(least);  // reached by enough, or the least there is
+  KeyBits<Key> high = bits_of(kHighest<Key>);
+  KeyBits<Key> probe = bits_of(last);
+  if (probe <= low || probe >= high) probe = std::midpoint(low, high);
+  for (Distance step = kNear; probe != low; step = std::min(4 * step, kFar)) {
     Count reaching = 0;
     count(key_of(probe), reaching);
-    const bool enough = std::cmp_greater_equal(reaching, wanted);
-    (enough ? reached : above) = probe;
-    if (enough && std::cmp_less_equal(reaching, wanted + wanted / 16)) break;
-    const Bits<Key> middle = std::midpoint(reached, above);
-    const auto distance = static_cast<Distance>(enough ? middle : above) -
-                          static_cast<Distance>(enough ? reached : middle);
-    const auto moved = static_cast<Bits<Key>>(std::min<Distance>(step, distance));
-    probe = enough ? reached + moved : above - moved;
+    const bool enough = std::cmp_greater_equal(reaching, min_count);
+    (enough ? low : high) = probe;
+    if (enough && std::cmp_less_equal(reaching, min_count + min_count / 16)) break;
+    const KeyBits<Key> midpoint = std::midpoint(low, high);
+    const auto distance = static_cast<Distance>(enough ? midpoint : high) -
+                          static_cast<Distance>(enough ? low : midpoint);
+    const auto shift = static_cast<KeyBits<Key>>(std::min<Distance>(step, distance));
+    probe = enough ? low + shift : high - shift;
   }
-  last = key_of(reached);
+  last = key_of(low);
   return last;
 }
 

@@ -12,19 +12,19 @@
 namespace exactk {
 namespace {
 
-constexpr double computed(Discount kind, Count rank) noexcept {
+constexpr double compute_discount(Discount kind, Count rank) noexcept {
   if (kind == Discount::log2) return divide({1, 0}, log2_of(static_cast<double>(rank + 1))).high;
   return rank <= 2 ? 1.0 : divide({1, 0}, log2_of(static_cast<double>(rank))).high;
 }
 
 // 1/log2(n) for the n of one part of the first thousand, which the compiler has computed.
-constexpr std::size_t kPart = 256;  // what compilers are willing to compute at a time
+constexpr std::size_t kPartSize = 256;  // what compilers are willing to compute at a time
 template <std::size_t Part>
 constexpr auto kInverseLog2 = [] {
-  std::array<double, kPart> inverse{};
-  for (std::size_t i = 0; i < kPart; ++i) {
-    const auto n = static_cast<Count>(Part * kPart + i);
-    inverse[i] = n < 2 ? 1 : computed(Discount::log2, n - 1);
+  std::array<double, kPartSize> inverse{};
+  for (std::size_t i = 0; i < kPartSize; ++i) {
+    const auto n = static_cast<Count>(Part * kPartSize + i);
+    inverse[i] = n < 2 ? 1 : compute_discount(Discount::log2, n - 1);
   }
   return inverse;
 }();
@@ -38,13 +38,14 @@ constexpr Count kMaxRanks = Count{1} << 14U;
 
 double discount(Discount kind, Count rank) noexcept {
   const auto n = static_cast<std::size_t>(kind == Discount::log2 ? rank + 1 : rank);
-  if (n < kParts.size() * kPart) return (*kParts[n / kPart])[n % kPart];
-  return computed(kind, rank);
+  if (n < kParts.size() * kPartSize) return (*kParts[n / kPartSize])[n % kPartSize];
+  return compute_discount(kind, rank);
 }
 
-DiscountTable::DiscountTable(Discount kind, Count places, Count ranks, const Checkpoint& checkpoint)
+DiscountTable::DiscountTable(Discount kind, Count sum_depth, Count ranks,
+                             const Checkpoint& checkpoint)
     : kind_(kind) {
-  const auto depth = static_cast<std::size_t>(std::max(places, std::min(ranks, kMaxRanks)));
+  const auto depth = static_cast<std::size_t>(std::max(sum_depth, std::min(ranks, kMaxRanks)));
   discounts_.reserve(depth);
   sums_.reserve(depth + 1);
   sums_.push_back(0);

@@ -16,9 +16,9 @@ namespace exactk {
 // The discounts of the ranks 1, 2, ..., and the sums of the first n of them, in rank order.
 class DiscountTable {
  public:
-  // Holds the sums of up to `places`. A discount may be asked for at any rank; those up to `ranks`
-  // are held too, as far as that is worth the while.
-  DiscountTable(Discount kind, Count places, Count ranks, const Checkpoint& checkpoint);
+  // Holds the sums of up to `sum_depth` ranks. A discount may be asked for at any rank; those up to
+  // `ranks` are held too, as far as that is worth the while.
+  DiscountTable(Discount kind, Count sum_depth, Count ranks, const Checkpoint& checkpoint);
 
   [[nodiscard]] double at(Count rank) const noexcept {
     return rank <= depth() ? discounts_[static_cast<std::size_t>(rank - 1)] : discount(kind_, rank);

@@ -8,7 +8,7 @@ namespace exactk {
 namespace {
 
 // A digit grows by less than 2^32 an addition, so that 2^30 of them cannot overflow it.
-constexpr std::int64_t kMaxPending = std::int64_t{1} << 30U;
+constexpr std::int64_t kMaxPendingAdditions = std::int64_t{1} << 30U;
 
 __extension__ using UInt128 = unsigned __int128;
 
@@ -31,9 +31,9 @@ bool UnitSums::add(std::span<const double> terms, const Kernels& kernels) noexce
   }
   UnitDigits sums;  // NOLINT(*-member-init): the kernel fills it
   if (!kernels.sum_unit_terms(first, &sums)) return false;
-  Int128 carried = 0;
-  for (const std::int64_t digits : sums.total) carried = (carried << kDigitBits) + digits;
-  total_ += carried;
+  Int128 sum = 0;
+  for (const std::int64_t digits : sums.total) sum = (sum << kDigitBits) + digits;
+  total_ += sum;
   for (std::size_t i = 0; i < squares_.size(); ++i) squares_[i] += sums.squares[i];
   return true;
 }
@@ -52,16 +52,16 @@ ExactInteger UnitSums::total() const {
 ExactInteger UnitSums::squares() const {
   constexpr Int128 kLowDigit = (Int128{1} << kDigitBits) - 1;
   UInt128 low = 0;  // all digits but the first, carried
-  Int128 above = 0;
+  Int128 carried = 0;
   for (std::size_t i = squares_.size() - 1; i > 0; --i) {
-    const Int128 digits = squares_[i] + above;
+    const Int128 digits = squares_[i] + carried;
     low |= static_cast<UInt128>(digits & kLowDigit) << (kDigitBits * (squares_.size() - 1 - i));
-    above = digits >> kDigitBits;
+    carried = digits >> kDigitBits;
   }
   // Four digits are 13 bytes and 4 bits.
   ExactInteger result{.bytes = {}, .scale = 2 * kUnitScale};
   append_bytes(result.bytes, low, 13);
-  append_bytes(result.bytes, ((squares_[0] + above) << 4U) | static_cast<Int128>(low >> 104U),
+  append_bytes(result.bytes, ((squares_[0] + carried) << 4U) | static_cast<Int128>(low >> 104U),
                sizeof(Int128));
   return result;
 }
@@ -83,35 +83,35 @@ void WideSum::add(double term) noexcept {
     digits_[i] += negative ? -digit : digit;
     shifted >>= kWordBits;
   }
-  if (++pending_ >= kMaxPending) carry();
+  if (++pending_additions_ >= kMaxPendingAdditions) carry();
 }
 
 void WideSum::add(const WideSum& other) noexcept {
-  if (pending_ + other.pending_ + 1 >= kMaxPending) carry();
+  if (pending_additions_ + other.pending_additions_ + 1 >= kMaxPendingAdditions) carry();
   for (std::size_t i = 0; i < kDigits; ++i) digits_[i] += other.digits_[i];
-  pending_ += other.pending_ + 1;
+  pending_additions_ += other.pending_additions_ + 1;
 }
 
 // Leaves every digit but the last within its base.
 void WideSum::carry() noexcept {
-  std::int64_t above = 0;
+  std::int64_t carried = 0;
   for (std::size_t i = 0; i + 1 < kDigits; ++i) {
-    const std::int64_t digit = digits_[i] + above;
-    above = digit >> kWordBits;
-    digits_[i] = digit - (above << kWordBits);
+    const std::int64_t digit = digits_[i] + carried;
+    carried = digit >> kWordBits;
+    digits_[i] = digit - (carried << kWordBits);
   }
-  digits_.back() += above;
-  pending_ = 0;
+  digits_.back() += carried;
+  pending_additions_ = 0;
 }
 
 ExactInteger WideSum::integer() const {
-  WideSum carried = *this;
-  carried.carry();
+  WideSum normalized = *this;
+  normalized.carry();
   ExactInteger result{.bytes = {}, .scale = kScale};
   for (std::size_t i = 0; i + 1 < kDigits; ++i) {
-    append_bytes(result.bytes, carried.digits_[i], kWordBits / 8);
+    append_bytes(result.bytes, normalized.digits_[i], kWordBits / 8);
   }
-  append_bytes(result.bytes, carried.digits_.back(), sizeof(std::int64_t));
+  append_bytes(result.bytes, normalized.digits_.back(), sizeof(std::int64_t));
   return result;
 }
 

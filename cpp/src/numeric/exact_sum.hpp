@@ -46,7 +46,7 @@ class WideSum {
   void carry() noexcept;
 
   std::array<std::int64_t, kDigits> digits_{};  // base 2^32, least significant first
-  std::int64_t pending_ = 0;                    // additions since the digits were last carried
+  std::int64_t pending_additions_ = 0;          // additions since the digits were last carried
 };
 
 }  // namespace exactk

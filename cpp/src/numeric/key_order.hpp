@@ -20,28 +20,28 @@ template <class Key>
 
 // Whether neither is before the other.
 template <class Key>
-[[nodiscard]] bool is_same(Key one, Key other) noexcept {
+[[nodiscard]] bool is_same_key(Key one, Key other) noexcept {
   return one == other || (is_nan(one) && is_nan(other));
 }
 
 // The key's bits as an integer that is in the order of the keys, and back: the same for both. No
 // NaN.
 template <class Key>
-using Bits = std::conditional_t<sizeof(Key) == 4, std::int32_t, std::int64_t>;
+using KeyBits = std::conditional_t<sizeof(Key) == 4, std::int32_t, std::int64_t>;
 template <class Key>
-[[nodiscard]] Bits<Key> in_order(Bits<Key> bits) noexcept {
-  const bool turned = std::is_floating_point_v<Key> && bits < 0;
-  return turned ? bits ^ std::numeric_limits<Bits<Key>>::max() : bits;
+[[nodiscard]] KeyBits<Key> ordered_bits(KeyBits<Key> bits) noexcept {
+  const bool is_flipped = std::is_floating_point_v<Key> && bits < 0;
+  return is_flipped ? bits ^ std::numeric_limits<KeyBits<Key>>::max() : bits;
 }
 
 // A number that is the less the higher the key: the same for keys that are the same.
 template <class Key>
-[[nodiscard]] std::make_unsigned_t<Bits<Key>> descending_code(Key key) noexcept {
-  using Code = std::make_unsigned_t<Bits<Key>>;
+[[nodiscard]] std::make_unsigned_t<KeyBits<Key>> descending_code(Key key) noexcept {
+  using Code = std::make_unsigned_t<KeyBits<Key>>;
   if (is_nan(key)) return std::numeric_limits<Code>::max();
   key += Key{0};  // -0.0 becomes 0.0
-  const auto ascending = static_cast<Code>(in_order<Key>(std::bit_cast<Bits<Key>>(key)));
-  return static_cast<Code>(std::numeric_limits<Bits<Key>>::max()) - ascending;
+  const auto ascending = static_cast<Code>(ordered_bits<Key>(std::bit_cast<KeyBits<Key>>(key)));
+  return static_cast<Code>(std::numeric_limits<KeyBits<Key>>::max()) - ascending;
 }
 
 }  // namespace exactk

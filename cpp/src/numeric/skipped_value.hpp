@@ -6,8 +6,7 @@
 
 namespace exactk {
 
-// It is another NaN than that of a value which is in the
-// mean and undefined; only its bits tell.
+// Another NaN than that of a value which is in the mean and undefined: only their bits differ.
 inline constexpr auto kSkipped = std::bit_cast<double>(std::uint64_t{0x7ff8000000005c1d});
 
 [[nodiscard]] inline bool is_skipped(double value) noexcept {

@@ -23,19 +23,19 @@ struct Tie {
   return ties == Ties::lowest_id || ties == Ties::highest_id || ties == Ties::input_order;
 }
 
-// How scores have to be ranked for some ties: strictly, or, as for `expected`, so that ties are
-// told.
-[[nodiscard]] constexpr Ties ranked_for(Ties ties) noexcept {
+// How scores have to be ranked for some ties: strictly, or, as for `expected`, so that the tie of
+// each item is recorded.
+[[nodiscard]] constexpr Ties ranking_ties(Ties ties) noexcept {
   return is_strict(ties) ? ties : Ties::expected;
 }
 
 struct RankedList {
   std::span<const std::int64_t> items;  // best first
-  std::span<const Offset> places;       // beside the items: within the row, as it is stored
+  std::span<const Offset> offsets;      // beside the items: within the row, as it is stored
   std::span<const Count> ranks;         // beside the items; empty: 1, 2, 3, ...
   std::span<const Tie> ties;            // beside the items; empty: not asked for
   Count length = 0;                     // of the whole list
-  Count scored = 0;                     // items with ids from here on have no score
+  Count scored_end = 0;                 // items with ids from here on have no score
 };
 
 }  // namespace exactk

@@ -10,27 +10,28 @@ namespace exactk {
 template <class Key>
 struct ScoredItem {
   Key key;
-  std::uint32_t item;  // its position
+  std::uint32_t position;
 };
 
 // Whether one is ranked before the other.
 template <class Key>
 struct BetterItem {
-  bool highest;             // of equal scores, the highest number is first
-  const std::int64_t* ids;  // which are the numbers; null: the positions are
+  bool highest_first;       // of equal scores, the highest id is first
+  const std::int64_t* ids;  // by position; null: the positions are the ids
 
   bool operator()(const ScoredItem<Key>& one, const ScoredItem<Key>& other) const noexcept {
     if (one.key > other.key) return true;
     if (one.key < other.key) return false;
     if (is_nan(one.key) != is_nan(other.key)) return is_nan(other.key);
-    if (ids != nullptr && ids[one.item] != ids[other.item]) {
-      return (ids[one.item] > ids[other.item]) == highest;
+    if (ids != nullptr && ids[one.position] != ids[other.position]) {
+      return (ids[one.position] > ids[other.position]) == highest_first;
     }
     // Of one id, the first in the row.
-    return highest && ids == nullptr ? one.item > other.item : one.item < other.item;
+    return highest_first && ids == nullptr ? one.position > other.position
+                                           : one.position < other.position;
   }
   // Whether later positions lose all ties.
-  [[nodiscard]] bool by_position() const noexcept { return !highest && ids == nullptr; }
+  [[nodiscard]] bool is_by_position() const noexcept { return !highest_first && ids == nullptr; }
 };
 
 }  // namespace exactk

@@ -23,52 +23,52 @@ class EmbeddingRow {
   EmbeddingRow(const Embeddings& source, const Kernels& kernels)
       : source_(source),
         similarities_(source, kernels),
-        restriction_(source.candidates ? &*source.candidates : nullptr),
-        size_(restriction_ != nullptr ? 0 : static_cast<std::size_t>(source.items.rows)) {}
+        candidate_items_(source.candidates ? &*source.candidates : nullptr),
+        size_(candidate_items_ != nullptr ? 0 : static_cast<std::size_t>(source.items.rows)) {}
 
-  void start(Count user, const Checkpoint&) {
-    similarities_.read(user, user_);
-    is_made_ = false;
-    if (restriction_ == nullptr) return;
-    items_ = row_of_int64(*restriction_, restriction_->rows() == 1 ? 0 : user);
-    size_ = items_.size();
+  void select_user(Count user, const Checkpoint&) {
+    similarities_.read_user(user, user_vector_);
+    has_scores_ = false;
+    if (candidate_items_ == nullptr) return;
+    ids_ = int64_row_items(*candidate_items_, candidate_items_->rows() == 1 ? 0 : user);
+    size_ = ids_.size();
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   // So many scores at a time at most.
-  [[nodiscard]] std::size_t piece_size() const noexcept { return similarities_.piece_size(); }
+  [[nodiscard]] std::size_t chunk_size() const noexcept { return similarities_.chunk_size(); }
   // Scores at consecutive positions, valid until the next call. Those of a short row are made
   // once, as what is asked of it may take many readings.
-  [[nodiscard]] const double* piece(std::size_t begin, std::size_t size) {
-    const bool is_short = size_ <= piece_size();
-    if (is_short && is_made_) return scores_.data() + begin;
-    is_made_ = is_short;
+  [[nodiscard]] const double* read_chunk(std::size_t begin, std::size_t size) {
+    const bool is_short = size_ <= chunk_size();
+    if (is_short && has_scores_) return scores_.data() + begin;
+    has_scores_ = is_short;
     const std::size_t first = is_short ? 0 : begin;
     scores_.resize(std::max(scores_.size(), is_short ? size_ : size));
-    const auto some = std::span(scores_).first(is_short ? size_ : size);
-    if (restriction_ == nullptr) {
-      similarities_.score(user_, static_cast<Count>(first), some);
+    const auto target = std::span(scores_).first(is_short ? size_ : size);
+    if (candidate_items_ == nullptr) {
+      similarities_.score(user_vector_, static_cast<Count>(first), target);
     } else {
-      similarities_.score(user_, items_.subspan(first, some.size()), some);
+      similarities_.score(user_vector_, ids_.subspan(first, target.size()), target);
     }
     return scores_.data() + (begin - first);
   }
-  [[nodiscard]] double at(std::size_t position) {
+  [[nodiscard]] double key_at(std::size_t position) {
     double score = 0;
-    const std::int64_t item = place(position);
-    similarities_.score(user_, {&item, 1}, {&score, 1});
+    const std::int64_t item = offset_of(position);
+    similarities_.score(user_vector_, {&item, 1}, {&score, 1});
     return score;
   }
 
-  [[nodiscard]] bool named() const noexcept { return restriction_ != nullptr; }
-  [[nodiscard]] std::span<const std::int64_t> ids() const noexcept { return items_; }
-  [[nodiscard]] static bool listed() noexcept { return false; }
-  [[nodiscard]] static bool ascends() noexcept { return true; }
-  [[nodiscard]] Offset place(std::size_t position) const noexcept {
-    if (restriction_ == nullptr) return static_cast<Offset>(position);
-    return item_of(items_[position], source_);
+  [[nodiscard]] bool has_ids() const noexcept { return candidate_items_ != nullptr; }
+  [[nodiscard]] std::span<const std::int64_t> ids() const noexcept { return ids_; }
+  [[nodiscard]] static bool is_sparse() noexcept { return false; }
+  [[nodiscard]] static bool ids_ascend() noexcept { return true; }
+  [[nodiscard]] Offset offset_of(std::size_t position) const noexcept {
+    if (candidate_items_ == nullptr) return static_cast<Offset>(position);
+    return read_item(ids_[position], source_);
   }
-  [[nodiscard]] static double least(double min_score, bool& none) noexcept {
+  [[nodiscard]] static double least_key(double min_score, bool& none) noexcept {
     none = false;
     return min_score;
   }
@@ -76,12 +76,12 @@ class EmbeddingRow {
  private:
   const Embeddings& source_;
   Similarities similarities_;
-  const Lists* restriction_;  // to some items
+  const Lists* candidate_items_;  // the only ones that may be ranked, or null
   std::size_t size_;
-  UserVector user_;
-  std::span<const std::int64_t> items_;  // by position, if they are restricted
+  UserVector user_vector_;
+  std::span<const std::int64_t> ids_;  // by position, of the candidate items
   std::vector<double> scores_;
-  bool is_made_ = false;  // all of a short row
+  bool has_scores_ = false;  // all of a short row
 };
 
 }  // namespace exactk

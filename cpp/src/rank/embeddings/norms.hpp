@@ -26,7 +26,7 @@ struct Norms {
 
 // Throws InputError unless all numbers are finite, no vector is too long to multiply, and, of
 // those whose direction is asked for, none too short.
-[[nodiscard]] Norms measure(const Embeddings& source, const Kernels& kernels,
-                            const Execution& execution);
+[[nodiscard]] Norms measure_norms(const Embeddings& source, const Kernels& kernels,
+                                  const Execution& execution);
 
 }  // namespace exactk

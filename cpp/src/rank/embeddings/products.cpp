@@ -10,24 +10,24 @@ namespace exactk {
 namespace {
 
 // A user with more excluded items is left out.
-constexpr std::size_t kMostExcluded = std::size_t{1} << 13U;
+constexpr std::size_t kMaxExcluded = std::size_t{1} << 13U;
 
 // What the users of a block, or the items of a tile, may take.
 constexpr Count kPanelBytes = Count{1} << 23U;
 
 // BLAS counts numbers in 32 bits: those of a tile of rows that lie further apart might be more.
-constexpr std::ptrdiff_t kFarthest = std::ptrdiff_t{1} << 22U;
+constexpr std::ptrdiff_t kMaxStride = std::ptrdiff_t{1} << 22U;
 
 // With so many users, the products of a tile fill about half of a second cache.
-constexpr Count kMostUsers = 512;
+constexpr Count kMaxUsers = 512;
 
 // A power of two that makes the length at most 1, and more than half.
-double shrinking(double length) noexcept {
+double scale_to_unit(double length) noexcept {
   return length > 0 ? std::ldexp(1.0, -std::ilogb(length) - 1) : 1;
 }
 
 // One more number of each vector: what a bias, or half of a square, is multiplied by.
-std::size_t multiplied_width(const Embeddings& source) noexcept {
+std::size_t panel_width(const Embeddings& source) noexcept {
   const bool longer = source.item_bias || source.similarity == Similarity::euclidean;
   return static_cast<std::size_t>(source.width) + (longer ? 1 : 0);
 }
@@ -35,36 +35,36 @@ std::size_t multiplied_width(const Embeddings& source) noexcept {
 }  // namespace
 
 // In single precision, and no less than any product but that of an excluded item.
-float bounded(double product) noexcept {
+float clamp_to_float(double product) noexcept {
   constexpr double kHighestProduct = std::numeric_limits<float>::max();
   if (product > kHighestProduct) return std::numeric_limits<float>::infinity();
   return static_cast<float>(std::max(product, -kHighestProduct));
 }
 
-bool Products::can_be(const Embeddings& source) noexcept {
+bool Products::can_multiply(const Embeddings& source) noexcept {
   if (source.sgemm == nullptr) return false;
   return !source.candidates || source.candidates->rows() == 1;
 }
 
-Count Products::most_users(const Embeddings& source, Count bytes_a_user) noexcept {
-  const auto width = static_cast<Count>(multiplied_width(source));
-  const Count bytes = width * Count{sizeof(float) + sizeof(double)} + bytes_a_user;
-  return std::min(kMostUsers, std::max<Count>(kPanelBytes / bytes, 1));
+Count Products::max_users(const Embeddings& source, Count bytes_per_user) noexcept {
+  const auto width = static_cast<Count>(panel_width(source));
+  const Count bytes = width * Count{sizeof(float) + sizeof(double)} + bytes_per_user;
+  return std::min(kMaxUsers, std::max<Count>(kPanelBytes / bytes, 1));
 }
 
-Products::Products(const Embeddings& source, const Norms& lengths, const Kernels& kernels)
+Products::Products(const Embeddings& source, const Norms& norms, const Kernels& kernels)
     : source_(source),
-      lengths_(lengths),
+      norms_(norms),
       similarities_(source, kernels),
       size_(static_cast<std::size_t>(source.items.rows)),
-      width_(multiplied_width(source)) {
+      width_(panel_width(source)) {
   if (source.candidates) {
-    restriction_ = row_of_int64(*source.candidates, 0);
-    size_ = restriction_.size();
+    candidate_items_ = int64_row_items(*source.candidates, 0);
+    size_ = candidate_items_.size();
   }
-  constexpr std::size_t kFewest = 16;
+  constexpr std::size_t kMinItems = 16;
   const std::size_t most = kPanelBytes / 2 / sizeof(float) / width_;
-  while (tile_items_ > std::max(most, kFewest)) tile_items_ /= 2;
+  while (tile_items_ > std::max(most, kMinItems)) tile_items_ /= 2;
   choose_scale();
 }
 
@@ -72,28 +72,28 @@ Products::Products(const Embeddings& source, const Norms& lengths, const Kernels
 // the product would leave the range of single precision.
 void Products::choose_scale() {
   const Vectors& items = source_.items;
-  const double length = std::sqrt(lengths_.largest_square);
+  const double length = std::sqrt(norms_.largest_square);
   constexpr double kFar = 0x1p60;
   constexpr auto kSize = static_cast<std::ptrdiff_t>(sizeof(float));
-  const bool readable = items.type == ScoreType::float32 && items.row_stride % kSize == 0 &&
-                        items.row_stride / kSize >= static_cast<std::ptrdiff_t>(width_) &&
-                        items.row_stride / kSize <= kFarthest;
-  const bool in_range = length == 0 || (length > 1 / kFar && length < kFar);
-  packed_ = !readable || !in_range || source_.candidates || source_.item_bias ||
-            source_.similarity != Similarity::dot;
-  if (packed_) scale_ = shrinking(std::max(length, lengths_.largest_bias));
+  const bool is_readable = items.type == ScoreType::float32 && items.row_stride % kSize == 0 &&
+                           items.row_stride / kSize >= static_cast<std::ptrdiff_t>(width_) &&
+                           items.row_stride / kSize <= kMaxStride;
+  const bool is_in_float_range = length == 0 || (length > 1 / kFar && length < kFar);
+  is_packed_ = !is_readable || !is_in_float_range || source_.candidates || source_.item_bias ||
+               source_.similarity != Similarity::dot;
+  if (is_packed_) scale_ = scale_to_unit(std::max(length, norms_.largest_bias));
 }
 
 std::int64_t Products::item_at(std::size_t position) const noexcept {
   if (!source_.candidates) return static_cast<std::int64_t>(position);
-  return item_of(restriction_[position], source_);
+  return read_item(candidate_items_[position], source_);
 }
 
 // The user's row of the panel, such that its product with an item's is the factor times the score,
 // or for distances, times the product less half the square of the item's length.
-void Products::fill_panel(TileUser& user, float* row) const {
+void Products::fill_panel_row(TileUser& user, float* row) const {
   const double length = std::sqrt(user.vector.square);
-  user.last = 0;
+  user.extra = 0;
   double before = 1;  // multiplied in two steps, as the factor may be less than any number
   double after = 1;
   if (source_.similarity == Similarity::cosine) {
@@ -101,15 +101,15 @@ void Products::fill_panel(TileUser& user, float* row) const {
     user.factor = 1;
     user.length = 1;
   } else if (width_ == user.vector.numbers.size()) {
-    after = shrinking(length);
+    after = scale_to_unit(length);
     user.factor = after * scale_;
     user.length = after * length;
   } else {
     if (source_.similarity == Similarity::euclidean) before = scale_;
-    after = shrinking(std::max(length * before, 1.0));
+    after = scale_to_unit(std::max(length * before, 1.0));
     user.factor = after * scale_ * before;
     user.length = after * length * before;
-    user.last = after;
+    user.extra = after;
     row[width_ - 1] = static_cast<float>(after);
   }
   std::ranges::transform(user.vector.numbers, row, [&](double number) {
@@ -117,17 +117,17 @@ void Products::fill_panel(TileUser& user, float* row) const {
   });
 }
 
-void Products::place(std::span<const std::int64_t> items,
-                     std::vector<std::uint32_t>& positions) const {
+void Products::find_positions(std::span<const std::int64_t> items,
+                              std::vector<std::uint32_t>& positions) const {
   positions.clear();
   for (const std::int64_t item : items) {
     if (!source_.candidates) {
       if (std::cmp_less(item, size_)) positions.push_back(static_cast<std::uint32_t>(item));
       continue;
     }
-    const auto place = std::ranges::lower_bound(restriction_, item);
-    if (place == restriction_.end() || *place != item) continue;
-    positions.push_back(static_cast<std::uint32_t>(place - restriction_.begin()));
+    const auto match = std::ranges::lower_bound(candidate_items_, item);
+    if (match == candidate_items_.end() || *match != item) continue;
+    positions.push_back(static_cast<std::uint32_t>(match - candidate_items_.begin()));
   }
   if (!std::ranges::is_sorted(positions)) std::ranges::sort(positions);
 }
@@ -141,7 +141,7 @@ void Products::place(std::span<const std::int64_t> items,
 void Products::estimate_errors(TileUser& user) const noexcept {
   const auto terms = static_cast<double>(width_ + 16);
   user.error_by_length = terms * 0x1p-23 * user.length;
-  user.error_by_last = terms * 0x1p-23 * user.last;
+  user.error_by_extra = terms * 0x1p-23 * user.extra;
   user.error = terms * 0x1p-120 + (source_.narrowed ? user.factor * 0x1p-148 : 0);
   user.error_by_square = 0;
   if (source_.similarity != Similarity::euclidean) return;
@@ -155,39 +155,40 @@ void Products::estimate_errors(TileUser& user) const noexcept {
 // and so equal, or lack digits in double precision.
 bool Products::is_in_range(const TileUser& user) const noexcept {
   const double square = user.vector.square;
-  for (const double one : {square, lengths_.largest_square}) {
-    if (one > 0 && one < kSmallestSquare) return false;
+  for (const double any_square : {square, norms_.largest_square}) {
+    if (any_square > 0 && any_square < kSmallestSquare) return false;
   }
   if (!source_.narrowed || source_.similarity == Similarity::cosine) return true;
   const double length = std::sqrt(square);
-  const double other = std::sqrt(lengths_.largest_square);
+  const double item_length = std::sqrt(norms_.largest_square);
   const double highest = source_.similarity == Similarity::euclidean
-                             ? length + other
-                             : length * other + lengths_.largest_bias;
+                             ? length + item_length
+                             : length * item_length + norms_.largest_bias;
   return highest < std::numeric_limits<float>::max() / 2;
 }
 
-void Products::read(TileUser& user, std::span<const std::int64_t> exclude, float* row) {
-  similarities_.read(user.user, user.vector);
-  fill_panel(user, row);
+void Products::load_user(TileUser& user, std::span<const std::int64_t> exclude, float* row) {
+  similarities_.read_user(user.user, user.vector);
+  fill_panel_row(user, row);
   estimate_errors(user);
-  user.left_out = exclude.size() > kMostExcluded || !is_in_range(user);
-  if (user.left_out) exclude = {};
-  place(exclude, user.excluded);
+  user.is_unscreened = exclude.size() > kMaxExcluded || !is_in_range(user);
+  if (user.is_unscreened) exclude = {};
+  find_positions(exclude, user.excluded);
   user.next_excluded = 0;
-  user.look_ahead();
+  user.update_next_excluded();
 }
 
-void Products::start(std::span<const Count> users, const std::optional<Lists>& exclude,
-                     const Checkpoint& checkpoint) {
-  count_ = users.size();
-  users_.resize(std::max(users_.size(), count_));
+void Products::load_users(std::span<const Count> users, const std::optional<Lists>& exclude,
+                          const Checkpoint& checkpoint) {
+  user_count_ = users.size();
+  users_.resize(std::max(users_.size(), user_count_));
   panel_.resize(users_.size() * width_);
   products_.resize(users_.size() * tile_items_);
-  for (std::size_t i = 0; i < count_; ++i) {
+  for (std::size_t i = 0; i < user_count_; ++i) {
     users_[i].user = users[i];
-    read(users_[i], exclude ? row_of_int64(*exclude, users[i]) : std::span<const std::int64_t>(),
-         &panel_[i * width_]);
+    load_user(users_[i],
+              exclude ? int64_row_items(*exclude, users[i]) : std::span<const std::int64_t>(),
+              &panel_[i * width_]);
     checkpoint();
   }
 }
@@ -198,18 +199,18 @@ double Products::product_of(const TileUser& user, double score) const noexcept {
   return (user.vector.square - score * score) / 2 * user.factor;
 }
 
-std::span<const double> Products::score(const TileUser& user,
-                                        std::span<const std::uint32_t> positions,
-                                        const Checkpoint& checkpoint) {
+std::span<const double> Products::score_exactly(const TileUser& user,
+                                                std::span<const std::uint32_t> positions,
+                                                const Checkpoint& checkpoint) {
   ids_.resize(positions.size());
   scores_.resize(positions.size());
   std::ranges::transform(positions, ids_.begin(),
                          [&](std::uint32_t position) { return item_at(position); });
-  const auto score_some = [&](std::size_t begin, std::size_t end) {
+  const auto score_range = [&](std::size_t begin, std::size_t end) {
     similarities_.score(user.vector, std::span(ids_).subspan(begin, end - begin),
                         std::span(scores_).subspan(begin, end - begin));
   };
-  in_chunks(positions.size(), checkpoint, score_some, similarities_.piece_size());
+  in_chunks(positions.size(), checkpoint, score_range, similarities_.chunk_size());
   return scores_;
 }
 
@@ -218,40 +219,40 @@ Products::Tile Products::tile_at(std::size_t begin) const {
   Tile tile{.begin = begin,
             .size = std::min(tile_items_, size_ - begin),
             .length = 1,
-            .last = 0,
-            .square = lengths_.largest_squares[index]};
+            .extra = 0,
+            .square = norms_.largest_squares[index]};
   if (source_.similarity == Similarity::cosine) return tile;
   tile.length = std::sqrt(tile.square) * scale_;
-  if (source_.similarity == Similarity::euclidean) tile.last = tile.length * tile.length / 2;
-  if (source_.item_bias) tile.last = lengths_.largest_biases[index] * scale_;
+  if (source_.similarity == Similarity::euclidean) tile.extra = tile.length * tile.length / 2;
+  if (source_.item_bias) tile.extra = norms_.largest_biases[index] * scale_;
   return tile;
 }
 
 // Copies items as they are multiplied.
-void Products::pack() {
+void Products::pack_tile() {
   items_.resize(tile_items_ * width_);
   for (std::size_t i = 0; i < tile_.size; ++i) {
     const std::int64_t item = item_at(tile_.begin + i);
     float* const row = &items_[i * width_];
     double square = 0;
     if (source_.similarity != Similarity::dot)
-      similarities_.square(source_.items, item, {&square, 1});
-    const bool directed = source_.similarity == Similarity::cosine;
-    similarities_.scale(item, directed ? 1 / std::sqrt(square) : scale_, row);
+      similarities_.compute_squares(source_.items, item, {&square, 1});
+    const bool is_cosine = source_.similarity == Similarity::cosine;
+    similarities_.scale_item(item, is_cosine ? 1 / std::sqrt(square) : scale_, row);
     if (source_.similarity == Similarity::euclidean) {
       row[width_ - 1] = static_cast<float>(-square * scale_ * scale_ / 2);
     } else if (source_.item_bias) {
-      row[width_ - 1] = static_cast<float>(number_of(*source_.item_bias, item, 0) * scale_);
+      row[width_ - 1] = static_cast<float>(number_at(*source_.item_bias, item, 0) * scale_);
     }
   }
 }
 
-void Products::multiply(std::size_t begin) {
+void Products::multiply_tile(std::size_t begin) {
   tile_ = tile_at(begin);
   char transposed = 'T';
-  char as_it_is = 'N';
+  char not_transposed = 'N';
   auto rows = static_cast<int>(tile_.size);
-  auto columns = static_cast<int>(count_);
+  auto columns = static_cast<int>(user_count_);
   auto width = static_cast<int>(width_);
   auto stride = width;  // of the items
   auto result_stride = static_cast<int>(tile_items_);
@@ -259,29 +260,29 @@ void Products::multiply(std::size_t begin) {
   float zero = 0;
   // BLAS does not write to what it multiplies.
   const std::byte* first = source_.items.numbers;
-  if (packed_) {
-    pack();
+  if (is_packed_) {
+    pack_tile();
     first = reinterpret_cast<const std::byte*>(items_.data());
   } else {
     first += static_cast<std::ptrdiff_t>(tile_.begin) * source_.items.row_stride;
     stride = static_cast<int>(source_.items.row_stride / static_cast<Offset>(sizeof(float)));
   }
   auto* const items = const_cast<float*>(reinterpret_cast<const float*>(first));
-  source_.sgemm(&transposed, &as_it_is, &rows, &columns, &width, &one, items, &stride,
+  source_.sgemm(&transposed, &not_transposed, &rows, &columns, &width, &one, items, &stride,
                 panel_.data(), &width, &zero, products_.data(), &result_stride);
 }
 
-TileProducts Products::of(std::size_t index) {
+TileProducts Products::products_of_user(std::size_t index) {
   TileUser& user = users_[index];
   const auto products = std::span(products_).subspan(index * tile_items_, tile_.size);
   while (user.next_excluded_position < tile_.begin + tile_.size) {
     products[user.next_excluded_position - tile_.begin] = -std::numeric_limits<float>::infinity();
     ++user.next_excluded;
-    user.look_ahead();
+    user.update_next_excluded();
   }
   return {.begin = tile_.begin,
           .products = products,
-          .error = user.error_by_length * tile_.length + user.error_by_last * tile_.last +
+          .error = user.error_by_length * tile_.length + user.error_by_extra * tile_.extra +
                    user.error_by_square * tile_.square + user.error};
 }
 

@@ -21,24 +21,24 @@ namespace exactk {
 // One of the users that are multiplied together.
 struct TileUser {
   // What every tile looks at stands together, in one line of a cache.
-  bool left_out = false;  // takes too much memory, or no product tells anything
+  bool is_unscreened = false;  // takes too much memory, or no product tells anything
   std::uint32_t next_excluded_position = 0;
   // By how much a product may be wrong: so much for each of the tile's length, of what stands
   // behind its vectors, of its square, and whatever it is.
   double error_by_length = 0;
-  double error_by_last = 0;
+  double error_by_extra = 0;
   double error_by_square = 0;
   double error = 0;
   double factor = 0;  // what scores are multiplied by in a product
   Count user = 0;
   UserVector vector;
   double length = 0;                    // of the vector in the panel
-  double last = 0;                      // what stands behind it there
+  double extra = 0;                     // the number behind it there
   std::vector<std::uint32_t> excluded;  // ascending positions
   std::size_t next_excluded = 0;
 
   // Where the next excluded item stands, if there is one.
-  void look_ahead() noexcept {
+  void update_next_excluded() noexcept {
     next_excluded_position = next_excluded < excluded.size()
                                  ? excluded[next_excluded]
                                  : std::numeric_limits<std::uint32_t>::max();
@@ -55,39 +55,43 @@ struct TileProducts {
 };
 
 // In single precision, and no less than any product but that of an excluded item.
-[[nodiscard]] float bounded(double product) noexcept;
+[[nodiscard]] float clamp_to_float(double product) noexcept;
 
 class Products {
  public:
-  // Whether they can be made.
-  [[nodiscard]] static bool can_be(const Embeddings& source) noexcept;
+  // Whether products can be made.
+  [[nodiscard]] static bool can_multiply(const Embeddings& source) noexcept;
   // As many users as may be multiplied together, if something else takes so much memory for each.
-  [[nodiscard]] static Count most_users(const Embeddings& source, Count bytes_a_user) noexcept;
+  [[nodiscard]] static Count max_users(const Embeddings& source, Count bytes_per_user) noexcept;
 
-  Products(const Embeddings& source, const Norms& lengths, const Kernels& kernels);
+  Products(const Embeddings& source, const Norms& norms, const Kernels& kernels);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }  // positions
   [[nodiscard]] std::size_t tile_items() const noexcept { return tile_items_; }
 
-  void start(std::span<const Count> users, const std::optional<Lists>& exclude,
-             const Checkpoint& checkpoint);
-  [[nodiscard]] std::span<TileUser> users() noexcept { return std::span(users_).first(count_); }
+  void load_users(std::span<const Count> users, const std::optional<Lists>& exclude,
+                  const Checkpoint& checkpoint);
+  [[nodiscard]] std::span<TileUser> users() noexcept {
+    return std::span(users_).first(user_count_);
+  }
   [[nodiscard]] std::span<const TileUser> users() const noexcept {
-    return std::span(users_).first(count_);
+    return std::span(users_).first(user_count_);
   }
 
   // Multiplies all users with the tile that begins at a position. The tiles come in their order.
-  void multiply(std::size_t begin);
+  void multiply_tile(std::size_t begin);
   // Of that tile, and valid until the next. Each once.
-  [[nodiscard]] TileProducts of(std::size_t index);
+  [[nodiscard]] TileProducts products_of_user(std::size_t index);
 
   // What an item of this score has as its product, but for the error.
   [[nodiscard]] double product_of(const TileUser& user, double score) const noexcept;
   // The exact scores of items at some positions. Valid until the next call.
-  std::span<const double> score(const TileUser& user, std::span<const std::uint32_t> positions,
-                                const Checkpoint& checkpoint);
-  // Where items stand: ascending positions.
-  void place(std::span<const std::int64_t> items, std::vector<std::uint32_t>& positions) const;
+  std::span<const double> score_exactly(const TileUser& user,
+                                        std::span<const std::uint32_t> positions,
+                                        const Checkpoint& checkpoint);
+  // The positions of items, ascending.
+  void find_positions(std::span<const std::int64_t> items,
+                      std::vector<std::uint32_t>& positions) const;
 
  private:
   // A part of the items: positions, and the greatest of their lengths, and of what stands behind
@@ -96,30 +100,30 @@ class Products {
     std::size_t begin;
     std::size_t size;
     double length;
-    double last;
-    double square;  // of the greatest length as it is given
+    double extra;
+    double square;  // of the greatest length, unscaled
   };
 
   [[nodiscard]] std::int64_t item_at(std::size_t position) const noexcept;
   void choose_scale();
-  void read(TileUser& user, std::span<const std::int64_t> exclude, float* row);
-  void fill_panel(TileUser& user, float* row) const;
+  void load_user(TileUser& user, std::span<const std::int64_t> exclude, float* row);
+  void fill_panel_row(TileUser& user, float* row) const;
   void estimate_errors(TileUser& user) const noexcept;
   [[nodiscard]] bool is_in_range(const TileUser& user) const noexcept;
   [[nodiscard]] Tile tile_at(std::size_t begin) const;
-  void pack();
+  void pack_tile();
 
   const Embeddings& source_;
-  const Norms& lengths_;
+  const Norms& norms_;
   Similarities similarities_;
-  std::span<const std::int64_t> restriction_;  // to some items, if there is one
-  std::size_t size_;                           // positions
-  std::size_t width_;                          // of the rows as they are multiplied
-  std::size_t tile_items_ = kTileItems;        // positions at a time
-  double scale_ = 1;                           // what items are multiplied by
-  bool packed_ = false;                        // whether items are copied to be multiplied
+  std::span<const std::int64_t> candidate_items_;  // if only some may be ranked
+  std::size_t size_;                               // positions
+  std::size_t width_;                              // of the rows as they are multiplied
+  std::size_t tile_items_ = kTileItems;            // positions at a time
+  double scale_ = 1;                               // what items are multiplied by
+  bool is_packed_ = false;                         // whether items are copied to be multiplied
   std::vector<TileUser> users_;
-  std::size_t count_ = 0;  // of them that are at hand
+  std::size_t user_count_ = 0;  // of those that are multiplied
   Tile tile_{};
   std::vector<float> panel_;
   std::vector<float> items_;

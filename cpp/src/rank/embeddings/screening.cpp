@@ -6,84 +6,84 @@ namespace exactk {
 namespace {
 
 // Beyond so deep a list the best are found sooner by reading the scores.
-constexpr Count kDeepest = 16384;
+constexpr Count kMaxDepth = 16384;
 
 }  // namespace
 
-bool Screening::pays(const Embeddings& source, const ScreeningRequest& wanted) noexcept {
-  if (wanted.nothing() || !Products::can_be(source)) return false;
-  return wanted.depth <= kDeepest && wanted.depth <= source.items.rows / 4;
+bool Screening::is_worthwhile(const Embeddings& source, const ScreeningRequest& request) noexcept {
+  if (request.is_empty() || !Products::can_multiply(source)) return false;
+  return request.depth <= kMaxDepth && request.depth <= source.items.rows / 4;
 }
 
-Count Screening::block_users(const Embeddings& source, const ScreeningRequest& wanted,
+Count Screening::block_users(const Embeddings& source, const ScreeningRequest& request,
                              int threads) noexcept {
-  const Count bytes = (wanted.depth > 0 ? Shortlists::bytes(wanted.depth) : 0) +
-                      (wanted.truth != nullptr ? TruthRanks::bytes() : 0);
-  const Count most = Products::most_users(source, bytes);
-  const Count shared = source.users.rows / (4 * Count{threads}) + 1;
-  return std::clamp<Count>(shared, std::min<Count>(16, most), most);
+  const Count bytes = (request.depth > 0 ? Shortlists::bytes_per_user(request.depth) : 0) +
+                      (request.truth != nullptr ? TruthRanks::bytes_per_user() : 0);
+  const Count most = Products::max_users(source, bytes);
+  const Count share = source.users.rows / (4 * Count{threads}) + 1;
+  return std::clamp<Count>(share, std::min<Count>(16, most), most);
 }
 
-Screening::Screening(const Embeddings& source, const Norms& lengths, const ScreeningRequest& wanted,
+Screening::Screening(const Embeddings& source, const Norms& norms, const ScreeningRequest& request,
                      const Kernels& kernels)
-    : source_(source), wanted_(wanted), products_(source, lengths, kernels) {
-  if (wanted.depth > 0) {
-    shortlists_.emplace(source, wanted.depth, wanted.highest, products_, kernels);
+    : source_(source), request_(request), products_(source, norms, kernels) {
+  if (request.depth > 0) {
+    shortlists_.emplace(source, request.depth, request.highest_first, products_, kernels);
   }
-  if (wanted.truth != nullptr) standings_.emplace(source, products_, kernels);
+  if (request.truth != nullptr) truth_ranks_.emplace(source, products_, kernels);
 }
 
-void Screening::start(std::size_t index, const Checkpoint& checkpoint) {
+void Screening::start_user(std::size_t index, const Checkpoint& checkpoint) {
   TileUser& user = products_.users()[index];
-  if (shortlists_) shortlists_->start(index, user);
-  if (!standings_ || user.left_out) return;
-  user.left_out =
-      !standings_->start(index, user, row_of_int64(*wanted_.truth, user.user), checkpoint);
+  if (shortlists_) shortlists_->start_list(index, user);
+  if (!truth_ranks_ || user.is_unscreened) return;
+  user.is_unscreened = !truth_ranks_->start_user(
+      index, user, int64_row_items(*request_.truth, user.user), checkpoint);
 }
 
 void Screening::screen(std::span<const Count> users, const std::optional<Lists>& exclude,
                        const Checkpoint& checkpoint) {
-  products_.start(users, exclude, checkpoint);
+  products_.load_users(users, exclude, checkpoint);
   for (std::size_t i = 0; i < users.size(); ++i) {
-    start(i, checkpoint);
+    start_user(i, checkpoint);
     checkpoint();
   }
   for (std::size_t begin = 0; begin < products_.size(); begin += products_.tile_items()) {
-    products_.multiply(begin);
+    products_.multiply_tile(begin);
     for (std::size_t i = 0; i < users.size(); ++i) {
       TileUser& user = products_.users()[i];
-      if (user.left_out) continue;
-      const TileProducts tile = products_.of(i);
-      if (shortlists_) user.left_out = !shortlists_->look_at(i, user, tile, checkpoint);
-      if (standings_) standings_->look_at(i, user, tile, checkpoint);  // leaves not all of it
+      if (user.is_unscreened) continue;
+      const TileProducts tile = products_.products_of_user(i);
+      if (shortlists_) user.is_unscreened = !shortlists_->add_tile(i, user, tile, checkpoint);
+      if (truth_ranks_) truth_ranks_->add_tile(i, user, tile, checkpoint);  // leaves not all of it
     }
     checkpoint();
   }
   for (std::size_t i = 0; i < users.size() && shortlists_; ++i) {
-    if (!products_.users()[i].left_out) {
-      shortlists_->finish(i, products_.users()[i], checkpoint);
+    if (!products_.users()[i].is_unscreened) {
+      shortlists_->finish_list(i, products_.users()[i], checkpoint);
     }
     checkpoint();
   }
 }
 
-std::optional<ScreeningResult> Screening::found_of(Count user) const {
-  const std::span<const TileUser> known = products_.users();
-  const auto place = std::ranges::find(known, user, &TileUser::user);
-  if (place == known.end() || place->left_out) return std::nullopt;
-  const auto index = static_cast<std::size_t>(place - known.begin());
-  ScreeningResult found;
+std::optional<ScreeningResult> Screening::result_of(Count user) const {
+  const std::span<const TileUser> users = products_.users();
+  const auto match = std::ranges::find(users, user, &TileUser::user);
+  if (match == users.end() || match->is_unscreened) return std::nullopt;
+  const auto index = static_cast<std::size_t>(match - users.begin());
+  ScreeningResult result;
   if (shortlists_) {
-    found.best = shortlists_->best(index);
-    found.depth = shortlists_->depth();
-    found.highest = shortlists_->highest();
-    found.length = static_cast<Count>(found.best.size());
+    result.best = shortlists_->best(index);
+    result.depth = shortlists_->depth();
+    result.highest_first = shortlists_->highest_first();
+    result.length = static_cast<Count>(result.best.size());
   }
-  if (standings_) {
-    found.standings = standings_->of(index);
-    if (source_.min_score) found.length = standings_->length(index);
+  if (truth_ranks_) {
+    result.truth_ranks = truth_ranks_->ranks_of_user(index);
+    if (source_.min_score) result.length = truth_ranks_->list_length(index);
   }
-  return found;
+  return result;
 }
 
 }  // namespace exactk

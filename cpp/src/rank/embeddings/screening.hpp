@@ -1,5 +1,5 @@
-// Finds of some users at a time what is asked for without making all scores: products of matrices
-// in single precision tell of nearly every item where it stands, and only the others are scored.
+// Screens some users at a time, without computing all scores: products of matrices in single
+// precision decide on nearly every item, and only the others are scored.
 #pragma once
 
 #include <optional>
@@ -20,21 +20,22 @@ namespace exactk {
 // Of each user.
 struct ScreeningRequest {
   Count depth = 0;               // so many of the best
-  bool highest = false;          // of equal scores, the highest position is first
-  const Lists* truth = nullptr;  // how its items stand, if there is one
+  bool highest_first = false;    // of equal scores, the highest position is first
+  const Lists* truth = nullptr;  // whose items are to be ranked, if there is one
 
-  [[nodiscard]] bool nothing() const noexcept { return depth == 0 && truth == nullptr; }
+  [[nodiscard]] bool is_empty() const noexcept { return depth == 0 && truth == nullptr; }
 };
 
 class Screening {
  public:
   // Whether there is something to gain.
-  [[nodiscard]] static bool pays(const Embeddings& source, const ScreeningRequest& wanted) noexcept;
+  [[nodiscard]] static bool is_worthwhile(const Embeddings& source,
+                                          const ScreeningRequest& request) noexcept;
   // The users that are best looked at together.
-  [[nodiscard]] static Count block_users(const Embeddings& source, const ScreeningRequest& wanted,
+  [[nodiscard]] static Count block_users(const Embeddings& source, const ScreeningRequest& request,
                                          int threads) noexcept;
 
-  Screening(const Embeddings& source, const Norms& lengths, const ScreeningRequest& wanted,
+  Screening(const Embeddings& source, const Norms& norms, const ScreeningRequest& request,
             const Kernels& kernels);
   Screening(const Screening&) = delete;  // its parts know where the others are
   Screening& operator=(const Screening&) = delete;
@@ -42,16 +43,16 @@ class Screening {
   void screen(std::span<const Count> users, const std::optional<Lists>& exclude,
               const Checkpoint& checkpoint);
   // Of one of the users last screened. Valid until others are.
-  [[nodiscard]] std::optional<ScreeningResult> found_of(Count user) const;
+  [[nodiscard]] std::optional<ScreeningResult> result_of(Count user) const;
 
  private:
-  void start(std::size_t index, const Checkpoint& checkpoint);
+  void start_user(std::size_t index, const Checkpoint& checkpoint);
 
   const Embeddings& source_;
-  ScreeningRequest wanted_;
+  ScreeningRequest request_;
   Products products_;
   std::optional<Shortlists> shortlists_;
-  std::optional<TruthRanks> standings_;
+  std::optional<TruthRanks> truth_ranks_;
 };
 
 }  // namespace exactk

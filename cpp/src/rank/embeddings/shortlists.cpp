@@ -11,88 +11,88 @@ namespace {
 constexpr float kLowestProduct = std::numeric_limits<float>::lowest();
 
 // For so many of a user's items that may be among the best: twice as many as are, and a tile.
-constexpr std::size_t room(std::size_t depth) {
+constexpr std::size_t capacity(std::size_t depth) {
   return depth + std::max<std::size_t>(depth, 128) + kTileItems;
 }
 
 }  // namespace
 
-Count Shortlists::bytes(Count depth) noexcept {
-  constexpr std::size_t kBytesHeld = 2 * sizeof(float) + sizeof(std::uint32_t);
-  return static_cast<Count>(room(static_cast<std::size_t>(depth)) * kBytesHeld);
+Count Shortlists::bytes_per_user(Count depth) noexcept {
+  constexpr std::size_t kItemBytes = 2 * sizeof(float) + sizeof(std::uint32_t);
+  return static_cast<Count>(capacity(static_cast<std::size_t>(depth)) * kItemBytes);
 }
 
-Shortlists::Shortlists(const Embeddings& source, Count depth, bool highest, Products& products,
-                       const Kernels& kernels)
+Shortlists::Shortlists(const Embeddings& source, Count depth, bool highest_first,
+                       Products& products, const Kernels& kernels)
     : source_(source),
       depth_(static_cast<std::size_t>(depth)),
-      highest_(highest),
+      highest_first_(highest_first),
       products_(products),
       kernels_(kernels),
-      room_(room(depth_)),
-      found_(products.tile_items()) {}
+      capacity_(capacity(depth_)),
+      tile_positions_(products.tile_items()) {}
 
-void Shortlists::start(std::size_t index, const TileUser& user) {
+void Shortlists::start_list(std::size_t index, const TileUser& user) {
   if (index >= lists_.size()) lists_.resize(index + 1);
   List& list = lists_[index];
-  list.held = 0;
-  list.scored = 0;
-  list.lowest.resize(room_);
-  list.highest.resize(room_);
-  list.positions.resize(room_);
-  list.bound =
-      source_.min_score ? bounded(products_.product_of(user, *source_.min_score)) : kLowestProduct;
+  list.size = 0;
+  list.scored_items = 0;
+  list.lower_bounds.resize(capacity_);
+  list.upper_bounds.resize(capacity_);
+  list.positions.resize(capacity_);
+  list.bound = source_.min_score ? clamp_to_float(products_.product_of(user, *source_.min_score))
+                                 : kLowestProduct;
 }
 
 // A number that as many of these reach as are wanted, or the lowest.
-float Shortlists::reached(std::span<const float> numbers) {
-  return key_reached_by(depth_, kLowestProduct, last_bound_, [&](float key, Count& count) {
+float Shortlists::find_bound(std::span<const float> numbers) {
+  return find_threshold(depth_, kLowestProduct, last_bound_, [&](float key, Count& count) {
     kernels_.float32.count_beating(numbers.data(), numbers.size(), &key, 1, 1, &count);
   });
 }
 
-bool Shortlists::look_at(std::size_t index, const TileUser& user, const TileProducts& tile,
-                         const Checkpoint& checkpoint) {
+bool Shortlists::add_tile(std::size_t index, const TileUser& user, const TileProducts& tile,
+                          const Checkpoint& checkpoint) {
   List& list = lists_[index];
   if (tile.begin == 0 && tile.products.size() > depth_) {
-    list.bound =
-        std::max(list.bound, bounded(static_cast<double>(reached(tile.products)) - tile.error));
+    list.bound = std::max(
+        list.bound, clamp_to_float(static_cast<double>(find_bound(tile.products)) - tile.error));
   }
-  const float least = bounded(static_cast<double>(list.bound) - tile.error);
+  const float least = clamp_to_float(static_cast<double>(list.bound) - tile.error);
   const std::size_t count = kernels_.float32.find_at_least(
-      tile.products.data(), tile.products.size(), least, found_.data());
+      tile.products.data(), tile.products.size(), least, tile_positions_.data());
   for (std::size_t i = 0; i < count; ++i) {
-    const float product = tile.products[found_[i]];
-    list.lowest[list.held] = product - static_cast<float>(tile.error);
-    list.highest[list.held] = product + static_cast<float>(tile.error);
-    list.positions[list.held++] = static_cast<std::uint32_t>(tile.begin) + found_[i];
+    const float product = tile.products[tile_positions_[i]];
+    list.lower_bounds[list.size] = product - static_cast<float>(tile.error);
+    list.upper_bounds[list.size] = product + static_cast<float>(tile.error);
+    list.positions[list.size++] = static_cast<std::uint32_t>(tile.begin) + tile_positions_[i];
   }
-  if (list.held + products_.tile_items() > room_) drop_least(list, user, checkpoint);
-  return 2 * list.scored < tile.end() + 16 * room_;
+  if (list.size + products_.tile_items() > capacity_) prune(list, user, checkpoint);
+  return 2 * list.scored_items < tile.end() + 16 * capacity_;
 }
 
 // Leaves what may be among the best, for all that is known.
-void Shortlists::drop_least(List& list, const TileUser& user, const Checkpoint& checkpoint) {
-  if (list.held <= depth_) return;
-  list.bound = std::max(list.bound, reached(std::span(list.lowest).first(list.held)));
+void Shortlists::prune(List& list, const TileUser& user, const Checkpoint& checkpoint) {
+  if (list.size <= depth_) return;
+  list.bound = std::max(list.bound, find_bound(std::span(list.lower_bounds).first(list.size)));
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < list.held; ++i) {
-    list.lowest[kept] = list.lowest[i];
-    list.highest[kept] = list.highest[i];
+  for (std::size_t i = 0; i < list.size; ++i) {
+    list.lower_bounds[kept] = list.lower_bounds[i];
+    list.upper_bounds[kept] = list.upper_bounds[i];
     list.positions[kept] = list.positions[i];
-    kept += list.highest[i] >= list.bound ? 1U : 0U;
+    kept += list.upper_bounds[i] >= list.bound ? 1U : 0U;
   }
-  list.held = kept;
+  list.size = kept;
   // Products of about one value tell nothing apart.
-  if (kept > depth_ + (room_ - products_.tile_items() - depth_) / 2) {
-    drop_exactly(list, user, checkpoint);
+  if (kept > depth_ + (capacity_ - products_.tile_items() - depth_) / 2) {
+    prune_exactly(list, user, checkpoint);
   }
 }
 
 // The exact scores of all that may be among the best.
-void Shortlists::score(List& list, const TileUser& user, const Checkpoint& checkpoint) {
-  const auto positions = std::span<const std::uint32_t>(list.positions).first(list.held);
-  const std::span<const double> scores = products_.score(user, positions, checkpoint);
+void Shortlists::score_list(List& list, const TileUser& user, const Checkpoint& checkpoint) {
+  const auto positions = std::span<const std::uint32_t>(list.positions).first(list.size);
+  const std::span<const double> scores = products_.score_exactly(user, positions, checkpoint);
   list.best.clear();
   const double least = source_.min_score.value_or(-std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -101,31 +101,32 @@ void Shortlists::score(List& list, const TileUser& user, const Checkpoint& check
 }
 
 // The same by the scores themselves.
-void Shortlists::drop_exactly(List& list, const TileUser& user, const Checkpoint& checkpoint) {
-  score(list, user, checkpoint);
-  list.scored += list.held;
+void Shortlists::prune_exactly(List& list, const TileUser& user, const Checkpoint& checkpoint) {
+  score_list(list, user, checkpoint);
+  list.scored_items += list.size;
   const std::size_t kept = std::min(depth_, list.best.size());
   if (kept > 0) {
     const auto last = list.best.begin() + static_cast<std::ptrdiff_t>(kept - 1);
     std::ranges::nth_element(list.best, last,
-                             BetterItem<double>{.highest = highest_, .ids = nullptr});
+                             BetterItem<double>{.highest_first = highest_first_, .ids = nullptr});
   }
   // In the order in which they came, as are their bounds.
   list.best.resize(kept);
-  std::ranges::sort(list.best, {}, &Item::item);
+  std::ranges::sort(list.best, {}, &Item::position);
   std::size_t next = 0;
-  for (std::size_t i = 0; i < list.held && next < kept; ++i) {
-    if (list.positions[i] != list.best[next].item) continue;
-    list.lowest[next] = list.lowest[i];
-    list.highest[next] = list.highest[i];
+  for (std::size_t i = 0; i < list.size && next < kept; ++i) {
+    if (list.positions[i] != list.best[next].position) continue;
+    list.lower_bounds[next] = list.lower_bounds[i];
+    list.upper_bounds[next] = list.upper_bounds[i];
     list.positions[next++] = list.positions[i];
   }
-  list.held = kept;
+  list.size = kept;
 }
 
-void Shortlists::finish(std::size_t index, const TileUser& user, const Checkpoint& checkpoint) {
-  drop_least(lists_[index], user, checkpoint);
-  score(lists_[index], user, checkpoint);
+void Shortlists::finish_list(std::size_t index, const TileUser& user,
+                             const Checkpoint& checkpoint) {
+  prune(lists_[index], user, checkpoint);
+  score_list(lists_[index], user, checkpoint);
 }
 
 }  // namespace exactk

@@ -21,51 +21,51 @@ class Shortlists {
   using Item = ScoredItem<double>;
 
   // What the list of one user takes.
-  [[nodiscard]] static Count bytes(Count depth) noexcept;
+  [[nodiscard]] static Count bytes_per_user(Count depth) noexcept;
 
-  // `depth`: so many of the best are wanted of each user. `highest`: of equal scores, the highest
-  // position is first, else the lowest.
-  Shortlists(const Embeddings& source, Count depth, bool highest, Products& products,
+  // `depth`: so many of the best are wanted of each user. `highest_first`: of equal scores, the
+  // highest position is first, else the lowest.
+  Shortlists(const Embeddings& source, Count depth, bool highest_first, Products& products,
              const Kernels& kernels);
 
-  void start(std::size_t index, const TileUser& user);
+  void start_list(std::size_t index, const TileUser& user);
   // The tiles come in their order. Returns whether it pays to go on: not where products tell so
   // little apart that most items are scored, and that again and again.
-  [[nodiscard]] bool look_at(std::size_t index, const TileUser& user, const TileProducts& tile,
-                             const Checkpoint& checkpoint);
-  void finish(std::size_t index, const TileUser& user, const Checkpoint& checkpoint);
+  [[nodiscard]] bool add_tile(std::size_t index, const TileUser& user, const TileProducts& tile,
+                              const Checkpoint& checkpoint);
+  void finish_list(std::size_t index, const TileUser& user, const Checkpoint& checkpoint);
 
   [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
-  [[nodiscard]] bool highest() const noexcept { return highest_; }
+  [[nodiscard]] bool highest_first() const noexcept { return highest_first_; }
   // In no order, and perhaps some more.
   [[nodiscard]] std::span<const Item> best(std::size_t index) const { return lists_[index].best; }
 
  private:
-  // What may be among the best of a user: no less than `lowest`, no more than `highest`.
+  // What may be among the best of a user, with a lower and an upper bound of each product.
   struct List {
     float bound = 0;  // that enough of them reach
-    std::size_t held = 0;
-    std::size_t scored = 0;  // items, each as often as it was
-    std::vector<float> lowest;
-    std::vector<float> highest;
+    std::size_t size = 0;
+    std::size_t scored_items = 0;  // each as often as it was scored
+    std::vector<float> lower_bounds;
+    std::vector<float> upper_bounds;
     std::vector<std::uint32_t> positions;
     std::vector<Item> best;  // in the end
   };
 
-  [[nodiscard]] float reached(std::span<const float> numbers);
-  void drop_least(List& list, const TileUser& user, const Checkpoint& checkpoint);
-  void score(List& list, const TileUser& user, const Checkpoint& checkpoint);
-  void drop_exactly(List& list, const TileUser& user, const Checkpoint& checkpoint);
+  [[nodiscard]] float find_bound(std::span<const float> numbers);
+  void prune(List& list, const TileUser& user, const Checkpoint& checkpoint);
+  void score_list(List& list, const TileUser& user, const Checkpoint& checkpoint);
+  void prune_exactly(List& list, const TileUser& user, const Checkpoint& checkpoint);
 
   const Embeddings& source_;
   const std::size_t depth_;
-  const bool highest_;
+  const bool highest_first_;
   Products& products_;
   const Kernels& kernels_;
-  std::size_t room_;  // for what may be among a user's best
+  std::size_t capacity_;  // for what may be among a user's best
   std::vector<List> lists_;
   float last_bound_ = 0;  // of whatever user, who is like the next
-  std::vector<std::uint32_t> found_;
+  std::vector<std::uint32_t> tile_positions_;
 };
 
 }  // namespace exactk

@@ -21,51 +21,51 @@ namespace exactk {
 class TruthRanks {
  public:
   // What those of one user take at most.
-  [[nodiscard]] static Count bytes() noexcept;
+  [[nodiscard]] static Count bytes_per_user() noexcept;
 
   TruthRanks(const Embeddings& source, Products& products, const Kernels& kernels);
 
   // Returns whether there are few enough items to be counted.
-  [[nodiscard]] bool start(std::size_t index, const TileUser& user,
-                           std::span<const std::int64_t> truth, const Checkpoint& checkpoint);
+  [[nodiscard]] bool start_user(std::size_t index, const TileUser& user,
+                                std::span<const std::int64_t> truth, const Checkpoint& checkpoint);
   // The tiles come in any order. Leaves those products that are counted by themselves.
-  void look_at(std::size_t index, const TileUser& user, const TileProducts& tile,
-               const Checkpoint& checkpoint);
+  void add_tile(std::size_t index, const TileUser& user, const TileProducts& tile,
+                const Checkpoint& checkpoint);
 
   // By position.
-  [[nodiscard]] std::span<const ItemRank> of(std::size_t index) const;
+  [[nodiscard]] std::span<const ItemRank> ranks_of_user(std::size_t index) const;
   // How many items score min_score, if there is one.
-  [[nodiscard]] Count length(std::size_t index) const;
+  [[nodiscard]] Count list_length(std::size_t index) const;
 
  private:
   // Of a user: the items of the truth, and behind them, as if it were an item's, min_score.
   struct Row {
-    std::vector<ItemRank> standings;
+    std::vector<ItemRank> ranks;
     std::vector<double> products;  // that they have but for the error
     std::vector<double> scores;    // twice: to be reached, and to be beaten
   };
 
-  void choose(const TileUser& user, std::span<const std::int64_t> truth);
+  void select_positions(const TileUser& user, std::span<const std::int64_t> truth);
   void set_bounds(const Row& row, double error);
-  void count(std::span<const float> products);
-  [[nodiscard]] Count between() const;
-  void take(const TileProducts& tile, float lowest, float highest);
-  void take_between(const TileProducts& tile);
-  void count_taken(Row& row, const TileUser& user, const TileProducts& tile,
-                   const Checkpoint& checkpoint);
-  [[nodiscard]] Count count_before(const ItemRank& standing, double score,
+  void count_beating(std::span<const float> products);
+  [[nodiscard]] Count count_undecided() const;
+  void extract_range(const TileProducts& tile, float lowest, float highest);
+  void extract_undecided(const TileProducts& tile);
+  void rank_undecided(Row& row, const TileUser& user, const TileProducts& tile,
+                      const Checkpoint& checkpoint);
+  [[nodiscard]] Count count_before(const ItemRank& rank, double score,
                                    std::span<const double> scores) const;
 
   const Embeddings& source_;
   Products& products_;
   const Kernels& kernels_;
   std::vector<Row> rows_;
-  std::vector<std::uint32_t> chosen_;  // positions of the truth
+  std::vector<std::uint32_t> positions_;  // of the truth
   // Of a tile: what products surely reach, and what they surely beat, and how many do.
   std::vector<float> bounds_;
   std::vector<Count> counts_;
-  std::vector<std::uint32_t> found_;
-  std::vector<std::uint32_t> taken_;  // positions that are scored exactly
+  std::vector<std::uint32_t> tile_positions_;
+  std::vector<std::uint32_t> undecided_;  // positions that are scored exactly
 };
 
 }  // namespace exactk

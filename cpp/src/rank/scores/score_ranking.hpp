@@ -35,45 +35,46 @@ class ScoreRanker {
   ScoreRanker(Row row, std::optional<double> min_score, const ScoreKernels<Key>& kernels);
 
   // What follows is about this user, until the next.
-  void open(Count user, const Checkpoint& checkpoint) { row_.start(user, checkpoint); }
+  void select_user(Count user, const Checkpoint& checkpoint) { row_.select_user(user, checkpoint); }
   [[nodiscard]] const Row& row() const noexcept { return row_; }
 
-  // Reads the user's scores, or, if none can be NaN, as soon as that is needed: `found` may make
-  // it needless. Beyond the end of the row, positions stand for nothing.
-  void start(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
-  void know(std::optional<ScreeningResult> found) noexcept { found_ = found; }
-  [[nodiscard]] bool knows_best(Count depth, Ties ties) const noexcept {
-    return found_ && std::cmp_less_equal(depth, found_->depth) &&
-           found_->highest == (ties == Ties::highest_id);
+  // Reads the user's scores, or, if none can be NaN, as soon as that is needed: a screening may
+  // make it needless. Of `excluded`, positions beyond the end of the row are ignored.
+  void load_scores(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
+  void use_screening(std::optional<ScreeningResult> screening) noexcept { screening_ = screening; }
+  [[nodiscard]] bool has_best(Count depth, Ties ties) const noexcept {
+    return screening_ && std::cmp_less_equal(depth, screening_->depth) &&
+           screening_->highest_first == (ties == Ties::highest_id);
   }
-  [[nodiscard]] bool knows_standings() const noexcept {
-    return found_ && found_->standings.has_value();
+  [[nodiscard]] bool has_truth_ranks() const noexcept {
+    return screening_ && screening_->truth_ranks.has_value();
   }
-  void start(Count user, std::span<const std::int64_t> excluded, const Checkpoint& checkpoint) {
-    open(user, checkpoint);
-    start(excluded, checkpoint);
+  void load_scores(Count user, std::span<const std::int64_t> excluded,
+                   const Checkpoint& checkpoint) {
+    select_user(user, checkpoint);
+    load_scores(excluded, checkpoint);
   }
 
   [[nodiscard]] bool has_nan() const noexcept { return has_nan_; }
-  // `first`: its place.
+  // `first`: the offset of the first.
   [[nodiscard]] Count count_nan(Offset& first, const Checkpoint& checkpoint);
   // Those that are not excluded.
-  [[nodiscard]] Count candidates() const noexcept {
-    return static_cast<Count>(size_ - excluded_.size());
+  [[nodiscard]] Count candidate_count() const noexcept {
+    return static_cast<Count>(size_ - excluded_positions_.size());
   }
 
   // The best items. Valid until the next call.
   RankedList best(Count depth, Ties ties, const Checkpoint& checkpoint);
 
-  // The score at one of the places of the last call of `best`.
-  [[nodiscard]] Key score_of(std::size_t place) const noexcept { return entries_[place].key; }
+  // The score of one of the items of the last call of `best`.
+  [[nodiscard]] Key score_at(std::size_t index) const noexcept { return entries_[index].key; }
 
   // The first rank whose item has the score of the next, among those of the last call of `best`; 0
   // if there is none.
   [[nodiscard]] Count first_tied_rank() const noexcept;
 
-  // Those of the given positions, none of them negative, that are ranked, however far down. Valid
-  // until the next call. Unless `ties` says which of a tie is first, the tie of each is told, and
+  // Those of the positions, none of them negative, that are ranked, however far down. Valid until
+  // the next call. Unless `ties` says which of a tie is first, the tie of each is recorded, and
   // those of the positions stand first in it.
   RankedList ranks_of(std::span<const std::int64_t> positions, Ties ties,
                       const Checkpoint& checkpoint);
@@ -88,84 +89,84 @@ class ScoreRanker {
   using Better = BetterItem<Key>;
 
   template <class Body>
-  void for_each_piece(const Checkpoint& checkpoint, const Body& body);
+  void for_each_chunk(const Checkpoint& checkpoint, const Body& body);
   template <class Body>
   void for_each_item(const Checkpoint& checkpoint, const Body& body);
   template <class Body>
   void for_each_excluded(const Checkpoint& checkpoint, const Body& body);
-  [[nodiscard]] Better better(Ties ties) const noexcept;
-  [[nodiscard]] bool is_excluded(std::size_t item) const noexcept {
-    return (excluded_bits_[item / 64] >> (item % 64) & 1U) != 0;
+  [[nodiscard]] Better item_order(Ties ties) const noexcept;
+  [[nodiscard]] bool is_excluded(std::size_t position) const noexcept {
+    return (excluded_bits_[position / 64] >> (position % 64) & 1U) != 0;
   }
-  [[nodiscard]] bool is_rankable(Key key, std::size_t item) const noexcept {
-    return !is_excluded(item) && (key >= least_ || (!has_least_ && is_nan(key)));
+  [[nodiscard]] bool is_rankable(Key key, std::size_t position) const noexcept {
+    return !is_excluded(position) && (key >= least_key_ || (!has_min_score_ && is_nan(key)));
   }
-  void read(const Checkpoint& checkpoint);
+  void read_maxima(const Checkpoint& checkpoint);
   void mark_excluded(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
   [[nodiscard]] Count length(const Checkpoint& checkpoint);
   [[nodiscard]] std::span<const Key> fold_maxima(std::size_t groups, const Checkpoint& checkpoint);
-  [[nodiscard]] Key bound(std::size_t wanted, const Checkpoint& checkpoint);
-  void gather(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
+  [[nodiscard]] Key find_bound(std::size_t min_count, const Checkpoint& checkpoint);
+  void gather_best(std::size_t depth, Ties ties, const Checkpoint& checkpoint);
   void gather_all();
-  void gather_nan(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
-  void keep_best(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
-  void choose(std::span<const std::int64_t> positions, Ties ties, const Checkpoint& checkpoint);
+  void gather_nan(std::size_t depth, Ties ties, const Checkpoint& checkpoint);
+  void keep_best(std::size_t depth, Ties ties, const Checkpoint& checkpoint);
+  void collect_positions(std::span<const std::int64_t> positions, Ties ties,
+                         const Checkpoint& checkpoint);
   [[nodiscard]] std::size_t first_beaten(const Entry& item, const Better& better) const;
   void count_reaching(const Checkpoint& checkpoint);
-  void count_by_position(bool highest, const Checkpoint& checkpoint);
-  [[nodiscard]] bool count_each(Ties ties, const Checkpoint& checkpoint);
-  void count_all(Ties ties, const Checkpoint& checkpoint);
-  void count_tied(const Checkpoint& checkpoint);
-  [[nodiscard]] bool recall_standings();
-  void recall_ranks(Ties ties);
-  void recall_tied();
-  void tell_ties();
+  void add_ranks_by_position(bool highest_first, const Checkpoint& checkpoint);
+  [[nodiscard]] bool rank_each(Ties ties, const Checkpoint& checkpoint);
+  void rank_all(Ties ties, const Checkpoint& checkpoint);
+  void count_tied_items(const Checkpoint& checkpoint);
+  [[nodiscard]] bool look_up_truth_ranks();
+  void use_truth_ranks(Ties ties);
+  void use_truth_ties();
+  void record_ties();
   void rank_entries(Ties ties, const Checkpoint& checkpoint);
-  void collect(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
-  [[nodiscard]] bool order_by_counting(std::size_t keep);
-  void order_by_key(const Checkpoint& checkpoint);
-  void order(std::size_t keep, Ties ties, const Checkpoint& checkpoint);
-  RankedList ranked(Count length, const Checkpoint& checkpoint);
+  void collect_best(std::size_t depth, Ties ties, const Checkpoint& checkpoint);
+  [[nodiscard]] bool sort_by_counting(std::size_t depth);
+  void sort_by_key(const Checkpoint& checkpoint);
+  void sort_best(std::size_t depth, Ties ties, const Checkpoint& checkpoint);
+  RankedList make_ranked_list(Count length, const Checkpoint& checkpoint);
 
   const ScoreKernels<Key>& kernels_;
   Row row_;
-  Key least_;  // that is recommended
-  bool has_least_;
-  bool recommends_ = true;  // whether any score can be high enough
-  Key last_bound_ = 0;      // of whatever user, who is like the next
+  Key least_key_;  // that is recommended
+  bool has_min_score_;
+  bool can_recommend_ = true;  // whether any score can be high enough
+  Key last_bound_ = 0;         // of whatever user, who is like the next
   // Of the user.
   std::size_t size_ = 0;  // items
   bool has_nan_ = false;
-  bool is_read_ = false;
-  std::optional<ScreeningResult> found_;      // the best, by another way
-  std::vector<std::uint32_t> excluded_;       // each once
-  std::vector<std::uint64_t> excluded_bits_;  // one an item, whole chunks of them
-  std::vector<Key> maxima_;                   // kGroups a chunk
+  bool has_maxima_ = false;
+  std::optional<ScreeningResult> screening_;       // if there is one
+  std::vector<std::uint32_t> excluded_positions_;  // each once
+  std::vector<std::uint64_t> excluded_bits_;       // one an item, whole chunks of them
+  std::vector<Key> maxima_;                        // kGroups a chunk
   // Of a call.
-  std::vector<Key> folded_;
-  std::vector<std::uint32_t> reached_;  // groups
+  std::vector<Key> folded_maxima_;
+  std::vector<std::uint32_t> reached_groups_;
   std::vector<Entry> entries_;
-  std::vector<Entry> ordered_;
+  std::vector<Entry> entry_buffer_;
   std::vector<std::int64_t> items_;
-  std::vector<Offset> places_;
+  std::vector<Offset> offsets_;
   std::vector<Count> ranks_;
-  std::vector<Tie> ties_;            // of the entries
-  std::vector<Key> scores_;          // that the entries have, each once
-  std::vector<Tie> score_ties_;      // beside these
-  std::size_t sorted_ = 0;           // so many of the best are the entries, in order
-  std::vector<Count> beating_;       // items, by the first entry that they beat
-  std::vector<Key> bounds_;          // that items are compared with
-  std::vector<Count> counts_;        // beside these: items that beat them
-  std::vector<std::size_t> order_;   // of the entries, by position
-  std::vector<ItemRank> standings_;  // of the entries, if they are known
+  std::vector<Tie> ties_;                    // of the entries
+  std::vector<Key> distinct_keys_;           // that the entries have, each once
+  std::vector<Tie> key_ties_;                // beside these
+  std::size_t sorted_count_ = 0;             // so many of the best are the entries, in order
+  std::vector<Count> beating_counts_;        // items, by the first entry that they beat
+  std::vector<Key> bounds_;                  // that items are compared with
+  std::vector<Count> bound_counts_;          // beside these: items that beat them
+  std::vector<std::size_t> position_order_;  // of the entries, by position
+  std::vector<ItemRank> entry_ranks_;        // of the entries, if the screening has them
 };
 
 using AnyScoreRanker = std::variant<ScoreRanker<ScoreRow<float>>, ScoreRanker<ScoreRow<double>>,
                                     ScoreRanker<ScoreRow<std::int64_t>>, ScoreRanker<EmbeddingRow>>;
 
 [[nodiscard]] AnyScoreRanker make_score_ranker(const ScoreMatrix& matrix, const Kernels& kernels);
-[[nodiscard]] AnyScoreRanker make_score_ranker(const SparseScores& candidates,
-                                               const Kernels& kernels);
+[[nodiscard]] AnyScoreRanker make_score_ranker(const SparseScores& scores, const Kernels& kernels);
 [[nodiscard]] AnyScoreRanker make_score_ranker(const Embeddings& embeddings,
                                                const Kernels& kernels);
 

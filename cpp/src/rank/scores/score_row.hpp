@@ -1,5 +1,5 @@
-// A user's scores, some at a time, as keys that the kernels compare: in place where they lie as the
-// kernels read them, else converted without a loss. What has a score is counted by its position;
+// A user's scores, some at a time, as keys that the kernels compare: read where they lie if the
+// kernels can, else converted without a loss. What has a score is counted by its position;
 // its id may be another number.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace exactk {
 
 // Which keys scores of a type become: exactly, and in the same order.
 template <class Visitor>
-auto with_key_of(ScoreType type, const Visitor& visitor) {
+auto with_key_type(ScoreType type, const Visitor& visitor) {
   switch (type) {
     case ScoreType::float64:
     case ScoreType::int32:
@@ -46,34 +46,35 @@ class ScoreRow {
   static constexpr bool kMayBeNan = true;
 
   explicit ScoreRow(const ScoreMatrix& matrix);
-  explicit ScoreRow(const SparseScores& candidates);
+  explicit ScoreRow(const SparseScores& scores);
 
-  void start(Count user, const Checkpoint& checkpoint);
+  void select_user(Count user, const Checkpoint& checkpoint);
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // So many keys at a time at most.
-  [[nodiscard]] static constexpr std::size_t piece_size() noexcept { return kChunk; }
+  // At most so many keys are read at a time.
+  [[nodiscard]] static constexpr std::size_t chunk_size() noexcept { return kChunk; }
   // Keys at consecutive positions, valid until the next call.
-  [[nodiscard]] const Key* piece(std::size_t begin, std::size_t size);
-  [[nodiscard]] Key at(std::size_t position) const noexcept;
+  [[nodiscard]] const Key* read_chunk(std::size_t begin, std::size_t size);
+  [[nodiscard]] Key key_at(std::size_t position) const noexcept;
 
-  // Whether the ids are other numbers than the positions.
-  [[nodiscard]] bool named() const noexcept { return restriction_ != nullptr || listed(); }
-  // The ids by position, if they are others: of candidates as they were at the start.
+  // Whether the items have ids other than their positions.
+  [[nodiscard]] bool has_ids() const noexcept { return candidate_items_ != nullptr || is_sparse(); }
+  // The ids by position, if there are any: those of sparse scores as they were when the user was
+  // selected.
   [[nodiscard]] std::span<const std::int64_t> ids() const noexcept {
-    return restriction_ != nullptr ? columns_ : std::span<const std::int64_t>(ids_);
+    return candidate_items_ != nullptr ? columns_ : std::span<const std::int64_t>(ids_);
   }
-  // Whether the ids stand beside the scores.
-  [[nodiscard]] bool listed() const noexcept { return candidates_ != nullptr; }
+  // Whether the scores are sparse: their ids stand beside them.
+  [[nodiscard]] bool is_sparse() const noexcept { return sparse_scores_ != nullptr; }
   // Whether a later position has a higher id.
-  [[nodiscard]] bool ascends() const noexcept { return ascends_; }
-  // Where in the row as it is stored. Of a matrix, that is the id.
-  [[nodiscard]] Offset place(std::size_t position) const noexcept {
-    return static_cast<Offset>(restriction_ != nullptr ? column(position) : position);
+  [[nodiscard]] bool ids_ascend() const noexcept { return ids_ascend_; }
+  // The offset within the row as it is stored: of a matrix, the id.
+  [[nodiscard]] Offset offset_of(std::size_t position) const noexcept {
+    return static_cast<Offset>(candidate_items_ != nullptr ? column(position) : position);
   }
 
   // The key of the least score that a min_score lets pass; sets `none` if there is no such score.
-  [[nodiscard]] Key least(double min_score, bool& none) const noexcept;
+  [[nodiscard]] Key least_key(double min_score, bool& none) const noexcept;
 
  private:
   void choose_layout(const std::byte* scores, std::ptrdiff_t user_stride);
@@ -82,31 +83,30 @@ class ScoreRow {
   [[nodiscard]] std::size_t column(std::size_t position) const noexcept {
     return std::min(static_cast<std::size_t>(columns_[position]), last_column_);
   }
-  // Of the score at a place.
-  [[nodiscard]] const std::byte* address(std::size_t place) const noexcept {
-    return row_ + static_cast<std::ptrdiff_t>(place) * stride_;
+  [[nodiscard]] const std::byte* address(std::size_t offset) const noexcept {
+    return row_ + static_cast<std::ptrdiff_t>(offset) * stride_;
   }
   template <class Visitor>
-  [[nodiscard]] auto with_type(const Visitor& visitor) const;
+  [[nodiscard]] auto with_score_type(const Visitor& visitor) const;
 
   const ScoreMatrix* matrix_ = nullptr;  // one of the two
-  const SparseScores* candidates_ = nullptr;
+  const SparseScores* sparse_scores_ = nullptr;
   ScoreType type_;
   std::ptrdiff_t stride_;  // from a score to the next
-  bool in_place_ = false;
-  const Lists* restriction_ = nullptr;  // to some columns of a matrix
+  bool has_native_layout_ = false;
+  const Lists* candidate_items_ = nullptr;  // the only columns of a matrix that may be ranked
   std::size_t last_column_ = 0;
   std::vector<Key> keys_;  // converted
   // Of the user.
   const std::byte* row_ = nullptr;
   std::size_t size_ = 0;
-  std::span<const std::int64_t> columns_;  // by position, if they are restricted
-  std::vector<std::int64_t> ids_;          // by position, of candidates
-  bool ascends_ = true;
+  std::span<const std::int64_t> columns_;  // by position, of the candidate items
+  std::vector<std::int64_t> ids_;          // by position, of sparse scores
+  bool ids_ascend_ = true;
 };
 
 template <class Score>
-Score read(const std::byte* from) noexcept {
+Score read_score(const std::byte* from) noexcept {
   Score score;  // NOLINT(*-member-init)
   std::memcpy(&score, from, sizeof(score));
   return score;
@@ -134,7 +134,7 @@ struct Conversion<Key, Half> {
 // Calls visitor(type_identity<Score>) with the type in memory, one of those that have this key.
 template <class Key>
 template <class Visitor>
-auto ScoreRow<Key>::with_type(const Visitor& visitor) const {
+auto ScoreRow<Key>::with_score_type(const Visitor& visitor) const {
   if constexpr (std::is_same_v<Key, float>) {
     switch (type_) {
       case ScoreType::float16:
@@ -170,16 +170,16 @@ ScoreRow<Key>::ScoreRow(const ScoreMatrix& matrix)
     : matrix_(&matrix),
       type_(matrix.type),
       stride_(matrix.item_stride),
-      restriction_(matrix.candidates ? &*matrix.candidates : nullptr),
+      candidate_items_(matrix.candidates ? &*matrix.candidates : nullptr),
       last_column_(static_cast<std::size_t>(std::max(matrix.items, Count{1}) - 1)),
-      size_(restriction_ != nullptr ? 0 : static_cast<std::size_t>(matrix.items)) {
-  if (restriction_ == nullptr) choose_layout(matrix.scores, matrix.user_stride);
+      size_(candidate_items_ != nullptr ? 0 : static_cast<std::size_t>(matrix.items)) {
+  if (candidate_items_ == nullptr) choose_layout(matrix.scores, matrix.user_stride);
 }
 
 template <class Key>
-ScoreRow<Key>::ScoreRow(const SparseScores& candidates)
-    : candidates_(&candidates), type_(candidates.type), stride_(candidates.stride) {
-  choose_layout(candidates.scores, 0);
+ScoreRow<Key>::ScoreRow(const SparseScores& scores)
+    : sparse_scores_(&scores), type_(scores.type), stride_(scores.stride) {
+  choose_layout(scores.scores, 0);
 }
 
 template <class Key>
@@ -188,78 +188,78 @@ void ScoreRow<Key>::choose_layout(const std::byte* scores, std::ptrdiff_t user_s
     return std::is_same_v<Score, Key>;
   };
   constexpr auto kAlignment = static_cast<std::ptrdiff_t>(alignof(Key));
-  in_place_ = with_type(is_key) && std::cmp_equal(stride_, sizeof(Key)) &&
-              user_stride % kAlignment == 0 &&
-              reinterpret_cast<std::uintptr_t>(scores) % alignof(Key) == 0;
+  has_native_layout_ = with_score_type(is_key) && std::cmp_equal(stride_, sizeof(Key)) &&
+                       user_stride % kAlignment == 0 &&
+                       reinterpret_cast<std::uintptr_t>(scores) % alignof(Key) == 0;
 }
 
 template <class Key>
-void ScoreRow<Key>::start(Count user, const Checkpoint& checkpoint) {
-  if (listed()) {
-    row_ = candidates_->scores + candidates_->items.begin(user) * stride_;
+void ScoreRow<Key>::select_user(Count user, const Checkpoint& checkpoint) {
+  if (is_sparse()) {
+    row_ = sparse_scores_->scores + sparse_scores_->items.begin(user) * stride_;
     copy_ids(user, checkpoint);
     size_ = ids_.size();
     return;
   }
   row_ = matrix_->scores + user * matrix_->user_stride;
-  if (restriction_ == nullptr) return;
-  const Lists& lists = *restriction_;
-  columns_ = row_of_int64(lists, lists.rows() == 1 ? 0 : user);
+  if (candidate_items_ == nullptr) return;
+  const Lists& lists = *candidate_items_;
+  columns_ = int64_row_items(lists, lists.rows() == 1 ? 0 : user);
   size_ = columns_.size();
 }
 
 // A copy, as ids break ties: an order that changes while they are sorted is none.
 template <class Key>
 void ScoreRow<Key>::copy_ids(Count user, const Checkpoint& checkpoint) {
-  const Lists& lists = candidates_->items;
+  const Lists& lists = sparse_scores_->items;
   ids_.clear();
-  ascends_ = true;
+  ids_ascend_ = true;
   std::visit(
       [&](const auto& items) {
-        const auto row = row_of(items, lists, user);
+        const auto row = row_slice(items, lists, user);
         ids_.reserve(row.size());
         in_chunks(row.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-          const auto some = row.subspan(begin, end - begin);
-          ids_.insert(ids_.end(), some.begin(), some.end());
-          bool ascends = ascends_;  // a copy, as a member is written at each turn
+          const auto chunk = row.subspan(begin, end - begin);
+          ids_.insert(ids_.end(), chunk.begin(), chunk.end());
+          bool ascend = ids_ascend_;  // a copy, as a member is written at each turn
           for (std::size_t i = std::max(begin, std::size_t{1}); i < end; ++i) {
-            ascends = (ids_[i - 1] < ids_[i]) & ascends;
+            ascend = (ids_[i - 1] < ids_[i]) & ascend;
           }
-          ascends_ = ascends;
+          ids_ascend_ = ascend;
         });
       },
       lists.items);
 }
 
 template <class Key>
-const Key* ScoreRow<Key>::piece(std::size_t begin, std::size_t size) {
-  if (in_place_) return reinterpret_cast<const Key*>(address(begin));
+const Key* ScoreRow<Key>::read_chunk(std::size_t begin, std::size_t size) {
+  if (has_native_layout_) return reinterpret_cast<const Key*>(address(begin));
   if (keys_.size() < size) keys_.resize(size);
-  return with_type([&]<class Score>(std::type_identity<Score>) -> const Key* {
-    if (restriction_ != nullptr) {
+  return with_score_type([&]<class Score>(std::type_identity<Score>) -> const Key* {
+    if (candidate_items_ != nullptr) {
       for (std::size_t i = 0; i < size; ++i) {
-        keys_[i] = Conversion<Key, Score>::key(read<Score>(address(column(begin + i))));
+        keys_[i] = Conversion<Key, Score>::key(read_score<Score>(address(column(begin + i))));
       }
       return keys_.data();
     }
     const std::byte* from = address(begin);
     for (std::size_t i = 0; i < size; ++i, from += stride_) {
-      keys_[i] = Conversion<Key, Score>::key(read<Score>(from));
+      keys_[i] = Conversion<Key, Score>::key(read_score<Score>(from));
     }
     return keys_.data();
   });
 }
 
 template <class Key>
-Key ScoreRow<Key>::at(std::size_t position) const noexcept {
-  const std::byte* const from = address(static_cast<std::size_t>(place(position)));
-  return with_type([&]<class Score>(std::type_identity<Score>) {
-    return Conversion<Key, Score>::key(read<Score>(from));
+Key ScoreRow<Key>::key_at(std::size_t position) const noexcept {
+  const std::byte* const from = address(static_cast<std::size_t>(offset_of(position)));
+  return with_score_type([&]<class Score>(std::type_identity<Score>) {
+    return Conversion<Key, Score>::key(read_score<Score>(from));
   });
 }
 
 template <class Key>
-Key ScoreRow<Key>::least(double min_score, bool& none) const noexcept {
+Key ScoreRow<Key>::least_key(double min_score, bool& none) const noexcept {
   none = false;
   if constexpr (std::is_same_v<Key, double>) {
     return min_score;

@@ -1,0 +1,32 @@
+// Opens the row of a user whose items have ids: these are looked up first, as a ranker knows
+// positions alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/checkpoint.hpp"
+#include "exactk/types.hpp"
+#include "match/list_matcher.hpp"
+#include "rank/scores/score_ranking.hpp"
+
+namespace exactk {
+
+// Reads the user's scores. Returns the positions of the items in the row, or null if their ids are
+// the positions.
+template <class Row>
+const ItemPositions* open_score_row(ScoreRanker<Row>& ranker, ListMatcher& matcher, Count user,
+                                    std::span<const std::int64_t> truth,
+                                    std::span<const std::int64_t> exclude,
+                                    const Checkpoint& checkpoint) {
+  ranker.select_user(user, checkpoint);
+  if (!ranker.row().has_ids()) {
+    ranker.load_scores(exclude, checkpoint);
+    return nullptr;
+  }
+  const ItemPositions& positions = matcher.locate(truth, ranker.row().ids(), exclude, checkpoint);
+  ranker.load_scores(positions.excluded, checkpoint);
+  return &positions;
+}
+
+}  // namespace exactk
