@@ -52,36 +52,36 @@ class Adapter(Protocol):
         """Return what the library says, by exactk's metric with its cutoff, and " where ..." if it is to differ."""
 
 
-def adapters() -> list[str]:
+def adapter_names() -> list[str]:
     """Return the names of the presets that a library is asked for."""
     return sorted(path.stem for path in (HERE / "libraries").glob("[!_]*.py"))
 
 
-def adapter(name: str) -> Adapter:
+def load_adapter(name: str) -> Adapter:
     """Import the adapter of a preset."""
     return import_module(f"golden.libraries.{name}")
 
 
-def path_of(name: str) -> Path:
+def recording_path(name: str) -> Path:
     """Return where the recorded answers are."""
     return RECORDINGS / f"{name}.json"
 
 
-def recorded(name: str) -> dict[str, Any]:
+def read_recording(name: str) -> dict[str, Any]:
     """Return the recorded answers."""
-    data: dict[str, Any] = json.loads(path_of(name).read_text(encoding="utf-8"))
+    data: dict[str, Any] = json.loads(recording_path(name).read_text(encoding="utf-8"))
     return data
 
 
-def named(data: dict[str, Any]) -> str:
+def library_version(data: dict[str, Any]) -> str:
     """Return which library, in which version, was asked."""
     return f"{data['library']} {data['version']}".strip()
 
 
 def record(name: str) -> dict[str, Any]:
     """Ask the library, which must be importable here."""
-    library = adapter(name)
-    asked = cases(library.KNOBS)
+    library = load_adapter(name)
+    recorded_cases = cases(library.KNOBS)
     return {
         "preset": name,
         "library": library.DISTRIBUTION or library.SOURCE,
@@ -92,46 +92,59 @@ def record(name: str) -> dict[str, Any]:
         "tolerance": library.TOLERANCE,
         "calls": dict(library.CALLS),
         "differs": dict(library.DIFFERS),
-        "cases": [case.to_dict() | {"outputs": _plain(library.evaluate(case))} for case in asked],
+        "cases": [case.to_dict() | {"outputs": _plain_outputs(library.evaluate(case))} for case in recorded_cases],
     }
 
 
-def _plain(outputs: dict[str, Output]) -> dict[str, Any]:
+def _plain_outputs(outputs: dict[str, Output]) -> dict[str, Any]:
     """Return the outputs for JSON, which has no NaN."""
-    return {metric: output if isinstance(output, str) else _answer(*output) for metric, output in outputs.items()}
+    return {metric: output if isinstance(output, str) else _plain_output(*output) for metric, output in outputs.items()}
 
 
-def _answer(mean: float | None, users: list[float | None] | None) -> list[Any]:
-    return [_number(mean), None if users is None else [_number(value) for value in users]]
+def _plain_output(mean: float | None, users: list[float | None] | None) -> list[Any]:
+    return [_plain_number(mean), None if users is None else [_plain_number(value) for value in users]]
 
 
-def _number(value: float | None) -> float | str | None:
+def _plain_number(value: float | None) -> float | str | None:
     if value is None:
         return None
     value = float(value)
     return "nan" if math.isnan(value) else value
 
 
-def written(data: dict[str, Any]) -> str:
+def recording_text(data: dict[str, Any]) -> str:
     """Return the text of a file of answers: a line a case."""
     head = {key: value for key, value in data.items() if key != "cases"}
     lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in data["cases"])
     return json.dumps(head, indent=1)[:-2] + ',\n "cases": [\n' + lines + "\n ]\n}\n"
 
 
-def differences(name: str, again: dict[str, Any]) -> list[str]:
+def differences(name: str, recording: dict[str, Any]) -> list[str]:
     """Return where a second recording differs from the file."""
-    before = recorded(name)
-    found = [
-        f"{key}: {before[key]!r}, now {again[key]!r}"
-        for key in before
-        if key != "cases" and before[key] != again.get(key)
+    previous = read_recording(name)
+    changes = [
+        f"{key}: {previous[key]!r}, now {recording[key]!r}"
+        for key in previous
+        if key != "cases" and previous[key] != recording.get(key)
     ]
-    for old, new in zip(before["cases"], json.loads(json.dumps(again["cases"])), strict=True):
-        found += [
-            f"{old['name']}: {key} differ: {old[key]!r}, now {new[key]!r}" for key in old if old[key] != new.get(key)
+    for old, new in zip(previous["cases"], json.loads(json.dumps(recording["cases"])), strict=True):
+        changes += [
+            f"{old['name']}: {key} differ: {old[key]!r}, now {new[key]!r}"
+            for key in old
+            if not _agree(old[key], new.get(key), previous["tolerance"])
         ]
-    return found
+    return changes
+
+
+def _agree(old: Any, new: Any, tolerance: float) -> bool:
+    """Return whether two recordings are equal but for rounding: a library that sums by BLAS rounds as the CPU does."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() == new.keys() and all(_agree(old[key], new[key], tolerance) for key in old)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) == len(new) and all(_agree(*pair, tolerance) for pair in zip(old, new, strict=True))
+    if isinstance(old, float) and isinstance(new, float):
+        return abs(old - new) <= tolerance
+    return bool(old == new)
 
 
 def _environment(library: Adapter, name: str) -> Path:
@@ -139,32 +152,34 @@ def _environment(library: Adapter, name: str) -> Path:
     folder = ENVIRONMENTS / (library.DISTRIBUTION or name)
     python = folder / "bin" / "python"
     stamp = folder / ".requirements"
-    wanted = "\n".join(library.REQUIREMENTS)
-    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
+    requirements = "\n".join(library.REQUIREMENTS)
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != requirements:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)  # noqa: S603 - our own arguments
         install = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet", "install", *library.REQUIREMENTS]
         if library.REQUIREMENTS:
             subprocess.run(install, check=True)  # noqa: S603 - our own arguments
-        stamp.write_text(wanted, encoding="utf-8")
+        stamp.write_text(requirements, encoding="utf-8")
     return python
 
 
-def _ask(name: str, source: str | None) -> dict[str, Any]:
+def _record_in_environment(name: str, source: str | None) -> dict[str, Any]:
     """Record in the library's environment."""
-    command = [str(_environment(adapter(name), name)), __file__, "--inside", name]
+    command = [str(_environment(load_adapter(name), name)), __file__, "--inside", name]
     # Of TensorFlow and CUDA nothing but errors; no network.
     variables = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "EXACTK_SOURCE": source or ""}
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=variables)  # noqa: S603
-    if done.returncode:
-        sys.exit(f"{name}: {done.stderr}")
-    data: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, check=False, capture_output=True, text=True, env=variables)  # noqa: S603
+    if process.returncode:
+        sys.exit(f"{name}: {process.stderr}")
+    data: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
     return data
 
 
 def main() -> int:
     """Record, or compare with what was recorded."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("library", nargs="+", choices=adapters(), metavar="library", help=", ".join(adapters()))
+    parser.add_argument(
+        "library", nargs="+", choices=adapter_names(), metavar="library", help=", ".join(adapter_names())
+    )
     parser.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
     parser.add_argument("--source", help="a checkout of a library that no registry offers")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # in the library's environment
@@ -174,14 +189,16 @@ def main() -> int:
         if arguments.inside:
             sys.stdout.write(json.dumps(record(name)) + "\n")  # for the process that asked
             continue
-        data = _ask(name, arguments.source)
+        data = _record_in_environment(name, arguments.source)
         if not arguments.check:
-            path_of(name).write_text(written(data), encoding="utf-8")
-        found = differences(name, data) if arguments.check else []
-        failed = failed or bool(found)
-        said = f"{len(found)} differences" if arguments.check else f"{path_of(name).stat().st_size / 1e3:.0f} kB"
-        report = f"{name}: {named(data)}, {len(data['cases'])} cases, {said}"
-        sys.stdout.write("\n  ".join([report, *found[:10]]) + "\n")
+            recording_path(name).write_text(recording_text(data), encoding="utf-8")
+        changes = differences(name, data) if arguments.check else []
+        failed = failed or bool(changes)
+        summary = (
+            f"{len(changes)} differences" if arguments.check else f"{recording_path(name).stat().st_size / 1e3:.0f} kB"
+        )
+        report = f"{name}: {library_version(data)}, {len(data['cases'])} cases, {summary}"
+        sys.stdout.write("\n  ".join([report, *changes[:10]]) + "\n")
     return int(failed)
 
 
