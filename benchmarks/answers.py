@@ -58,9 +58,9 @@ def check(workload: Workload, data: Data, report: exactk.Report) -> None:
     """
     table = report.per_user or evaluate(workload, data, per_user=True).per_user
     users = sample(workload)
-    some = data.rows(users)
+    sampled = data.rows(users)
     expected = exactk.reference.evaluate(
-        *arguments(some), workload.values, exclude=exclude(some), per_user=True
+        *arguments(sampled), workload.values, exclude=exclude(sampled), per_user=True
     ).per_user
     for name in workload.values:
         close = np.isclose(table[name][users], expected[name], rtol=ULPS, atol=0, equal_nan=True)
@@ -83,9 +83,9 @@ def mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     return math.fsum(present) / len(present)
 
 
-def compare(who: str, found: Mapping[str, float], expected: Mapping[str, float], tolerance: float) -> None:
-    """Raise unless each value found is the expected one, relative to its size."""
-    for name, value in found.items():
+def compare(who: str, values: Mapping[str, float], expected: Mapping[str, float], tolerance: float) -> None:
+    """Raise unless each value is the expected one, relative to its size."""
+    for name, value in values.items():
         if not math.isclose(value, expected[name], rel_tol=tolerance, abs_tol=0):
             message = f"{who}: {name} is {value}, not {expected[name]}"
             raise WrongAnswerError(message)

@@ -22,29 +22,29 @@ LIBRARY = Path("build/bench/cpp/libexactk_reading.so")
 BUFFER = 2**30  # bytes
 READINGS = 15
 
-Codes = NDArray[np.int64]
+Words = NDArray[np.int64]
 
 
-def buffer() -> Codes:
-    """Return numbers that no cache holds."""
+def buffer() -> Words:
+    """Return words that no cache holds."""
     return np.random.default_rng(0).integers(1, 2**62, BUFFER // 8, dtype=np.int64)
 
 
-def bandwidth(numbers: Codes, threads: int) -> float:
+def bandwidth(words: Words, threads: int) -> float:
     """Return the bytes a second that so many threads read together."""
-    assert read(numbers, threads) == np.bitwise_or.reduce(numbers)
-    return numbers.nbytes / min(seconds(partial(read, numbers, threads)) for _ in range(READINGS))
+    assert read(words, threads) == np.bitwise_or.reduce(words)
+    return words.nbytes / min(seconds(partial(read, words, threads)) for _ in range(READINGS))
 
 
 def read(array: NDArray[Any], threads: int) -> int:
     """Read a contiguous array in whole words of eight bytes; return their bitwise or."""
     assert array.flags.c_contiguous
-    found: int = _library(LIBRARY).exactk_read(array.ctypes.data, array.nbytes, threads)
-    return found
+    bits: int = _reading_library(LIBRARY).exactk_read(array.ctypes.data, array.nbytes, threads)
+    return bits
 
 
 @cache
-def _library(path: Path) -> ctypes.CDLL:
+def _reading_library(path: Path) -> ctypes.CDLL:
     library = ctypes.CDLL(str(path.absolute()))
     library.exactk_read.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t]
     library.exactk_read.restype = ctypes.c_uint64

@@ -15,7 +15,7 @@ from benchmarks import memory, tables
 from benchmarks.factors import Embedded
 from benchmarks.lines import Line, milliseconds, peer_notes
 from benchmarks.machine import description
-from benchmarks.scaling import series_table, timed
+from benchmarks.scaling import series_table, time_workloads
 from benchmarks.tables import Table
 from benchmarks.versus.field import BUILT, Field
 from benchmarks.versus.peers import FACTOR_PEERS
@@ -30,23 +30,23 @@ ROUNDS = 5  # a call of some peers takes seconds
 WIDTH = 200  # characters of a terminal that does not break the lines
 
 
-def publish(console: rich.console.Console, note: str) -> None:
+def publish_factors(console: rich.console.Console, note: str) -> None:
     """Measure, print, and write into the README; the note says where."""
-    lines, figures = measured(console)
-    found = [
+    lines, figures = measure_factors(console)
+    shown_tables = [
         factors_table(lines),
-        Table("Embeddings, what is promised", ["figure", "measured", "promised"], [*promises(lines), *figures]),
-        series_table("users and items", FACTORS_100K.name, timed(HALVES)),
+        Table("Embeddings, what is promised", ["figure", "measured", "promised"], [*factor_promises(lines), *figures]),
+        series_table("users and items", FACTORS_100K.name, time_workloads(HALVES)),
     ]
-    for table in found:
+    for table in shown_tables:
         table.show(console)
     notes = [note, *peer_notes(FACTOR_PEERS, lines)]
     console.print(*notes, sep="\n")
-    sections = [table.markdown() for table in found]
+    sections = [table.markdown() for table in shown_tables]
     tables.write("\n\n".join(["\n".join(f"- {note}" for note in notes), *sections]), of=" of embeddings")
 
 
-def measured(console: rich.console.Console) -> tuple[list[Line], list[list[str]]]:
+def measure_factors(console: rich.console.Console) -> tuple[list[Line], list[list[str]]]:
     """Measure the workloads, of which one is in memory at a time, and the memory that evaluations add."""
     lines, figures = [], []
     with ExitStack() as stack:
@@ -62,9 +62,9 @@ def measured(console: rich.console.Console) -> tuple[list[Line], list[list[str]]
 
 def memory_figure(workload: Embedded) -> list[str]:
     """Return what an evaluation adds to the memory of a process that holds the factors."""
-    found = memory.added(workload, BUILT / "data" / workload.name)["evaluation"] / 1e6
-    each = f"{found / workload.threads:.0f} MB a thread, beside {workload.bytes / 1e6:.0f} MB of factors"
-    return [f"memory that {workload.name} adds, evaluating", f"{found:.0f} MB: {each}", ""]
+    added_megabytes = memory.measure_added(workload, BUILT / "data" / workload.name)["evaluation"] / 1e6
+    each = f"{added_megabytes / workload.threads:.0f} MB a thread, beside {workload.bytes / 1e6:.0f} MB of factors"
+    return [f"memory that {workload.name} adds, evaluating", f"{added_megabytes:.0f} MB: {each}", ""]
 
 
 def factors_table(lines: list[Line]) -> Table:
@@ -78,7 +78,7 @@ def factors_table(lines: list[Line]) -> Table:
             f"{operations(line) / 1e9:.0f}",
             milliseconds(line.products.median),
             f"{operations(line) / line.products.median / 1e9:.0f}",
-            f"{line.ours.over(line.products):.2f} x",
+            f"{line.ours.ratio_to(line.products):.2f} x",
             *(line.peer(call) for call in CALLS),
         ]
         for line in lines
@@ -92,23 +92,23 @@ def operations(line: Line) -> int:
     return line.workload.operations
 
 
-def promises(lines: list[Line]) -> list[list[str]]:
-    """Return what was promised of embeddings beside what was found."""
+def factor_promises(lines: list[Line]) -> list[list[str]]:
+    """Return what was promised of embeddings beside what was measured."""
     first = next(line for line in lines if line.workload is FACTORS_100K)
     return [
         [
             f"{FACTORS_100K.name}, exactk to products",
-            f"{first.ours.over(first.products):.2f} x",
+            f"{first.ours.ratio_to(first.products):.2f} x",
             f"at most {TO_PRODUCTS} x",
         ],
         [f"{FACTORS_100K.name}, {IMPLICIT} to exactk", f"{first.ratio(IMPLICIT):.3g} x", f"at least {TO_IMPLICIT} x"],
         *(
             [f"{line.workload.name}, exactk to {FAISS}", f"{1 / line.ratio(FAISS):.2f} x", f"at most {TO_FAISS} x"]
             for line in lines
-            if FAISS in line.entries
+            if FAISS in line.results
         ),
     ]
 
 
 if __name__ == "__main__":
-    publish(rich.console.Console(width=WIDTH), description(os.getloadavg()[0]))
+    publish_factors(rich.console.Console(width=WIDTH), description(os.getloadavg()[0]))

@@ -43,7 +43,7 @@ class Factors(Embedded):
 
     cutoffs: tuple[int, ...] = (20,)
     metrics: tuple[str, ...] = ("precision", "recall", "ndcg", "average_precision")
-    excluded: int = 50  # items a user that must not be recommended, none of them relevant
+    excluded: int = 50  # items per user that must not be recommended, none of them relevant
     sampled: int = 20_000  # items of which a user's relevant and excluded ones are the best
 
     def build(self) -> Data:
@@ -55,8 +55,8 @@ class Factors(Embedded):
         marked = np.empty((self.users, self.relevant + self.excluded), np.int32)
         for begin in range(0, self.users, BLOCK):
             block = slice(begin, begin + BLOCK)
-            some = generator.choice(self.length, self.sampled, replace=False)
-            marked[block] = some[_best(users[block], items[some], marked.shape[1])]
+            pool = generator.choice(self.length, self.sampled, replace=False)
+            marked[block] = pool[_best_positions(users[block], items[pool], marked.shape[1])]
         generator.permuted(marked, axis=1, out=marked)
         indptr = np.arange(self.users + 1, dtype=np.int64) * self.relevant
         relevant, excluded = np.split(marked, [self.relevant], axis=1)
@@ -77,13 +77,13 @@ class Neighbors(Embedded):
         return Data(indptr, np.empty(0, np.int32), vectors, factors=vectors)
 
 
-def _best(users: Vectors, items: Vectors, count: int) -> Ids:
-    """Return the places of each user's best items, in a fixed order. Of equal ones a later is the better."""
+def _best_positions(users: Vectors, items: Vectors, count: int) -> Ids:
+    """Return the positions of each user's best items, in a fixed order. Of equal ones a later is the better."""
     scores = np.rint(STEPS * users) @ np.rint(STEPS * items).T
     assert abs(scores).max() < np.iinfo(np.int32).max / len(items)
     keys = scores.astype(np.int32)
     keys *= len(items)
     keys += np.arange(len(items), dtype=np.int32)
     keys.partition(keys.shape[1] - count, axis=1)
-    best: Ids = np.sort(keys[:, -count:], axis=1) % len(items)
-    return best
+    positions: Ids = np.sort(keys[:, -count:], axis=1) % len(items)
+    return positions

@@ -12,7 +12,7 @@ from benchmarks.workload import Data, Workload
 BEYOND_CACHES = 2**28  # bytes of copies that are evaluated in turn
 
 
-def from_memory(workload: Workload, data: Data) -> Sample:
+def time_from_memory(workload: Workload, data: Data) -> Sample:
     """Time a workload whose arrays no cache holds: copies of them are evaluated one after the other."""
     count = 1 + BEYOND_CACHES // workload.bytes
     copies = cycle([Data(data.indptr, data.items.copy(), data.predictions.copy()) for _ in range(count)])

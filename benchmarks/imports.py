@@ -16,11 +16,11 @@ CODE = {
 }
 
 
-def imports() -> dict[str, Sample]:
+def import_times() -> dict[str, Sample]:
     """Time the import of NumPy, and that of exactk after NumPy."""
-    return compete({name: partial(fresh, code) for name, code in CODE.items()}, ROUNDS)
+    return compete({name: partial(run_isolated, code) for name, code in CODE.items()}, ROUNDS)
 
 
-def fresh(code: str) -> float:
+def run_isolated(code: str) -> float:
     """Return what an isolated interpreter prints."""
     return float(subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True).stdout)

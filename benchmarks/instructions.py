@@ -29,19 +29,19 @@ MEASURED = {
 
 def instructions(name: str) -> float:
     """Return the instructions an id of one more evaluation."""
-    more = counted(name, MANY) - counted(name, FEW)
+    more = count_instructions(name, MANY) - count_instructions(name, FEW)
     return more / (MANY - FEW) / MEASURED[name].ids
 
 
-def counted(name: str, calls: int) -> int:
+def count_instructions(name: str, calls: int) -> int:
     """Return the instructions of a process that evaluates so often."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     command += [sys.executable, "-m", "benchmarks.instructions", name, str(calls)]
     environment = os.environ | {"PYTHONHASHSEED": "0"}
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT, env=environment)
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    assert found, done.stderr
-    return int(found[1])
+    finished = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT, env=environment)
+    match = re.search(r"Collected : (\d+)", finished.stderr)
+    assert match, finished.stderr
+    return int(match[1])
 
 
 def repeat(workload: Workload, calls: int) -> None:

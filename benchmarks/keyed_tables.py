@@ -29,37 +29,37 @@ PROMISED = (
     ("dict_20k", "pytrec_eval", 4),
     ("dict_20k", "ranx", 20),
 )
-NAMES_TO_INTEGERS = 3
+STRINGS_TO_INTEGERS = 3
 ROUNDS = 5  # a call of some peers takes seconds
 WIDTH = 250  # characters of a terminal that does not break the lines
 
 
-def publish(console: rich.console.Console, note: str) -> None:
+def publish_keyed(console: rich.console.Console, note: str) -> None:
     """Measure, print, and write into the README; the note says where."""
-    lines = measured(console)
+    lines = measure_keyed(console)
     streams.build(PARQUET_50M, streams.FOLDER)
-    samples, peaks = streams.measured(streams.FOLDER)
+    samples, peaks = streams.measure_calls(streams.FOLDER)
     shutil.rmtree(BUILT / "data")
-    to_reading = samples["exactk"].over(samples["reading"])
+    to_reading = samples["exactk"].ratio_to(samples["reading"])
     figures = [
-        *promises(lines),
+        *keyed_promises(lines),
         [f"{PARQUET_50M.name}, exactk to reading", f"{to_reading:.2f} x", f"at most {TO_READING} x"],
         [f"{PARQUET_50M.name}, peak memory", f"{peaks['exactk'] / 1e6:.0f} MB", f"below {PEAK / 1e6:.0f} MB"],
     ]
-    found = [
+    shown_tables = [
         keyed_table(lines),
         streams.stream_table(samples, peaks),
         Table("Containers, what is promised", ["figure", "measured", "promised"], figures),
     ]
-    for table in found:
+    for table in shown_tables:
         table.show(console)
     notes = [note, *peer_notes(KEYED_PEERS, lines)]
     console.print(*notes, sep="\n")
-    sections = [table.markdown() for table in found]
+    sections = [table.markdown() for table in shown_tables]
     tables.write("\n\n".join(["\n".join(f"- {note}" for note in notes), *sections]), of=" of containers")
 
 
-def measured(console: rich.console.Console) -> list[Line]:
+def measure_keyed(console: rich.console.Console) -> list[Line]:
     """Measure the workloads."""
     lines = []
     with ExitStack() as stack:
@@ -86,18 +86,18 @@ def keyed_table(lines: list[Line]) -> Table:
     return Table("Containers, in milliseconds, and how many times exactk's they are", columns, rows)
 
 
-def promises(lines: list[Line]) -> list[list[str]]:
-    """Return what was promised beside what was found."""
+def keyed_promises(lines: list[Line]) -> list[list[str]]:
+    """Return what was promised beside what was measured."""
     by_name = {line.workload.name: line for line in lines}
-    names = by_name["frame_2m_names"].ours.median / by_name[FRAME_2M.name].ours.median
+    strings_to_integers = by_name["frame_2m_names"].ours.median / by_name[FRAME_2M.name].ours.median
     return [
         *(
             [f"{name}, {call} to exactk", f"{by_name[name].ratio(call):.3g} x", f"at least {least} x"]
             for name, call, least in PROMISED
         ),
-        ["frame_2m_names to frame_2m", f"{names:.2f} x", f"at most {NAMES_TO_INTEGERS} x"],
+        ["frame_2m_names to frame_2m", f"{strings_to_integers:.2f} x", f"at most {STRINGS_TO_INTEGERS} x"],
     ]
 
 
 if __name__ == "__main__":
-    publish(rich.console.Console(width=WIDTH), description(os.getloadavg()[0]))
+    publish_keyed(rich.console.Console(width=WIDTH), description(os.getloadavg()[0]))

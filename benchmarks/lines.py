@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from benchmarks.timing import Sample
-from benchmarks.versus.field import Entry, version
+from benchmarks.versus.field import Result, version
 from benchmarks.versus.peers import OURS, PRODUCTS, READING, Peer
 from benchmarks.workload import Workload
 
@@ -16,42 +16,42 @@ class Line:
     """What became of each contestant, and, where caches might hold the arrays, our time without them."""
 
     workload: Workload
-    entries: dict[str, Entry]
+    results: dict[str, Result]
     from_memory: Sample | None = None
 
     @property
     def ours(self) -> Sample:
         """The time of exactk."""
-        return self._sure(OURS.calls[0])
+        return self._sample(OURS.calls[0])
 
     @property
     def reading(self) -> Sample:
         """The time in which the same bytes are read."""
-        return self._sure(READING.calls[0])
+        return self._sample(READING.calls[0])
 
     @property
     def products(self) -> Sample:
         """The time in which the same factors are multiplied."""
-        return self._sure(PRODUCTS.calls[0])
+        return self._sample(PRODUCTS.calls[0])
 
-    def _sure(self, call: str) -> Sample:
-        entry = self.entries[call]
-        assert entry.sample, entry.error
-        return entry.sample
+    def _sample(self, call: str) -> Sample:
+        result = self.results[call]
+        assert result.sample, result.error
+        return result.sample
 
     def ratio(self, call: str) -> float:
         """Return a peer's time to ours, NaN where it has none."""
-        entry = self.entries.get(call)
-        return entry.sample.over(self.ours) if entry and entry.sample else float("nan")
+        result = self.results.get(call)
+        return result.sample.ratio_to(self.ours) if result and result.sample else float("nan")
 
     def peer(self, call: str) -> str:
         """Return a peer's cell."""
-        entry = self.entries.get(call)
-        if entry is None:
+        result = self.results.get(call)
+        if result is None:
             return ""
-        if entry.sample is None:
+        if result.sample is None:
             return "failed"
-        return f"{milliseconds(entry.sample.median)} ({self.ratio(call):.3g} x)"
+        return f"{milliseconds(result.sample.median)} ({self.ratio(call):.3g} x)"
 
     def span(self) -> str:
         """Return our fastest and slowest round."""
@@ -60,8 +60,8 @@ class Line:
 
 def milliseconds(seconds: float) -> str:
     """Return the time with three digits, or all before the point."""
-    number = 1e3 * seconds
-    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
+    value = 1e3 * seconds
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def peer_notes(peers: Iterable[Peer], lines: list[Line]) -> list[str]:
@@ -71,13 +71,13 @@ def peer_notes(peers: Iterable[Peer], lines: list[Line]) -> list[str]:
         facts = [f"{peer.distribution} {version(peer)}"]
         if peer.convention:
             facts.append("compared under " + ", ".join(f"{key}={value}" for key, value in peer.convention.items()))
-        entries = [(line, line.entries[call]) for line in lines for call in peer.calls if call in line.entries]
-        line, entry = next((line, entry) for line, entry in entries if entry.call == peer.calls[-1])
-        if not entry.error:
-            facts.append(f"builds {line.workload.name} in {entry.prepared:.1f} s beforehand")
-            facts.append(f"computes {entry.values} of its {len(line.workload.values)} values")
+        results = [(line, line.results[call]) for line in lines for call in peer.calls if call in line.results]
+        line, result = next((line, result) for line, result in results if result.call == peer.calls[-1])
+        if not result.error:
+            facts.append(f"builds {line.workload.name} in {result.prepare_seconds:.1f} s beforehand")
+            facts.append(f"computes {result.values} of its {len(line.workload.values)} values")
         facts += [
-            f"{entry.call} failed at {line.workload.name}: {entry.error}" for line, entry in entries if entry.error
+            f"{result.call} failed at {line.workload.name}: {result.error}" for line, result in results if result.error
         ]
         notes.append("; ".join(facts))
     return notes

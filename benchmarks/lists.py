@@ -20,8 +20,8 @@ class Lists(Workload):
 
     cutoffs: tuple[int, ...] = (1, 5, 10, 20, 50, 100)
     metrics: tuple[str, ...] = ("precision", "recall", "ndcg", "average_precision", "reciprocal_rank")
-    catalogue: int = 50_000
-    found: float = 0.2  # the expected share of the relevant items that is recommended on purpose
+    num_items: int = 50_000
+    hit_share: float = 0.2  # the expected share of the relevant items that is recommended on purpose
     wide: bool = False  # arbitrary ids below 2^63 instead of small ones
 
     @property
@@ -33,22 +33,22 @@ class Lists(Workload):
 
     def build(self) -> Data:
         """Draw the arrays."""
-        names = self._names()
+        item_ids = self._item_ids()
         indptr = np.arange(self.users + 1, dtype=np.int64) * self.relevant
-        items = np.empty((self.users, self.relevant), names.dtype)
-        predictions = np.empty((self.users, self.length), names.dtype)
+        items = np.empty((self.users, self.relevant), item_ids.dtype)
+        predictions = np.empty((self.users, self.length), item_ids.dtype)
         for begin, truth, lists in self._blocks():
-            items[begin : begin + BLOCK] = names[truth]
-            predictions[begin : begin + BLOCK] = names[lists]
+            items[begin : begin + BLOCK] = item_ids[truth]
+            predictions[begin : begin + BLOCK] = item_ids[lists]
         return Data(indptr, items.reshape(-1), predictions)
 
-    def _names(self) -> Ids:
-        """Return what the items are called: a popular one has no small id."""
+    def _item_ids(self) -> Ids:
+        """Return the ids of the items: a popular one has no small id."""
         generator = np.random.default_rng(SEED)
         if not self.wide:
-            return generator.permutation(self.catalogue).astype(np.int32)
-        names = np.unique(generator.integers(2**63, size=self.catalogue + self.catalogue // 8, dtype=np.int64))
-        return generator.permutation(names)[: self.catalogue]
+            return generator.permutation(self.num_items).astype(np.int32)
+        item_ids = np.unique(generator.integers(2**63, size=self.num_items + self.num_items // 8, dtype=np.int64))
+        return generator.permutation(item_ids)[: self.num_items]
 
     def _blocks(self) -> Iterator[tuple[int, Ids, Ids]]:
         """Draw items with a mild skew of popularity, and hits that are likelier at the upper ranks."""
@@ -57,26 +57,26 @@ class Lists(Workload):
 
             def draw(count: int, generator: np.random.Generator = generator) -> Ids:
                 popularity = generator.random(count, np.float32) ** 2
-                return np.minimum(popularity * self.catalogue, self.catalogue - 1).astype(np.int32)
+                return np.minimum(popularity * self.num_items, self.num_items - 1).astype(np.int32)
 
             users = min(BLOCK, self.users - begin)
             lists = _without_repeats(draw(users * self.length).reshape(users, self.length), draw)
             truth = draw(users * self.relevant).reshape(users, self.relevant)
-            row, place = np.nonzero(generator.random(truth.shape, np.float32) < self.found)
+            row, position = np.nonzero(generator.random(truth.shape, np.float32) < self.hit_share)
             rank = (generator.random(row.size) ** 2 * self.length).astype(np.intp)
-            truth[row, place] = lists[row, rank]
+            truth[row, position] = lists[row, rank]
             yield begin, _without_repeats(truth, draw), lists
 
 
 def _without_repeats(rows: Ids, draw: Draw) -> Ids:
     """Return the rows with every repeated item drawn again, until no row has one."""
     rows = rows.copy()
-    unsettled = np.arange(len(rows))
-    while unsettled.size:
-        drawn = rows[unsettled]
+    remaining = np.arange(len(rows))
+    while remaining.size:
+        drawn = rows[remaining]
         order = np.argsort(drawn, axis=1, kind="stable")  # other kinds differ from one CPU to the next
         ordered = np.take_along_axis(drawn, order, axis=1)
-        row, place = np.nonzero(ordered[:, 1:] == ordered[:, :-1])
-        rows[unsettled[row], order[row, place + 1]] = draw(row.size)
-        unsettled = unsettled[np.unique(row)]
+        row, position = np.nonzero(ordered[:, 1:] == ordered[:, :-1])
+        rows[remaining[row], order[row, position + 1]] = draw(row.size)
+        remaining = remaining[np.unique(row)]
     return rows

@@ -30,7 +30,7 @@ USERS, ITEMS, RELEVANT, TRAINED, K = 5_000, 10_000, 20, 50, 20
 ROUNDS = 5  # a loop takes seconds
 SAME = 1e-12  # relative: the loops add in another order
 
-Names = dict[str, Any]
+Variables = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -42,40 +42,40 @@ class Section:
     loop: str
     call: str
 
-    def calls(self, names: Names) -> dict[str, Callable[[], float]]:
-        """Prepare with the data of these names; return the loop and the call, whose numbers are the same."""
-        names = dict(names)
-        exec(self.preparation, names)  # noqa: S102 - the page is our own
+    def calls(self, variables: Variables) -> dict[str, Callable[[], float]]:
+        """Prepare with these variables; return the loop and the call, whose numbers are the same."""
+        variables = dict(variables)
+        exec(self.preparation, variables)  # noqa: S102 - the page is our own
         calls: dict[str, Callable[[], float]] = {}
         for name, expression in (("loop", self.loop), ("call", self.call)):
-            calls[name] = partial(eval, compile(expression.strip(), self.title, "eval"), names)
+            calls[name] = partial(eval, compile(expression.strip(), self.title, "eval"), variables)
         compare(self.title, {"it": calls["loop"]()}, {"it": calls["call"]()}, SAME)
         return calls
 
 
 def sections() -> list[Section]:
     """Read the page; a section without two results has nothing to compare."""
-    found = []
+    result = []
     for part in PAGE.read_text(encoding="utf-8").split("\n## "):
         examples = doctest.DocTestParser().get_examples(part)
-        results = [place for place, example in enumerate(examples) if example.want]
+        results = [index for index, example in enumerate(examples) if example.want]
         if len(results) >= 2:
             loop, call = results[:2]
             preparation = "".join(example.source for example in examples[:call] if not example.want)
-            found.append(Section(part.partition("\n")[0], preparation, examples[loop].source, examples[call].source))
-    return found
+            result.append(Section(part.partition("\n")[0], preparation, examples[loop].source, examples[call].source))
+    return result
 
 
-def drawn(users: int = USERS, items: int = ITEMS) -> Names:
-    """Return the names that the page gives its data: what it defines itself, and our data in place of its own.
+def draw_variables(users: int = USERS, items: int = ITEMS) -> Variables:
+    """Return the variables of the page's data: what it defines itself, and our data instead of its own.
 
     No score is there twice in a row: where scores are tied, a loop may rightly give another number.
     """
-    names: Names = {}
+    variables: Variables = {}
     page = PAGE.read_text(encoding="utf-8")
     data = page[page.index("## The data") : page.index("## NumPy")]
     for example in doctest.DocTestParser().get_examples(data):
-        exec(example.source, names)  # noqa: S102 - the page is our own
+        exec(example.source, variables)  # noqa: S102 - the page is our own
     generator = np.random.default_rng(20)
     ranking = generator.permuted(np.tile(np.arange(items, dtype=np.int32), (users, 1)), axis=1)
     scores = np.empty((users, items), np.float32)
@@ -84,28 +84,28 @@ def drawn(users: int = USERS, items: int = ITEMS) -> Names:
     ranks = [
         generator.choice(items, RELEVANT + TRAINED, replace=False, p=appeal / math.fsum(appeal)) for _ in range(users)
     ]
-    taken = np.take_along_axis(ranking, np.array(ranks), axis=1)
-    train, truth = taken[:, RELEVANT:].tolist(), taken[:, :RELEVANT].tolist()
+    marked = np.take_along_axis(ranking, np.array(ranks), axis=1)
+    train, truth = marked[:, RELEVANT:].tolist(), marked[:, :RELEVANT].tolist()
     recommended = exactk.topk(scores, K, exclude=train).ids.tolist()
-    return names | {"scores": scores, "train": train, "truth": truth, "recommended": recommended, "k": K}
+    return variables | {"scores": scores, "train": train, "truth": truth, "recommended": recommended, "k": K}
 
 
-def measured() -> Table:
+def measure_sections() -> Table:
     """Time each loop and its call in turns."""
-    names, rows = drawn(), []
+    variables, rows = draw_variables(), []
     for section in sections():
-        samples = compete({name: partial(turn, call) for name, call in section.calls(names).items()}, ROUNDS)
+        samples = compete({name: partial(turn, call) for name, call in section.calls(variables).items()}, ROUNDS)
         times = [f"{1e3 * samples[name].median:,.1f}" for name in ("loop", "call")]
-        rows.append([section.title, *times, f"{samples['loop'].over(samples['call']):.3g} x"])
+        rows.append([section.title, *times, f"{samples['loop'].ratio_to(samples['call']):.3g} x"])
     return Table("Milliseconds", ["the loop", "loop", "exactk", "loop to exactk"], rows)
 
 
-def publish(console: rich.console.Console, note: str) -> None:
+def publish_loops(console: rich.console.Console, note: str) -> None:
     """Measure, print, and write into the page; the note says where."""
-    table = measured()
+    table = measure_sections()
     table.show(console)
     tables.write(f"- {note}\n\n{table.markdown()}", PAGE)
 
 
 if __name__ == "__main__":
-    publish(rich.console.Console(), description(os.getloadavg()[0]))
+    publish_loops(rich.console.Console(), description(os.getloadavg()[0]))

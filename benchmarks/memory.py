@@ -18,22 +18,22 @@ from benchmarks.workload import Data, Workload
 from benchmarks.workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[1]
-ALLOWED = 64 * 2**20  # bytes, and 8 more a user and value
+ALLOWED = 64 * 2**20  # bytes, and 8 more per user and value
 
 
-def added(workload: Workload, folder: Path) -> dict[str, int]:
+def measure_added(workload: Workload, folder: Path) -> dict[str, int]:
     """Return the bytes added by building the truth, and then by the evaluation."""
     command = [sys.executable, "-m", "benchmarks.memory", workload.name, str(folder)]
-    found: dict[str, int] = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=ROOT).stdout)
-    return found
+    added_bytes: dict[str, int] = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=ROOT).stdout)
+    return added_bytes
 
 
-def allowed(workload: Workload) -> int:
+def allowed_bytes(workload: Workload) -> int:
     """Return how many bytes an evaluation may add."""
     return ALLOWED + 8 * workload.users * len(workload.values)
 
 
-def measure(workload: Workload, data: Data) -> dict[str, int]:
+def measure_memory(workload: Workload, data: Data) -> dict[str, int]:
     """Build the truth, evaluate, and look at the memory before and after."""
     empty = resident()
     truth, predictions = arguments(data)
@@ -63,4 +63,4 @@ def status(key: str) -> int:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(WORKLOADS[sys.argv[1]], Data.load(Path(sys.argv[2])))))
+    print(json.dumps(measure_memory(WORKLOADS[sys.argv[1]], Data.load(Path(sys.argv[2])))))

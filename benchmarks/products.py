@@ -33,20 +33,20 @@ def multiply(users: Vectors, items: Vectors, shape: Shape, threads: int) -> floa
     assert users.dtype == items.dtype == "float32"
     assert users.shape[1] == items.shape[1]
     with _pools().limit(limits=1, user_api="blas"):
-        found: float = _library(LIBRARY).exactk_products(
+        total: float = _products_library(LIBRARY).exactk_products(
             _sgemm(), users.ctypes.data, len(users), items.ctypes.data, len(items), users.shape[1], *shape, threads
         )
-    return found
+    return total
 
 
-def fastest(users: Vectors, items: Vectors, threads: int) -> Shape:
+def fastest_shape(users: Vectors, items: Vectors, threads: int) -> Shape:
     """Return the shape of tile with which the fewest seconds are spent, each tried twice."""
     some_users, some_items = users[: TRIED[0]], items[: TRIED[1]]
 
-    def spent(shape: Shape) -> float:
+    def fewest_seconds(shape: Shape) -> float:
         return min(seconds(partial(multiply, some_users, some_items, shape, threads)) for _ in range(2))
 
-    return min(SHAPES, key=spent)
+    return min(SHAPES, key=fewest_seconds)
 
 
 @cache
@@ -62,12 +62,12 @@ def _sgemm() -> int:
     name, address = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     name.argtypes, name.restype = [ctypes.py_object], ctypes.c_char_p
     address.argtypes, address.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
-    found: int = address(capsule, name(capsule))
-    return found
+    pointer: int = address(capsule, name(capsule))
+    return pointer
 
 
 @cache
-def _library(path: Path) -> ctypes.CDLL:
+def _products_library(path: Path) -> ctypes.CDLL:
     library = ctypes.CDLL(str(path.absolute()))
     pointer, size = ctypes.c_void_p, ctypes.c_size_t
     library.exactk_products.argtypes = [pointer, pointer, size, pointer, *[size] * 5]

@@ -21,12 +21,16 @@ def series() -> dict[str, Series]:
     """Time more users, longer lists, and more threads; each series in turns."""
     large = MORE_USERS[-1]
     threads = [replace(large, name=f"threads x {count}", threads=count) for count in thread_counts()]
-    return {"users": timed(MORE_USERS), "list length": timed(LONGER_LISTS), "threads": timed(threads)}
+    return {
+        "users": time_workloads(MORE_USERS),
+        "list length": time_workloads(LONGER_LISTS),
+        "threads": time_workloads(threads),
+    }
 
 
 def kinds_of_scores() -> Series:
-    """Time the same scores cut at several places, with items excluded, and not cut at all, in turns."""
-    return timed((*DENSE_CUTS, DENSE_MASKED, DENSE_UNCUT))
+    """Time the same scores cut at several cutoffs, with items excluded, and not cut at all, in turns."""
+    return time_workloads((*DENSE_CUTS, DENSE_MASKED, DENSE_UNCUT))
 
 
 def thread_counts() -> list[int]:
@@ -47,14 +51,14 @@ def series_table(what: str, of: str, measurements: Series) -> Table:
     return Table(f"Linear in {what}", columns, rows)
 
 
-def timed(workloads: Sequence[Workload]) -> Series:
+def time_workloads(workloads: Sequence[Workload]) -> Series:
     """Check and time each workload."""
     built: dict[Workload, Data] = {}
     for workload in workloads:
-        if workload.drawn not in built:
-            built[workload.drawn] = workload.build()
-        data = built[workload.drawn]
+        if workload.array_description not in built:
+            built[workload.array_description] = workload.build()
+        data = built[workload.array_description]
         check(workload, data, evaluate(workload, data))
-    calls = {w.name: partial(evaluate, w, built[w.drawn]) for w in workloads}
+    calls = {w.name: partial(evaluate, w, built[w.array_description]) for w in workloads}
     samples = compete({name: partial(turn, call) for name, call in calls.items()})
     return [(workload, samples[workload.name]) for workload in workloads]

@@ -42,7 +42,7 @@ def scores_table(lines: list[Line]) -> Table:
 
 def share(line: Line) -> float:
     """Return which part of the speed of reading is ours, by rounds."""
-    return line.reading.over(line.ours)
+    return line.reading.ratio_to(line.ours)
 
 
 def kinds_table(kinds: Series) -> Table:
@@ -64,11 +64,11 @@ def to_dense_20k(kinds: Series) -> dict[str, float]:
     """Return the time of each to that of dense_20k, by rounds."""
     usual = next(workload.name for workload in DENSE_CUTS if workload.cutoffs == DENSE_20K.cutoffs)
     samples = {workload.name: sample for workload, sample in kinds}
-    return {name: sample.over(samples[usual]) for name, sample in samples.items()}
+    return {name: sample.ratio_to(samples[usual]) for name, sample in samples.items()}
 
 
-def promises(lines: list[Line], kinds: Series) -> list[list[str]]:
-    """Return what was promised of scores beside what was found."""
+def score_promises(lines: list[Line], kinds: Series) -> list[list[str]]:
+    """Return what was promised of scores beside what was measured."""
     by_name = {line.workload.name: line for line in lines}
     ratios = to_dense_20k(kinds)
     return [

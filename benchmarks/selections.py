@@ -33,23 +33,23 @@ def _verify_factors(workload: Workload, data: Data) -> None:
     assert data.factors is not None
     count = max(1, SCORES // workload.length)
     users = np.unique(np.linspace(0, workload.users - 1, min(count, workload.users)).astype(np.intp))
-    some = data.rows(users)
-    scores = np.einsum("ud,id->ui", some.predictions, data.factors, dtype=np.float64)
-    expected = evaluate(workload, replace(some, predictions=scores, factors=None), per_user=True).per_user
-    found = evaluate(workload, data, per_user=True).per_user
+    sampled = data.rows(users)
+    scores = np.einsum("ud,id->ui", sampled.predictions, data.factors, dtype=np.float64)
+    expected = evaluate(workload, replace(sampled, predictions=scores, factors=None), per_user=True).per_user
+    per_user = evaluate(workload, data, per_user=True).per_user
     for name in workload.values:
-        for user in users[found[name][users] != expected[name]][:1]:
+        for user in users[per_user[name][users] != expected[name]][:1]:
             raise WrongAnswerError(f"{workload.name}: {name} of user {user} is not that of the user's scores")
 
 
 def _verify_neighbors(workload: Workload, data: Data) -> None:
     """Compare some neighbors with those of a full sort."""
-    some = sample(workload)
-    few = replace(data, predictions=data.predictions[some])
-    scores = _unit(few.predictions) @ _unit(data.predictions).T
-    scores[np.arange(len(some)), some] = -np.inf
+    users = sample(workload)
+    sampled = replace(data, predictions=data.predictions[users])
+    scores = _unit(sampled.predictions) @ _unit(data.predictions).T
+    scores[np.arange(len(users)), users] = -np.inf
     expected = np.argsort(-scores, axis=1)[:, : max(workload.cutoffs)]
-    compare_best("exactk", best(workload, data)[some], expected, workload, few)
+    compare_best("exactk", best(workload, data)[users], expected, workload, sampled)
 
 
 def answer(workload: Workload, data: Data) -> Mapping[str, float] | Ids:
@@ -58,7 +58,7 @@ def answer(workload: Workload, data: Data) -> Mapping[str, float] | Ids:
 
 
 def best(workload: Workload, data: Data) -> NDArray[np.int64]:
-    """Return the numbers of each user's highest scores. Of embeddings nothing is excluded, as no peer that only selects does."""
+    """Return the ids of each user's highest scores. Of embeddings nothing is excluded, as no peer that only selects does."""
     depth, threads = max(workload.cutoffs), workload.threads
     if isinstance(workload, Neighbors):
         return exactk.neighbors(data.predictions, depth, num_threads=threads).ids
@@ -67,17 +67,17 @@ def best(workload: Workload, data: Data) -> NDArray[np.int64]:
     return exactk.topk(data.predictions, depth, exclude(data), num_threads=threads).ids
 
 
-def compare_best(who: str, found: Ids, expected: Ids, workload: Workload, data: Data) -> None:
-    """Raise unless the numbers found are those expected, in their order, but for near scores of embeddings."""
-    if found.shape != expected.shape:
-        raise WrongAnswerError(f"{who}: selects {found.shape}, not {expected.shape}")
-    different = np.argwhere(found != expected)
+def compare_best(who: str, ids: Ids, expected: Ids, workload: Workload, data: Data) -> None:
+    """Raise unless the ids are those expected, in their order, but for near scores of embeddings."""
+    if ids.shape != expected.shape:
+        raise WrongAnswerError(f"{who}: selects {ids.shape}, not {expected.shape}")
+    different = np.argwhere(ids != expected)
     if data.factors is not None:
         users = different[:, 0]
-        either, other = (_scores(workload, data, users, ids[tuple(different.T)]) for ids in (found, expected))
+        either, other = (_scores(workload, data, users, item_ids[tuple(different.T)]) for item_ids in (ids, expected))
         different = different[~np.isclose(either, other, rtol=NEAR, atol=0)]
-    for user, place in different[:1]:
-        message = f"{who}: at place {place} of user {user} is {found[user, place]}, not {expected[user, place]}"
+    for user, position in different[:1]:
+        message = f"{who}: at place {position} of user {user} is {ids[user, position]}, not {expected[user, position]}"
         raise WrongAnswerError(message)
 
 

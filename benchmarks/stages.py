@@ -28,16 +28,16 @@ WHOLE, TRUTH, VALIDATION = "whole", "building Truth", "validation"
 def stages(data: Data) -> dict[str, Sample]:
     """Time a whole run, and parts of it."""
     truth = exactk.Truth(data.indptr, data.items)
-    one = {"num_threads": 1}
+    options = {"num_threads": 1}
     calls: dict[str, Callable[[], object]] = {
-        WHOLE: lambda: evaluate(LISTS_100, data, **one),
+        WHOLE: lambda: evaluate(LISTS_100, data, **options),
         TRUTH: lambda: exactk.Truth(data.indptr, data.items),
         VALIDATION: lambda: validate(truth, data),
     }
     return compete({name: partial(turn, call) for name, call in calls.items()})
 
 
-def repeats(data: Data, timed: dict[str, Sample]) -> float:
+def repeats_share(data: Data, samples: dict[str, Sample]) -> float:
     """Return the share of a run that is spent on finding repeated ids: on marking what is listed.
 
     By the core's own pass over the lists beside one that only looks at the marks (``cpp/stages.cpp``).
@@ -48,7 +48,7 @@ def repeats(data: Data, timed: dict[str, Sample]) -> float:
         command = [str(STAGES), str(file), str(LISTS_100.length)]
         printed = subprocess.run(command, check=True, capture_output=True, text=True)
     marking, looking = map(float, printed.stdout.split())
-    return (marking - looking) / timed[WHOLE].median
+    return (marking - looking) / samples[WHOLE].median
 
 
 def validate(truth: exactk.Truth, data: Data) -> None:
@@ -58,8 +58,8 @@ def validate(truth: exactk.Truth, data: Data) -> None:
     """
     users, length = data.predictions.shape
     indptr = np.arange(users + 1, dtype=np.int64) * length
-    given = _core.Lists(data.items, data.indptr, None, None, "truth")
-    given.validate("truth", None)
+    truth_lists = _core.Lists(data.items, data.indptr, None, None, "truth")
+    truth_lists.validate("truth", None)
     truth.core.validate("truth", None)
     _core.padded_lengths(data.predictions, "predictions")
     _core.Lists(data.predictions.reshape(-1), indptr, None, None, "predictions").validate("predictions", None)

@@ -45,7 +45,7 @@ PREDICTIONS, TRUTH, EXPECTED = "predictions.parquet", "truth.npz", "expected.jso
 
 
 def build(workload: Lists, folder: Path) -> None:
-    """Draw the lists block by block, and write what is read, and what is to be found."""
+    """Draw the lists block by block, and write what is read, and what is expected."""
     folder.mkdir(parents=True, exist_ok=True)
     data = workload.build()
     expected = evaluate(workload, data).values
@@ -67,48 +67,48 @@ def build(workload: Lists, folder: Path) -> None:
             writer.write_table(pa.table(columns, schema=schema))
 
 
-def reading(folder: Path) -> Callable[[], object]:
+def read_file(folder: Path) -> Callable[[], object]:
     """Read the columns, and make nothing of them."""
     file = folder / PREDICTIONS
     return lambda: sum(batch.num_rows for batch in pq.ParquetFile(file).iter_batches())
 
 
-def evaluating(folder: Path) -> Callable[[], object]:
+def evaluate_file(folder: Path) -> Callable[[], object]:
     """Evaluate the file; the truth is in memory as columns."""
     with np.load(folder / TRUTH) as arrays:
         truth = pa.table({"user_id": arrays["users"], "item_id": arrays["items"]})
     file = folder / PREDICTIONS
-    return lambda: checked(exactk.evaluate(truth, exactk.read(file, "predictions"), PARQUET_50M.values), folder)
+    return lambda: check_report(exactk.evaluate(truth, exactk.read(file, "predictions"), PARQUET_50M.values), folder)
 
 
-def checked(report: Any, folder: Path) -> None:  # noqa: ANN401 - a report, or else there is none
+def check_report(report: Any, folder: Path) -> None:  # noqa: ANN401 - a report, or else there is none
     """Raise unless the values are those of the lists in memory."""
     compare(PARQUET_50M.name, report.values, json.loads((folder / EXPECTED).read_text(encoding="utf-8")), ULPS)
 
 
-CALLS: dict[str, Callable[[Path], Callable[[], object]]] = {"reading": reading, "exactk": evaluating}
+CALLS: dict[str, Callable[[Path], Callable[[], object]]] = {"reading": read_file, "exactk": evaluate_file}
 
 
-def measure(call: str, folder: Path) -> dict[str, float]:
+def measure_call(call: str, folder: Path) -> dict[str, float]:
     """Make the call; return its seconds, and the highest memory of the process meanwhile."""
-    timed = CALLS[call](folder)
+    function = CALLS[call](folder)
     forget_peak()
-    return {"seconds": seconds(timed), "peak": status("VmHWM")}
+    return {"seconds": seconds(function), "peak": status("VmHWM")}
 
 
-def fresh(call: str, folder: Path, peaks: dict[str, list[float]]) -> float:
+def measure_fresh(call: str, folder: Path, peaks: dict[str, list[float]]) -> float:
     """Measure in a process of its own; return the seconds, and note the peak."""
     command = [sys.executable, "-m", "benchmarks.streams", call, str(folder)]
-    found = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=ROOT, text=True).stdout)
-    peaks.setdefault(call, []).append(found["peak"])
-    return float(found["seconds"])
+    figures = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=ROOT, text=True).stdout)
+    peaks.setdefault(call, []).append(figures["peak"])
+    return float(figures["seconds"])
 
 
-def measured(folder: Path, rounds: int = ROUNDS) -> tuple[dict[str, Sample], dict[str, float]]:
+def measure_calls(folder: Path, rounds: int = ROUNDS) -> tuple[dict[str, Sample], dict[str, float]]:
     """Return the times of reading and of evaluation, in turns, and the highest memory of each."""
     peaks: dict[str, list[float]] = {}
-    samples = compete({call: partial(fresh, call, folder, peaks) for call in CALLS}, rounds)
-    return samples, {call: max(found) for call, found in peaks.items()}
+    samples = compete({call: partial(measure_fresh, call, folder, peaks) for call in CALLS}, rounds)
+    return samples, {call: max(figures) for call, figures in peaks.items()}
 
 
 def stream_table(samples: dict[str, Sample], peaks: dict[str, float]) -> Table:
@@ -118,7 +118,7 @@ def stream_table(samples: dict[str, Sample], peaks: dict[str, float]) -> Table:
             call,
             f"{sample.median:.2f}",
             f"{sample.low:.2f}-{sample.high:.2f}",
-            f"{sample.over(samples['reading']):.2f} x",
+            f"{sample.ratio_to(samples['reading']):.2f} x",
             f"{peaks[call] / 1e6:.0f}",
         ]
         for call, sample in samples.items()
@@ -129,10 +129,10 @@ def stream_table(samples: dict[str, Sample], peaks: dict[str, float]) -> Table:
 def main() -> None:
     """Measure, or take one turn."""
     if len(sys.argv) > 1:
-        print(json.dumps(measure(sys.argv[1], Path(sys.argv[2]))))
+        print(json.dumps(measure_call(sys.argv[1], Path(sys.argv[2]))))
         return
     build(PARQUET_50M, FOLDER)
-    print(stream_table(*measured(FOLDER)).markdown())
+    print(stream_table(*measure_calls(FOLDER)).markdown())
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ class Table:
     def show(self, console: rich.console.Console) -> None:
         """Print the table."""
         table = rich.table.Table(title=self.title, box=rich.box.SIMPLE, title_justify="left")
-        for number, column in enumerate(self.columns):
-            table.add_column(column, justify="right" if number else "left")
+        for index, column in enumerate(self.columns):
+            table.add_column(column, justify="right" if index else "left")
         for row in self.rows:
             table.add_row(*row)
         console.print(table)

@@ -34,7 +34,7 @@ class Sample:
         """The slowest round."""
         return max(self.rounds)
 
-    def over(self, other: Sample) -> float:
+    def ratio_to(self, other: Sample) -> float:
         """Return the median, over rounds, of this one's time divided by the other's."""
         return statistics.median(mine / its for mine, its in zip(self.rounds, other.rounds, strict=True))
 
@@ -48,19 +48,19 @@ def seconds(call: Callable[[], object]) -> float:
 
 def turn(call: Callable[[], object], enough: float = 0.1) -> float:
     """Call until `enough` seconds are over and return the median, the first call being a warm-up if it is not alone."""
-    taken = [seconds(call)]
-    while sum(taken) < enough:
-        taken.append(seconds(call))
-    return statistics.median(taken[1:] or taken)
+    times = [seconds(call)]
+    while sum(times) < enough:
+        times.append(seconds(call))
+    return statistics.median(times[1:] or times)
 
 
 def compete(turns: Mapping[str, Turn], rounds: int = ROUNDS) -> dict[str, Sample]:
     """Give every contestant a turn a round; who begins changes from round to round."""
-    taken: dict[str, list[float]] = {name: [] for name in turns}
+    times: dict[str, list[float]] = {name: [] for name in turns}
     names = list(turns)
-    for number in range(rounds):
-        first = number % len(names)
+    for round_index in range(rounds):
+        first = round_index % len(names)
         for name in names[first:] + names[:first]:
             time.sleep(PAUSE)
-            taken[name].append(turns[name]())
-    return {name: Sample(tuple(times)) for name, times in taken.items()}
+            times[name].append(turns[name]())
+    return {name: Sample(tuple(seconds_each)) for name, seconds_each in times.items()}

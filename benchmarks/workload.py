@@ -19,7 +19,7 @@ SEED = 20_260_901
 
 @dataclass(frozen=True)
 class Data:
-    """The arrays of one evaluation: the truth in CSR form, all else one row a user."""
+    """The arrays of one evaluation: the truth in CSR form, all else one row per user."""
 
     indptr: NDArray[np.int64]
     items: Ids
@@ -62,8 +62,8 @@ class Workload:
     name: str
     purpose: str
     users: int
-    length: int  # items a user that are recommended, or that have a score
-    relevant: int  # relevant items a user
+    length: int  # items per user that are recommended, or that have a score
+    relevant: int  # relevant items per user
     cutoffs: tuple[int, ...]  # none: the whole list counts
     metrics: tuple[str, ...]
     per_user: bool = False
@@ -72,9 +72,9 @@ class Workload:
     @property
     def values(self) -> tuple[str, ...]:
         """The canonical names of what is computed, metric by metric."""
-        return tuple(f"{metric}{place}" for metric in self.metrics for place in self._places())
+        return tuple(f"{metric}{suffix}" for metric in self.metrics for suffix in self._suffixes())
 
-    def _places(self) -> list[str]:
+    def _suffixes(self) -> list[str]:
         return [f"@{cutoff}" for cutoff in self.cutoffs] or [""]
 
     @property
@@ -88,7 +88,7 @@ class Workload:
         return self.users * self.length
 
     @property
-    def drawn(self) -> Workload:
+    def array_description(self) -> Workload:
         """What of the description decides on the arrays."""
         return replace(self, name="", purpose="", cutoffs=(), metrics=(), per_user=False, threads=0)
 

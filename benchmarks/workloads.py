@@ -64,7 +64,7 @@ LISTS: dict[str, Workload] = {
             relevant=1,
             cutoffs=(1, 5, 10),
             metrics=("recall", "ndcg", "reciprocal_rank"),
-            found=0.3,
+            hit_share=0.3,
         ),
         MILLION,
     )
@@ -100,7 +100,7 @@ CANDIDATES_1000 = Scores(
     length=1_000,
     relevant=10,
     cutoffs=(10, 20, 100),
-    catalogue=50_000,
+    num_items=50_000,
 )
 SCORES: dict[str, Workload] = {
     workload.name: workload
@@ -158,12 +158,12 @@ KEYED: dict[str, Keyed] = {
     workload.name: workload
     for workload in (
         FRAME_2M,
-        replace(FRAME_2M, name="frame_2m_names", purpose="the same with strings for users and items", named=True),
+        replace(FRAME_2M, name="frame_2m_names", purpose="the same with strings for users and items", string_keys=True),
         replace(
             FRAME_2M,
             name="dict_20k",
             purpose="the same strings in mappings: of users, and of their items with scores",
-            named=True,
+            string_keys=True,
         ),
         replace(FRAME_2M, name="rows_20k", purpose="lists_100 as lists of lists of int"),
     )

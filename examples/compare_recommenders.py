@@ -43,7 +43,7 @@ WEIGHT_UNIT = 2.0**-27  # see recommend_similar
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Ratings, one a position; users and items are numbered from 0 in the order of their ids."""
+    """Ratings, one a position; users and items have codes from 0 in the order of their ids."""
 
     users: npt.NDArray[np.int64]
     items: npt.NDArray[np.int64]
@@ -60,13 +60,13 @@ class Ratings:
         ratings: npt.NDArray[np.float64],
         timestamps: npt.NDArray[np.int64],
     ) -> Self:
-        """Build ratings from arbitrary ids: number the users and the items that occur."""
+        """Build ratings from arbitrary ids: encode the users and the items that occur."""
         distinct_users, users = np.unique(user_ids, return_inverse=True)
         distinct_items, items = np.unique(item_ids, return_inverse=True)
         return cls(users, items, ratings, timestamps, distinct_users.size, distinct_items.size)
 
     def take(self, positions: npt.NDArray[np.intp]) -> Ratings:
-        """Return the ratings at these positions; users and items keep their numbers."""
+        """Return the ratings at these positions; users and items keep their codes."""
         return Ratings(
             self.users[positions],
             self.items[positions],
@@ -136,14 +136,14 @@ def synthetic(seed: int, n_users: int = 3_000, n_items: int = 2_000) -> Ratings:
     # The items with the largest log weight + Gumbel noise are a sample by weight without replacement.
     appeal = log_popularity + 3.0 * likes + generator.gumbel(size=(n_users, n_items))
     lengths = np.clip(generator.lognormal(math.log(40), 1.0, n_users), 3, n_items // 4).astype(np.int64)
-    reindex = np.arange(n_items) < lengths[:, np.newaxis]
-    users = np.nonzero(reindex)[0]
-    items = np.argsort(-appeal, axis=1)[reindex]
+    is_rated = np.arange(n_items) < lengths[:, np.newaxis]
+    users = np.nonzero(is_rated)[0]
+    items = np.argsort(-appeal, axis=1)[is_rated]
 
     opinion = 3.3 + 0.7 * likes[users, items] + quality[items] + generator.normal(0.0, 0.7, users.size)
     ratings = np.clip(np.rint(2 * opinion) / 2, 0.5, 5.0)
-    joined = generator.integers(3 * 365 * 86_400, size=n_users)
-    timestamps = 1_500_000_000 + joined[users] + generator.integers(90 * 86_400, size=users.size)
+    start_times = generator.integers(3 * 365 * 86_400, size=n_users)
+    timestamps = 1_500_000_000 + start_times[users] + generator.integers(90 * 86_400, size=users.size)
     return Ratings.from_ids(users, items, ratings, timestamps)
 
 
@@ -153,18 +153,18 @@ def read_ratings(path: str | Path) -> Ratings:
     try:
         # A byte that is not UTF-8 spoils the field it stands in, which matters only where that field is read.
         with Path(path).open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            table = np.fromiter(_parsed(path, _rows(path, file)), dtype=row_type)
+            table = np.fromiter(_parse_rows(path, _rows_with_lines(path, file)), dtype=row_type)
     except OSError as error:
         message = f"cannot read {path}: {error.strerror}"
         raise exactk.InputError(message) from error
     if table.size == 0:
         message = f"{path} has a header but no ratings"
         raise exactk.InputError(message)
-    _refuse_repeated_pairs(path, table)
+    _check_no_repeated_pairs(path, table)
     return Ratings.from_ids(table["user"], table["item"], table["rating"], table["timestamp"])
 
 
-def _rows(path: str | Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
+def _rows_with_lines(path: str | Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the fields of each line that is not blank."""
     reader = csv.reader(lines, strict=True)
     try:
@@ -175,7 +175,7 @@ def _rows(path: str | Path, lines: Iterable[str]) -> Iterator[tuple[int, list[st
         raise _line_error(path, reader.line_num, str(error)) from error
 
 
-def _parsed(
+def _parse_rows(
     path: str | Path, rows: Iterator[tuple[int, list[str]]]
 ) -> Iterator[tuple[np.int64, np.int64, float, np.int64, int]]:
     """Yield user, item, rating, timestamp and line number of each rating."""
@@ -185,39 +185,41 @@ def _parsed(
         message = f"{path} is empty; a header with the columns {names} was expected"
         raise exactk.InputError(message)
     if any(header.count(name) != 1 for name in COLUMNS):
-        raise _line_error(path, line, f"the header must name each of the columns {names} once, found {_shown(header)}")
+        raise _line_error(
+            path, line, f"the header must name each of the columns {names} once, found {_abbreviate(header)}"
+        )
     user, item, rating, timestamp = (header.index(name) for name in COLUMNS)
 
     for line, fields in rows:
         if len(fields) != len(header):
-            raise _line_error(path, line, f"expected {len(header)} fields, found {len(fields)}: {_shown(fields)}")
+            raise _line_error(path, line, f"expected {len(header)} fields, found {len(fields)}: {_abbreviate(fields)}")
         try:
             # np.int64 rather than int: it refuses what the column cannot hold.
             values = np.int64(fields[user]), np.int64(fields[item]), float(fields[rating]), np.int64(fields[timestamp])
         except (ValueError, OverflowError) as error:
             expected = "userId, movieId and timestamp must be 64-bit whole numbers and rating a number"
-            raise _line_error(path, line, f"{expected}, found {_shown(fields)}") from error
+            raise _line_error(path, line, f"{expected}, found {_abbreviate(fields)}") from error
         if not math.isfinite(values[2]):
-            raise _line_error(path, line, f"the rating must be finite, found {_shown(fields)}")
+            raise _line_error(path, line, f"the rating must be finite, found {_abbreviate(fields)}")
         yield *values, line
 
 
-def _refuse_repeated_pairs(path: str | Path, table: npt.NDArray[np.void]) -> None:
+def _check_no_repeated_pairs(path: str | Path, table: npt.NDArray[np.void]) -> None:
     """Raise where a user rates an item again: one of the two could be in train and the other in test."""
     ordered = table[np.lexsort((table["line"], table["item"], table["user"]))]
-    same = (ordered["user"][1:] == ordered["user"][:-1]) & (ordered["item"][1:] == ordered["item"][:-1])
-    if same.any():
-        again = ordered[1:][same]
-        first = again[np.argmin(again["line"])]
-        complaint = f"user {first['user']} has already rated item {first['item']}"
-        raise _line_error(path, first["line"], complaint)
+    is_repeat = (ordered["user"][1:] == ordered["user"][:-1]) & (ordered["item"][1:] == ordered["item"][:-1])
+    if is_repeat.any():
+        repeats = ordered[1:][is_repeat]
+        first = repeats[np.argmin(repeats["line"])]
+        fault = f"user {first['user']} has already rated item {first['item']}"
+        raise _line_error(path, first["line"], fault)
 
 
-def _line_error(path: str | Path, line: int, complaint: str) -> exactk.InputError:
-    return exactk.InputError(f"{path}, line {line}: {complaint}")
+def _line_error(path: str | Path, line: int, fault: str) -> exactk.InputError:
+    return exactk.InputError(f"{path}, line {line}: {fault}")
 
 
-def _shown(fields: list[str]) -> str:
+def _abbreviate(fields: list[str]) -> str:
     """Return the line, cut where it is too long to be read."""
     text = ",".join(fields)
     return repr(text if len(text) <= 80 else text[:77] + "...")
@@ -230,8 +232,8 @@ def leave_out_rare_users(ratings: Ratings) -> tuple[Ratings, int]:
         message = f"the demo needs users with {FEWEST_RATINGS} ratings or more; none of the {enough.size:,} has so many"
         raise exactk.InputError(message)
     kept = ratings.take(np.flatnonzero(enough[ratings.users]))
-    renumbered = Ratings.from_ids(kept.users, kept.items, kept.ratings, kept.timestamps)
-    return renumbered, int(np.count_nonzero(~enough))
+    recoded = Ratings.from_ids(kept.users, kept.items, kept.ratings, kept.timestamps)
+    return recoded, int(np.count_nonzero(~enough))
 
 
 def split_by_time(ratings: Ratings) -> tuple[Ratings, Ratings]:
@@ -282,11 +284,11 @@ def recommend_similar(rated: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     n_users, n_items = rated.shape
     lengths = np.sqrt(np.maximum(rated.sum(axis=0), 1.0))
     inverse_lengths = np.rint(1.0 / lengths / WEIGHT_UNIT) * WEIGHT_UNIT
-    together = rated.T @ rated if n_items < n_users else None  # the cheaper order of the two products
+    co_ratings = rated.T @ rated if n_items < n_users else None  # the cheaper order of the two products
     lists = []
     for block in _user_blocks(rated):
         weighted = block * inverse_lengths
-        sums = weighted @ rated.T @ rated if together is None else weighted @ together
+        sums = weighted @ rated.T @ rated if co_ratings is None else weighted @ co_ratings
         lists.append(best_unrated(sums / lengths, block))
     return np.concatenate(lists)
 

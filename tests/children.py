@@ -21,7 +21,7 @@ from loky import get_reusable_executor
 import exactk
 from benchmarks.memory import forget_peak, resident, status
 from exactk._runtime.threads import default_threads
-from jobs import uniform
+from jobs import uniform_lists
 
 MEBIBYTE = 2**20
 
@@ -101,10 +101,10 @@ def scarce_memory(threads: str, arenas: str) -> None:
     if arenas == "one":  # what is given back leaves the process, and nothing is set aside: the limit is felt
         ctypes.CDLL(None).mallopt(m_mmap_threshold, 4096)
         ctypes.CDLL(None).mallopt(m_arena_max, 1)
-    job = uniform(50_000, 10, [f"{name}@[1,2,3,5,10]" for name in ("ndcg", "dcg", "precision", "recall")])
+    job = uniform_lists(50_000, 10, [f"{name}@[1,2,3,5,10]" for name in ("ndcg", "dcg", "precision", "recall")])
     options = {"groups": np.arange(50_000) % 500, "weights": np.linspace(1, 2, 50_000), "per_user": True}
     expected = job.run(**options)
-    small = uniform(10, 10)
+    small = uniform_lists(10, 10)
     expected_small = small.run()
     outcomes: list[str] = []
     while outcomes[-3:] != ["a result"] * 3:
@@ -126,7 +126,7 @@ def scarce_memory(threads: str, arenas: str) -> None:
 
 def no_room_for_threads() -> None:
     """Evaluate where no thread can be started, for there is no memory for its stack."""
-    job = uniform(20_000, 10, ["ndcg@10", "recall@5"])
+    job = uniform_lists(20_000, 10, ["ndcg@10", "recall@5"])
     expected = job.run(num_threads=1)
     _limit_memory(7 * MEBIBYTE)
     try:
@@ -166,12 +166,14 @@ def memory_of_long_rows(threads: str) -> None:
 def factors_in_little_memory(threads: str) -> None:
     """Evaluate factors where there is no room for the scores: 410 MB."""
     rng = np.random.default_rng(6)
-    users, items = (rng.integers(-9, 10, size=(rows, 32)).astype(np.float32) for rows in (1024, 100_000))
+    users, items = (rng.integers(-9, 10, size=(truth_rows, 32)).astype(np.float32) for truth_rows in (1024, 100_000))
     truth = exactk.as_truth(exactk.topk(exactk.Embeddings(users, items), 300).ids[:, [0, 7, 19, 280]])
     metrics = ["ndcg@20", "recall@[1,200]"]
     blocks = [slice(begin, begin + 256) for begin in range(0, 1024, 256)]
-    rows = [[truth.row(user) for user in range(block.start, block.stop)] for block in blocks]
-    pairs = ((some, users[block] @ items.T) for some, block in zip(rows, blocks, strict=True))  # exact, being whole
+    truth_rows = [[truth.row(user) for user in range(block.start, block.stop)] for block in blocks]
+    pairs = (
+        (rows_of_block, users[block] @ items.T) for rows_of_block, block in zip(truth_rows, blocks, strict=True)
+    )  # exact, being whole
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)  # of ties, which are many
         expected = exactk.evaluate(None, pairs, metrics)
@@ -180,10 +182,10 @@ def factors_in_little_memory(threads: str) -> None:
         try:
             np.empty((1024, 100_000), np.float32)
         except MemoryError:
-            found = exactk.evaluate(truth, exactk.Embeddings(users, items), metrics, num_threads=int(threads))
+            report = exactk.evaluate(truth, exactk.Embeddings(users, items), metrics, num_threads=int(threads))
         _limit_memory(None)
-    assert found.values == expected.values
-    sys.stdout.write(found.to_json())
+    assert report.values == expected.values
+    sys.stdout.write(report.to_json())
 
 
 def memory_of_factors(threads: str) -> None:
@@ -208,15 +210,15 @@ def memory_of_factors(threads: str) -> None:
 def _added_memory(call: Callable[[], object]) -> int:
     """Return how many bytes more a process holds at most while it makes its first call."""
     reading, writing = os.pipe()
-    forked = os.fork()
-    if forked == 0:
+    child = os.fork()
+    if child == 0:
         before = resident()
         forget_peak()
         call()
         os.write(writing, str(status("VmHWM") - before).encode())
         os._exit(0)
-    _, ended = os.waitpid(forked, 0)
-    assert ended == 0
+    _, exit_status = os.waitpid(child, 0)
+    assert exit_status == 0
     os.close(writing)
     with os.fdopen(reading) as answer:
         return int(answer.read())

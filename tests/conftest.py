@@ -13,12 +13,12 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what was compared with the recorded answers of other libraries."""
-    compared = [
+    lines = [
         str(text)
         for report in terminalreporter.getreports("passed")
         for name, text in report.user_properties
         if name == "golden"
     ]
-    if compared:
+    if lines:
         terminalreporter.section("compared with what the libraries returned", "-")
-        terminalreporter.write_line("\n".join(sorted(compared)))
+        terminalreporter.write_line("\n".join(sorted(lines)))

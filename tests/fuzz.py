@@ -1,7 +1,7 @@
 """Fuzz the entry points of the extension: bytes become arrays, rules and values, which it must survive.
 
 ``make fuzz`` runs this over a build with sanitizers; ``FUZZ_SECONDS=36000 make fuzz`` runs it for hours.
-With atheris and an instrumented build, coverage guides it; without, it mutates known cases at random.
+With atheris and an instrumented build, coverage guides it; without, it mutates committed cases at random.
 What must hold is `check`; an ordinary test replays the committed cases through it.
 """
 
@@ -30,9 +30,9 @@ from exactk._inputs.model.embeddings import SIMILARITIES
 from exactk._inputs.model.lists import Rows
 from exactk._plan.conventions import CHOICES
 from exactk._runtime.optional import sgemm
-from exactk._runtime.progress import untold
+from exactk._runtime.progress import ignore_progress
 from exactk.reference.ranking import reference_ranker
-from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, laid_out, parameter_of
+from strategies import LAYOUTS, SCORE_DTYPES, Evaluation, parameter_of, with_layout
 from test_reference import assert_same
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ class Source:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._place = 0
+        self._position = 0
 
     def byte(self) -> int:
-        self._place += 1
-        return self._data[self._place - 1] if self._place <= len(self._data) else 0
+        self._position += 1
+        return self._data[self._position - 1] if self._position <= len(self._data) else 0
 
     def below(self, bound: int) -> int:
         return self.byte() % bound
@@ -124,7 +124,7 @@ class RawLists:
             array[source.below(len(array))] = source.integers(1, "int64")[0]
         return cls(items[: len(items) - source.rarely(64)], indptr, lengths, present)
 
-    def repeated(self, times: int) -> RawLists:
+    def repeat(self, times: int) -> RawLists:
         """Return the same users over and over: only of many are there blocks for several threads."""
         ends = [self.indptr[1:] + len(self.items) * turn for turn in range(times)]
         return RawLists(
@@ -152,7 +152,7 @@ class RawScores:
 
     values: Array
     min_score: float | None
-    candidates: RawLists | None = None  # columns: a row for all users, or one a user
+    candidates: RawLists | None = None  # columns: a row for all users, or one per user
 
     @classmethod
     def read(cls, source: Source, users: int) -> RawScores:
@@ -160,7 +160,7 @@ class RawScores:
         items = source.below(40)
         layout = LAYOUTS[source.below(len(LAYOUTS))]
         values = read_scores(source, dtype, users * items)
-        return cls(laid_out(values.reshape(users, items), layout), source.number() if source.rarely(4) else None)
+        return cls(with_layout(values.reshape(users, items), layout), source.number() if source.rarely(4) else None)
 
     def read_candidates(self, source: Source) -> None:
         users, items = self.values.shape
@@ -171,10 +171,10 @@ class RawScores:
             lists = RawLists(np.concatenate([*rows, np.zeros(0)]).astype(np.int64), indptr, None, None)
         self.candidates = lists
 
-    def repeated(self, times: int) -> RawScores:
+    def repeat(self, times: int) -> RawScores:
         candidates = self.candidates
         if candidates is not None and len(candidates.indptr) != 2:
-            candidates = candidates.repeated(times)
+            candidates = candidates.repeat(times)
         return RawScores(np.tile(self.values, (times, 1)), self.min_score, candidates)
 
     def core(self) -> _core.Scores:
@@ -195,7 +195,7 @@ class RawSparseScores:
         scores = read_scores(source, dtype, items - (source.rarely(64) and items > 0))
         return cls(scores, source.number() if source.rarely(4) else None)
 
-    def repeated(self, times: int) -> RawSparseScores:
+    def repeat(self, times: int) -> RawSparseScores:
         return RawSparseScores(np.tile(self.scores, times), self.min_score)
 
 
@@ -214,14 +214,14 @@ class RawEmbeddings:
     @classmethod
     def read(cls, source: Source, users: int) -> RawEmbeddings:
         width, items = 1 + source.below(20), source.below(100) * (8 if source.rarely(4) else 1)
-        those = cls._vectors(source, users, width)
-        others = cls._vectors(source, items, width - source.rarely(64) if width > 1 else width)
-        bias = None
+        user_vectors = cls._vectors(source, users, width)
+        item_vectors = cls._vectors(source, items, width - source.rarely(64) if width > 1 else width)
+        item_bias = None
         if source.rarely(4):
-            bias = np.tile(cls._vectors(source, 7, 1)[:, 0], items // 7 + 1)[
+            item_bias = np.tile(cls._vectors(source, 7, 1)[:, 0], items // 7 + 1)[
                 : items - (source.rarely(16) and items > 0)
             ]
-        similarity = SIMILARITIES[source.below(3) if bias is None or source.rarely(16) else 0]
+        similarity = SIMILARITIES[source.below(3) if item_bias is None or source.rarely(16) else 0]
         candidates = None
         if source.rarely(4):
             rows = [
@@ -232,7 +232,7 @@ class RawEmbeddings:
             if source.rarely(16):
                 candidates = RawLists.read(source, users)
         return cls(
-            those, others, bias, similarity,
+            user_vectors, item_vectors, item_bias, similarity,
             narrowed=source.rarely(4),
             min_score=source.component() if source.rarely(4) else None,
             candidates=candidates,
@@ -248,12 +248,12 @@ class RawEmbeddings:
         step = (0.0, 1.0, 2.0**-24, 2.0**-50, 2.0**-8)[source.below(5)]
         with np.errstate(over="ignore", invalid="ignore"):
             drawn = (drawn * (1 + step * (np.arange(size) * 7919 % 101)[:, np.newaxis])).astype(dtype)
-        return laid_out(drawn, LAYOUTS[source.below(len(LAYOUTS))]) if source.rarely(16) else drawn
+        return with_layout(drawn, LAYOUTS[source.below(len(LAYOUTS))]) if source.rarely(16) else drawn
 
-    def repeated(self, times: int) -> RawEmbeddings:
+    def repeat(self, times: int) -> RawEmbeddings:
         candidates = self.candidates
         if candidates is not None and len(candidates.indptr) != 2:
-            candidates = candidates.repeated(times)
+            candidates = candidates.repeat(times)
         return replace(self, users=np.tile(self.users, (times, 1)), candidates=candidates)
 
     def core(self, product: Any) -> _core.Embeddings:
@@ -261,13 +261,13 @@ class RawEmbeddings:
         vectors = (self.users, self.items, self.item_bias, self.similarity)
         return _core.Embeddings(*vectors, self.narrowed, self.min_score, candidates, product, "users", "items")
 
-    def given(self) -> exactk.Embeddings:
+    def api(self) -> exactk.Embeddings:
         return exactk.Embeddings(self.users, self.items, self.similarity, self.min_score, item_bias=self.item_bias)
 
 
 @dataclass
 class Case:
-    """The arguments of one evaluation, of lists, scores, candidates or embeddings."""
+    """The arguments of one evaluation, of lists, scores, sparse scores or embeddings."""
 
     truth: RawLists
     predictions: RawLists
@@ -283,7 +283,7 @@ class Case:
     threads: int
     against_reference: bool
     scores: RawScores | None = None
-    candidates: RawSparseScores | None = None  # whose items are the lists
+    sparse_scores: RawSparseScores | None = None  # whose items are the lists
     embeddings: RawEmbeddings | None = None
 
     @classmethod
@@ -319,10 +319,10 @@ class Case:
         if case.scores is not None and source.rarely(3):
             case.scores.read_candidates(source)
         elif case.scores is None and source.rarely(3):
-            case.candidates = RawSparseScores.read(source, len(predictions.items))
+            case.sparse_scores = RawSparseScores.read(source, len(predictions.items))
         elif case.scores is None and source.rarely(2):
             case.embeddings = RawEmbeddings.read(source, users if not source.rarely(64) else source.below(6))
-        return case.repeated(700) if many and users else case
+        return case.repeat(700) if many and users else case
 
     @staticmethod
     def _value(source: Source) -> tuple[str, int | None, float]:
@@ -334,16 +334,16 @@ class Case:
         parameter = 0.0 if info is None else parameter_of(metric)
         return metric, cutoff, source.number() if source.rarely(8) else parameter
 
-    def repeated(self, times: int) -> Case:
-        def tiled(array: Array | None) -> Array | None:
+    def repeat(self, times: int) -> Case:
+        def tile(array: Array | None) -> Array | None:
             return None if array is None else np.tile(array, times)
 
-        self.truth, self.predictions = self.truth.repeated(times), self.predictions.repeated(times)
-        self.exclude = None if self.exclude is None else self.exclude.repeated(times)
-        self.scores = None if self.scores is None else self.scores.repeated(times)
-        self.candidates = None if self.candidates is None else self.candidates.repeated(times)
-        self.embeddings = None if self.embeddings is None else self.embeddings.repeated(times)
-        self.grades, self.weights, self.groups = tiled(self.grades), tiled(self.weights), tiled(self.groups)
+        self.truth, self.predictions = self.truth.repeat(times), self.predictions.repeat(times)
+        self.exclude = None if self.exclude is None else self.exclude.repeat(times)
+        self.scores = None if self.scores is None else self.scores.repeat(times)
+        self.sparse_scores = None if self.sparse_scores is None else self.sparse_scores.repeat(times)
+        self.embeddings = None if self.embeddings is None else self.embeddings.repeat(times)
+        self.grades, self.weights, self.groups = tile(self.grades), tile(self.weights), tile(self.groups)
         self.against_reference = False  # it is slow
         return self
 
@@ -354,9 +354,9 @@ class Case:
         if self.embeddings is not None:
             return self.embeddings.core(product)
         lists = self.predictions.core("predictions")
-        if self.candidates is None:
+        if self.sparse_scores is None:
             return lists
-        return _core.SparseScores(lists, self.candidates.scores, self.candidates.min_score, "predictions")
+        return _core.SparseScores(lists, self.sparse_scores.scores, self.sparse_scores.min_score, "predictions")
 
     def convention(self) -> exactk.Convention:
         changes: dict[str, Any] = {"gain_table": tuple(self.gain_table), "min_grade": self.min_grade, **self.fields}
@@ -367,14 +367,14 @@ class Case:
         options: dict[str, Any] = {"convention": self.convention(), "weights": self.weights, "groups": self.groups}
         if self.exclude is not None:
             options["exclude"] = exactk.Exclusions.from_rows(self.exclude.rows())
-        if (chosen := self.columns()) is not None:
-            options["candidates"] = chosen
+        if (candidates := self.candidate_items()) is not None:
+            options["candidates"] = candidates
         if self.truth.lengths is not None and self.grades is not None:
             raise exactk.ExactkError("no container has padding and grades")
         truth = exactk.Truth.from_rows(self.truth.rows(self.grades))
-        return Evaluation(truth, self.given_predictions(), [self._spelling(*value) for value in self.values], options)
+        return Evaluation(truth, self.api_predictions(), [self._spelling(*value) for value in self.values], options)
 
-    def columns(self) -> CandidateItems | None:
+    def candidate_items(self) -> CandidateItems | None:
         """Return the columns that may be ranked as the front door makes them."""
         source = self.scores or self.embeddings
         if source is None or source.candidates is None:
@@ -382,16 +382,18 @@ class Case:
         rows = source.candidates.rows()
         return CandidateItems.from_rows(rows, for_all=len(rows.indptr) == 2)
 
-    def given_predictions(self) -> exactk.Rankings | exactk.Scores | exactk.SparseScores | exactk.Embeddings:
+    def api_predictions(self) -> exactk.Rankings | exactk.Scores | exactk.SparseScores | exactk.Embeddings:
         if self.scores is not None:
             return exactk.Scores(self.scores.values, self.scores.min_score)
         if self.embeddings is not None:
-            return self.embeddings.given()
+            return self.embeddings.api()
         self.predictions.core("predictions").validate("predictions", None)  # lengths are ours, and right
         lists = exactk.Rankings.from_rows(self.predictions.rows())
-        if self.candidates is None:
+        if self.sparse_scores is None:
             return lists
-        return exactk.SparseScores.from_lists(lists, self.candidates.scores, "predictions", self.candidates.min_score)
+        return exactk.SparseScores.from_lists(
+            lists, self.sparse_scores.scores, "predictions", self.sparse_scores.min_score
+        )
 
     @staticmethod
     def _spelling(metric: str, cutoff: int | None, parameter: float) -> str:
@@ -416,32 +418,32 @@ def trec_text(data: bytes) -> bytes:
     return b"".join(TREC_PIECES[byte] if byte < len(TREC_PIECES) else bytes([byte]) for byte in data)
 
 
-def parsed_trec(text: bytes, part: int) -> Any:
+def parse_trec(text: bytes, part: int) -> Any:
     """Return what the core reads in parts of so many bytes: rows, or the line that is at fault."""
     stream = io.BytesIO(text)
-    found = _core.read_trec(None, lambda: stream.read(part))
-    if isinstance(found, _core.LineFault):
-        return found.line, found.expected, found.found, found.text
+    result = _core.read_trec(None, lambda: stream.read(part))
+    if isinstance(result, _core.LineFault):
+        return result.line, result.expected, result.found, result.text
     queries, documents = (
         [data.tobytes()[begin:end] for begin, end in pairwise(offsets.tolist())]
-        for offsets, data in (found[:2], found[2:4])
+        for offsets, data in (result[:2], result[2:4])
     )
-    return list(zip(queries, documents, map(repr, found[4].tolist()), strict=True))
+    return list(zip(queries, documents, map(repr, result[4].tolist()), strict=True))
 
 
-def plain_trec(text: bytes) -> list[tuple[bytes, bytes, str]] | int:
-    """Return the rows, or the number of the line that is at fault: the definition of what the core does."""
+def reference_trec(text: bytes) -> list[tuple[bytes, bytes, str]] | int:
+    """Return the rows, or the line number of the fault: the definition of what the core does."""
     rows, size = [], 0
-    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    for line_number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         fields = line.split()
         if line.startswith(b"#") or not fields:
             continue
         size = size or len(fields)
         if not is_text(line) or len(fields) != size or size not in {4, 6}:
-            return number
+            return line_number
         value = grade_of(fields[3]) if size == 4 else score_of(fields[4])
         if value is None or max(map(len, (fields[0], fields[2]))) > 4096:
-            return number
+            return line_number
         rows.append((fields[0], fields[2], repr(value)))
     return rows
 
@@ -469,16 +471,16 @@ def score_of(field: bytes) -> float | None:
 
 def _check_trec(text: bytes) -> None:
     """Wherever it is cut, a file is the same rows, or has the same fault."""
-    whole = parsed_trec(text, len(text) + 1)
-    assert parsed_trec(text, 1) == parsed_trec(text, 7) == whole
-    plain = plain_trec(text)
+    whole = parse_trec(text, len(text) + 1)
+    assert parse_trec(text, 1) == parse_trec(text, 7) == whole
+    plain = reference_trec(text)
     assert plain == (whole[0] if isinstance(plain, int) else whole), text
 
 
-REFUSED = (exactk.ExactkError, TypeError)
+REFUSALS = (exactk.ExactkError, TypeError)
 
 
-def outcome(call: Callable[..., Any], *arguments: Any) -> Any:
+def result_or_refusal(call: Callable[..., Any], *arguments: Any) -> Any:
     """Return what the call returns, or how it refuses."""
     try:
         return call(*arguments)
@@ -495,91 +497,89 @@ def check(data: bytes) -> None:
     _check_matrix(case.predictions)
     try:
         truth, predictions = case.truth.core("truth"), case.core_predictions(sgemm())
-        alike = case.core_predictions(None)
+        without_blas = case.core_predictions(None)
         exclude = None if case.exclude is None else case.exclude.core("exclude")
         rules = _core.Rules(case.fields, case.min_grade, case.gain_table)
         values = [_core.PlannedValue(*value, rules) for value in case.values]
-    except REFUSED:
+    except REFUSALS:
         return
-    outcome(truth.validate, "truth", case.grades)
+    result_or_refusal(truth.validate, "truth", case.grades)
 
     def evaluate(threads: int, isa: str, predictions: CorePredictions) -> Any:
-        found = outcome(
+        result = result_or_refusal(
             _core.evaluate,
             *(truth, case.grades, predictions, exclude, case.weights, case.groups, case.group_count),
             *(values, rules, True, threads, isa, None),
         )
-        return (found[0], found[1], found[2].tobytes()) if len(found) == 3 else found
+        return (result[0], result[1], result[2].tobytes()) if len(result) == 3 else result
 
-    align_scores, together = evaluate(1, "scalar", alike), evaluate(case.threads, "", predictions)
-    assert align_scores == together, "other threads, the widest instruction set, or products of BLAS change the outcome"
+    scalar, widest = evaluate(1, "scalar", without_blas), evaluate(case.threads, "", predictions)
+    assert scalar == widest, "other threads, the widest instruction set, or products of BLAS change the outcome"
     if not isinstance(predictions, _core.Lists):
-        assert not isinstance(alike, _core.Lists)
-        _check_topk(case, predictions, alike, exclude)
-    if len(align_scores) == 3:
-        _check_range(case, np.frombuffer(align_scores[2]).reshape(len(values), -1))
+        assert not isinstance(without_blas, _core.Lists)
+        _check_topk(case, predictions, without_blas, exclude)
+    if len(scalar) == 3:
+        _check_range(case, np.frombuffer(scalar[2]).reshape(len(values), -1))
     if case.against_reference:
         _check_reference(case)
 
 
-def _check_topk(case: Case, scores: CoreScored, alike: CoreScored, exclude: _core.Lists | None) -> None:
+def _check_topk(case: Case, scores: CoreScored, without_blas: CoreScored, exclude: _core.Lists | None) -> None:
     """The best items are those of the reference, for any number of threads and instruction set, multiplied or not."""
     ties, nan = case.fields.get("ties", "lowest_id"), case.fields.get("nan", "raise")
     # The largest cutoffs are legal here too, and need much memory.
     k = min(1000, next((cutoff for _, cutoff, _ in case.values if cutoff is not None), 3))
 
     def best(scores: CoreScored, threads: int, isa: str) -> Any:
-        found = outcome(_core.topk, scores, k, exclude, ties, nan, threads, isa, None)
-        return as_bits(found) if isinstance(found[0], np.ndarray) else found
+        result = result_or_refusal(_core.topk, scores, k, exclude, ties, nan, threads, isa, None)
+        return as_bits(result) if isinstance(result[0], np.ndarray) else result
 
-    align_scores = best(alike, 1, "scalar")
-    assert align_scores == best(scores, case.threads, ""), (
-        "threads, instructions or products of BLAS change the best items"
-    )
+    scalar = best(without_blas, 1, "scalar")
+    assert scalar == best(scores, case.threads, ""), "threads, instructions or products of BLAS change the best items"
     narrowed = case.embeddings is not None and case.embeddings.narrowed  # which the front door does by its own rules
-    if isinstance(align_scores[0], list) and case.against_reference and not narrowed:
+    if isinstance(scalar[0], list) and case.against_reference and not narrowed:
         try:
-            given, columns = case.given_predictions(), case.columns()
-        except REFUSED:  # what the core takes and no container has
+            predictions, candidates = case.api_predictions(), case.candidate_items()
+        except REFUSALS:  # what the core takes and no container has
             return
-        assert not isinstance(given, exactk.Rankings)
+        assert not isinstance(predictions, exactk.Rankings)
         excluded = None if case.exclude is None else exactk.Exclusions.from_rows(case.exclude.rows())
-        question = TopKProblem(given, k, excluded, columns, ties, nan, 1, untold)
-        assert align_scores == as_bits(reference_ranker(question))
+        problem = TopKProblem(predictions, k, excluded, candidates, ties, nan, 1, ignore_progress)
+        assert scalar == as_bits(reference_ranker(problem))
 
 
 def as_bits(best: Any) -> tuple[list[Any], list[Any] | None]:
-    """Return the places of the best items and the bits of their scores, if there are any."""
-    places, scores = best
-    return places.tolist(), None if scores is None else scores.view(np.int64).tolist()
+    """Return the positions of the best items and the bits of their scores, if there are any."""
+    positions, scores = best
+    return positions.tolist(), None if scores is None else scores.view(np.int64).tolist()
 
 
 def _check_matrix(lists: RawLists) -> None:
     """Take the items for a padded matrix: the lengths are those up to the padding at the end."""
     width = max(1, len(lists.items) // 3)
     matrix = lists.items[: len(lists.items) // width * width].reshape(-1, width)
-    lengths = outcome(_core.padded_lengths, matrix, "matrix")
+    lengths = result_or_refusal(_core.padded_lengths, matrix, "matrix")
     if lengths is None:
         lengths = np.full(len(matrix), width)
     if isinstance(lengths, np.ndarray):
         filled = [np.flatnonzero(row != -1) for row in matrix.astype(object)]
-        assert lengths.tolist() == [int(places[-1]) + 1 if places.size else 0 for places in filled]
+        assert lengths.tolist() == [int(positions[-1]) + 1 if positions.size else 0 for positions in filled]
 
 
 def _check_range(case: Case, table: Array) -> None:
     """Values that claim to be within 0 and 1 are."""
     if case.fields.get("duplicate_items") == "count":
         return
-    for (metric, _, _), found in zip(case.values, table, strict=True):
+    for (metric, _, _), user_values in zip(case.values, table, strict=True):
         if exactk.metrics[metric].unit_range:
-            assert ((found >= 0) & (found <= 1) | np.isnan(found)).all(), metric
+            assert ((user_values >= 0) & (user_values <= 1) | np.isnan(user_values)).all(), metric
 
 
 def _check_reference(case: Case) -> None:
     """The reference finds the same values and counts, or refuses for the same reason."""
     try:
         evaluation = case.evaluation()
-    except REFUSED:
+    except REFUSALS:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -596,29 +596,29 @@ def corpus() -> dict[str, bytes]:
     return cases
 
 
-def mutated(data: bytes, generator: random.Random) -> bytes:
+def mutate(data: bytes, generator: random.Random) -> bytes:
     """Return the bytes with a few of them changed, added or taken out."""
     changed = bytearray(data)
     for _ in range(generator.choice([1, 1, 2, 4, 16])):
-        place = generator.randrange(len(changed) + 1)
+        position = generator.randrange(len(changed) + 1)
         kind = generator.randrange(3)
         if kind == 0:
-            changed[place:place] = generator.randbytes(generator.choice([1, 1, 8]))
+            changed[position:position] = generator.randbytes(generator.choice([1, 1, 8]))
         elif kind == 1:
-            del changed[place : place + generator.choice([1, 1, 8])]
-        elif place < len(changed):
-            changed[place] = generator.choice([0, 1, 3, 255, generator.randrange(256)])
+            del changed[position : position + generator.choice([1, 1, 8])]
+        elif position < len(changed):
+            changed[position] = generator.choice([0, 1, 3, 255, generator.randrange(256)])
     return bytes(changed)
 
 
 def run_unguided(seconds: float, seed: int, folder: Path) -> int:
-    """Mutate known cases for so long; return how many were run. What fails is written to the folder."""
+    """Mutate committed cases for so long; return how many were run. What fails is written to the folder."""
     generator = random.Random(seed)  # noqa: S311 - no secret
     cases = [*corpus().values(), b""]
     runs = 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        data = mutated(generator.choice(cases), generator) if runs % 4 else generator.randbytes(80)
+        data = mutate(generator.choice(cases), generator) if runs % 4 else generator.randbytes(80)
         (folder / "running").write_bytes(data)  # for when the process itself ends
         try:
             check(data)
@@ -636,10 +636,10 @@ def run_guided(seconds: float, seed: int, folder: Path) -> None:
     """Have libFuzzer do it. It ends the process, and prints its own figures."""
     import atheris  # noqa: PLC0415 - only where it is installed
 
-    known = folder / "corpus"
-    known.mkdir(exist_ok=True)
-    for number, data in enumerate(corpus().values()):
-        (known / f"committed-{number}").write_bytes(data)
+    corpus_folder = folder / "corpus"
+    corpus_folder.mkdir(exist_ok=True)
+    for index, data in enumerate(corpus().values()):
+        (corpus_folder / f"committed-{index}").write_bytes(data)
     options = [
         f"-max_total_time={seconds:.0f}",
         f"-seed={seed}",
@@ -647,7 +647,7 @@ def run_guided(seconds: float, seed: int, folder: Path) -> None:
         "-verbosity=0",
         "-print_final_stats=1",
     ]
-    atheris.Setup([sys.argv[0], str(known), *options, f"-artifact_prefix={folder}/finding-"], check)
+    atheris.Setup([sys.argv[0], str(corpus_folder), *options, f"-artifact_prefix={folder}/finding-"], check)
     atheris.Fuzz()
 
 

@@ -13,7 +13,7 @@ from strategies import Evaluation, spellings
 METRICS = [text for name in exactk.metrics for text in spellings(name, [1, 5, 10, 20, 50, 100], whole=False)]
 
 
-def uniform(users: int, length: int, metrics: list[str] | None = None) -> Evaluation:
+def uniform_lists(users: int, length: int, metrics: list[str] | None = None) -> Evaluation:
     """Return an evaluation of as many lists of one length, each with a hit in its middle."""
     items = np.tile(np.arange(length, dtype=np.int32), users)
     truth = exactk.Truth(np.arange(users + 1), np.full(users, length // 2))
@@ -22,11 +22,11 @@ def uniform(users: int, length: int, metrics: list[str] | None = None) -> Evalua
 
 
 @cache
-def lasting(seconds: float) -> Evaluation:
+def long_evaluation(seconds: float) -> Evaluation:
     """Return an evaluation that one thread takes so long for, whatever the build and the machine."""
     users = 1000
     while True:
-        evaluation = uniform(users, 50)
+        evaluation = uniform_lists(users, 50)
         begin = time.monotonic()
         evaluation.run(num_threads=1)
         if time.monotonic() - begin > seconds or users > 4_000_000:

@@ -36,7 +36,7 @@ def parameter_of(name: str) -> float:
     return 1e6 if parameter.standard is None else parameter.standard
 
 
-def spelled(name: str, cutoff: object = None) -> str:
+def spell(name: str, cutoff: object = None) -> str:
     """Return the metric at a cutoff, or at several in brackets, with what must be given beside it."""
     text = name if cutoff is None else f"{name}@{cutoff}"
     parameter = exactk.metrics[name].parameter
@@ -48,7 +48,7 @@ def spellings(name: str, cutoffs: object, *, whole: bool = True) -> list[str]:
     """Return the metric at the cutoffs, as far as it has any, and without."""
     if exactk.metrics[name].pairwise:
         return [name]
-    return [*([spelled(name)] if whole else []), spelled(name, cutoffs)]
+    return [*([spell(name)] if whole else []), spell(name, cutoffs)]
 
 
 def examples(count: int) -> int:
@@ -81,7 +81,9 @@ def metric_strings(draw: st.DrawFn) -> str:
         arguments.append(f"{info.parameter.name}={draw(PARAMETERS[info.parameter.name])}")
     if draw(st.integers(0, 4)) == 0:
         averages = {"geometric": True, "micro": info.micro, "of_means": info.name in {"fbeta", "f1"}}
-        arguments.append(f"average={draw(st.sampled_from([name for name, has in averages.items() if has]))}")
+        arguments.append(
+            f"average={draw(st.sampled_from([name for name, is_allowed in averages.items() if is_allowed]))}"
+        )
     if draw(st.integers(0, 9)) == 0:  # of scores, another ranking than that of the other values
         arguments.append(draw(st.sampled_from([*(f"ties={ties}" for ties in CHOICES["ties"].choices), "nan=last"])))
     return f"{text}({','.join(arguments)})" if arguments else text
@@ -114,7 +116,7 @@ def rankings(draw: st.DrawFn, users: int) -> list[Any]:
     return draw(st.lists(st.one_of(row, row, row, row, row, st.none()), min_size=users, max_size=users))
 
 
-def laid_out(array: np.ndarray[Any, Any], layout: str) -> np.ndarray[Any, Any]:
+def with_layout(array: np.ndarray[Any, Any], layout: str) -> np.ndarray[Any, Any]:
     """Return a matrix of the same elements that lie otherwise in memory."""
     rows, columns = array.shape
     match layout:
@@ -135,14 +137,14 @@ def laid_out(array: np.ndarray[Any, Any], layout: str) -> np.ndarray[Any, Any]:
 LAYOUTS = ("C", "Fortran", "spaced", "reversed", "spaced Fortran, reversed")
 
 
-def _few(dtype: np.dtype[Any]) -> list[Any]:
+def _edge_scores(dtype: np.dtype[Any]) -> list[Any]:
     """Return scores that meet often, and those where the type has its edges."""
     if dtype.kind != "f":
         limits = np.iinfo(dtype)
         return [limits.min, limits.min + 1, 0, 0, 1, 1, 2, limits.max - 1, limits.max]
     limit = np.finfo(dtype)
-    numbers = [-math.inf, limit.min, -1, -limit.smallest_subnormal, -0.0, 0.0, 0.0, limit.smallest_subnormal]
-    return [dtype.type(number) for number in (*numbers, 1, 1, 1 + limit.eps, limit.max, math.inf)]
+    values = [-math.inf, limit.min, -1, -limit.smallest_subnormal, -0.0, 0.0, 0.0, limit.smallest_subnormal]
+    return [dtype.type(value) for value in (*values, 1, 1, 1 + limit.eps, limit.max, math.inf)]
 
 
 @st.composite
@@ -151,7 +153,7 @@ def score_arrays(draw: st.DrawFn, shape: tuple[int, ...], *, nan: bool = True) -
     dtype = np.dtype(draw(st.sampled_from(SCORE_DTYPES)))
     with_nan = nan and dtype.kind == "f" and draw(st.integers(0, 3)) == 0
     any_score = hnp.from_dtype(dtype, allow_nan=False)
-    elements = draw(st.sampled_from([any_score, st.sampled_from(_few(dtype))]))
+    elements = draw(st.sampled_from([any_score, st.sampled_from(_edge_scores(dtype))]))
     if with_nan:
         elements = st.one_of(elements, elements, elements, st.just(dtype.type(math.nan)))
     return draw(hnp.arrays(dtype, shape, elements=elements))
@@ -161,16 +163,16 @@ def score_arrays(draw: st.DrawFn, shape: tuple[int, ...], *, nan: bool = True) -
 def score_matrices(draw: st.DrawFn, users: int, *, nan: bool = True) -> np.ndarray[Any, Any]:
     """Draw a score for each of up to 40 items and as many users as are asked for, in any layout."""
     items = draw(st.one_of(st.integers(0, 14), st.integers(0, 40)))
-    return laid_out(draw(score_arrays((users, items), nan=nan)), draw(st.sampled_from(LAYOUTS)))
+    return with_layout(draw(score_arrays((users, items), nan=nan)), draw(st.sampled_from(LAYOUTS)))
 
 
 @st.composite
 def least_scores(draw: st.DrawFn, array: np.ndarray[Any, Any]) -> float | None:
     """Draw a min_score, often one that some item has."""
     least: st.SearchStrategy[float] = st.sampled_from([-math.inf, -0.0, 0.0, 0.5, 1.0, math.inf])
-    own = [score for score in array.ravel().tolist() if score == score and float(score) == score]  # noqa: PLR0124 - not NaN
-    if own:
-        least = st.one_of(least, st.sampled_from(own))
+    exact_scores = [score for score in array.ravel().tolist() if score == score and float(score) == score]  # noqa: PLR0124 - not NaN
+    if exact_scores:
+        least = st.one_of(least, st.sampled_from(exact_scores))
     return draw(st.one_of(st.none(), st.none(), least))
 
 
@@ -183,11 +185,11 @@ def scores(draw: st.DrawFn, users: int) -> exactk.Scores:
 
 
 @st.composite
-def candidates(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool = True) -> exactk.SparseScores:
+def sparse_scores(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool = True) -> exactk.SparseScores:
     """Draw items of each user in any order, with scores of any type; a user may be missing."""
-    again = repeats and draw(st.integers(0, 5)) == 0
+    with_repeats = repeats and draw(st.integers(0, 5)) == 0
     ids = st.one_of(IDS, st.integers(0, 40))
-    row = st.lists(ids, unique=not again, max_size=30)
+    row = st.lists(ids, unique=not with_repeats, max_size=30)
     rows = draw(st.lists(st.one_of(row, row, row, row, st.none()), min_size=users, max_size=users))
     if draw(st.booleans()):  # so that ids ascend with the positions
         rows = [None if row is None else sorted(row) for row in rows]
@@ -196,9 +198,9 @@ def candidates(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool =
     indptr = np.cumsum([0, *(len(row or ()) for row in rows)])
     array = draw(score_arrays((len(items),), nan=nan))
     if draw(st.integers(0, 3)) == 0:
-        array = laid_out(array[:, None], "spaced")[:, 0]
+        array = with_layout(array[:, None], "spaced")[:, 0]
     min_score = draw(least_scores(array))
-    note(f"candidates {rows} with scores of {array.dtype}: {array.tolist()}, {min_score=}")
+    note(f"sparse scores {rows} with scores of {array.dtype}: {array.tolist()}, {min_score=}")
     present = np.array([row is not None for row in rows], np.bool_)
     dtype = draw(st.sampled_from(widths))
     return exactk.SparseScores(indptr, items.astype(dtype), array, min_score, None if present.all() else present)
@@ -206,7 +208,7 @@ def candidates(draw: st.DrawFn, users: int, *, nan: bool = True, repeats: bool =
 
 @st.composite
 def columns(draw: st.DrawFn, users: int, items: int) -> Any:
-    """Draw which columns of a matrix may be ranked: for all users, or a row a user."""
+    """Draw which columns of a matrix may be ranked: for all users, or a row per user."""
     row = st.lists(st.integers(0, items - 1), max_size=2 * items) if items else st.just([])
     if draw(st.booleans()):
         return np.array(draw(row), np.int64)

@@ -16,12 +16,12 @@ METRICS = ["ndcg@10", "recall@[5,10]", "auc", "num_hits@5"]
 USERS, LENGTH = 120, 9
 
 
-class Case:
-    """Users by number, or by name, with lists, truth and exclude that overlap in part."""
+class BatchCase:
+    """Users with integers or strings as keys, with lists, truth and exclude that overlap in part."""
 
-    def __init__(self, *, named: bool, ranked: bool = False) -> None:
+    def __init__(self, *, string_keys: bool, ranked: bool = False) -> None:
         random = np.random.default_rng(7)
-        user, item = ((lambda u: f"user {u}"), (lambda i: f"item {i}")) if named else (int, int)
+        user, item = ((lambda u: f"user {u}"), (lambda i: f"item {i}")) if string_keys else (int, int)
         users = np.repeat(random.permutation(USERS), LENGTH)
         items = np.concatenate([random.choice(60, LENGTH, replace=False) for _ in range(USERS)])
         order = (
@@ -36,8 +36,8 @@ class Case:
         }
         self.options: dict[str, Any] = {
             "exclude": {user(u): [item(i) for i in random.choice(60, 3)] for u in random.permutation(USERS + 40)[:90]},
-            "weights": {key: 1 + place % 5 for place, key in enumerate(self.truth)},
-            "groups": {key: place % 3 for place, key in enumerate(self.truth)},
+            "weights": {key: 1 + index % 5 for index, key in enumerate(self.truth)},
+            "groups": {key: index % 3 for index, key in enumerate(self.truth)},
             "per_user": True,
         }
 
@@ -55,25 +55,25 @@ def cut(frame: pl.DataFrame, size: int) -> exactk.Batches:
 
 
 @pytest.mark.parametrize("size", [1, 7, LENGTH, 97, 2000])
-@pytest.mark.parametrize(("named", "ranked"), [(False, False), (True, False), (False, True), (True, True)])
-def test_f38_users_cut_by_borders(*, named: bool, ranked: bool, size: int) -> None:
-    case = Case(named=named, ranked=ranked)
+@pytest.mark.parametrize(("string_keys", "ranked"), [(False, False), (True, False), (False, True), (True, True)])
+def test_f38_users_cut_by_borders(*, string_keys: bool, ranked: bool, size: int) -> None:
+    case = BatchCase(string_keys=string_keys, ranked=ranked)
     assert case.evaluate(cut(case.frame, size)) == case.evaluate(case.frame)
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_f38_rows_in_any_order_are_read_whole(*, named: bool) -> None:
-    case = Case(named=named)
+@pytest.mark.parametrize("string_keys", [False, True])
+def test_f38_rows_in_any_order_are_read_whole(*, string_keys: bool) -> None:
+    case = BatchCase(string_keys=string_keys)
     shuffled = case.frame.sample(fraction=1, shuffle=True, seed=3)
-    found, whole = case.evaluate(cut(shuffled, 100)), case.evaluate(case.frame)
-    assert found.state == whole.state
-    assert dict(zip(found.users.tolist(), found.per_user["ndcg@10"], strict=True)) == pytest.approx(
+    report, whole = case.evaluate(cut(shuffled, 100)), case.evaluate(case.frame)
+    assert report.state == whole.state
+    assert dict(zip(report.users.tolist(), report.per_user["ndcg@10"], strict=True)) == pytest.approx(
         dict(zip(whole.users.tolist(), whole.per_user["ndcg@10"], strict=True)), nan_ok=True
     )
 
 
 def test_batches_are_read_once_and_let_go() -> None:
-    case = Case(named=False)
+    case = BatchCase(string_keys=False)
     read = []
 
     def parts() -> Iterator[pl.DataFrame]:
@@ -86,7 +86,7 @@ def test_batches_are_read_once_and_let_go() -> None:
 
 
 def test_several_systems_in_batches() -> None:
-    case = Case(named=True)
+    case = BatchCase(string_keys=True)
     both = case.evaluate({"batches": cut(case.frame, 50), "whole": case.frame})
     assert both["batches"] == both["whole"] == case.evaluate(case.frame)
 
@@ -114,7 +114,7 @@ def test_batches_that_do_not_belong_together() -> None:
         exactk.Batches(frames)  # type: ignore[arg-type]
 
 
-def test_f18_names_that_have_nothing_in_common() -> None:
+def test_f18_keys_that_have_nothing_in_common() -> None:
     frame = pl.DataFrame({"user": ["ann", "bob"], "item": ["film", "song"], "score": [1.0, 2.0]})
     for predictions in (frame, cut(frame, 1), cut(frame, 9)):
         with pytest.warns(exactk.EvaluationWarning, match="no user of the truth is in the predictions"):
@@ -125,7 +125,7 @@ def test_f18_names_that_have_nothing_in_common() -> None:
 
 
 def test_weights_of_users_who_are_not_in_the_truth() -> None:
-    case = Case(named=False)
+    case = BatchCase(string_keys=False)
     with pytest.raises(exactk.InputError, match="groups: expected one entry for each of 132 users"):
         case.evaluate(cut(case.frame, 50), convention=exactk.conventions["standard"].replace(users="union"))
 
@@ -169,7 +169,7 @@ def test_batches_without_rows_change_nothing() -> None:
 
 def test_f05_batches_of_several_types_are_joined_exactly() -> None:
     def evaluate(column: str, *values: np.generic) -> float:
-        rows = [{"user": "ann", "item": place, "score": place, column: value} for place, value in enumerate(values)]
+        rows = [{"user": "ann", "item": index, "score": index, column: value} for index, value in enumerate(values)]
         frames = [pl.DataFrame({name: np.array([value]) for name, value in row.items()}) for row in rows]
         return exactk.evaluate({"ann": [1]}, exactk.Batches(frames.__iter__), "recall@1")["recall@1"]
 
@@ -185,17 +185,17 @@ def test_f05_batches_of_several_types_are_joined_exactly() -> None:
 
 @pytest.mark.parametrize("size", [1, 5])
 @pytest.mark.parametrize("users", [["eve", "bob", "ann", "ann"], ["ann", "eve", "bob", "ann"]])  # together, or not
-def test_faults_in_batches_have_names(users: list[str], size: int) -> None:
-    def refused(message: str, items: list[str], **order: Any) -> None:
+def test_faults_in_batches_name_the_user(users: list[str], size: int) -> None:
+    def assert_refused(message: str, items: list[str], **order: Any) -> None:
         frame = pl.DataFrame({"user": users, "item": items, **order})
         with pytest.raises(exactk.InputError, match=message):
             exactk.evaluate({"ann": ["z"], "bob": ["x"]}, cut(frame, size), "recall@5")
 
     alike = ["x" if user == "ann" else "y" for user in users]
-    refused(r"found item 'x' again .*\(user 'ann'\)", alike, rank=[1, 2, 3, 4])
-    refused(r"found item 'x' again .*\(user 'ann'\)", alike, score=[1, 2, 3, 4])
-    refused(r"ranks that differ, found 1 twice .*\(user 'ann'\)", ["a", "b", "c", "d"], rank=[1, 1, 1, 1])
-    refused(
+    assert_refused(r"found item 'x' again .*\(user 'ann'\)", alike, rank=[1, 2, 3, 4])
+    assert_refused(r"found item 'x' again .*\(user 'ann'\)", alike, score=[1, 2, 3, 4])
+    assert_refused(r"ranks that differ, found 1 twice .*\(user 'ann'\)", ["a", "b", "c", "d"], rank=[1, 1, 1, 1])
+    assert_refused(
         r"found NaN .*\(user 'bob'\)", ["a", "b", "c", "d"], score=[0.0 if user != "bob" else np.nan for user in users]
     )
 

@@ -16,11 +16,9 @@ import pytest
 import exactk
 from benchmarks import bandwidth, loops, products, selections, streams
 from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
-from benchmarks.factor_tables import factors_table
-from benchmarks.factor_tables import promises as factor_promises
+from benchmarks.factor_tables import factor_promises, factors_table
 from benchmarks.factors import Embedded
-from benchmarks.keyed_tables import keyed_table
-from benchmarks.keyed_tables import promises as keyed_promises
+from benchmarks.keyed_tables import keyed_promises, keyed_table
 from benchmarks.lines import Line
 from benchmarks.lists import BLOCK, Lists
 from benchmarks.scaling import Series
@@ -29,13 +27,13 @@ from benchmarks.score_tables import (
     PROMISED_RATIOS,
     PROMISED_SHARES,
     kinds_table,
-    promises,
+    score_promises,
     scores_table,
 )
 from benchmarks.scores import Scores
 from benchmarks.selections import answer, best, compare_best, verify
 from benchmarks.timing import Sample
-from benchmarks.versus.field import Entry, PeerError, Process
+from benchmarks.versus.field import PeerError, Process, Result
 from benchmarks.versus.peers import (
     FACTOR_PEERS,
     KEYED_PEERS,
@@ -81,17 +79,17 @@ FEW_FACTORS = replace(FACTORS_100K, name="few factors", users=70, length=2_000, 
 FEW_NEIGHBORS = replace(NEIGHBORS_50K, name="few neighbors", users=400, length=400, cutoffs=(20,))
 
 
-def small(workload: Workload) -> Workload:
+def with_few_users(workload: Workload) -> Workload:
     return replace(workload, users=40, length=min(workload.length, 2_000))
 
 
-def modules() -> list[str]:
+def importable_modules() -> list[str]:
     """Return what can be imported where no peer is installed."""
     names = [path.relative_to(ROOT).with_suffix("").as_posix() for path in (ROOT / "benchmarks").rglob("*.py")]
     return sorted(name.replace("/", ".") for name in names if not name.endswith(("_library", "__main__")))
 
 
-@pytest.mark.parametrize("name", modules())
+@pytest.mark.parametrize("name", importable_modules())
 def test_importable(name: str) -> None:
     import_module(name)
 
@@ -122,12 +120,12 @@ def test_lists_are_what_they_say(name: str) -> None:
     check(workload, data, evaluate(workload, data))
 
 
-@pytest.mark.parametrize("workload", [small(workload) for workload in SCORES.values()])
+@pytest.mark.parametrize("workload", [with_few_users(workload) for workload in SCORES.values()])
 def test_scores_are_what_they_say(workload: Workload) -> None:
     assert isinstance(workload, Scores)
     data = workload.build()
-    some = data.predictions if data.candidates is None else data.candidates
-    assert some.shape == (workload.users, workload.length)
+    items = data.predictions if data.candidates is None else data.candidates
+    assert items.shape == (workload.users, workload.length)
     assert data.predictions.dtype == workload.dtype
     assert data.predictions.nbytes + (0 if data.candidates is None else data.candidates.nbytes) == workload.bytes
     marked = data.items.reshape(workload.users, workload.relevant)
@@ -137,7 +135,7 @@ def test_scores_are_what_they_say(workload: Workload) -> None:
     rows = [*data.predictions, *marked, *([] if data.candidates is None else data.candidates)]
     assert all(np.unique(row).size == row.size for row in rows)
     if data.candidates is not None:
-        assert all(set(truth) <= set(items) for truth, items in zip(marked, data.candidates, strict=True))
+        assert all(set(truth) <= set(row_items) for truth, row_items in zip(marked, data.candidates, strict=True))
     else:
         assert marked.max() < workload.length
         check(workload, data, evaluate(workload, data))
@@ -163,8 +161,8 @@ def test_relevant_and_excluded_factors_are_near() -> None:
     assert all(np.unique(row).size == row.size == 60 for row in marked)
     ranks = np.argsort(np.argsort(-data.predictions @ data.factors.T, axis=1), axis=1)
     for ids in (marked[:, :10], marked[:, 10:]):
-        found = np.count_nonzero(np.take_along_axis(ranks, ids, axis=1) < 20) / ids.size
-        assert 0.05 < found < 0.12
+        share = np.count_nonzero(np.take_along_axis(ranks, ids, axis=1) < 20) / ids.size
+        assert 0.05 < share < 0.12
     assert evaluate(FEW_FACTORS, data)["recall@20"] > 0.05
 
 
@@ -183,10 +181,10 @@ def test_more_users_begin_with_the_fewer() -> None:
 
 def test_a_wrong_answer_is_not_timed() -> None:
     data = SMALL.build()
-    other = Data(data.indptr, data.items, data.predictions[:, ::-1])
+    reversed_data = Data(data.indptr, data.items, data.predictions[:, ::-1])
     for per_user in (False, True):
         with pytest.raises(WrongAnswerError, match="small: precision@1 "):
-            check(SMALL, data, evaluate(SMALL, other, per_user=per_user))
+            check(SMALL, data, evaluate(SMALL, reversed_data, per_user=per_user))
     with pytest.raises(WrongAnswerError, match=r"someone: recall@5 is 0\.5,"):
         compare("someone", {"recall@5": 0.5}, {"recall@5": 0.5 + 1e-9}, ULPS)
 
@@ -216,11 +214,11 @@ def test_of_near_products_either_may_come_first(workload: Workload) -> None:
     twins = (expected + half) % (2 * half)
     twins = np.where(twins == np.arange(len(twins))[:, None], expected, twins)  # of itself
     compare_best("someone", twins, expected, workload, data)
-    found = expected.copy()
-    place = int(np.argmax((found[7, 1:] - found[7, :-1]) % half != 0))  # of two that are not near
-    found[7, [place, place + 1]] = found[7, [place + 1, place]]
-    with pytest.raises(WrongAnswerError, match=f"someone: at place {place} of user 7 is {found[7, place]}, not"):
-        compare_best("someone", found, expected, workload, data)
+    ids = expected.copy()
+    position = int(np.argmax((ids[7, 1:] - ids[7, :-1]) % half != 0))  # of two that are not near
+    ids[7, [position, position + 1]] = ids[7, [position + 1, position]]
+    with pytest.raises(WrongAnswerError, match=f"someone: at place {position} of user 7 is {ids[7, position]}, not"):
+        compare_best("someone", ids, expected, workload, data)
 
 
 def test_wrong_factors_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,10 +226,10 @@ def test_wrong_factors_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     data = FEW_FACTORS.build()
     verify(FEW_FACTORS, data)
 
-    def forgetful(workload: Workload, data: Data, **options: object) -> exactk.Report:
+    def evaluate_without_exclusions(workload: Workload, data: Data, **options: object) -> exactk.Report:
         return evaluate(workload, data if data.factors is None else replace(data, excluded=None), **options)
 
-    monkeypatch.setattr(selections, "evaluate", forgetful)
+    monkeypatch.setattr(selections, "evaluate", evaluate_without_exclusions)
     with pytest.raises(WrongAnswerError, match=r"few factors: precision@20 of user \d+ is not that of"):
         verify(FEW_FACTORS, data)
 
@@ -249,13 +247,13 @@ def test_wrong_neighbors_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", LIST_PEERS[0].workloads)
 def test_numpy_computes_the_same_of_lists(name: str, call: str) -> None:
     workload = replace(WORKLOADS[name], users=70)
-    same_values(workload, numpy_code.prepare(workload.build(), workload)[call])
+    assert_same_values(workload, numpy_code.prepare(workload.build(), workload)[call])
 
 
 @pytest.mark.parametrize("name", SCORES)
 def test_numpy_computes_the_same_of_scores(name: str) -> None:
-    workload = small(WORKLOADS[name])
-    same_values(workload, numpy_scores.prepare(workload.build(), workload)["NumPy"])
+    workload = with_few_users(WORKLOADS[name])
+    assert_same_values(workload, numpy_scores.prepare(workload.build(), workload)["NumPy"])
 
 
 @pytest.mark.parametrize("name", KEYED)
@@ -263,7 +261,7 @@ def test_containers_have_the_values_of_the_lists(name: str) -> None:
     workload = replace(KEYED[name], users=70)
     ours = {"dict_20k": exactk_mappings, "rows_20k": exactk_rows}.get(name, exactk_frames)
     for call in ours.prepare(workload.build(), workload).values():
-        same_values(workload, call)
+        assert_same_values(workload, call)
 
 
 @pytest.mark.parametrize("name", ["frame_2m", "frame_2m_names"])
@@ -277,15 +275,15 @@ def test_hits_are_counted_by_joins(name: str) -> None:
 
 def test_rows_of_containers_come_in_any_order() -> None:
     workload = replace(KEYED["frame_2m_names"], users=40)
-    truth, predictions = workload.entries(workload.build())
+    truth, predictions = workload.long_format(workload.build())
     assert (len(truth.users), len(predictions.users)) == (40 * 20, 40 * 100)
     assert (predictions.users[1:] != predictions.users[:-1]).mean() > 0.9
     assert predictions.users[0].startswith("user_")
     mapping = predictions.mapping()
     assert all(len(items) == len(set(items.values())) == 100 for items in mapping.values())
     assert predictions.scores is not None
-    places = np.flatnonzero(predictions.users == predictions.users[7])
-    scores = dict(zip(predictions.items[places].tolist(), predictions.scores[places].tolist(), strict=True))
+    rows = np.flatnonzero(predictions.users == predictions.users[7])
+    scores = dict(zip(predictions.items[rows].tolist(), predictions.scores[rows].tolist(), strict=True))
     assert mapping[str(predictions.users[7])] == scores
 
 
@@ -293,27 +291,27 @@ def test_a_file_has_the_values_of_the_lists(tmp_path: Path) -> None:
     workload = replace(streams.PARQUET_50M, users=300)
     streams.build(workload, tmp_path)
     assert streams.CALLS["reading"](tmp_path)() == workload.ids
-    found = streams.measure("exactk", tmp_path)
-    assert found["peak"] > found["seconds"] > 0
+    figures = streams.measure_call("exactk", tmp_path)
+    assert figures["peak"] > figures["seconds"] > 0
     expected = tmp_path / streams.EXPECTED
     expected.write_text(expected.read_text(encoding="utf-8").replace(": 0.", ": 0.0"), encoding="utf-8")
     with pytest.raises(WrongAnswerError, match="parquet_50m: precision@20 is"):
         streams.CALLS["exactk"](tmp_path)()
 
 
-def same_values(workload: Workload, call: Call) -> None:
-    expected, found = evaluate(workload, workload.build()).values, call()
-    assert list(found) == list(expected)
-    compare("NumPy", found, expected, 1e-12)
+def assert_same_values(workload: Workload, call: Call) -> None:
+    expected, values = evaluate(workload, workload.build()).values, call()
+    assert list(values) == list(expected)
+    compare("NumPy", values, expected, 1e-12)
 
 
 def test_numpy_ranks_candidates_by_their_scores() -> None:
     workload = replace(CANDIDATES_1000, users=30)
     data = workload.build()
     assert data.candidates is not None
-    everything = np.full((30, workload.catalogue), -np.inf, np.float32)
-    np.put_along_axis(everything, data.candidates, data.predictions, axis=1)
-    expected = exactk.evaluate(exactk.Truth(data.indptr, data.items), everything, workload.values).values
+    matrix = np.full((30, workload.num_items), -np.inf, np.float32)
+    np.put_along_axis(matrix, data.candidates, data.predictions, axis=1)
+    expected = exactk.evaluate(exactk.Truth(data.indptr, data.items), matrix, workload.values).values
     compare("NumPy", numpy_scores.prepare(data, workload)["NumPy"](), expected, 1e-12)
 
 
@@ -357,7 +355,7 @@ def test_a_process_tells_what_it_selects(tmp_path: Path, monkeypatch: pytest.Mon
     assert np.array_equal(np.load(file), data.items)
 
 
-def compiled(name: str, folder: Path) -> Path:
+def compile_library(name: str, folder: Path) -> Path:
     source, library = ROOT / "benchmarks" / "cpp" / f"{name}.cpp", folder / f"{name}.so"
     command = ["c++", "-std=c++20", "-shared", "-fPIC", "-pthread", str(source), "-o", str(library)]
     subprocess.run(command, check=True)  # noqa: S603 - the command is our own
@@ -366,7 +364,7 @@ def compiled(name: str, folder: Path) -> Path:
 
 def test_products_are_those_of_every_tile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The factors are small whole numbers, so that all sums are exact."""
-    monkeypatch.setattr(products, "LIBRARY", compiled("products", tmp_path))
+    monkeypatch.setattr(products, "LIBRARY", compile_library("products", tmp_path))
     generator = np.random.default_rng(0)
     users, items = (generator.integers(-9, 10, (count, 5)).astype(np.float32) for count in (30, 47))
     for shape, threads in itertools.product([(30, 47), (8, 16), (7, 47), (1, 1), (64, 10)], (1, 3)):
@@ -376,36 +374,36 @@ def test_products_are_those_of_every_tile(tmp_path: Path, monkeypatch: pytest.Mo
         )
         expected = (users @ items.T)[np.ix_(last_users, last_items)].sum()
         assert products.multiply(users, items, shape, threads) == expected
-    assert products.fastest(users, items, threads=2) in products.SHAPES
+    assert products.fastest_shape(users, items, threads=2) in products.SHAPES
 
 
 def test_reading_reads_every_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bit must be seen wherever it is: before the first cache line, in any block, in what is left at the end."""
-    monkeypatch.setattr(bandwidth, "LIBRARY", compiled("reading", tmp_path))
+    monkeypatch.setattr(bandwidth, "LIBRARY", compile_library("reading", tmp_path))
     block = 2**17  # words
     words = np.zeros(3 * block, np.int64)
     for begin, length in itertools.product(range(8), (0, 1, 7, 40, block - 1, 2 * block + 70)):
         array = words[begin : begin + length]
-        for place in {0, 1, 7, 8, 39, block - 2, block - 1, block, block + 9, length // 2, length - 2, length - 1}:
-            if 0 <= place < length:
-                array[place] = 1 + place
-                assert bandwidth.read(array, threads=1 + place % 3) == 1 + place
-                array[place] = 0
+        for index in {0, 1, 7, 8, 39, block - 2, block - 1, block, block + 9, length // 2, length - 2, length - 1}:
+            if 0 <= index < length:
+                array[index] = 1 + index
+                assert bandwidth.read(array, threads=1 + index % 3) == 1 + index
+                array[index] = 0
 
 
 def test_tables_of_scores_compare_by_rounds() -> None:
     """Rounds of 1 and 3 seconds: reading takes half of ours in each, a peer six times as long."""
-    ours = Entry("exactk", Sample((1.0, 3.0)), values=4)
-    times = {call: Entry(call, Sample((6.0, 18.0))) for peer in SCORE_PEERS for call in peer.calls}
-    entries = {"exactk": ours, "reading": Entry("reading", Sample((0.5, 1.5))), **times}
-    lines = [Line(workload, entries) for workload in SCORES.values()]
+    ours = Result("exactk", Sample((1.0, 3.0)), values=4)
+    times = {call: Result(call, Sample((6.0, 18.0))) for peer in SCORE_PEERS for call in peer.calls}
+    results = {"exactk": ours, "reading": Result("reading", Sample((0.5, 1.5))), **times}
+    lines = [Line(workload, results) for workload in SCORES.values()]
     row = scores_table(lines).rows[0]
     assert row[:7] == ["dense_20k", "2000", "1000-3000", "328", "0.2", "0.3", "50%"]
     assert row[7] == "12000 (6 x)"
     kinds: Series = [(workload, Sample((1.0, 3.0))) for workload in (*DENSE_CUTS, DENSE_MASKED)]
     kinds.append((DENSE_UNCUT, Sample((4.0, 12.0))))
     assert [row[-1] for row in kinds_table(kinds).rows] == ["1.00"] * 7 + ["4.00"]
-    figures = promises(lines, kinds)
+    figures = score_promises(lines, kinds)
     assert len(figures) == len(PROMISED_RATIOS) + len(PROMISED_SHARES) + len(PROMISED_KINDS)
     assert figures[0] == ["dense_20k, torch.topk alone to exactk", "6 x", "at least 5 x"]
     assert figures[5] == ["dense_20k, share of the speed of reading", "50%", "at least 45%"]
@@ -414,13 +412,13 @@ def test_tables_of_scores_compare_by_rounds() -> None:
 
 def test_tables_of_embeddings_compare_by_rounds() -> None:
     """Rounds of 1 and 3 seconds: the products take half of ours in each, a peer twice as long."""
-    times = {call: Entry(call, Sample((2.0, 6.0))) for peer in FACTOR_PEERS for call in peer.calls}
-    entries = {
-        "exactk": Entry("exactk", Sample((1.0, 3.0))),
-        "products": Entry("products", Sample((0.5, 1.5))),
+    times = {call: Result(call, Sample((2.0, 6.0))) for peer in FACTOR_PEERS for call in peer.calls}
+    results = {
+        "exactk": Result("exactk", Sample((1.0, 3.0))),
+        "products": Result("products", Sample((0.5, 1.5))),
         **times,
     }
-    lines = [Line(workload, entries) for workload in EMBEDDED.values()]
+    lines = [Line(workload, results) for workload in EMBEDDED.values()]
     row = factors_table(lines).rows[0]
     assert row[:7] == ["factors_100k", "2000", "1000-3000", "105", "1000", "105", "2.00 x"]
     assert row[7] == "4000 (2 x)"
@@ -433,11 +431,15 @@ def test_tables_of_embeddings_compare_by_rounds() -> None:
 
 def test_tables_of_containers_compare_by_rounds() -> None:
     """Rounds of 1 and 3 seconds; strings take twice as long, a peer of integers six times."""
-    others = {call: Entry(call, Sample((6.0, 18.0))) for peer in (*OURS_KEYED, *KEYED_PEERS) for call in peer.calls}
+    peers = {
+        call: Result(call, Sample((6.0, 18.0)))
+        for contestant in (*OURS_KEYED, *KEYED_PEERS)
+        for call in contestant.calls
+    }
     lines = []
     for workload in KEYED.values():
-        own = Sample((2.0, 6.0)) if workload.named else Sample((1.0, 3.0))
-        lines.append(Line(workload, {**others, "exactk": Entry("exactk", own)}))
+        ours = Sample((2.0, 6.0)) if workload.string_keys else Sample((1.0, 3.0))
+        lines.append(Line(workload, {**peers, "exactk": Result("exactk", ours)}))
     assert keyed_table(lines).rows[0][:5] == ["frame_2m", "2000", "1000-3000", "1000", "12000 (6 x)"]
     figures = keyed_promises(lines)
     assert figures[0] == ["frame_2m, RePlay to exactk", "6 x", "at least 20 x"]
@@ -449,8 +451,8 @@ def test_numpy_multiplies_factors_that_do_not_fill_a_block() -> None:
 
 
 def test_a_peer_that_failed_has_a_word_in_its_cell() -> None:
-    entries = {"exactk": Entry("exactk", Sample((1.0,))), "torch": Entry("torch", error="not installed")}
-    line = Line(DENSE_20K, entries)
+    results = {"exactk": Result("exactk", Sample((1.0,))), "torch": Result("torch", error="not installed")}
+    line = Line(DENSE_20K, results)
     assert (line.peer("torch"), line.peer("NumPy")) == ("failed", "")
     assert np.isnan(line.ratio("torch"))
 
@@ -463,17 +465,17 @@ def test_a_peer_that_does_not_start_says_why() -> None:
 
 
 def test_the_loops_of_the_page_and_their_calls_agree_on_more_data() -> None:
-    found = loops.sections()
-    assert [section.title.partition(":")[0] for section in found] == [
+    sections = loops.sections()
+    assert [section.title.partition(":")[0] for section in sections] == [
         "NumPy", "PyTorch", "Python", "pandas", "scipy.sparse",
     ]  # fmt: skip
-    names = loops.drawn(users=60, items=300)
-    for section in found:
+    variables = loops.draw_variables(users=60, items=300)
+    for section in sections:
         if "torch" not in section.preparation or find_spec("torch"):
-            assert 0.1 < section.calls(names)["call"]() < 0.9
+            assert 0.1 < section.calls(variables)["call"]() < 0.9
 
 
 def test_a_loop_with_another_number_is_not_timed() -> None:
     wrong = replace(loops.sections()[0], loop="0.5")
     with pytest.raises(WrongAnswerError, match="NumPy"):
-        wrong.calls(loops.drawn(users=60, items=300))
+        wrong.calls(loops.draw_variables(users=60, items=300))

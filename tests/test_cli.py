@@ -25,14 +25,14 @@ import pytrec_eval
 import exactk
 from exactk._cli import command_parser, evaluate, main, output, trec
 from exactk._cli.doctor import _CHECKS
-from exactk._cli.result import as_json
-from exactk._cli.systems import names
+from exactk._cli.result import json_object
+from exactk._cli.systems import name_systems
 from exactk._runtime import optional
 
 Capture = pytest.CaptureFixture[str]
 
 
-class Done(NamedTuple):
+class CommandResult(NamedTuple):
     """What a command printed, and how it ended."""
 
     code: int
@@ -41,18 +41,18 @@ class Done(NamedTuple):
 
 
 @pytest.fixture
-def run(capsys: Capture) -> Callable[..., Done]:
-    def called(*arguments: object) -> Done:
+def run(capsys: Capture) -> Callable[..., CommandResult]:
+    def call(*arguments: object) -> CommandResult:
         try:
             code: Any = main([str(argument) for argument in arguments])
         except SystemExit as ended:  # argparse's way
             code = ended.code
-        return Done(code, *capsys.readouterr())
+        return CommandResult(code, *capsys.readouterr())
 
-    return called
+    return call
 
 
-Run = Callable[..., Done]
+Run = Callable[..., CommandResult]
 
 
 QUERIES = [f"q{number}" for number in range(1, 26)]
@@ -105,16 +105,16 @@ def test_the_commands() -> None:
 
 
 def test_the_help_lists_the_commands(run: Run) -> None:
-    done = run("--help")
-    assert done == run()
-    assert all(re.search(rf"^    {name}\b", done.out, re.MULTILINE) for name in commands())
+    result = run("--help")
+    assert result == run()
+    assert all(re.search(rf"^    {name}\b", result.out, re.MULTILINE) for name in commands())
 
 
 @pytest.mark.parametrize("name", commands())
 def test_each_help_has_an_example_that_parses(name: str, run: Run) -> None:
-    done = run(name, "--help")
-    assert done.code == 0
-    words = shlex.split(done.out.partition("\nexample: ")[2].partition(">")[0])
+    result = run(name, "--help")
+    assert result.code == 0
+    words = shlex.split(result.out.partition("\nexample: ")[2].partition(">")[0])
     assert words[:2] == ["exactk", name]
     arguments = command_parser().parse_args(words[1:])
     assert arguments.command == name
@@ -151,12 +151,12 @@ def test_conventions_lists_all_with_their_differences(run: Run) -> None:
     assert lines[2].split(maxsplit=1) == ["capped", "recall_over='min_cutoff_relevant'"]
 
 
-def test_conventions_says_what_one_settles(run: Run) -> None:
+def test_conventions_says_what_one_sets(run: Run) -> None:
     header, *lines = run("conventions", "tensorflow").out.splitlines()
     assert header.split()[:2] == ["field", "tensorflow"]
-    settled = {line.split()[0]: line.split()[1] for line in lines}
-    assert settled["empty_truth"] == "compute"
-    assert settled["precision.average"] == "micro"
+    values_by_field = {line.split()[0]: line.split()[1] for line in lines}
+    assert values_by_field["empty_truth"] == "compute"
+    assert values_by_field["precision.average"] == "micro"
 
 
 def test_conventions_says_in_what_two_differ(run: Run) -> None:
@@ -170,13 +170,13 @@ def test_conventions_says_in_what_two_differ(run: Run) -> None:
     [["metrics", "presicion"], ["conventions", "nobodys"], ["conventions", "--diff", "standard", "nobodys"]],
 )
 def test_a_wrong_name_is_one_line_and_exit_code_2(arguments: list[str], run: Run) -> None:
-    done = run(*arguments)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert done.err.startswith("exactk: error: ")
-    assert "presicion" in done.err or "nobodys" in done.err
+    result = run(*arguments)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert result.err.startswith("exactk: error: ")
+    assert "presicion" in result.err or "nobodys" in result.err
 
 
-def expected(qrels: Path, *runs: Path, metrics: Sequence[str] = evaluate.METRICS, **options: Any) -> Any:
+def expected_result(qrels: Path, *runs: Path, metrics: Sequence[str] = evaluate.DEFAULT_METRICS, **options: Any) -> Any:
     """Return what the library says of the files."""
     truth = exactk.read(qrels, role="truth")
     systems = {path.stem: exactk.read(path, role="predictions") for path in runs}
@@ -186,7 +186,7 @@ def expected(qrels: Path, *runs: Path, metrics: Sequence[str] = evaluate.METRICS
 
 
 def test_evaluate_prints_what_the_library_says(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
-    one, both = expected(qrels, bm25), expected(qrels, bm25, dense)
+    one, both = expected_result(qrels, bm25), expected_result(qrels, bm25, dense)
     assert run("evaluate", qrels, bm25).out == f"{one!r}\n"
     assert run("evaluate", qrels, bm25, dense).out == f"{both!r}\n"
     for form in ("markdown", "latex"):
@@ -195,7 +195,7 @@ def test_evaluate_prints_what_the_library_says(run: Run, qrels: Path, bm25: Path
 
 def test_numbers_for_machines_are_in_full(run: Run, tmp_path: Path, qrels: Path, bm25: Path, dense: Path) -> None:
     file = tmp_path / "users.csv"
-    one, both = expected(qrels, bm25), expected(qrels, bm25, dense)
+    one, both = expected_result(qrels, bm25), expected_result(qrels, bm25, dense)
     assert run("evaluate", qrels, bm25, "--format", "csv").out == one.to_csv()
     assert run("evaluate", qrels, bm25, dense, "--format", "csv").out == both.to_csv()
     read = exactk.Report.from_json(run("evaluate", qrels, bm25, "--format", "json", "--by-user", file).out)
@@ -207,28 +207,28 @@ def test_numbers_for_machines_are_in_full(run: Run, tmp_path: Path, qrels: Path,
 
 def test_metrics_and_convention(run: Run, qrels: Path, bm25: Path) -> None:
     metrics = ["P@[1,5]", "fbeta@10(beta=2)"]
-    done = run("evaluate", qrels, bm25, "-m", metrics[0], "--metric", metrics[1], "--convention", "ranx")
-    assert done.out == f"{expected(qrels, bm25, metrics=metrics, convention='ranx')!r}\n"
+    result = run("evaluate", qrels, bm25, "-m", metrics[0], "--metric", metrics[1], "--convention", "ranx")
+    assert result.out == f"{expected_result(qrels, bm25, metrics=metrics, convention='ranx')!r}\n"
 
 
 def test_excluded_items(run: Run, tmp_path: Path, qrels: Path, bm25: Path) -> None:
     train = write_qrels(tmp_path / "train.txt", np.random.default_rng(4), QUERIES)
-    done = run("evaluate", qrels, bm25, "--exclude", train, "--threads", 2)
-    assert done.out == f"{expected(qrels, bm25, exclude=exactk.read(train, role='exclude'))!r}\n"
-    assert "relevant items are in exclude" in done.err
+    result = run("evaluate", qrels, bm25, "--exclude", train, "--threads", 2)
+    assert result.out == f"{expected_result(qrels, bm25, exclude=exactk.read(train, role='exclude'))!r}\n"
+    assert "relevant items are in exclude" in result.err
 
 
 def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    asked: list[Any] = []
+    reads: list[Any] = []
 
     def read(path: Path, **columns: Any) -> Any:
-        asked.append((path.name, columns))
+        reads.append((path.name, columns))
         return [[1]]
 
     monkeypatch.setattr(exactk, "read", read, raising=False)
     given = ["--user", "u", "--user", "day", "--item", "i", "--score", "s", "--grade", "g", "--exclude", "x"]
     assert run("evaluate", "t", "p", *given).code == 0
-    assert asked == [
+    assert reads == [
         ("t", {"text_ids": False, "role": "truth", "user": ["u", "day"], "item": "i", "grade": "g"}),
         ("x", {"text_ids": False, "role": "exclude", "user": ["u", "day"], "item": "i"}),
         (
@@ -236,9 +236,9 @@ def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> No
             {"text_ids": False, "role": "predictions", "user": ["u", "day"], "item": "i", "score": "s", "rank": None},
         ),
     ]
-    asked.clear()
+    reads.clear()
     assert run("evaluate", "t", "p", "--user", "u", "--rank", "r", "--text-ids").code == 0
-    assert asked[1][1] == {
+    assert reads[1][1] == {
         "text_ids": True,
         "role": "predictions",
         "user": "u",
@@ -250,7 +250,7 @@ def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> No
 
 
 @pytest.mark.parametrize(
-    ("paths", "called"),
+    ("paths", "expected_names"),
     [
         (["runs/bm25.run", "dense.run.gz"], ["bm25", "dense"]),
         (["v1.2.run", "v1.3.run"], ["v1.2", "v1.3"]),
@@ -260,14 +260,14 @@ def test_which_columns_are_read(monkeypatch: pytest.MonkeyPatch, run: Run) -> No
         ([".hidden", "noending"], [".hidden", "noending"]),
     ],
 )
-def test_names_of_systems(paths: list[str], called: list[str]) -> None:
-    assert names([Path(path) for path in paths]) == dict(zip(called, map(Path, paths), strict=True))
+def test_names_of_systems(paths: list[str], expected_names: list[str]) -> None:
+    assert name_systems([Path(path) for path in paths]) == dict(zip(expected_names, map(Path, paths), strict=True))
 
 
 def test_a_file_given_twice_is_an_error(run: Run, qrels: Path, bm25: Path) -> None:
-    done = run("evaluate", qrels, bm25, bm25)
-    assert done.code == 2
-    assert "expected each file once" in done.err
+    result = run("evaluate", qrels, bm25, bm25)
+    assert result.code == 2
+    assert "expected each file once" in result.err
 
 
 TREC = [
@@ -276,70 +276,70 @@ TREC = [
 ]
 
 
-def parsed(lines: str) -> dict[str, dict[str, str]]:
+def parse_lines(lines: str) -> dict[str, dict[str, str]]:
     """Return what each line says, by query and measure."""
-    found: dict[str, dict[str, str]] = {}
+    by_query: dict[str, dict[str, str]] = {}
     for line in lines.splitlines():
         measure, query, value = line.split("\t")
         assert len(measure) >= 22
-        found.setdefault(query, {})[measure.strip()] = value
-    return found
+        by_query.setdefault(query, {})[measure.strip()] = value
+    return by_query
 
 
 @pytest.mark.native
 def test_trec_lines_are_those_of_trec_eval(run: Run, qrels: Path, bm25: Path) -> None:
-    """In names, in digits, and in their order, which is not the order asked."""
-    asked = [part for measure in TREC[::-1] for part in ("-m", measure)]
-    given = ["--convention", "pytrec_eval", "--format", "trec", "-q"]
-    done = run("evaluate", qrels, bm25, *given, "-m", "num_q", "-m", "gm_map", *asked)
-    found = parsed(done.out)
+    """In names, in digits, and in their order, which is not the order of the options."""
+    metric_options = [part for measure in TREC[::-1] for part in ("-m", measure)]
+    options = ["--convention", "pytrec_eval", "--format", "trec", "-q"]
+    result = run("evaluate", qrels, bm25, *options, "-m", "num_q", "-m", "gm_map", *metric_options)
+    by_query = parse_lines(result.out)
     judged: dict[str, dict[str, int]] = {}
     for line in qrels.read_text(encoding="utf-8").splitlines():
         query, _, document, grade = line.split()
         judged.setdefault(query, {})[document] = int(grade)
-    ranked: dict[str, dict[str, float]] = {}
+    scores_by_query: dict[str, dict[str, float]] = {}
     for line in bm25.read_text(encoding="utf-8").splitlines():
         query, _, document, _, score, _ = line.split()
-        ranked.setdefault(query, {})[document] = float(score)
-    theirs = pytrec_eval.RelevanceEvaluator(judged, {*TREC, "gm_map"}).evaluate(ranked)
-    order = [query for query in found if query != "all"]
+        scores_by_query.setdefault(query, {})[document] = float(score)
+    theirs = pytrec_eval.RelevanceEvaluator(judged, {*TREC, "gm_map"}).evaluate(scores_by_query)
+    order = [query for query in by_query if query != "all"]
     assert order == sorted(theirs)
     for query in order:
         values = {measure: value for measure, value in theirs[query].items() if measure != "gm_map"}
         counts = {"num_ret", "num_rel", "num_rel_ret"}
-        assert found[query] == {
+        assert by_query[query] == {
             name: f"{value:.0f}" if name in counts else f"{value:6.4f}" for name, value in values.items()
         }
-    assert list(found["q3"]) == [
+    assert list(by_query["q3"]) == [
         *("num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank", "P_1", "P_5", "P_30"),
         *("recall_5", "recall_100", "ndcg", "ndcg_cut_5", "ndcg_cut_10", "map_cut_10", "success_1", "success_10"),
         *("set_P", "set_recall", "set_map", "set_F"),
     ]
-    whole = found["all"]
+    whole = by_query["all"]
     assert whole.pop("num_q") == str(len(theirs))
     for name, value in whole.items():
-        own = pytrec_eval.compute_aggregated_measure(name, [values[name] for values in theirs.values()])
-        assert value == (f"{own:.0f}" if name in counts else f"{own:6.4f}")
-    assert done.out.endswith(f"set_F                 \tall\t{whole['set_F']}\n")
+        aggregate = pytrec_eval.compute_aggregated_measure(name, [values[name] for values in theirs.values()])
+        assert value == (f"{aggregate:.0f}" if name in counts else f"{aggregate:6.4f}")
+    assert result.out.endswith(f"set_F                 \tall\t{whole['set_F']}\n")
 
 
 def test_trec_prints_trec_evals_own_measures_by_its_convention(run: Run, qrels: Path, bm25: Path) -> None:
-    found = parsed(run("evaluate", qrels, bm25, "--format", "trec").out)
-    assert list(found) == ["all"]
+    by_query = parse_lines(run("evaluate", qrels, bm25, "--format", "trec").out)
+    assert list(by_query) == ["all"]
     cutoffs = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
     official = ("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank")
-    assert list(found["all"]) == [*official, *(f"P_{cutoff}" for cutoff in cutoffs)]
-    report = expected(qrels, bm25, metrics="map", convention="trec_eval")
-    assert found["all"]["map"] == f"{report['map']:.4f}"
-    assert found["all"]["num_q"] == "23"
+    assert list(by_query["all"]) == [*official, *(f"P_{cutoff}" for cutoff in cutoffs)]
+    report = expected_result(qrels, bm25, metrics="map", convention="trec_eval")
+    assert by_query["all"]["map"] == f"{report['map']:.4f}"
+    assert by_query["all"]["num_q"] == "23"
 
 
 def test_what_trec_eval_does_not_have_keeps_its_name(run: Run, qrels: Path, bm25: Path) -> None:
     metrics = ["dcg@5", "ndcg@5(gain=exp2)", "ndcg@5", "ndcg@5(average=micro)"]
-    asked = [part for metric in metrics for part in ("-m", metric)]
-    found = parsed(run("evaluate", qrels, bm25, "--format", "trec", *asked).out)
-    assert list(found["all"]) == ["ndcg_cut_5", "dcg@5", "ndcg@5(gain=exp2)", "ndcg@5(average=micro)"]
-    assert trec.metric("err@10") == "err@10"
+    metric_options = [part for metric in metrics for part in ("-m", metric)]
+    by_query = parse_lines(run("evaluate", qrels, bm25, "--format", "trec", *metric_options).out)
+    assert list(by_query["all"]) == ["ndcg_cut_5", "dcg@5", "ndcg@5(gain=exp2)", "ndcg@5(average=micro)"]
+    assert trec.metric_of_measure("err@10") == "err@10"
 
 
 def test_trec_lines_of_several_systems_follow_their_names(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
@@ -349,9 +349,9 @@ def test_trec_lines_of_several_systems_follow_their_names(run: Run, qrels: Path,
 
 
 def test_users_values_go_with_trec_alone(run: Run, qrels: Path, bm25: Path) -> None:
-    done = run("evaluate", qrels, bm25, "-q")
-    assert done.code == 2
-    assert "--by-user" in done.err
+    result = run("evaluate", qrels, bm25, "-q")
+    assert result.code == 2
+    assert "--by-user" in result.err
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".csv", ".json", ".jsonl", ".ndjson", ".CSV"])
@@ -364,25 +364,25 @@ def test_values_of_each_user_as_a_file(
         ".csv": lambda: pyarrow.csv.read_csv(file).to_pandas(),
         ".json": lambda: pd.DataFrame(json.loads(file.read_text(encoding="utf-8"))),
     }
-    lines = lambda: pd.DataFrame(list(map(json.loads, file.read_text(encoding="utf-8").splitlines())))  # noqa: E731
+    read_lines = lambda: pd.DataFrame(list(map(json.loads, file.read_text(encoding="utf-8").splitlines())))  # noqa: E731
     for runs in ([bm25], [bm25, dense]):
-        known = expected(qrels, *runs, per_user=True, metrics=["ndcg@10", "map(missing_list=skip)"])
+        expected_report = expected_result(qrels, *runs, per_user=True, metrics=["ndcg@10", "map(missing_list=skip)"])
         assert (
             run("evaluate", qrels, *runs, "-m", "ndcg@10", "-m", "map(missing_list=skip)", "--by-user", file).code == 0
         )
-        read = readers.get(ending.lower(), lines)()
+        read = readers.get(ending.lower(), read_lines)()
         columns = ["system", "user"] if len(runs) > 1 else ["user"]
         assert list(read.columns) == [*columns, "ndcg@10", "average_precision(missing_list=skip)"]
         assert read.iloc[:, -1].isna().any()
-        pd.testing.assert_frame_equal(read, known.to_pandas("per_user"), check_dtype=False, rtol=0, atol=0)
+        pd.testing.assert_frame_equal(read, expected_report.to_pandas("per_user"), check_dtype=False, rtol=0, atol=0)
 
 
 def test_ids_of_digits_match_those_of_trec(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.qrels").write_text("7 0 12 1\n8 0 13 1\n", encoding="utf-8")
     (tmp_path / "p.csv").write_text("user,item,score\n7,12,1\n8,12,1\n", encoding="utf-8")
     given = ("evaluate", tmp_path / "t.qrels", tmp_path / "p.csv", "-m", "precision@1", "--format", "csv")
-    done = run(*given)
-    assert (done.code, "(--text-ids)" in done.err) == (2, True)
+    result = run(*given)
+    assert (result.code, "(--text-ids)" in result.err) == (2, True)
     assert "precision@1,0.5," in run(*given, "--text-ids").out
 
 
@@ -400,31 +400,31 @@ def test_users_of_several_columns(run: Run, tmp_path: Path) -> None:
     ]
 
 
-def test_names_that_are_bytes_are_text_in_json() -> None:
-    assert as_json({"user": b"a\xff"}) == '{"user": "a\\\\xff"}'
+def test_keys_that_are_bytes_are_text_in_json() -> None:
+    assert json_object({"user": b"a\xff"}) == '{"user": "a\\\\xff"}'
 
 
 def test_what_cannot_be_written_is_said_before_anything_is_read(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    done = run("evaluate", "none", "none2", "--by-user", "users.xls")
-    assert done.code == 2
-    assert "expected a file that ends in .parquet, .csv" in done.err
-    done = run("evaluate", "none", "none2", "none3", "--state", tmp_path / "a.state")
-    assert "--state: expected one file of predictions, found 2" in done.err
-    done = run("evaluate", "none", "none2", "-m", "ndgc")
-    assert "did you mean 'ndcg'" in done.err
-    done = run("evaluate", "none", "none2", "--min", "ndgc=1")
-    assert "did you mean 'ndcg'" in done.err
+    result = run("evaluate", "none", "none2", "--by-user", "users.xls")
+    assert result.code == 2
+    assert "expected a file that ends in .parquet, .csv" in result.err
+    result = run("evaluate", "none", "none2", "none3", "--state", tmp_path / "a.state")
+    assert "--state: expected one file of predictions, found 2" in result.err
+    result = run("evaluate", "none", "none2", "-m", "ndgc")
+    assert "did you mean 'ndcg'" in result.err
+    result = run("evaluate", "none", "none2", "--min", "ndgc=1")
+    assert "did you mean 'ndcg'" in result.err
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     (tmp_path / "nowhere").symlink_to(tmp_path / "no" / "a.state")
     for option, name in (("--by-user", "no/users.csv"), ("--state", ""), ("--state", "circle"), ("--state", "nowhere")):
-        done = run("evaluate", "none", "none2", option, tmp_path / name)
-        assert f"{option}: expected the path of a file, in a folder that exists, found" in done.err
+        result = run("evaluate", "none", "none2", option, tmp_path / name)
+        assert f"{option}: expected the path of a file, in a folder that exists, found" in result.err
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    done = run("evaluate", "none", "none2", "--by-user", "users.parquet")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "pip install 'exactk[arrow]'" in done.err
+    result = run("evaluate", "none", "none2", "--by-user", "users.parquet")
+    assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "pip install 'exactk[arrow]'" in result.err
 
 
 def test_states_merge_to_the_whole(run: Run, tmp_path: Path, dense: Path) -> None:
@@ -439,10 +439,10 @@ def test_states_merge_to_the_whole(run: Run, tmp_path: Path, dense: Path) -> Non
             files[-1].write_text("".join(line for line in lines if line.startswith(part)), encoding="utf-8")
         states.append(tmp_path / f"{begin}.state")
         assert run("evaluate", *files, "--state", states[-1]).code == 0
-    known, merged = tmp_path / "whole.state", tmp_path / "merged.state"
-    done = run("evaluate", qrels, dense, "--state", known)
-    assert run("merge", *states, "--state", merged).out == done.out
-    assert exactk.State.from_bytes(merged.read_bytes()) == exactk.State.from_bytes(known.read_bytes())
+    whole_state, merged = tmp_path / "whole.state", tmp_path / "merged.state"
+    result = run("evaluate", qrels, dense, "--state", whole_state)
+    assert run("merge", *states, "--state", merged).out == result.out
+    assert exactk.State.from_bytes(merged.read_bytes()) == exactk.State.from_bytes(whole_state.read_bytes())
     assert run("merge", *states, "--min", "ndcg@10=0.99").code == 1
 
 
@@ -460,10 +460,10 @@ def test_states_that_cannot_be_merged(run: Run, tmp_path: Path, qrels: Path, den
         ([one, "--min", "map=0.1"], "--min: expected one of ndcg@10"),
         ([tmp_path / "none.state"], "none.state: No such file"),
     ]
-    for arguments, said in cases:
-        done = run("merge", *arguments)
-        assert (done.code, done.err.count("\n")) == (2, 1)
-        assert said in done.err
+    for arguments, message in cases:
+        result = run("merge", *arguments)
+        assert (result.code, result.err.count("\n")) == (2, 1)
+        assert message in result.err
 
 
 SCORES = """\
@@ -477,21 +477,22 @@ bob,rice,-2
 
 
 @pytest.fixture
-def scores(tmp_path: Path) -> Path:
+def scores_file(tmp_path: Path) -> Path:
     file = tmp_path / "scores.csv"
     file.write_text(SCORES, encoding="utf-8")
     return file
 
 
-def test_the_best_of_each_user(run: Run, scores: Path) -> None:
-    """Of one score, the name that comes first is the better item."""
-    assert run("topk", scores, "-k", 2).out == (
+def test_the_best_of_each_user(run: Run, scores_file: Path) -> None:
+    """Of one score, the key that comes first is the better item."""
+    assert run("topk", scores_file, "-k", 2).out == (
         "ann Q0 milk 1 0.75 exactk\nann Q0 rice 2 0.5 exactk\nbob Q0 tea 1 1.0 exactk\nbob Q0 rice 2 -2.0 exactk\n"
     )
     assert (
-        run("topk", scores, "-k", 1, "--format", "csv").out == "user,item,rank,score\nann,milk,1,0.75\nbob,tea,1,1.0\n"
+        run("topk", scores_file, "-k", 1, "--format", "csv").out
+        == "user,item,rank,score\nann,milk,1,0.75\nbob,tea,1,1.0\n"
     )
-    lines = run("topk", scores, "-k", 5, "--format", "json").out.splitlines()
+    lines = run("topk", scores_file, "-k", 5, "--format", "json").out.splitlines()
     assert [json.loads(line) for line in lines] == [
         {"user": "ann", "items": ["milk", "rice", "tea"], "scores": [0.75, 0.5, 0.5]},
         {"user": "bob", "items": ["tea", "rice"], "scores": [1.0, -2.0]},
@@ -503,20 +504,20 @@ def test_what_topk_writes_is_read_again(
     form: str, ending: str, run: Run, tmp_path: Path, qrels: Path, bm25: Path
 ) -> None:
     best = tmp_path / f"best{ending}"
-    assert run("topk", bm25, "-k", 10, "--format", form, "-o", best) == Done(0, "", "")
+    assert run("topk", bm25, "-k", 10, "--format", form, "-o", best) == CommandResult(0, "", "")
     metrics = ["-m", "ndcg@10", "-m", "map@10", "-m", "num_ret@10", *(["--score", "score"] if form == "csv" else [])]
     runs = ((bm25, metrics[:6]), (best, metrics))
-    whole, cut = (run("evaluate", qrels, file, *asked, "--format", "csv") for file, asked in runs)
+    whole, cut = (run("evaluate", qrels, file, *options, "--format", "csv") for file, options in runs)
     assert cut.out == whole.out
     assert cut.code == 0
 
 
-def test_topk_leaves_out_what_is_excluded(run: Run, tmp_path: Path, scores: Path) -> None:
-    """Users and items are matched by name, whatever the order of the files."""
+def test_topk_leaves_out_what_is_excluded(run: Run, tmp_path: Path, scores_file: Path) -> None:
+    """Users and items are matched by key, whatever the order of the files."""
     train = tmp_path / "train.csv"
     train.write_text("user,item\nzoe,tea\nbob,tea\nann,milk\nann,beer\n", encoding="utf-8")
-    done = run("topk", scores, "-k", 1, "--exclude", train, "--format", "csv")
-    assert done.out == "user,item,rank,score\nann,rice,1,0.5\nbob,rice,1,-2.0\n"
+    result = run("topk", scores_file, "-k", 1, "--exclude", train, "--format", "csv")
+    assert result.out == "user,item,rank,score\nann,rice,1,0.5\nbob,rice,1,-2.0\n"
 
 
 def test_topk_of_integer_ids(run: Run, tmp_path: Path) -> None:
@@ -526,47 +527,47 @@ def test_topk_of_integer_ids(run: Run, tmp_path: Path) -> None:
     assert [json.loads(line)["items"] for line in lines] == [[4, 30], [30]]
 
 
-def test_names_that_trec_cannot_hold(run: Run, tmp_path: Path) -> None:
+def test_keys_that_trec_cannot_hold(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "scores.csv"
     file.write_text("user,item,score\nann,green tea,1\n", encoding="utf-8")
-    done = run("topk", file, "-k", 1)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "names without blanks" in done.err
+    result = run("topk", file, "-k", 1)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert "names without blanks" in result.err
     assert run("topk", file, "-k", 1, "--format", "csv").out.endswith("ann,green tea,1,1.0\n")
 
 
-def test_topk_needs_scores_and_a_number(run: Run, tmp_path: Path, scores: Path) -> None:
+def test_topk_needs_scores_and_a_number(run: Run, tmp_path: Path, scores_file: Path) -> None:
     ranks = tmp_path / "ranks.csv"
     ranks.write_text("user,item,rank\nann,tea,1\n", encoding="utf-8")
-    done = run("topk", ranks, "-k", 1)
-    assert (done.code, done.err) == (
+    result = run("topk", ranks, "-k", 1)
+    assert (result.code, result.err) == (
         2,
         "exactk: error: scores: expected a score for each user and item, found Rankings\n",
     )
-    assert run("topk", scores).code == 2
-    assert "k: expected a cutoff" in run("topk", scores, "-k", 0).err
+    assert run("topk", scores_file).code == 2
+    assert "k: expected a cutoff" in run("topk", scores_file, "-k", 0).err
 
 
 def test_a_value_below_what_it_must_reach(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
-    both = expected(qrels, bm25, dense)
+    both = expected_result(qrels, bm25, dense)
     low, high = sorted(["bm25", "dense"], key=lambda name: both[name]["ndcg@10"])
     bound = both[high]["ndcg@10"]
-    done = run("evaluate", qrels, bm25, dense, "--min", f"nDCG@10={bound!r}", "--min", "recall@10=0")
-    assert done.code == 1
-    lines = [line for line in done.err.splitlines() if "warning" not in line]
+    result = run("evaluate", qrels, bm25, dense, "--min", f"nDCG@10={bound!r}", "--min", "recall@10=0")
+    assert result.code == 1
+    lines = [line for line in result.err.splitlines() if "warning" not in line]
     assert lines == [f"exactk: below --min: ndcg@10 of {low} is {both[low]['ndcg@10']!r}, asked for {bound!r}"]
-    assert done.out.startswith("metric")
+    assert result.out.startswith("metric")
     assert run("evaluate", qrels, tmp := {"bm25": bm25, "dense": dense}[high], "--min", f"ndcg@10={bound!r}").code == 0
     assert run("evaluate", qrels, tmp, "--min", f"ndcg@10={bound + 1e-15!r}").code == 1
 
 
 def test_what_must_be_reached_is_computed_unasked(run: Run, qrels: Path, bm25: Path) -> None:
-    done = run("evaluate", qrels, bm25, "-m", "P@5", "--min", "fbeta@[5,10](beta=2)=2")
-    assert done.code == 1
-    assert [line.split()[0] for line in done.out.splitlines()[1:-1]] == [
+    result = run("evaluate", qrels, bm25, "-m", "P@5", "--min", "fbeta@[5,10](beta=2)=2")
+    assert result.code == 1
+    assert [line.split()[0] for line in result.out.splitlines()[1:-1]] == [
         *("precision@5", "fbeta@5(beta=2)", "fbeta@10(beta=2)")
     ]
-    assert [line.split()[3] for line in done.err.splitlines() if "--min" in line] == [
+    assert [line.split()[3] for line in result.err.splitlines() if "--min" in line] == [
         "fbeta@5(beta=2)",
         "fbeta@10(beta=2)",
     ]
@@ -575,29 +576,29 @@ def test_what_must_be_reached_is_computed_unasked(run: Run, qrels: Path, bm25: P
 def test_nan_is_below_everything(run: Run, tmp_path: Path, bm25: Path) -> None:
     qrels = tmp_path / "irrelevant.txt"
     qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
-    done = run("evaluate", qrels, bm25, "-m", "mrr", "--min", "mrr=-inf")
-    assert done.code == 1
-    assert "reciprocal_rank is nan, asked for -inf" in done.err
+    result = run("evaluate", qrels, bm25, "-m", "mrr", "--min", "mrr=-inf")
+    assert result.code == 1
+    assert "reciprocal_rank is nan, asked for -inf" in result.err
 
 
 @pytest.mark.parametrize("given", ["ndcg@10", "ndcg@10=", "=0.3", "ndcg@10=high", "ndcg@10=nan", "fbeta(beta=2)"])
 def test_bounds_that_are_none(given: str, run: Run) -> None:
-    done = run("evaluate", "none", "none2", "--min", given)
-    assert done.code == 2
-    assert "expected METRIC=VALUE such as ndcg@10=0.3" in done.err
+    result = run("evaluate", "none", "none2", "--min", given)
+    assert result.code == 2
+    assert "expected METRIC=VALUE such as ndcg@10=0.3" in result.err
 
 
 def test_warnings_are_lines(run: Run, tmp_path: Path, bm25: Path, dense: Path) -> None:
     qrels = tmp_path / "irrelevant.txt"
     qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
-    done = run("evaluate", qrels, bm25, "-m", "mrr")
-    assert done.err == "exactk: warning: no user was evaluated for reciprocal_rank: NaN\n"
-    done = run("evaluate", qrels, bm25, dense, "-m", "mrr")
-    assert done.err == "exactk: warning: no user was evaluated for reciprocal_rank: NaN\n"
+    result = run("evaluate", qrels, bm25, "-m", "mrr")
+    assert result.err == "exactk: warning: no user was evaluated for reciprocal_rank: NaN\n"
+    result = run("evaluate", qrels, bm25, dense, "-m", "mrr")
+    assert result.err == "exactk: warning: no user was evaluated for reciprocal_rank: NaN\n"
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "said"),
+    ("error", "code", "message"),
     [
         (KeyboardInterrupt(), 130, ""),
         (MemoryError(), 2, "exactk: error: there is not enough memory\n"),
@@ -607,12 +608,12 @@ def test_warnings_are_lines(run: Run, tmp_path: Path, bm25: Path, dense: Path) -
         (exactk.InputError("line 3: \x1b[2J"), 2, "exactk: error: line 3: \\x1b[2J\n"),
     ],
 )
-def test_how_it_ends(error: BaseException, code: int, said: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_it_ends(error: BaseException, code: int, message: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr(exactk, "read", fail, raising=False)
-    assert run("evaluate", "a", "b") == Done(code, "", said)
+    assert run("evaluate", "a", "b") == CommandResult(code, "", message)
 
 
 def test_a_bug_is_not_dressed_up_as_bad_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -625,12 +626,12 @@ def test_a_bug_is_not_dressed_up_as_bad_input(run: Run, monkeypatch: pytest.Monk
 
 
 def test_a_file_that_is_not_there(run: Run, qrels: Path, tmp_path: Path) -> None:
-    done = run("evaluate", qrels, tmp_path / "none.run")
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "none.run" in done.err
+    result = run("evaluate", qrels, tmp_path / "none.run")
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert "none.run" in result.err
 
 
-def shell(command: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def run_shell(command: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a line of shell in which ``exactk`` is this Python's."""
     line = f'set -o pipefail; exactk() {{ {shlex.quote(sys.executable)} -m exactk "$@"; }}; {command}'
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, **options)  # noqa: S603, S607 - our own
@@ -641,23 +642,23 @@ def shell(command: str, **options: Any) -> subprocess.CompletedProcess[str]:
     "command", ["metrics | (exec 0<&-; sleep 1)", "--help | true", "conventions --help | true", "metrics >&-"]
 )
 def test_a_closed_pipe_is_silent(command: str) -> None:
-    done = shell(f"exactk {command}")
-    assert (done.returncode, done.stderr) == (0, "")
+    result = run_shell(f"exactk {command}")
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 @pytest.mark.native
 def test_a_full_disk_is_an_error() -> None:
-    done = shell("exactk metrics > /dev/full")
-    assert (done.returncode, done.stderr) == (2, "exactk: error: [Errno 28] No space left on device\n")
+    result = run_shell("exactk metrics > /dev/full")
+    assert (result.returncode, result.stderr) == (2, "exactk: error: [Errno 28] No space left on device\n")
 
 
 @pytest.mark.native
 def test_names_that_an_encoding_lacks_are_printed_all_the_same() -> None:
-    code = "from exactk._cli.output import say; import exactk._cli as c; c.listings.metrics = {}; c.main(['metrics']); say('é中')"
-    done = subprocess.run(  # noqa: S603 - our own code
+    code = "from exactk._cli.output import print_text; import exactk._cli as c; c.listings.metrics = {}; c.main(['metrics']); print_text('é中')"
+    result = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", code], capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "latin-1"}
     )
-    assert done.stdout.endswith(b"\xe9\\u4e2d")
+    assert result.stdout.endswith(b"\xe9\\u4e2d")
 
 
 def test_f34_names_in_a_terminal_are_no_commands(
@@ -672,9 +673,9 @@ def test_f34_names_in_a_terminal_are_no_commands(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert "\n\\x1b[2J,ndcg@10," in run(*arguments).out
     assert "\x1b" not in run(*arguments).err
-    done = run("evaluate", qrels, tmp_path / "\x1b]0;none.run")
-    assert done.code == 2
-    assert "\x1b" not in done.err
+    result = run("evaluate", qrels, tmp_path / "\x1b]0;none.run")
+    assert result.code == 2
+    assert "\x1b" not in result.err
 
 
 def test_f34_csv_of_users_is_no_formula(run: Run, tmp_path: Path) -> None:
@@ -687,7 +688,7 @@ def test_f34_csv_of_users_is_no_formula(run: Run, tmp_path: Path) -> None:
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.state"
-    output.write(file, b"old")
+    output.write_file(file, b"old")
     with monkeypatch.context() as patch:
 
         def fail(_: int) -> None:
@@ -695,57 +696,57 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 
         patch.setattr(os, "fsync", fail)
         with pytest.raises(OSError, match="No space"):
-            output.write(file, b"new")
+            output.write_file(file, b"new")
     assert file.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [file]
-    output.write(file, b"new")
+    output.write_file(file, b"new")
     assert file.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_written_file_has_reached_the_disk_before_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = []
+    events = []
     fsync, replace = os.fsync, Path.replace
 
-    def synchronized(file: int) -> None:
-        done.append("fsync")
+    def record_fsync(file: int) -> None:
+        events.append("fsync")
         fsync(file)
 
-    def replaced(own: Path, other: Path) -> None:
-        done.append("replace")
-        replace(own, other)
+    def record_replace(source: Path, target: Path) -> None:
+        events.append("replace")
+        replace(source, target)
 
-    monkeypatch.setattr(os, "fsync", synchronized)
-    monkeypatch.setattr(Path, "replace", replaced)
-    output.write(tmp_path / "a.state", b"data")
-    assert done == ["fsync", "replace", "fsync"]
+    monkeypatch.setattr(os, "fsync", record_fsync)
+    monkeypatch.setattr(Path, "replace", record_replace)
+    output.write_file(tmp_path / "a.state", b"data")
+    assert events == ["fsync", "replace", "fsync"]
 
 
 def test_a_link_stays_one_and_a_pipe_too(tmp_path: Path) -> None:
     file, link, pipe = tmp_path / "file", tmp_path / "link", tmp_path / "pipe"
     file.write_bytes(b"old")
     link.symlink_to(file)
-    output.write(link, b"new")
+    output.write_file(link, b"new")
     assert link.is_symlink()
     assert file.read_bytes() == b"new"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    output.write(pipe, b"through")
+    output.write_file(pipe, b"through")
     assert os.read(reader, 10) == b"through"
     os.close(reader)
     assert pipe.is_fifo()
 
 
 def test_a_bar_is_drawn_on_a_terminal_where_it_can_be(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
+    progress_options: list[bool] = []
 
-    def evaluated(*_: object, progress: bool, **__: object) -> Any:
-        asked.append(progress)
+    def fake_evaluate(*_: object, progress: bool, **__: object) -> Any:
+        progress_options.append(progress)
         return report
 
     report = exactk.evaluate([[1]], [[1]], "P@1")
     monkeypatch.setattr(exactk, "read", lambda *_, **__: None, raising=False)
-    monkeypatch.setattr(exactk, "evaluate", evaluated)
+    monkeypatch.setattr(exactk, "evaluate", fake_evaluate)
     run("evaluate", "a", "b", "-m", "P@1")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     run("evaluate", "a", "b", "-m", "P@1")
@@ -753,16 +754,16 @@ def test_a_bar_is_drawn_on_a_terminal_where_it_can_be(run: Run, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "rich", None)
     assert not optional.has("rich")
     run("evaluate", "a", "b", "-m", "P@1")
-    assert asked == [False, True, False, False]
+    assert progress_options == [False, True, False, False]
 
 
 def test_the_doctor_finds_nothing(run: Run, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setenv("EXACTK_ISA", "scalar")
     exactk.show_versions()
     facts = capsys.readouterr().out.splitlines()
-    done = run("doctor")
-    lines = done.out.splitlines()
-    assert (done.code, done.err) == (0, "")
+    result = run("doctor")
+    lines = result.out.splitlines()
+    assert (result.code, result.err) == (0, "")
     assert [line.partition(";")[0] for line in lines[: len(facts)]] == facts
     assert any(line.startswith("rich") and line.endswith("; for progress bars") for line in lines)
     assert [line.split(": ")[0] for line in lines[len(facts) + 1 :]] == [f"well    {name}" for name in _CHECKS]
@@ -771,9 +772,9 @@ def test_the_doctor_finds_nothing(run: Run, monkeypatch: pytest.MonkeyPatch, cap
 
 def test_the_doctor_finds_a_wrong_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXACTK_NUM_THREADS", "two")
-    done = run("doctor")
-    assert done.code == 2
-    failed = [line for line in done.out.splitlines() if line.startswith("failed")]
+    result = run("doctor")
+    assert result.code == 2
+    failed = [line for line in result.out.splitlines() if line.startswith("failed")]
     assert len(failed) == 1
     assert "EXACTK_NUM_THREADS" in failed[0]
 
@@ -781,27 +782,27 @@ def test_the_doctor_finds_a_wrong_variable(run: Run, monkeypatch: pytest.MonkeyP
 def test_the_doctor_finds_bits_that_differ(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluate, calls = exactk.evaluate, []
 
-    def drifting(truth: Any, scores: Any, *arguments: Any, **options: Any) -> Any:
+    def evaluate_negated(truth: Any, scores: Any, *arguments: Any, **options: Any) -> Any:
         calls.append(1)
         return evaluate(truth, scores * (-1) ** len(calls), *arguments, **options)
 
-    monkeypatch.setattr(exactk, "evaluate", drifting)
-    done = run("doctor")
-    assert done.code == 2
-    assert re.search(r"^failed  every number of threads .*: 2 threads and 1 threads differ$", done.out, re.MULTILINE)
+    monkeypatch.setattr(exactk, "evaluate", evaluate_negated)
+    result = run("doctor")
+    assert result.code == 2
+    assert re.search(r"^failed  every number of threads .*: 2 threads and 1 threads differ$", result.out, re.MULTILINE)
 
 
 @pytest.mark.native
 def test_ctrl_c_ends_it_with_130() -> None:
     code = "import exactk, os, signal, time; exactk.read = lambda *a, **k: (os.kill(os.getpid(), signal.SIGINT), time.sleep(9)); "
     code += "import sys; from exactk._cli import main; sys.exit(main(['evaluate', 'a', 'b']))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603 - our own code
-    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGINT, "", "")
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603 - our own code
+    assert (result.returncode, result.stdout, result.stderr) == (128 + signal.SIGINT, "", "")
 
 
 def test_csv_on_the_terminal_reads_back(run: Run, qrels: Path, bm25: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run("evaluate", qrels, bm25, "--format", "csv").out)))
-    assert {row["metric"]: float(row["value"]) for row in rows} == dict(expected(qrels, bm25).values)
+    assert {row["metric"]: float(row["value"]) for row in rows} == dict(expected_result(qrels, bm25).values)
 
 
 def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

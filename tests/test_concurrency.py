@@ -21,7 +21,7 @@ import pytest
 import exactk
 from exactk import _core
 from exactk._runtime import optional
-from jobs import METRICS, lasting, uniform
+from jobs import METRICS, long_evaluation, uniform_lists
 from strategies import Evaluation, parameter_of
 
 ROOT = Path(__file__).parent.parent
@@ -32,7 +32,7 @@ HOSTILE_NUMBERS = [np.nan, np.inf, -np.inf, -1.0, 0.0, 5e-324, 1.0, 2.0, 300.0, 
 
 
 @contextmanager
-def meanwhile(action: Callable[[], None]) -> Iterator[None]:
+def repeat_meanwhile(action: Callable[[], None]) -> Iterator[None]:
     """Do something over and over again in another thread, which gets its turn as often as can be."""
     stop = threading.Event()
 
@@ -52,7 +52,7 @@ def meanwhile(action: Callable[[], None]) -> Iterator[None]:
         sys.setswitchinterval(interval)
 
 
-def for_a_while(outcomes: dict[str, int]) -> Iterator[None]:
+def repeat_until_seen(outcomes: dict[str, int]) -> Iterator[None]:
     """Go on for the time that is set, and until every outcome has been seen."""
     end = time.monotonic() + STRESS_SECONDS
     while time.monotonic() < end or (min(outcomes.values()) == 0 and time.monotonic() < end + 60):
@@ -74,12 +74,12 @@ class Flipper:
         self.random = np.random.default_rng(7)
 
     def __call__(self) -> None:
-        which = int(self.random.integers(len(self.arrays)))
-        array = self.arrays[which]
-        places = self.random.integers(0, len(array), int(self.random.choice([1, 3, len(array)])))
-        array[places] = self.random.choice(self._hostile(array.dtype), len(places))
+        index = int(self.random.integers(len(self.arrays)))
+        array = self.arrays[index]
+        positions = self.random.integers(0, len(array), int(self.random.choice([1, 3, len(array)])))
+        array[positions] = self.random.choice(self._hostile(array.dtype), len(positions))
         time.sleep(float(self.random.choice([0.01, 0.1, 1.0])) * self.pause * self.random.random())
-        array[:] = self.sound[which]
+        array[:] = self.sound[index]
         time.sleep(2 * self.pause * self.random.random())
 
     @staticmethod
@@ -107,17 +107,17 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
         for name, info in exactk.metrics.items()
     ]
     values += [_core.PlannedValue(name, None, 0.5, exp2) for name in ("ndcg", "recall")]
-    before = [_core.Lists(items, indptr, None, None, "sound") for items in (truth, lists, exclude)]
+    shared = [_core.Lists(items, indptr, None, None, "sound") for items in (truth, lists, exclude)]
     outcomes = {"result": 0, "refused": 0}
 
     def call() -> None:
-        anew = [_core.Lists(items, indptr, lengths, None, "anew") for items in (truth, lists, exclude)]
-        for those in (before, anew):
-            arguments = (those[0], grades, those[1], those[2], weights, groups, 1, values, rules, True, 2, "", None)
+        fresh = [_core.Lists(items, indptr, lengths, None, "anew") for items in (truth, lists, exclude)]
+        for triple in (shared, fresh):
+            arguments = (triple[0], grades, triple[1], triple[2], weights, groups, 1, values, rules, True, 2, "", None)
             _core.evaluate(*arguments)
 
-    with meanwhile(Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr], call)):
-        for _ in for_a_while(outcomes):
+    with repeat_meanwhile(Flipper([truth, lists, exclude, grades, weights, groups, lengths, indptr], call)):
+        for _ in repeat_until_seen(outcomes):
             try:
                 call()
             except exactk.InputError:
@@ -128,7 +128,7 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
 
 
 def test_f20_another_thread_writes_into_what_the_api_views() -> None:
-    job = uniform(2000, 20)
+    job = uniform_lists(2000, 20)
     items, weights = np.array(job.predictions.items), np.ones(2000)
     lists = exactk.Rankings(job.predictions.indptr, items)
     assert np.shares_memory(lists.items, items)
@@ -137,9 +137,9 @@ def test_f20_another_thread_writes_into_what_the_api_views() -> None:
     def call() -> None:
         exactk.evaluate(job.truth, lists, METRICS, weights=weights, per_user=True, num_threads=2)
 
-    with meanwhile(Flipper([items, weights], call)), warnings.catch_warnings():
+    with repeat_meanwhile(Flipper([items, weights], call)), warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
-        for _ in for_a_while(outcomes):
+        for _ in repeat_until_seen(outcomes):
             try:
                 call()
             except exactk.InputError:
@@ -170,8 +170,8 @@ def test_f20_another_thread_writes_into_scores(nan: str, dtype: str) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
-        with meanwhile(Flipper([matrix.reshape(-1)], call)):
-            for _ in for_a_while(outcomes):
+        with repeat_meanwhile(Flipper([matrix.reshape(-1)], call)):
+            for _ in repeat_until_seen(outcomes):
                 try:
                     call()
                 except exactk.InputError:
@@ -189,13 +189,17 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
     """Every answer names items only, whatever was multiplied by what."""
     users, items, width, k = 40, 700, 9, 20
     rng = np.random.default_rng(3)
-    those, others = (rng.normal(size=(rows, width)).astype(dtype) for rows, dtype in ((users, "f4"), (items, "f8")))
+    user_vectors, item_vectors = (
+        rng.normal(size=(rows, width)).astype(dtype) for rows, dtype in ((users, "f4"), (items, "f8"))
+    )
     bias = rng.normal(size=items) if similarity == "dot" else None
     rows = {"none": 0, "for all": 1, "for each": users}[restriction]
     ids = np.tile(np.arange(0, items, 2), rows)
     candidates = _core.Lists(ids, np.arange(rows + 1) * (items // 2), None, None, "x") if rows else None
     sgemm = optional.sgemm()
-    model = _core.Embeddings(those, others, bias, similarity, False, None, candidates, sgemm, "users", "items")
+    model = _core.Embeddings(
+        user_vectors, item_vectors, bias, similarity, False, None, candidates, sgemm, "users", "items"
+    )
     truth = exactk.as_truth([range(user) for user in range(users)]).core
     excluded = exactk.as_exclusions([range(0, user, 2) for user in range(users)])
     exclude = None if excluded is None else excluded.core
@@ -207,12 +211,17 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
         for planned in (values[:1], values):  # screened, and not
             _core.evaluate(truth, None, model, exclude, None, None, 1, planned, rules, True, 2, "", None)
         for ties in ("lowest_id", "highest_id"):
-            places, _ = _core.topk(model, k, exclude, ties, "raise", 2, "", None)
-            assert -1 <= places.min() <= places.max() < items
+            positions, _ = _core.topk(model, k, exclude, ties, "raise", 2, "", None)
+            assert -1 <= positions.min() <= positions.max() < items
 
-    arrays = [those.reshape(-1), others.reshape(-1), *([ids] if rows else []), *([] if bias is None else [bias])]
-    with meanwhile(Flipper(arrays, call)):
-        for _ in for_a_while(outcomes):
+    arrays = [
+        user_vectors.reshape(-1),
+        item_vectors.reshape(-1),
+        *([ids] if rows else []),
+        *([] if bias is None else [bias]),
+    ]
+    with repeat_meanwhile(Flipper(arrays, call)):
+        for _ in repeat_until_seen(outcomes):
             try:
                 call()
             except exactk.InputError:
@@ -224,7 +233,7 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
 
 def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
     """The call holds what it reads. Under AddressSanitizer a use after the end would be seen."""
-    job = lasting(0.1)
+    job = long_evaluation(0.1)
     expected = job.run(num_threads=2)
     holder: dict[str, Any] = {"lists": exactk.Rankings(job.predictions.indptr.copy(), job.predictions.items.copy())}
     holder["truth"] = exactk.Truth(job.truth.indptr, job.truth.items.copy())
@@ -243,24 +252,24 @@ def test_f21_arrays_that_lose_every_other_reference_during_the_call() -> None:
     thread = threading.Thread(target=call)
     thread.start()
     time.sleep(0.02)
-    with meanwhile(drop):
+    with repeat_meanwhile(drop):
         thread.join()
     assert reports == [expected]
 
 
 def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
-    job = uniform(50_000, 50)
+    job = uniform_lists(50_000, 50)
     expected = job.predictions.core
     lists = _core.Lists(np.array(job.predictions.items), job.predictions.indptr, None, None, "x")
     waste = np.full(len(job.predictions.items), 3, np.int32)  # over what was freed, if it was
     rules = _core.Rules({}, 0.5, [])
     values = [_core.PlannedValue("reciprocal_rank", None, 0, rules)]
     truth = job.truth.core
-    found, wanted = (
+    result, expected_result = (
         _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2, "", None)
         for each in (lists, expected)
     )
-    assert found == wanted
+    assert result == expected_result
     assert waste[-1] == 3
 
 
@@ -291,7 +300,7 @@ def test_f21_the_core_itself_holds_its_vectors() -> None:
 @pytest.mark.parametrize("kind", ["array", "buffer"])
 def test_f21_arrays_cannot_be_resized_during_the_call(kind: str) -> None:
     """NumPy and Python refuse it to whoever tries, for the call holds a reference or a buffer."""
-    job = lasting(0.1)
+    job = long_evaluation(0.1)
     expected = job.run(num_threads=2)
     array = np.array(job.predictions.items)
     buffer = bytearray(array.tobytes())
@@ -308,22 +317,22 @@ def test_f21_arrays_cannot_be_resized_during_the_call(kind: str) -> None:
         except (ValueError, BufferError):
             outcomes.append("refused")
 
-    with meanwhile(resize):
+    with repeat_meanwhile(resize):
         assert Evaluation(job.truth, lists, METRICS).run(num_threads=2) == expected
     assert set(outcomes) == {"refused"}
 
 
 def test_f22_calls_from_eight_python_threads() -> None:
     """The same evaluation and others at the same time: nothing is shared that is written to."""
-    jobs = [uniform(3000 + 500 * i, 20 + i) for i in range(4)]
+    jobs = [uniform_lists(3000 + 500 * i, 20 + i) for i in range(4)]
     expected = [job.run(num_threads=1, per_user=True) for job in jobs]
     barrier = threading.Barrier(8)
 
-    def call(number: int) -> bool:
+    def call(index: int) -> bool:
         barrier.wait()
         return all(
-            jobs[i % 4].run(num_threads=1 + number % 3, per_user=True) == expected[i % 4]
-            for i in range(number, number + 4)
+            jobs[i % 4].run(num_threads=1 + index % 3, per_user=True) == expected[i % 4]
+            for i in range(index, index + 4)
         )
 
     with ThreadPoolExecutor(8) as pool:

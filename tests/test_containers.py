@@ -1,4 +1,4 @@
-"""One input in every container that has names, or numbers instead of names, gives one report."""
+"""One input in every container that has keys, or codes instead of keys, gives one report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from exactk._inputs.alignment import align
 
 
 @dataclass(frozen=True)
-class Entries:
+class LongFormat:
     """Rows of one user, one item and a value, by the users' order."""
 
     users: list[Any]
@@ -30,8 +30,10 @@ class Entries:
     values: list[float]
     role: str  # what the values are: grade, score, rank, or nothing
 
-    def named(self, name: Callable[[int], Any]) -> Entries:
-        return Entries([name(user) for user in self.users], [name(item) for item in self.items], self.values, self.role)
+    def with_keys(self, key_of: Callable[[int], Any]) -> LongFormat:
+        return LongFormat(
+            [key_of(user) for user in self.users], [key_of(item) for item in self.items], self.values, self.role
+        )
 
     @property
     def columns(self) -> dict[str, list[Any]]:
@@ -49,32 +51,32 @@ class Entries:
         return rows
 
 
-def entries(rows: dict[int, dict[int, float]], role: str) -> Entries:
+def long_format(rows: dict[int, dict[int, float]], role: str) -> LongFormat:
     users = [user for user, row in rows.items() for _ in row]
-    return Entries(
+    return LongFormat(
         users, [item for row in rows.values() for item in row], [v for row in rows.values() for v in row.values()], role
     )
 
 
-GRADED = entries({0: {1: 3.0, 4: 1.0}, 1: {2: 2.0, 5: 0.0}, 2: {4: 1.0}, 3: {7: 2.0, 1: 1.0}}, "grade")
-SCORED = entries(  # two of user 0 tie, and are ordered by name
+GRADED = long_format({0: {1: 3.0, 4: 1.0}, 1: {2: 2.0, 5: 0.0}, 2: {4: 1.0}, 3: {7: 2.0, 1: 1.0}}, "grade")
+SCORED = long_format(  # two of user 0 tie, and are ordered by key
     {0: {4: 0.5, 2: 0.5, 1: 0.75, 3: 0.25}, 1: {5: 0.5, 2: -1.0}, 2: {9: 1.0, 4: 0.5}, 3: {3: 0.5, 1: 0.25, 8: 0.125}},
     "score",
 )
-RANKED = entries({0: {1: 1, 4: 2, 2: 5}, 1: {5: 0, 2: 1}, 2: {9: 3, 4: 4}, 3: {3: -1, 1: 2, 8: 7}}, "rank")
-EXCLUDED = entries({0: {2: 1.0}, 2: {9: 1.0}, 3: {3: 1.0, 8: 1.0}}, "")
+RANKED = long_format({0: {1: 1, 4: 2, 2: 5}, 1: {5: 0, 2: 1}, 2: {9: 3, 4: 4}, 3: {3: -1, 1: 2, 8: 7}}, "rank")
+EXCLUDED = long_format({0: {2: 1.0}, 2: {9: 1.0}, 3: {3: 1.0, 8: 1.0}}, "")
 METRICS = ["precision@2", "recall@3", "ndcg@2", "average_precision", "num_hits@1", "num_recommended"]
 
 KINDS: dict[str, Callable[[int], Any]] = {
-    "int": lambda number: number,
-    "str": lambda number: f"naïve {number:02}",  # in the order of the numbers, and not ASCII
-    "bytes": lambda number: b"\xff%02d" % number,
+    "int": lambda code: code,
+    "str": lambda code: f"naïve {code:02}",  # in the order of the codes, and not ASCII
+    "bytes": lambda code: b"\xff%02d" % code,
 }
-KINDS["uuid"] = lambda number: uuid.UUID(int=number)
-KINDS["uuid as str"] = lambda number: str(uuid.UUID(int=number))
+KINDS["uuid"] = lambda code: uuid.UUID(int=code)
+KINDS["uuid as str"] = lambda code: str(uuid.UUID(int=code))
 
 
-class Stream:
+class ArrowStream:
     """What streams Arrow, and can do nothing else."""
 
     def __init__(self, table: Any) -> None:
@@ -84,7 +86,7 @@ class Stream:
         return self.table.__arrow_c_stream__(requested_schema)
 
 
-class Elsewhere:
+class ForeignArray:
     """An array of another library."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
@@ -98,20 +100,20 @@ class Elsewhere:
         return self.array.__dlpack_device__()
 
 
-def typed(columns: dict[str, list[Any]], key: Any = None, value: Any = None) -> pa.Table:
+def arrow_table(columns: dict[str, list[Any]], key: Any = None, value: Any = None) -> pa.Table:
     """Return a table whose keys are of one type of Arrow, and whose values are of another."""
     return pa.table(
         {name: pa.array(column, key if name in {"user", "item"} else value) for name, column in columns.items()}
     )
 
 
-def encoded(table: pa.Table) -> pa.Table:
-    for place, name in enumerate(("user", "item")):
-        table = table.set_column(place, name, table[name].dictionary_encode())
+def encode_dictionaries(table: pa.Table) -> pa.Table:
+    for index, name in enumerate(("user", "item")):
+        table = table.set_column(index, name, table[name].dictionary_encode())
     return table
 
 
-def in_chunks(table: pa.Table) -> pa.Table:
+def split_into_chunks(table: pa.Table) -> pa.Table:
     """Return the table in pieces, some of them empty, none at the beginning of its buffers."""
     size = len(table)
     return pa.concat_tables(
@@ -119,64 +121,67 @@ def in_chunks(table: pa.Table) -> pa.Table:
     )
 
 
-def sliced(table: pa.Table) -> pa.Table:
+def slice_table(table: pa.Table) -> pa.Table:
     """Return the same rows cut from the midst of others."""
     longer = pa.concat_tables([table, table, table]).combine_chunks()
     return longer.slice(len(table), len(table))
 
 
-def chunks_with_own_dictionaries(table: pa.Table) -> pa.Table:
-    return pa.concat_tables([encoded(table.slice(0, 2)), encoded(table.slice(2))])
+def chunks_with_separate_dictionaries(table: pa.Table) -> pa.Table:
+    return pa.concat_tables([encode_dictionaries(table.slice(0, 2)), encode_dictionaries(table.slice(2))])
 
 
 def categories(columns: dict[str, list[Any]]) -> pd.DataFrame:
     """Return categories in another order than the rows', some of no row."""
     frame = pd.DataFrame(columns)
     for name in ("user", "item"):
-        own = sorted(set(columns[name]), reverse=True)
-        extra = ["unused"] if isinstance(own[0], str) else [b"unused"] if isinstance(own[0], bytes) else [-77]
-        frame[name] = pd.Categorical(columns[name], categories=own + extra)
+        keys = sorted(set(columns[name]), reverse=True)
+        extra = ["unused"] if isinstance(keys[0], str) else [b"unused"] if isinstance(keys[0], bytes) else [-77]
+        frame[name] = pd.Categorical(columns[name], categories=keys + extra)
     return frame
 
 
-def of_types(columns: dict[str, list[Any]], key: Any, value: Any = None) -> pd.DataFrame:
+def pandas_frame(columns: dict[str, list[Any]], key: Any, value: Any = None) -> pd.DataFrame:
     kinds = {name: key if name in {"user", "item"} else value for name in columns}
     return pd.DataFrame({name: pd.Series(column, dtype=kinds[name]) for name, column in columns.items()})
 
 
-def polars_of(columns: dict[str, list[Any]], key: Any) -> pl.DataFrame:
+def polars_frame(columns: dict[str, list[Any]], key: Any) -> pl.DataFrame:
     return pl.DataFrame(columns).with_columns(pl.col("user", "item").cast(key))
 
 
-def enums(columns: dict[str, list[Any]]) -> pl.DataFrame:
-    own = {name: pl.Enum(sorted(set(columns[name]), reverse=True)) for name in ("user", "item")}
-    return pl.DataFrame(columns).with_columns(*(pl.col(name).cast(kind) for name, kind in own.items()))
+def polars_enums(columns: dict[str, list[Any]]) -> pl.DataFrame:
+    enum_types = {name: pl.Enum(sorted(set(columns[name]), reverse=True)) for name in ("user", "item")}
+    return pl.DataFrame(columns).with_columns(*(pl.col(name).cast(kind) for name, kind in enum_types.items()))
 
 
-def relation(columns: dict[str, list[Any]]) -> Any:
-    return duckdb.connect().from_arrow(typed(columns))
+def duckdb_relation(columns: dict[str, list[Any]]) -> Any:
+    return duckdb.connect().from_arrow(arrow_table(columns))
 
 
 ALL, INT, STR, BYTES = ("int", "str", "bytes"), ("int",), ("str",), ("bytes",)
 FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]] = {
     "pandas": ((*ALL, "uuid"), pd.DataFrame),
-    "pandas, objects": ((*ALL, "uuid"), lambda columns: pd.DataFrame(columns, dtype=object).astype(values_of(columns))),
-    "pandas, int32": (INT, lambda columns: of_types(columns, "int32")),
-    "pandas, uint64 and float32": (INT, lambda columns: of_types(columns, "uint64", "float32")),
-    "pandas, big endian": (INT, lambda columns: of_types(columns, ">i8", ">f8")),
-    "pandas, nullable": (INT, lambda columns: of_types(columns, "Int64", "Float64")),
-    "pandas, nullable UInt32": (INT, lambda columns: of_types(columns, "UInt32", "Float32")),
-    "pandas, strings of Python": (STR, lambda columns: of_types(columns, "string[python]")),
-    "pandas, strings of Arrow": (STR, lambda columns: of_types(columns, "string[pyarrow]")),
+    "pandas, objects": (
+        (*ALL, "uuid"),
+        lambda columns: pd.DataFrame(columns, dtype=object).astype(value_types(columns)),
+    ),
+    "pandas, int32": (INT, lambda columns: pandas_frame(columns, "int32")),
+    "pandas, uint64 and float32": (INT, lambda columns: pandas_frame(columns, "uint64", "float32")),
+    "pandas, big endian": (INT, lambda columns: pandas_frame(columns, ">i8", ">f8")),
+    "pandas, nullable": (INT, lambda columns: pandas_frame(columns, "Int64", "Float64")),
+    "pandas, nullable UInt32": (INT, lambda columns: pandas_frame(columns, "UInt32", "Float32")),
+    "pandas, strings of Python": (STR, lambda columns: pandas_frame(columns, "string[python]")),
+    "pandas, strings of Arrow": (STR, lambda columns: pandas_frame(columns, "string[pyarrow]")),
     "pandas, Arrow's integers": (
         INT,
-        lambda columns: of_types(columns, pd.ArrowDtype(pa.int64()), pd.ArrowDtype(pa.float64())),
+        lambda columns: pandas_frame(columns, pd.ArrowDtype(pa.int64()), pd.ArrowDtype(pa.float64())),
     ),
-    "pandas, Arrow's strings": (STR, lambda columns: of_types(columns, pd.ArrowDtype(pa.large_string()))),
-    "pandas, Arrow's bytes": (BYTES, lambda columns: of_types(columns, pd.ArrowDtype(pa.binary()))),
+    "pandas, Arrow's strings": (STR, lambda columns: pandas_frame(columns, pd.ArrowDtype(pa.large_string()))),
+    "pandas, Arrow's bytes": (BYTES, lambda columns: pandas_frame(columns, pd.ArrowDtype(pa.binary()))),
     "pandas, Arrow's dictionaries": (
         STR,
-        lambda columns: of_types(columns, pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
+        lambda columns: pandas_frame(columns, pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
     ),
     "pandas, categories": (ALL, categories),
     "pandas, index": (ALL, lambda columns: pd.DataFrame(columns).set_index("user")),
@@ -192,53 +197,56 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
         ALL,
         lambda columns: pl.concat([pl.DataFrame(columns)[:2], pl.DataFrame(columns)[2:]], rechunk=False),
     ),
-    "Polars, UInt16": (INT, lambda columns: polars_of(columns, pl.UInt16)),
-    "Polars, Categorical": (STR, lambda columns: polars_of(columns, pl.Categorical)),
-    "Polars, Enum": (STR, enums),
-    "Arrow": (ALL, typed),
-    "Arrow, chunks": (ALL, lambda columns: in_chunks(typed(columns))),
-    "Arrow, sliced": (ALL, lambda columns: sliced(typed(columns))),
-    "Arrow, chunks of slices": (ALL, lambda columns: in_chunks(sliced(typed(columns)))),
-    "Arrow, dictionaries": (ALL, lambda columns: encoded(typed(columns))),
-    "Arrow, a dictionary a chunk": (ALL, lambda columns: chunks_with_own_dictionaries(typed(columns))),
-    "Arrow, int8": (INT, lambda columns: typed(columns, pa.int8(), pa.float32())),
-    "Arrow, uint64": (INT, lambda columns: typed(columns, pa.uint64(), pa.float16() if "score" in columns else None)),
-    "Arrow, large_string": (STR, lambda columns: typed(columns, pa.large_string())),
-    "Arrow, string_view": (STR, lambda columns: sliced(typed(columns, pa.string_view()))),
-    "Arrow, large_binary": (BYTES, lambda columns: typed(columns, pa.large_binary())),
-    "Arrow, binary_view": (BYTES, lambda columns: typed(columns, pa.binary_view())),
-    "Arrow, fixed size": (BYTES, lambda columns: sliced(typed(columns, pa.binary(3)))),
-    "Arrow, one batch": (ALL, lambda columns: typed(columns).to_batches()[0]),
-    "Arrow, reader": (ALL, lambda columns: in_chunks(typed(columns)).to_reader()),
-    "Arrow, a stream and no more": (ALL, lambda columns: Stream(typed(columns))),
-    "DuckDB": (ALL, relation),
+    "Polars, UInt16": (INT, lambda columns: polars_frame(columns, pl.UInt16)),
+    "Polars, Categorical": (STR, lambda columns: polars_frame(columns, pl.Categorical)),
+    "Polars, Enum": (STR, polars_enums),
+    "Arrow": (ALL, arrow_table),
+    "Arrow, chunks": (ALL, lambda columns: split_into_chunks(arrow_table(columns))),
+    "Arrow, sliced": (ALL, lambda columns: slice_table(arrow_table(columns))),
+    "Arrow, chunks of slices": (ALL, lambda columns: split_into_chunks(slice_table(arrow_table(columns)))),
+    "Arrow, dictionaries": (ALL, lambda columns: encode_dictionaries(arrow_table(columns))),
+    "Arrow, a dictionary a chunk": (ALL, lambda columns: chunks_with_separate_dictionaries(arrow_table(columns))),
+    "Arrow, int8": (INT, lambda columns: arrow_table(columns, pa.int8(), pa.float32())),
+    "Arrow, uint64": (
+        INT,
+        lambda columns: arrow_table(columns, pa.uint64(), pa.float16() if "score" in columns else None),
+    ),
+    "Arrow, large_string": (STR, lambda columns: arrow_table(columns, pa.large_string())),
+    "Arrow, string_view": (STR, lambda columns: slice_table(arrow_table(columns, pa.string_view()))),
+    "Arrow, large_binary": (BYTES, lambda columns: arrow_table(columns, pa.large_binary())),
+    "Arrow, binary_view": (BYTES, lambda columns: arrow_table(columns, pa.binary_view())),
+    "Arrow, fixed size": (BYTES, lambda columns: slice_table(arrow_table(columns, pa.binary(3)))),
+    "Arrow, one batch": (ALL, lambda columns: arrow_table(columns).to_batches()[0]),
+    "Arrow, reader": (ALL, lambda columns: split_into_chunks(arrow_table(columns)).to_reader()),
+    "Arrow, a stream and no more": (ALL, lambda columns: ArrowStream(arrow_table(columns))),
+    "DuckDB": (ALL, duckdb_relation),
 }
 
 
-def values_of(columns: dict[str, list[Any]]) -> dict[str, str]:
-    """Return the types of the columns that are no names."""
+def value_types(columns: dict[str, list[Any]]) -> dict[str, str]:
+    """Return the types of the columns that hold no keys."""
     return dict.fromkeys(columns.keys() - {"user", "item"}, "float64")
 
 
-def counters(given: Entries) -> dict[Any, Any]:
-    return {user: collections.Counter(row) for user, row in given.rows.items()}
+def counter_dicts(data: LongFormat) -> dict[Any, Any]:
+    return {user: collections.Counter(row) for user, row in data.rows.items()}
 
 
-def by_default(given: Entries) -> dict[Any, Any]:
+def default_dicts(data: LongFormat) -> dict[Any, Any]:
     rows: dict[Any, Any] = collections.defaultdict(dict)
-    rows.update({user: collections.OrderedDict(row) for user, row in given.rows.items()})
+    rows.update({user: collections.OrderedDict(row) for user, row in data.rows.items()})
     return rows
 
 
-MAPPINGS: dict[str, Callable[[Entries], Any]] = {
-    "dicts": lambda given: given.rows,
-    "defaultdict of OrderedDict": by_default,
-    "Counter": counters,
-    "UserDict of proxies": lambda given: collections.UserDict(
-        {user: types.MappingProxyType(row) for user, row in given.rows.items()}
+MAPPINGS: dict[str, Callable[[LongFormat], Any]] = {
+    "dicts": lambda data: data.rows,
+    "defaultdict of OrderedDict": default_dicts,
+    "Counter": counter_dicts,
+    "UserDict of proxies": lambda data: collections.UserDict(
+        {user: types.MappingProxyType(row) for user, row in data.rows.items()}
     ),
-    "NumPy's numbers": lambda given: {
-        user: {item: np.float64(value) for item, value in row.items()} for user, row in given.rows.items()
+    "NumPy's numbers": lambda data: {
+        user: {item: np.float64(value) for item, value in row.items()} for user, row in data.rows.items()
     },
 }
 SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {
@@ -246,65 +254,65 @@ SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {
     "tuples": tuple,
     "deques": collections.deque,
     "arrays": np.array,
-    "arrays of another library": lambda row: Elsewhere(np.array(row)),
+    "arrays of another library": lambda row: ForeignArray(np.array(row)),
     "keys": lambda row: list(dict.fromkeys(row)),
 }
 
 
-def evaluated(truth: Any, predictions: Any, exclude: Any, **options: Any) -> exactk.Report:
+def evaluate_per_user(truth: Any, predictions: Any, exclude: Any, **options: Any) -> exactk.Report:
     report = exactk.evaluate(truth, predictions, METRICS, exclude=exclude, per_user=True, **options)
     assert isinstance(report, exactk.Report)
     return report
 
 
-def expected(kind: str, predictions: Entries = SCORED) -> exactk.Report:
-    name = KINDS["uuid as str" if kind == "uuid" else kind]
-    lists: Any = predictions.named(name).rows
+def expected_report(kind: str, predictions: LongFormat = SCORED) -> exactk.Report:
+    key_of = KINDS["uuid as str" if kind == "uuid" else kind]
+    lists: Any = predictions.with_keys(key_of).rows
     if predictions is RANKED:
         lists = {user: list(row) for user, row in lists.items()}
-    exclude = {user: set(row) for user, row in EXCLUDED.named(name).rows.items()}
-    return evaluated(GRADED.named(name).rows, lists, exclude)
+    exclude = {user: set(row) for user, row in EXCLUDED.with_keys(key_of).rows.items()}
+    return evaluate_per_user(GRADED.with_keys(key_of).rows, lists, exclude)
 
 
 def test_the_report_by_hand() -> None:
-    report = expected("int")
+    report = expected_report("int")
     assert report.users.tolist() == [0, 1, 2, 3]
     # The lists are 1 4 3, 5 2, 4 and 1, once what is excluded has been left out.
     assert report.per_user["precision@2"].tolist() == [1.0, 0.5, 0.5, 0.5]
     assert report.per_user["num_hits@1"].tolist() == [1, 0, 1, 1]
     assert report.per_user["num_recommended"].tolist() == [3, 2, 1, 1]
-    report = expected("int", RANKED)  # 1 4, 5 2, 4 and 1
+    report = expected_report("int", RANKED)  # 1 4, 5 2, 4 and 1
     assert report.per_user["num_hits@1"].tolist() == [1, 0, 1, 1]
     assert report.per_user["num_recommended"].tolist() == [2, 2, 1, 1]
     assert report.counts["excluded_recommended"] == 4
 
 
 @pytest.mark.parametrize("kind", ["str", "bytes", "uuid"])
-def test_names_of_another_kind_change_nothing_but_the_users(kind: str) -> None:
-    numbers, report = expected("int"), expected(kind)
-    assert report.state == numbers.state
-    for name in numbers.metrics:
-        np.testing.assert_array_equal(report.per_user[name], numbers.per_user[name])
-    name_of = KINDS["uuid as str" if kind == "uuid" else kind]
-    assert report.users.tolist() == [name_of(user) for user in range(4)]
+def test_keys_of_another_kind_change_nothing_but_the_users(kind: str) -> None:
+    of_integers, report = expected_report("int"), expected_report(kind)
+    assert report.state == of_integers.state
+    for metric in of_integers.metrics:
+        np.testing.assert_array_equal(report.per_user[metric], of_integers.per_user[metric])
+    key_of = KINDS["uuid as str" if kind == "uuid" else kind]
+    assert report.users.tolist() == [key_of(user) for user in range(4)]
 
 
 @pytest.mark.parametrize(("frame", "kind"), [(frame, kind) for frame, (kinds, _) in FRAMES.items() for kind in kinds])
 def test_frames(frame: str, kind: str) -> None:
-    build, name = FRAMES[frame][1], KINDS[kind]
-    exclude = build(EXCLUDED.named(name).columns)
+    build, key_of = FRAMES[frame][1], KINDS[kind]
+    exclude = build(EXCLUDED.with_keys(key_of).columns)
     for predictions in (SCORED, RANKED):
-        given = build(GRADED.named(name).columns), build(predictions.named(name).columns)
-        assert evaluated(*given, exclude) == expected(kind, predictions)
-        exclude = exactk.as_exclusions(build(EXCLUDED.named(name).columns))  # a reader is empty by now
+        inputs = build(GRADED.with_keys(key_of).columns), build(predictions.with_keys(key_of).columns)
+        assert evaluate_per_user(*inputs, exclude) == expected_report(kind, predictions)
+        exclude = exactk.as_exclusions(build(EXCLUDED.with_keys(key_of).columns))  # a reader is empty by now
 
 
-def rows_by_user(given: Entries) -> dict[str, list[Any]]:
+def list_columns(data: LongFormat) -> dict[str, list[Any]]:
     """Return columns with a row for each user, of lists of what the user has."""
-    rows = given.rows
+    rows = data.rows
     columns = {"user": list(rows), "item": [list(row) for row in rows.values()]}
     return columns | (
-        {given.role: [list(row.values()) for row in rows.values()]} if given.role in {"grade", "score"} else {}
+        {data.role: [list(row.values()) for row in rows.values()]} if data.role in {"grade", "score"} else {}
     )
 
 
@@ -313,29 +321,35 @@ LISTS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "pandas, arrays": lambda columns: pd.DataFrame(columns).map(
         lambda row: np.array(row) if isinstance(row, list) else row
     ),
-    "pandas, Arrow": lambda columns: typed(columns).to_pandas(types_mapper=pd.ArrowDtype),
+    "pandas, Arrow": lambda columns: arrow_table(columns).to_pandas(types_mapper=pd.ArrowDtype),
     "Polars": pl.DataFrame,
     "Polars, lazy": pl.LazyFrame,
-    "Arrow": typed,
-    "Arrow, chunks": lambda columns: pa.concat_tables([typed(columns).slice(0, 1), typed(columns).slice(1)]),
-    "Arrow, sliced": lambda columns: sliced(typed(columns)),
+    "Arrow": arrow_table,
+    "Arrow, chunks": lambda columns: pa.concat_tables(
+        [arrow_table(columns).slice(0, 1), arrow_table(columns).slice(1)]
+    ),
+    "Arrow, sliced": lambda columns: slice_table(arrow_table(columns)),
 }
 
 
 @pytest.mark.parametrize("frame", LISTS)
 @pytest.mark.parametrize("kind", ALL)
 def test_frames_of_lists(frame: str, kind: str) -> None:
-    build, name = LISTS[frame], KINDS[kind]
-    truth, exclude = (build(rows_by_user(given.named(name))) for given in (GRADED, EXCLUDED))
+    build, key_of = LISTS[frame], KINDS[kind]
+    truth, exclude = (build(list_columns(data.with_keys(key_of))) for data in (GRADED, EXCLUDED))
     for predictions in (SCORED, RANKED):
-        assert evaluated(truth, build(rows_by_user(predictions.named(name))), exclude) == expected(kind, predictions)
+        assert evaluate_per_user(truth, build(list_columns(predictions.with_keys(key_of))), exclude) == expected_report(
+            kind, predictions
+        )
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
 @pytest.mark.parametrize("kind", [*ALL, "uuid"])
 def test_mappings(mapping: str, kind: str) -> None:
-    truth, predictions, exclude = (MAPPINGS[mapping](given.named(KINDS[kind])) for given in (GRADED, SCORED, EXCLUDED))
-    assert evaluated(truth, predictions, exclude) == expected(kind)
+    truth, predictions, exclude = (
+        MAPPINGS[mapping](data.with_keys(KINDS[kind])) for data in (GRADED, SCORED, EXCLUDED)
+    )
+    assert evaluate_per_user(truth, predictions, exclude) == expected_report(kind)
 
 
 @pytest.mark.parametrize("sequence", SEQUENCES)
@@ -343,44 +357,44 @@ def test_mappings(mapping: str, kind: str) -> None:
 def test_mappings_of_sequences(sequence: str, kind: str) -> None:
     if kind != "int" and "arrays" in sequence:
         pytest.skip("arrays hold integers")
-    make, name = SEQUENCES[sequence], KINDS[kind]
+    make, key_of = SEQUENCES[sequence], KINDS[kind]
     predictions, exclude = (
-        {user: make(list(row)) for user, row in given.named(name).rows.items()} for given in (RANKED, EXCLUDED)
+        {user: make(list(row)) for user, row in data.with_keys(key_of).rows.items()} for data in (RANKED, EXCLUDED)
     )
-    assert evaluated(GRADED.named(name).rows, predictions, exclude) == expected(kind, RANKED)
-    truth = {user: make(list(row)) for user, row in GRADED.named(name).rows.items()}
-    binary = {user: dict.fromkeys(row, 1.0) for user, row in GRADED.named(name).rows.items()}
-    assert evaluated(truth, predictions, exclude) == evaluated(binary, predictions, exclude)
+    assert evaluate_per_user(GRADED.with_keys(key_of).rows, predictions, exclude) == expected_report(kind, RANKED)
+    truth = {user: make(list(row)) for user, row in GRADED.with_keys(key_of).rows.items()}
+    binary = {user: dict.fromkeys(row, 1.0) for user, row in GRADED.with_keys(key_of).rows.items()}
+    assert evaluate_per_user(truth, predictions, exclude) == evaluate_per_user(binary, predictions, exclude)
 
 
-def csr(given: Entries) -> tuple[Any, Any, Any]:
+def csr_arrays(data: LongFormat) -> tuple[Any, Any, Any]:
     """Return where the rows begin, the items and the values; user 1 has no row of what is excluded."""
-    sizes = np.bincount(given.users, minlength=4)
-    return np.concatenate([[0], np.cumsum(sizes)]), np.array(given.items), np.array(given.values)
+    sizes = np.bincount(data.users, minlength=4)
+    return np.concatenate([[0], np.cumsum(sizes)]), np.array(data.items), np.array(data.values)
 
 
-def of_another_library(arrays: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-    return Elsewhere(arrays[0]), Elsewhere(arrays[1]), Elsewhere(arrays[2])
+def as_foreign_arrays(arrays: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+    return ForeignArray(arrays[0]), ForeignArray(arrays[1]), ForeignArray(arrays[2])
 
 
 def narrow(indptr: Any, items: Any, scores: Any) -> tuple[Any, Any, Any]:
     return indptr.astype("u4"), items.astype("i4"), scores.astype("f4")
 
 
-def matrix(given: Entries, kind: Any) -> Any:
-    indptr, items, values = csr(given)
+def sparse_matrix(data: LongFormat, kind: Any) -> Any:
+    indptr, items, values = csr_arrays(data)
     whole = scipy.sparse.csr_array((values, items, indptr), shape=(4, 12))
     return kind(whole)
 
 
-NUMBERED: dict[str, Callable[[Entries], Any]] = {  # whose users are numbers of rows
-    "lists": lambda given: [given.rows.get(user, {}) for user in range(4)],
-    "read-only mappings": lambda given: [types.MappingProxyType(given.rows.get(user, {})) for user in range(4)],
-    "CSR arrays": lambda given: exactk.SparseScores(*csr(given)),
-    "CSR arrays of another library": lambda given: exactk.SparseScores(*of_another_library(csr(given))),
-    "CSR arrays, int32 and float32": lambda given: exactk.SparseScores(*narrow(*csr(given))),
+KEYLESS: dict[str, Callable[[LongFormat], Any]] = {  # whose users are positions of rows
+    "lists": lambda data: [data.rows.get(user, {}) for user in range(4)],
+    "read-only mappings": lambda data: [types.MappingProxyType(data.rows.get(user, {})) for user in range(4)],
+    "CSR arrays": lambda data: exactk.SparseScores(*csr_arrays(data)),
+    "CSR arrays of another library": lambda data: exactk.SparseScores(*as_foreign_arrays(csr_arrays(data))),
+    "CSR arrays, int32 and float32": lambda data: exactk.SparseScores(*narrow(*csr_arrays(data))),
 } | {
-    kind.__name__: lambda given, kind=kind: matrix(given, kind)
+    kind.__name__: lambda data, kind=kind: sparse_matrix(data, kind)
     for kind in (
         scipy.sparse.csr_array, scipy.sparse.csc_array, scipy.sparse.coo_array,
         scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, scipy.sparse.coo_matrix,
@@ -388,68 +402,71 @@ NUMBERED: dict[str, Callable[[Entries], Any]] = {  # whose users are numbers of 
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:.* have no column in the scores")  # of rows by number nothing is known of others
-@pytest.mark.parametrize("container", NUMBERED)
-def test_rows_by_number(container: str) -> None:
-    truth = exactk.Truth(*csr(GRADED))
+@pytest.mark.filterwarnings("ignore:.* have no column in the scores")  # rows without keys say nothing of other items
+@pytest.mark.parametrize("container", KEYLESS)
+def test_rows_without_keys(container: str) -> None:
+    truth = exactk.Truth(*csr_arrays(GRADED))
     exclude = [row.keys() for row in (EXCLUDED.rows.get(user, {}) for user in range(4))]
-    report = evaluated(truth, NUMBERED[container](SCORED), exactk.as_exclusions([list(row) for row in exclude]))
-    assert report == expected("int")  # whose users are called by these numbers
+    report = evaluate_per_user(truth, KEYLESS[container](SCORED), exactk.as_exclusions([list(row) for row in exclude]))
+    assert report == expected_report("int")  # whose keys are these codes
     if "arrays" not in container:
-        truth = NUMBERED[container](
-            entries({user: dict.fromkeys(row, 1.0) for user, row in GRADED.rows.items()}, "grade")
+        truth = KEYLESS[container](
+            long_format({user: dict.fromkeys(row, 1.0) for user, row in GRADED.rows.items()}, "grade")
         )
         rankings = [list(RANKED.rows[user]) for user in range(4)]
         binary = [list(row) for row in GRADED.rows.values()]
-        assert evaluated(truth, rankings, None) == evaluated(binary, rankings, None)
+        assert evaluate_per_user(truth, rankings, None) == evaluate_per_user(binary, rankings, None)
 
 
 def test_users_of_several_columns() -> None:
     session = {0: "s0", 1: "s0", 2: "s1", 3: "s1"}
     person = {0: 7, 1: 8, 2: 7, 3: 8}
 
-    def of(given: Entries, build: Callable[[dict[str, list[Any]]], Any]) -> Any:
-        columns = given.columns
+    def build_frame(data: LongFormat, build: Callable[[dict[str, list[Any]]], Any]) -> Any:
+        columns = data.columns
         users = columns.pop("user")
         return build(
             columns | {"person": [person[user] for user in users], "session": [session[user] for user in users]}
         )
 
-    by_tuple = [
-        {(person[user], session[user]): row for user, row in given.rows.items()} for given in (GRADED, SCORED, EXCLUDED)
+    mappings = [
+        {(person[user], session[user]): row for user, row in data.rows.items()} for data in (GRADED, SCORED, EXCLUDED)
     ]
-    by_name = evaluated(*by_tuple)
-    assert by_name.state == expected("int").state
-    assert by_name.users.tolist() == [(7, "s0"), (8, "s0"), (7, "s1"), (8, "s1")]
-    for build in (pd.DataFrame, pl.DataFrame, typed, lambda columns: in_chunks(encoded_sessions(columns))):
-        frames = [of(given, build) for given in (GRADED, SCORED, EXCLUDED)]
-        report = evaluated(*frames, user=["person", "session"])
-        assert report.state == by_name.state
-        assert report.users.tolist() == by_name.users.tolist()
+    by_tuple = evaluate_per_user(*mappings)
+    assert by_tuple.state == expected_report("int").state
+    assert by_tuple.users.tolist() == [(7, "s0"), (8, "s0"), (7, "s1"), (8, "s1")]
+    for build in (pd.DataFrame, pl.DataFrame, arrow_table, lambda columns: split_into_chunks(encode_sessions(columns))):
+        frames = [build_frame(data, build) for data in (GRADED, SCORED, EXCLUDED)]
+        report = evaluate_per_user(*frames, user=["person", "session"])
+        assert report.state == by_tuple.state
+        assert report.users.tolist() == by_tuple.users.tolist()
         assert report.users.dtype.names == ("person", "session")
 
 
-def encoded_sessions(columns: dict[str, list[Any]]) -> pa.Table:
-    table = typed(columns)
-    place = table.column_names.index("session")
-    return table.set_column(place, "session", table["session"].dictionary_encode())
+def encode_sessions(columns: dict[str, list[Any]]) -> pa.Table:
+    table = arrow_table(columns)
+    index = table.column_names.index("session")
+    return table.set_column(index, "session", table["session"].dictionary_encode())
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_what_was_made_before_is_aligned_too(kind: str) -> None:
-    """Truth, predictions and exclude that know their users and items, each with numbers of its own."""
-    truth, predictions, exclude = (given.named(KINDS[kind]) for given in (GRADED, SCORED, EXCLUDED))
+def test_inputs_converted_before_are_aligned_too(kind: str) -> None:
+    """Truth, predictions and exclude that have vocabularies of users and items, each with its own codes."""
+    truth, predictions, exclude = (data.with_keys(KINDS[kind]) for data in (GRADED, SCORED, EXCLUDED))
     backwards = dict(reversed(predictions.rows.items()))
-    made = exactk.as_truth(truth.rows), exactk.as_predictions(backwards), exactk.as_exclusions(exclude.rows)
-    assert evaluated(*made) == expected(kind)
-    assert evaluated(truth.rows, made[1], pd.DataFrame(exclude.columns)) == expected(kind)
-    indptr, items, grades = csr(GRADED)
-    named = exactk.Truth(indptr, items, grades, users=[KINDS["str"](user) for user in range(4)])
-    assert evaluated(named, *(_with_numbers(given) for given in (SCORED, EXCLUDED))).state == expected("int").state
+    converted = exactk.as_truth(truth.rows), exactk.as_predictions(backwards), exactk.as_exclusions(exclude.rows)
+    assert evaluate_per_user(*converted) == expected_report(kind)
+    assert evaluate_per_user(truth.rows, converted[1], pd.DataFrame(exclude.columns)) == expected_report(kind)
+    indptr, items, grades = csr_arrays(GRADED)
+    truth_with_keys = exactk.Truth(indptr, items, grades, users=[KINDS["str"](user) for user in range(4)])
+    assert (
+        evaluate_per_user(truth_with_keys, *(_with_item_codes(data) for data in (SCORED, EXCLUDED))).state
+        == expected_report("int").state
+    )
 
 
-def _with_numbers(given: Entries) -> dict[str, dict[int, float]]:
-    return {KINDS["str"](user): row for user, row in given.rows.items()}
+def _with_item_codes(data: LongFormat) -> dict[str, dict[int, float]]:
+    return {KINDS["str"](user): row for user, row in data.rows.items()}
 
 
 def test_names_of_columns() -> None:
@@ -457,16 +474,16 @@ def test_names_of_columns() -> None:
     for user, item in usual:
         truth = pd.DataFrame(GRADED.columns).rename(columns={"user": user, "item": item, "grade": "rel"})
         predictions = pl.DataFrame(SCORED.columns).rename({"user": user.upper(), "item": item, "score": "prediction"})
-        assert evaluated(truth, predictions, {user: list(row) for user, row in EXCLUDED.rows.items()}) == expected(
-            "int"
-        )
-    own = {"user": "who", "item": "what", "grade": "how", "score": "how"}
-    frames = [pl.DataFrame(given.columns).rename(own, strict=False) for given in (GRADED, SCORED, EXCLUDED)]
-    assert evaluated(*frames, **own) == expected("int")
+        assert evaluate_per_user(
+            truth, predictions, {user: list(row) for user, row in EXCLUDED.rows.items()}
+        ) == expected_report("int")
+    columns = {"user": "who", "item": "what", "grade": "how", "score": "how"}
+    frames = [pl.DataFrame(data.columns).rename(columns, strict=False) for data in (GRADED, SCORED, EXCLUDED)]
+    assert evaluate_per_user(*frames, **columns) == expected_report("int")
 
 
-def candidates_of(given: Any) -> exactk.SparseScores:
-    predictions = exactk.as_predictions(given)
+def sparse_scores_of(data: Any) -> exactk.SparseScores:
+    predictions = exactk.as_predictions(data)
     assert isinstance(predictions, exactk.SparseScores)
     return predictions
 
@@ -535,30 +552,30 @@ def _csr() -> tuple[Any, Any, Any]:
 
 @in_place
 def _CSR_arrays_of_another_library() -> tuple[Any, Any, Any]:  # noqa: N802
-    given = exactk.SparseScores([0, 2, 4, 6], Elsewhere(COLUMNS["item"]), Elsewhere(COLUMNS["score"]))
-    return given, COLUMNS["item"], COLUMNS["score"]
+    data = exactk.SparseScores([0, 2, 4, 6], ForeignArray(COLUMNS["item"]), ForeignArray(COLUMNS["score"]))
+    return data, COLUMNS["item"], COLUMNS["score"]
 
 
 @pytest.mark.parametrize("container", IN_PLACE)
 def test_rows_that_stand_user_by_user_are_read_in_place(container: str) -> None:
-    given, items, scores = IN_PLACE[container]()
-    predictions = candidates_of(given)
+    data, items, scores = IN_PLACE[container]()
+    predictions = sparse_scores_of(data)
     assert address(predictions.items) == address(items)
     assert address(predictions.scores) == address(scores)
 
 
 def test_what_is_not_in_order_is_copied() -> None:
     frame = pd.DataFrame({name: column[::-1].copy() for name, column in COLUMNS.items()})
-    assert address(candidates_of(frame).items) == address(frame["item"].to_numpy())  # the users' own order is any
+    assert address(sparse_scores_of(frame).items) == address(frame["item"].to_numpy())  # the users' own order is any
     frame = frame.iloc[[0, 2, 1, 3, 4, 5]]
-    assert address(candidates_of(frame).items) != address(frame["item"].to_numpy())
-    assert candidates_of(frame).items.tolist() == [5, 4, 3, 2, 1, 0]
+    assert address(sparse_scores_of(frame).items) != address(frame["item"].to_numpy())
+    assert sparse_scores_of(frame).items.tolist() == [5, 4, 3, 2, 1, 0]
 
 
 def test_alignment_leaves_rows_in_place() -> None:
     """Users in the order of the truth, as a recommender returns them: nothing is copied on the way to the core."""
     frame = pd.DataFrame(COLUMNS)
-    case = align(exactk.as_truth({0: [1], 1: [2], 2: [3]}), candidates_of(frame), None)
+    case = align(exactk.as_truth({0: [1], 1: [2], 2: [3]}), sparse_scores_of(frame), None)
     assert isinstance(case.predictions, exactk.SparseScores)
     assert address(case.predictions.items) == address(frame["item"].to_numpy())
     assert address(case.predictions.scores) == address(frame["score"].to_numpy())

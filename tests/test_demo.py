@@ -34,7 +34,7 @@ def movielens_demo() -> demo.Demo:
 
 
 @pytest.fixture
-def small() -> demo.Ratings:
+def small_ratings() -> demo.Ratings:
     return demo.synthetic(3, n_users=60, n_items=90)
 
 
@@ -67,8 +67,13 @@ def assert_equals_reference(run: demo.Demo) -> None:
         assert len(report.metrics) == 18
         assert report.counts == expected[name].counts
         for metric in report.metrics:
-            value, wanted = report[metric], expected[name][metric]
-            assert abs(value - wanted) <= max(2 * math.ulp(wanted), 2**-78), (name, metric, value, wanted)
+            value, expected_value = report[metric], expected[name][metric]
+            assert abs(value - expected_value) <= max(2 * math.ulp(expected_value), 2**-78), (
+                name,
+                metric,
+                value,
+                expected_value,
+            )
 
 
 def test_synthetic_ratings_are_the_same_twice_and_differ_by_seed() -> None:
@@ -130,10 +135,12 @@ def test_the_split_is_by_time_within_each_user(which: str, request: pytest.Fixtu
         assert test.size == (train.size + test.size) // 5 >= 1
 
 
-def test_the_split_does_not_depend_on_the_order_of_the_file(small: demo.Ratings) -> None:
-    small = dataclasses.replace(small, timestamps=small.timestamps // 10**6)  # many ratings at the same time
-    shuffled = small.take(np.random.default_rng(0).permutation(small.users.size))
-    for part, part_of_shuffled in zip(demo.split_by_time(small), demo.split_by_time(shuffled), strict=True):
+def test_the_split_does_not_depend_on_the_order_of_the_file(small_ratings: demo.Ratings) -> None:
+    small_ratings = dataclasses.replace(
+        small_ratings, timestamps=small_ratings.timestamps // 10**6
+    )  # many ratings at the same time
+    shuffled = small_ratings.take(np.random.default_rng(0).permutation(small_ratings.users.size))
+    for part, part_of_shuffled in zip(demo.split_by_time(small_ratings), demo.split_by_time(shuffled), strict=True):
         assert columns_of(part) == columns_of(part_of_shuffled)
 
 
@@ -189,8 +196,10 @@ def test_both_orders_of_the_matrix_products_are_exact() -> None:
     np.testing.assert_array_equal(demo.recommend_similar(padded)[:50], lists)
 
 
-def test_a_written_file_is_read_back(small: demo.Ratings, tmp_path: Path) -> None:
-    assert columns_of(demo.read_ratings(write_ratings(tmp_path / "ratings.csv", small))) == columns_of(small)
+def test_a_written_file_is_read_back(small_ratings: demo.Ratings, tmp_path: Path) -> None:
+    assert columns_of(demo.read_ratings(write_ratings(tmp_path / "ratings.csv", small_ratings))) == columns_of(
+        small_ratings
+    )
 
 
 def test_columns_may_be_in_any_order_and_ids_any_number(tmp_path: Path) -> None:
@@ -263,15 +272,15 @@ def test_ratings_that_cannot_be_evaluated_are_refused(tmp_path: Path) -> None:
         demo.run(path)
 
 
-def test_more_than_dense_matrices_can_hold_is_refused(small: demo.Ratings) -> None:
+def test_more_than_dense_matrices_can_hold_is_refused(small_ratings: demo.Ratings) -> None:
     with pytest.raises(exactk.InputError, match="60,000 users x 90,000 items are too many"):
-        demo.rated_matrix(dataclasses.replace(small, n_users=60_000, n_items=90_000))
+        demo.rated_matrix(dataclasses.replace(small_ratings, n_users=60_000, n_items=90_000))
 
 
 def test_the_command_prints_data_table_and_time(
-    small: demo.Ratings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    small_ratings: demo.Ratings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = write_ratings(tmp_path / "ratings.csv", small)
+    path = write_ratings(tmp_path / "ratings.csv", small_ratings)
     assert demo.main([str(path)]) == 0
     printed = capsys.readouterr()
     assert printed.err == ""

@@ -30,7 +30,7 @@ METRICS = [
 
 
 @pytest.fixture(params=["BLAS", "no BLAS"])
-def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def blas_or_none(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Screened by products of matrices, or scored one by one as without SciPy."""
     if request.param == "no BLAS":
         monkeypatch.setattr(blas, "sgemm", lambda: None)
@@ -38,7 +38,7 @@ def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 @st.composite
-def vectors(draw: st.DrawFn, rows: int, width: int, dtype: str) -> NDArray[Any]:
+def vector_matrices(draw: st.DrawFn, rows: int, width: int, dtype: str) -> NDArray[Any]:
     """Draw rows that are hard to tell apart: repeated, of few values, of very different lengths."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     drawn = rng.normal(size=(rows, width))
@@ -58,13 +58,13 @@ def vectors(draw: st.DrawFn, rows: int, width: int, dtype: str) -> NDArray[Any]:
             drawn *= 1e-30 if dtype == "float32" else 1e-70
         case "huge" if dtype != "float16":
             drawn *= 1e30 if dtype == "float32" else 1e70
-    settled = drawn.astype(dtype)
+    array = drawn.astype(dtype)
     layout = draw(st.sampled_from(["plain", "reversed", "strided", "columns"]))
     if layout == "reversed":
-        return settled[::-1]
+        return array[::-1]
     if layout == "strided":
-        return np.repeat(settled, 2, axis=0)[::2]
-    return np.asfortranarray(settled) if layout == "columns" else settled
+        return np.repeat(array, 2, axis=0)[::2]
+    return np.asfortranarray(array) if layout == "columns" else array
 
 
 @st.composite
@@ -73,10 +73,10 @@ def embeddings(draw: st.DrawFn) -> exactk.Embeddings:
     # More than a tile, so that bounds of one are used in the next.
     rows = draw(st.sampled_from([1, 3, 40, 300, 700]))
     similarity = draw(st.sampled_from(["dot", "cosine", "euclidean"]))
-    itself = rows < 50 and draw(st.booleans())
+    is_self = rows < 50 and draw(st.booleans())
     types = st.sampled_from(["float16", "float32", "float64"])
-    items = draw(vectors(rows, width, draw(types)))
-    users = items if itself else draw(vectors(draw(st.integers(1, 4)), width, draw(types)))
+    items = draw(vector_matrices(rows, width, draw(types)))
+    users = items if is_self else draw(vector_matrices(draw(st.integers(1, 4)), width, draw(types)))
     if similarity == "cosine":
         users, items = (np.where(one.any(axis=1, keepdims=True), one, one.dtype.type(1)) for one in (users, items))
     bias = None
@@ -90,14 +90,14 @@ def embeddings(draw: st.DrawFn) -> exactk.Embeddings:
             st.lists(st.lists(ids, max_size=20, unique=True), min_size=len(users), max_size=len(users)),
         ))  # fmt: skip
     min_score = draw(st.one_of(st.none(), st.floats(-3, 3)))
-    model = exactk.Embeddings(users, items, similarity, None, candidates, bias, itself)
+    model = exactk.Embeddings(users, items, similarity, None, candidates, bias, is_self)
     if min_score is not None and draw(st.booleans()):  # one that an item has
         min_score = float(exactk.reference.topk(model, rows).scores[0, draw(st.integers(0, rows - 1))])
         min_score = None if math.isnan(min_score) else min_score
-    return exactk.Embeddings(users, items, similarity, min_score, candidates, bias, itself)
+    return exactk.Embeddings(users, items, similarity, min_score, candidates, bias, is_self)
 
 
-def outcome(call: Any) -> Any:
+def result_or_error(call: Any) -> Any:
     try:
         return call()
     except exactk.ExactkError as error:
@@ -115,16 +115,16 @@ def test_the_best_items_are_those_of_the_reference(data: st.DataObject, k: int, 
     model = data.draw(embeddings())
     exclude = data.draw(st.one_of(st.none(), rows_of_ids(model, 20)))
     ties = data.draw(st.sampled_from(["lowest_id", "highest_id", "input_order", "raise"]))
-    expected = outcome(lambda: exactk.reference.topk(model, k, exclude, ties=ties))
+    expected = result_or_error(lambda: exactk.reference.topk(model, k, exclude, ties=ties))
     for product in (optional.sgemm, lambda: None):
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(blas, "sgemm", product)
-            found = outcome(lambda: exactk.topk(model, k, exclude, ties=ties, num_threads=threads))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(blas, "sgemm", product)
+            result = result_or_error(lambda: exactk.topk(model, k, exclude, ties=ties, num_threads=threads))
         if isinstance(expected, exactk.TopK):
-            assert found.ids.tolist() == expected.ids.tolist()
-            assert np.array_equal(found.scores, expected.scores, equal_nan=True)
+            assert result.ids.tolist() == expected.ids.tolist()
+            assert np.array_equal(result.scores, expected.scores, equal_nan=True)
         else:
-            assert found[0] == expected[0]
+            assert result[0] == expected[0]
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
@@ -137,22 +137,22 @@ def test_an_evaluation_is_that_of_the_reference(data: st.DataObject, threads: in
         ties=data.draw(st.sampled_from(EVERY_TIE)), score_dtype=data.draw(st.sampled_from(["native", "float32"]))
     )
     few = data.draw(st.lists(st.sampled_from(METRICS), min_size=1, max_size=3, unique=True))
-    if data.draw(st.booleans()):  # several ways to settle ties, in one pass
+    if data.draw(st.booleans()):  # several ways to break ties, in one pass
         few = [f"{metric}(ties={data.draw(st.sampled_from(EVERY_TIE))})" for metric in few]
     options: dict[str, Any] = {"exclude": exclude, "convention": convention, "per_user": True}
     expected = exactk.reference.evaluate(truth, model, few, **options)
     for product in (optional.sgemm, lambda: None):
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(blas, "sgemm", product)
-            found = exactk.evaluate(truth, model, few, num_threads=threads, **options)
-        assert found.counts == expected.counts
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(blas, "sgemm", product)
+            report = exactk.evaluate(truth, model, few, num_threads=threads, **options)
+        assert report.counts == expected.counts
         for metric in expected.metrics:
-            np.testing.assert_allclose(found.per_user[metric], expected.per_user[metric], rtol=4e-16)
+            np.testing.assert_allclose(report.per_user[metric], expected.per_user[metric], rtol=4e-16)
 
 
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 @pytest.mark.parametrize("kind", ["normal", "whole", "near", "tiny", "huge"])
-def test_the_ranks_of_the_truth_are_those_of_the_scores(kind: str, either_way: str) -> None:
+def test_the_ranks_of_the_truth_are_those_of_the_scores(kind: str, blas_or_none: str) -> None:
     rng = np.random.default_rng(6)
     items = rng.normal(size=(700, 5))
     if kind == "whole":  # many score the same
@@ -171,11 +171,11 @@ def test_the_ranks_of_the_truth_are_those_of_the_scores(kind: str, either_way: s
     for min_score in (None, least):
         model = exactk.Embeddings(users, items, min_score=min_score)
         options: dict[str, Any] = {"exclude": exclude, "convention": convention, "per_user": True}
-        found = exactk.evaluate(truth, model, metrics, **options)
+        report = exactk.evaluate(truth, model, metrics, **options)
         expected = exactk.reference.evaluate(truth, model, metrics, **options)
-        assert found.counts == expected.counts, either_way
+        assert report.counts == expected.counts, blas_or_none
         for metric in expected.metrics:
-            np.testing.assert_allclose(found.per_user[metric], expected.per_user[metric], rtol=4e-16)
+            np.testing.assert_allclose(report.per_user[metric], expected.per_user[metric], rtol=4e-16)
 
 
 def test_more_may_be_excluded_than_is_screened() -> None:
@@ -183,20 +183,20 @@ def test_more_may_be_excluded_than_is_screened() -> None:
     model = exactk.Embeddings(rng.normal(size=(2, 3)), rng.normal(size=(40_000, 3)))
     exclude = [rng.permutation(40_000)[:39_000].tolist(), [1]]
     assert np.array_equal(exactk.topk(model, 5, exclude).ids, exactk.reference.topk(model, 5, exclude).ids)
-    left = [sorted(set(range(40_000)) - set(row))[:3] for row in exclude]
-    found = exactk.evaluate(left, model, ["auc", "recall@50"], exclude=exclude)
-    expected = exactk.reference.evaluate(left, model, ["auc", "recall@50"], exclude=exclude)
-    assert (found["auc"], found["recall@50"]) == (expected["auc"], expected["recall@50"])
+    remaining = [sorted(set(range(40_000)) - set(row))[:3] for row in exclude]
+    report = exactk.evaluate(remaining, model, ["auc", "recall@50"], exclude=exclude)
+    expected = exactk.reference.evaluate(remaining, model, ["auc", "recall@50"], exclude=exclude)
+    assert (report["auc"], report["recall@50"]) == (expected["auc"], expected["recall@50"])
 
 
-def test_whole_numbers_score_as_numpy_has_it(either_way: str) -> None:
+def test_whole_numbers_score_as_numpy_has_it(blas_or_none: str) -> None:
     rng = np.random.default_rng(5)
     users, items = rng.integers(-9, 10, size=(30, 12)), rng.integers(-9, 10, size=(900, 12))
     for dtype in (np.float16, np.float32, np.float64):
         best = exactk.topk(exactk.Embeddings(users.astype(dtype), items.astype(dtype)), 50)
         scores = (users @ items.T).astype(np.float64)
         expected = np.argsort(-scores, axis=1, kind="stable")[:, :50]
-        assert np.array_equal(best.ids, expected), either_way
+        assert np.array_equal(best.ids, expected), blas_or_none
         assert np.array_equal(best.scores, np.take_along_axis(scores, expected, axis=1))
         far = exactk.topk(exactk.Embeddings(users.astype(dtype), items.astype(dtype), "euclidean"), 50)
         distances = np.sqrt(((users[:, None] - items) ** 2).sum(axis=2))
@@ -213,17 +213,17 @@ def test_the_same_bits_for_any_number_of_threads() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.* relevant items are in exclude")
-def test_an_evaluation_is_that_of_the_lists_of_topk(either_way: str) -> None:
+def test_an_evaluation_is_that_of_the_lists_of_topk(blas_or_none: str) -> None:
     rng = np.random.default_rng(2)
     users, items = rng.normal(size=(50, 20)), rng.normal(size=(2000, 20))
     truth, seen = rng.permuted(np.tile(np.arange(2000), (50, 1)), axis=1)[:, :4], rng.integers(0, 2000, size=(50, 1))
     groups = rng.integers(0, 3, size=50)
     model = exactk.Embeddings(users, items)
     lists = exactk.topk(model, 20, seen).ids
-    found = exactk.evaluate(truth, model, ["ndcg@20", "recall@5"], exclude=seen, groups=groups)
+    report = exactk.evaluate(truth, model, ["ndcg@20", "recall@5"], exclude=seen, groups=groups)
     expected = exactk.evaluate(truth, lists, ["ndcg@20", "recall@5"], groups=groups)
-    assert found["ndcg@20"] == expected["ndcg@20"], either_way
-    assert found.by_group[1]["recall@5"] == expected.by_group[1]["recall@5"]
+    assert report["ndcg@20"] == expected["ndcg@20"], blas_or_none
+    assert report.by_group[1]["recall@5"] == expected.by_group[1]["recall@5"]
 
 
 NARROW: dict[str, tuple[str, float, float]] = {  # similarity, length of users, of items
@@ -249,7 +249,7 @@ def test_scores_that_are_one_when_narrowed_are_tied(name: str) -> None:
     assert report.per_user["precision@9"].tolist() == [1, 1, 1]
 
 
-def test_blocks_are_evaluated_as_the_whole(either_way: str) -> None:
+def test_blocks_are_evaluated_as_the_whole(blas_or_none: str) -> None:
     rng = np.random.default_rng(4)
     users, items = rng.normal(size=(60, 9)), rng.normal(size=(500, 9))
     truth = rng.integers(0, 500, size=(60, 3)).tolist()
@@ -260,7 +260,7 @@ def test_blocks_are_evaluated_as_the_whole(either_way: str) -> None:
 
     convention = exactk.conventions["standard"].replace(duplicate_truth="first")
     whole = exactk.evaluate(truth, exactk.Embeddings(users, items), ["recall@30"], convention=convention)
-    assert exactk.evaluate(None, blocks(), ["recall@30"], convention=convention).state == whole.state, either_way
+    assert exactk.evaluate(None, blocks(), ["recall@30"], convention=convention).state == whole.state, blas_or_none
 
 
 def test_a_vector_is_exactly_as_similar_to_itself_as_can_be() -> None:
@@ -325,12 +325,12 @@ def test_f06_vectors_are_what_their_elements_say(layout: str, dtype: type[np.flo
     rng = np.random.default_rng(6)
     users, items, bias = (rng.normal(size=shape).astype(dtype) for shape in ((9, 7), (300, 7), 300))
     expected = exactk.topk(exactk.Embeddings(users, items, item_bias=bias), 5)
-    given = [LAYOUTS[layout](array) for array in (users, items, bias)]
-    for array in given:
+    arrays = [LAYOUTS[layout](array) for array in (users, items, bias)]
+    for array in arrays:
         array.flags.writeable = False
-    found = exactk.topk(exactk.Embeddings(given[0], given[1], item_bias=given[2]), 5)
-    assert np.array_equal(found.ids, expected.ids)
-    assert np.array_equal(found.scores, expected.scores)
+    best = exactk.topk(exactk.Embeddings(arrays[0], arrays[1], item_bias=arrays[2]), 5)
+    assert np.array_equal(best.ids, expected.ids)
+    assert np.array_equal(best.scores, expected.scores)
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_f08_scores_that_single_precision_cannot_tell_apart_are_tied(
 
 @pytest.mark.parametrize("similarity", ["dot", "cosine", "euclidean"])
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_f08_a_number_that_is_none_is_found(similarity: str, bad: float, either_way: str) -> None:
+def test_f08_a_number_that_is_none_is_refused(similarity: str, bad: float, blas_or_none: str) -> None:
     good, wrong = np.ones((400, 5), np.float32), np.ones((400, 5), np.float32)
     wrong[[271, 300], [3, 1]] = bad
     for users, items, argument in ((wrong, good, "embeddings.users"), (good, wrong, "embeddings.items")):
@@ -368,7 +368,7 @@ def test_f08_a_number_that_is_none_is_found(similarity: str, bad: float, either_
     for evaluate in (exactk.evaluate, exactk.reference.evaluate):
         with pytest.raises(exactk.InputError, match=r"embeddings\.items"):
             evaluate([[1]] * 3, exactk.Embeddings(good[:3], wrong, similarity), "recall@1")
-    assert either_way
+    assert blas_or_none
 
 
 @pytest.mark.parametrize("evaluate", [exactk.topk, exactk.reference.topk], ids=["core", "reference"])
@@ -443,13 +443,13 @@ def test_f28_blas_is_limited_to_a_thread_a_call_and_given_back(monkeypatch: pyte
     drawn = np.random.default_rng(0).normal(size=(600, 8))
     model = exactk.Embeddings(drawn, drawn)
     exactk.topk(model, 3)  # loads BLAS
-    core, seen = _core.topk, []
+    core, thread_counts = _core.topk, []
 
-    def watched(*arguments: Any) -> Any:
-        seen.append(blas_threads())
+    def record_threads(*arguments: Any) -> Any:
+        thread_counts.append(blas_threads())
         return core(*arguments)
 
-    monkeypatch.setattr(_core, "topk", watched)
+    monkeypatch.setattr(_core, "topk", record_threads)
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         assert before
@@ -461,15 +461,15 @@ def test_f28_blas_is_limited_to_a_thread_a_call_and_given_back(monkeypatch: pyte
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda _: exactk.topk(model, 3), range(20)))
         assert blas_threads() == before
-    assert len(seen) == 22
-    assert {threads for each in seen for threads in each} == {1}
+    assert len(thread_counts) == 22
+    assert {threads for counts in thread_counts for threads in counts} == {1}
 
 
-def test_without_scipy_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scipy_the_results_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = np.random.default_rng(0).normal(size=(600, 8))
     expected = exactk.neighbors(drawn, 5)
     monkeypatch.setitem(sys.modules, "scipy.linalg", None)
     assert optional.sgemm() is None
-    found = exactk.neighbors(drawn, 5)
-    assert np.array_equal(found.ids, expected.ids)
-    assert np.array_equal(found.scores, expected.scores)
+    neighbors = exactk.neighbors(drawn, 5)
+    assert np.array_equal(neighbors.ids, expected.ids)
+    assert np.array_equal(neighbors.scores, expected.scores)

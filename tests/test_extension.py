@@ -77,7 +77,7 @@ def sound_scores() -> _core.Scores:
     return _core.Scores(np.array([[0.5, 1.0, 0.25], [2.0, 0.0, 1.0]]), None, None, "x")
 
 
-def sound_candidates() -> _core.SparseScores:
+def sound_sparse_scores() -> _core.SparseScores:
     return _core.SparseScores(sound_lists(), np.array([0.5, 1.0]), None, "x")
 
 
@@ -104,7 +104,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "Lists": (_core.Lists, lambda: [np.arange(2), np.array([0, 1, 2]), np.array([1, 1]), np.array([True, True]), "x"]),
     "validate": (_core.Lists.validate, lambda: [sound_lists(), "x", np.array([1.0, 2.0])]),
     "Scores": (_core.Scores, lambda: [np.zeros((2, 3), np.float32), 0.5, sound_lists(), "x"]),
-    "Candidates": (_core.SparseScores, lambda: [sound_lists(), np.array([3, 7]), 0.5, "x"]),
+    "SparseScores": (_core.SparseScores, lambda: [sound_lists(), np.array([3, 7]), 0.5, "x"]),
     "Embeddings": (
         _core.Embeddings,
         lambda: [
@@ -113,7 +113,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
         ],
     ),
     "topk of embeddings": (_core.topk, lambda: [sound_embeddings(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
-    "topk of candidates": (_core.topk, lambda: [sound_candidates(), 2, sound_lists(), "input_order", "last", 2, "", abs]),
+    "topk of sparse scores": (_core.topk, lambda: [sound_sparse_scores(), 2, sound_lists(), "input_order", "last", 2, "", abs]),
     "topk": (_core.topk, lambda: [sound_scores(), 2, sound_lists(), "lowest_id", "raise", 2, "", abs]),
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
@@ -130,14 +130,14 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
 }  # fmt: skip
 
 
-for kind, sound in (("candidates", sound_candidates), ("scores", sound_scores), ("embeddings", sound_embeddings)):
+for kind, sound in (("sparse scores", sound_sparse_scores), ("scores", sound_scores), ("embeddings", sound_embeddings)):
     CALLS[f"evaluate {kind}"] = (
         _core.evaluate,
         lambda given=sound: [*CALLS["evaluate"][1]()[:2], given(), *CALLS["evaluate"][1]()[3:]],  # type: ignore[misc]
     )
 
 
-def evaluates() -> bool:
+def can_evaluate() -> bool:
     """Return whether the next call works."""
     value = _core.PlannedValue("precision", 1, 0, sound_rules())
     sums, _, table = _core.evaluate(
@@ -147,7 +147,7 @@ def evaluates() -> bool:
     return sums[0][0] == 2 and table.tolist() == [[1.0, 1.0]]
 
 
-def harmless(call: Callable[..., Any], *arguments: Any) -> bool:
+def has_result(call: Callable[..., Any], *arguments: Any) -> bool:
     """Call; return whether there was a result."""
     try:
         call(*arguments)
@@ -157,7 +157,7 @@ def harmless(call: Callable[..., Any], *arguments: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_sound_arguments_are_taken(name: str) -> None:
+def test_sound_arguments_are_accepted(name: str) -> None:
     call, arguments = CALLS[name]
     call(*arguments())
 
@@ -169,8 +169,8 @@ def test_each_argument_may_be_hostile(name: str) -> None:
         for hostile in HOSTILE:
             given = arguments()
             given[position] = hostile
-            harmless(call, *given)
-    assert evaluates()
+            has_result(call, *given)
+    assert can_evaluate()
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -195,12 +195,12 @@ def test_every_combination_of_hostile_arrays() -> None:
         except HARMLESS:
             continue
         for truth, predictions in ((lists, good), (good, lists), (lists, lists)):
-            results += harmless(
+            results += has_result(
                 _core.evaluate, truth, None, predictions, lists, None, None, 1, values, rules, True, 2, "", None
             )
     for hostile in ARRAYS:
         for size in (-1, 0, 1, 2**62):
-            results += harmless(
+            results += has_result(
                 _core.evaluate, good, hostile, good, None, hostile, hostile, size, values, rules, True, 1, "", None
             )
     assert results > 0
@@ -218,34 +218,34 @@ def test_every_hostile_array_of_scores() -> None:
             continue
         values = [_core.PlannedValue("ndcg", 3, 0, _core.Rules({"nan": nan}, 0.5, [])) for nan in ("last", "raise")]
         for planned in ([values[0]], values):
-            results += harmless(
+            results += has_result(
                 _core.evaluate, sound_lists(), None, given, None, None, None, 1, planned, rules, True, 2, "", None
             )
         for k, ties, nan in itertools.product([1, 5], ["lowest_id", "highest_id"], ["last", "raise"]):
-            results += harmless(_core.topk, given, k, None, ties, nan, 2, "", None)
+            results += has_result(_core.topk, given, k, None, ties, nan, 2, "", None)
     assert results > 0
 
 
-def test_every_hostile_array_of_candidates() -> None:
-    """Whatever is taken for the items or scores of candidates, or for columns, can be ranked or is refused."""
+def test_every_hostile_array_of_sparse_scores() -> None:
+    """Whatever is taken for the items or scores of SparseScores, or for columns, can be ranked or is refused."""
     rules, results = sound_rules(), 0
     values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (3, None)]
     matrix = np.array([[0.5, 1.0, 0.25], [2.0, 0.0, 1.0]])
     arrays = [array for array in [*ARRAYS, *OTHER_ARRAYS] if array is None or array.size < 2**32]
     for items, indptr, scores in itertools.product(arrays, [np.array([0, 1, 2]), np.array([0, 2])], arrays):
-        made: list[Any] = []
+        predictions: list[Any] = []
         try:
             lists = _core.Lists(items, indptr, None, None, "hostile")
-            made.append(_core.Scores(matrix, None, lists, "hostile"))
-            made.append(_core.SparseScores(lists, scores, None, "hostile"))
+            predictions.append(_core.Scores(matrix, None, lists, "hostile"))
+            predictions.append(_core.SparseScores(lists, scores, None, "hostile"))
         except HARMLESS:
             pass
-        for given in made:
-            results += harmless(
-                _core.evaluate, sound_lists(), None, given, None, None, None, 1, values, rules, True, 2, "", None
+        for scored in predictions:
+            results += has_result(
+                _core.evaluate, sound_lists(), None, scored, None, None, None, 1, values, rules, True, 2, "", None
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order"]):
-                results += harmless(_core.topk, given, k, sound_lists(), ties, "last", 2, "", None)
+                results += has_result(_core.topk, scored, k, sound_lists(), ties, "last", 2, "", None)
     assert results > 0
 
 
@@ -254,9 +254,9 @@ def test_every_hostile_array_of_embeddings() -> None:
     rules, results = sound_rules(), 0
     values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (3, None)]
     hostile = [array for array in [*ARRAYS, *OTHER_ARRAYS] if array is None or array.size < 2**32]
-    numbers = [math.nan, -math.inf, 0.0, -0.0, 5e-324, 1e-160, 6e-8, 65504.0, 3e38, 1e75, 1e160, 1e308]
+    floats = [math.nan, -math.inf, 0.0, -0.0, 5e-324, 1e-160, 6e-8, 65504.0, 3e38, 1e75, 1e160, 1e308]
     with np.errstate(over="ignore"):
-        hostile += [np.full((2, 2), number).astype(dtype) for number in numbers for dtype in ("f2", "f4", "f8")]
+        hostile += [np.full((2, 2), value).astype(dtype) for value in floats for dtype in ("f2", "f4", "f8")]
     users, items = np.array([[0.5, 1.0], [2.0, -1.0]]), np.tile([[0.5, 1.0], [2.0, -1.0]], (10, 1)).astype(np.float32)
     pairs = [*((array, items) for array in hostile), *((users, array) for array in hostile), (items[:2], items)]
     pairs += [(array, array) for array in hostile]
@@ -268,11 +268,11 @@ def test_every_hostile_array_of_embeddings() -> None:
                 given = _core.Embeddings(users, items, bias, similarity, False, None, None, sgemm, "x", "x")
             except HARMLESS:
                 continue
-            results += harmless(
+            results += has_result(
                 _core.evaluate, sound_lists(), None, given, None, None, None, 1, values, rules, True, 2, "", None
             )
             for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id"]):
-                results += harmless(_core.topk, given, k, None, ties, "last", 2, "", None)
+                results += has_result(_core.topk, given, k, None, ties, "last", 2, "", None)
     assert results > 0
 
 
@@ -421,11 +421,11 @@ def test_rules_that_are_none(fields: dict[str, str]) -> None:
 
 
 def test_what_cannot_be_copied_is_not() -> None:
-    sound = (sound_lists(), sound_scores(), sound_candidates(), sound_embeddings(), sound_rules(), sound_values()[0])
+    sound = (sound_lists(), sound_scores(), sound_sparse_scores(), sound_embeddings(), sound_rules(), sound_values()[0])
     for value in sound:
-        for copied in (copy.copy, copy.deepcopy):
+        for copy_function in (copy.copy, copy.deepcopy):
             with pytest.raises(TypeError):
-                copied(value)
+                copy_function(value)
 
 
 def test_no_type_without_a_constructor_is_made() -> None:

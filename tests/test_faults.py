@@ -32,11 +32,13 @@ def error_of(call: Any, kind: type[exactk.ExactkError] = exactk.InputError) -> e
     return caught.value
 
 
-def place(error: exactk.ExactkError) -> tuple[Any, ...]:
+def location_of(error: exactk.ExactkError) -> tuple[Any, ...]:
     return (error.argument, error.row, error.position, error.count)
 
 
-def evaluate(truth: Any = None, predictions: Any = None, metrics: Any = "precision@2", **options: Any) -> exactk.Report:
+def evaluate_default(
+    truth: Any = None, predictions: Any = None, metrics: Any = "precision@2", **options: Any
+) -> exactk.Report:
     report = exactk.evaluate(
         TRUTH if truth is None else truth, PREDICTIONS if predictions is None else predictions, metrics, **options
     )
@@ -61,11 +63,11 @@ def test_f01_bad_indptr(indptr: str, build: str) -> None:
     items = np.arange(3)
     calls = {
         "truth": lambda: exactk.Truth(offsets, items),
-        "predictions": lambda: evaluate(predictions=exactk.Rankings(offsets, items)),
+        "predictions": lambda: evaluate_default(predictions=exactk.Rankings(offsets, items)),
         "exclude": lambda: exactk.Exclusions(offsets, items),
     }
     error = error_of(calls[build])
-    assert place(error) == (build, None, position, 1)
+    assert location_of(error) == (build, None, position, 1)
     assert "indptr" in str(error)
 
 
@@ -75,7 +77,7 @@ def test_f01_bad_indptr(indptr: str, build: str) -> None:
     which=st.integers(0, 6),
     value=st.one_of(st.integers(-3, 40), st.sampled_from([-(2**63), 2**63 - 1, 2**62])),
 )
-def test_f01_any_changed_offset_is_noticed_or_legal(lengths: list[int], which: int, value: int) -> None:
+def test_f01_any_changed_offset_is_refused_or_legal(lengths: list[int], which: int, value: int) -> None:
     """The extension itself is the boundary: called directly, it refuses just the offsets that are wrong."""
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     items = np.arange(indptr[-1])
@@ -90,8 +92,8 @@ def test_f01_any_changed_offset_is_noticed_or_legal(lengths: list[int], which: i
 
 @pytest.mark.parametrize("rows", [1, 3])
 def test_f01_rows_must_match(rows: int) -> None:
-    assert place(error_of(lambda: evaluate(predictions=[[1]] * rows)))[0] == "predictions"
-    assert place(error_of(lambda: evaluate(exclude=[[1]] * rows)))[0] == "exclude"
+    assert location_of(error_of(lambda: evaluate_default(predictions=[[1]] * rows)))[0] == "predictions"
+    assert location_of(error_of(lambda: evaluate_default(exclude=[[1]] * rows)))[0] == "exclude"
 
 
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u8"])
@@ -99,7 +101,7 @@ def test_f02_offsets_of_every_integer_dtype(dtype: str) -> None:
     truth = exactk.Truth(np.array([0, 2, 3], dtype), [1, 4, 21])
     lists = exactk.Rankings(np.array([0, 3, 5], dtype), [4, 2, 1, 3, 21])
     exclude = exactk.Exclusions(np.array([0, 1, 1], dtype), [2])
-    assert evaluate(truth, lists, exclude=exclude) == evaluate(exclude=[[2], []])
+    assert evaluate_default(truth, lists, exclude=exclude) == evaluate_default(exclude=[[2], []])
 
 
 @pytest.mark.parametrize("build", [exactk.Truth, exactk.Rankings, exactk.Exclusions])
@@ -111,10 +113,10 @@ def test_f02_offsets_that_int64_does_not_hold(build: Any) -> None:
 
 def test_f02_offsets_that_wrapped_around_in_int32() -> None:
     wrapped = np.array([0, 2**31 - 1, 2**31 + 5]).astype(np.int32)
-    assert place(error_of(lambda: exactk.Truth(wrapped, [1]))) == ("truth", None, 2, 1)
+    assert location_of(error_of(lambda: exactk.Truth(wrapped, [1]))) == ("truth", None, 2, 1)
 
 
-def test_f02_places_beyond_32_bits(tmp_path: Any) -> None:
+def test_f02_offsets_beyond_32_bits(tmp_path: Any) -> None:
     """Three lists in a file of 17 GB that is all hole; its length alone is shown, not as many ids."""
     indptr = np.array([0, 2**31 + 1, 2**32 + 2, 2**32 + 5])
     items = np.memmap(tmp_path / "items", np.int32, "w+", shape=(int(indptr[-1]),))
@@ -128,7 +130,7 @@ def test_f02_places_beyond_32_bits(tmp_path: Any) -> None:
     assert report.per_user["num_recommended"].tolist() == [3, 2, 3]
     items[-1] = 6
     error = error_of(lambda: exactk.evaluate([[2], [5], [8]], lists, metrics))
-    assert place(error) == ("predictions", 2, 2, 1)
+    assert location_of(error) == ("predictions", 2, 2, 1)
 
 
 def test_f02_broadcast_views() -> None:
@@ -137,7 +139,7 @@ def test_f02_broadcast_views() -> None:
     error_of(lambda: _core.Lists(endless, np.array([0, len(endless)]), None, None, "x"), exactk.InputTypeError)
     error_of(lambda: _core.padded_lengths(endless.reshape(-1, 3), "x"), exactk.InputTypeError)
     same = np.broadcast_to(np.array([4, 2, 1]), (2, 3))
-    assert evaluate(predictions=same) == evaluate(predictions=same.copy())
+    assert evaluate_default(predictions=same) == evaluate_default(predictions=same.copy())
 
 
 @settings(max_examples=examples(300))
@@ -153,28 +155,28 @@ def test_f03_ids_out_of_range_wherever_they_are(
     """The error counts them all and names the first; without one there is none."""
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     items = np.array([item for row in rows for item in row], np.int64 if bad < 0 else np.uint64)
-    places = sorted(place for place in where if place < len(items))
-    items[places] = bad
+    offsets = sorted(offset for offset in where if offset < len(items))
+    items[offsets] = bad
     build = {"truth": exactk.Truth, "predictions": exactk.Rankings, "exclude": exactk.Exclusions}[argument]
     arguments: dict[str, Any] = {"truth": [[99]] * len(rows), "predictions": [[99]] * len(rows)}
 
     def call() -> None:
-        evaluate(**arguments | {argument: build(indptr, items)}, convention=_with(empty_truth="zero"))
+        evaluate_default(**arguments | {argument: build(indptr, items)}, convention=_standard_with(empty_truth="zero"))
 
-    if not places:
+    if not offsets:
         call()
         return
     error = error_of(call)
-    row = int(np.searchsorted(indptr, places[0], side="right")) - 1
-    assert place(error) == (argument, row, places[0] - indptr[row], len(places))
+    row = int(np.searchsorted(indptr, offsets[0], side="right")) - 1
+    assert location_of(error) == (argument, row, offsets[0] - indptr[row], len(offsets))
     assert str(bad) in str(error)
 
 
 @pytest.mark.parametrize("bad", [-1, -7, -(2**63)])
 @pytest.mark.parametrize("argument", ["truth", "predictions", "exclude"])
 def test_f03_negative_ids(bad: int, argument: str) -> None:
-    error = error_of(lambda: evaluate(**{argument: [[1, 2], [3, bad]]}))
-    assert place(error) == (argument, 1, 1, 1)
+    error = error_of(lambda: evaluate_default(**{argument: [[1, 2], [3, bad]]}))
+    assert location_of(error) == (argument, 1, 1, 1)
     assert str(bad) in str(error)
 
 
@@ -182,18 +184,23 @@ def test_f03_negative_ids(bad: int, argument: str) -> None:
 def test_f03_ids_from_2_to_the_63(argument: str) -> None:
     arrays = {"truth": exactk.Truth, "predictions": exactk.Rankings}
     items = np.array([1, 2**63 - 1, 2**63, 2**64 - 1], np.uint64)
-    error = error_of(lambda: evaluate(**{argument: arrays[argument]([0, 2, 4], items)}))
-    assert place(error) == (argument, 1, 0, 2)
+    error = error_of(lambda: evaluate_default(**{argument: arrays[argument]([0, 2, 4], items)}))
+    assert location_of(error) == (argument, 1, 0, 2)
     assert str(2**63) in str(error)
-    assert place(error_of(lambda: evaluate(**{argument: [[1], [2, 2**63]]}))) == (argument, 1, 1, 1)
+    assert location_of(error_of(lambda: evaluate_default(**{argument: [[1], [2, 2**63]]}))) == (argument, 1, 1, 1)
 
 
 def test_f03_padding_only_at_the_end_of_a_row() -> None:
     padded = np.array([[4, 2, 1], [3, 21, -1]])
-    assert evaluate(predictions=padded) == evaluate()
-    error = error_of(lambda: evaluate(predictions=np.array([[4, -1, 1], [3, -1, 21]])))
-    assert place(error) == ("predictions", 0, 1, 2)
-    assert place(error_of(lambda: evaluate(predictions=np.array([[4, 2, 1], [3, -2, -1]])))) == ("predictions", 1, 1, 1)
+    assert evaluate_default(predictions=padded) == evaluate_default()
+    error = error_of(lambda: evaluate_default(predictions=np.array([[4, -1, 1], [3, -1, 21]])))
+    assert location_of(error) == ("predictions", 0, 1, 2)
+    assert location_of(error_of(lambda: evaluate_default(predictions=np.array([[4, 2, 1], [3, -2, -1]])))) == (
+        "predictions",
+        1,
+        1,
+        1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,10 +216,10 @@ def test_f04_matrices_of_float_ids(argument: str, convert: Any) -> None:
 
 @pytest.mark.parametrize("argument", ["truth", "predictions", "exclude"])
 def test_f04_float_ids(argument: str) -> None:
-    error = error_of(lambda: evaluate(**{argument: [[1, 2], [3, 4.0]]}), exactk.InputTypeError)
-    assert place(error) == (argument, 1, 1, 1)
-    error = error_of(lambda: evaluate(**{argument: [np.array([1]), np.array([1.5])]}), exactk.InputTypeError)
-    assert place(error)[:2] == (argument, 1)
+    error = error_of(lambda: evaluate_default(**{argument: [[1, 2], [3, 4.0]]}), exactk.InputTypeError)
+    assert location_of(error) == (argument, 1, 1, 1)
+    error = error_of(lambda: evaluate_default(**{argument: [np.array([1]), np.array([1.5])]}), exactk.InputTypeError)
+    assert location_of(error)[:2] == (argument, 1)
 
 
 ID_DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
@@ -282,7 +289,10 @@ def test_f06_unaligned() -> None:
 @pytest.mark.parametrize("array", [np.array(3), np.zeros((1, 2, 2), int), np.arange(3)], ids=["0-d", "3-d", "1-d"])
 def test_f06_dimensions(array: Any) -> None:
     for argument in ("truth", "predictions", "exclude"):
-        assert error_of(lambda name=argument: evaluate(**{name: array}), exactk.InputTypeError).argument == argument
+        assert (
+            error_of(lambda name=argument: evaluate_default(**{name: array}), exactk.InputTypeError).argument
+            == argument
+        )
 
 
 @pytest.mark.parametrize(
@@ -302,16 +312,19 @@ def test_f07_containers_that_are_none(value: Any) -> None:
     for argument in ("truth", "predictions", "exclude"):
         if argument == "predictions" and isinstance(value, dict):
             continue
-        assert error_of(lambda name=argument: evaluate(**{name: value}), exactk.InputTypeError).argument == argument
+        assert (
+            error_of(lambda name=argument: evaluate_default(**{name: value}), exactk.InputTypeError).argument
+            == argument
+        )
 
 
 def test_f07_matrix_is_refused_and_memory_maps_are_not(tmp_path: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PendingDeprecationWarning)
         matrix = np.asmatrix([[1, 2], [3, 4]])
-    error_of(lambda: evaluate(predictions=matrix), exactk.InputTypeError)
+    error_of(lambda: evaluate_default(predictions=matrix), exactk.InputTypeError)
     np.save(tmp_path / "lists.npy", np.array([[4, 2, 1], [3, 21, -1]]))
-    assert evaluate(predictions=np.load(tmp_path / "lists.npy", mmap_mode="r")) == evaluate()
+    assert evaluate_default(predictions=np.load(tmp_path / "lists.npy", mmap_mode="r")) == evaluate_default()
 
 
 @pytest.mark.parametrize(
@@ -319,22 +332,22 @@ def test_f07_matrix_is_refused_and_memory_maps_are_not(tmp_path: Any) -> None:
     [("ab", "truth"), (b"ab", "predictions"), (3, "truth"), ({1, 2}, "predictions"), (4, "predictions")],
 )
 def test_f07_rows_that_are_none(row: Any, argument: str) -> None:
-    error = error_of(lambda: evaluate(**{argument: [[1], row]}), exactk.InputTypeError)
+    error = error_of(lambda: evaluate_default(**{argument: [[1], row]}), exactk.InputTypeError)
     assert (error.argument, error.row) == (argument, 1)
 
 
 @pytest.mark.parametrize("bad", [True, "a", None, 1.5, np.float64(2)])
 def test_f07_elements_that_are_none(bad: Any) -> None:
     for argument in ("truth", "predictions", "exclude"):
-        error = error_of(lambda name=argument: evaluate(**{name: [[1], [2, bad]]}), exactk.InputTypeError)
-        assert place(error) == (argument, 1, 1, 1)
+        error = error_of(lambda name=argument: evaluate_default(**{name: [[1], [2, bad]]}), exactk.InputTypeError)
+        assert location_of(error) == (argument, 1, 1, 1)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_f09_grades_that_are_not_finite(bad: float) -> None:
     error = error_of(lambda: exactk.Truth([0, 1, 3], [1, 2, 3], [1, bad, bad]))
-    assert place(error) == ("truth", 1, 0, 2)
-    assert place(error_of(lambda: evaluate(truth=[{1: 1.0}, {2: 1.0, 3: bad}]))) == ("truth", 1, 1, 1)
+    assert location_of(error) == ("truth", 1, 0, 2)
+    assert location_of(error_of(lambda: evaluate_default(truth=[{1: 1.0}, {2: 1.0, 3: bad}]))) == ("truth", 1, 1, 1)
 
 
 def test_f09_one_grade_an_item() -> None:
@@ -344,14 +357,14 @@ def test_f09_one_grade_an_item() -> None:
 
 @pytest.mark.parametrize("grade", [2**53 + 1, 10**400])
 def test_f09_grades_that_float64_does_not_hold(grade: int) -> None:
-    assert place(error_of(lambda: exactk.as_truth([{1: 1.0}, {2: grade}]))) == ("truth", 1, 0, 1)
+    assert location_of(error_of(lambda: exactk.as_truth([{1: 1.0}, {2: grade}]))) == ("truth", 1, 0, 1)
 
 
 def test_f09_negative_grades() -> None:
     truth = [{1: 1.0, 4: -1.0}, {21: 2.0}]
-    assert evaluate(truth, metrics=["P@2", "num_relevant"])["num_relevant"] == 1
-    error = error_of(lambda: evaluate(truth, metrics=["P@2", "ndcg@2"]))
-    assert place(error) == ("truth", 0, 1, 1)
+    assert evaluate_default(truth, metrics=["P@2", "num_relevant"])["num_relevant"] == 1
+    error = error_of(lambda: evaluate_default(truth, metrics=["P@2", "ndcg@2"]))
+    assert location_of(error) == ("truth", 0, 1, 1)
     assert "ndcg" in str(error)
 
 
@@ -376,46 +389,50 @@ def test_f09_gains_out_of_range(gain: str, grade: float, legal: bool) -> None:
     metric = f"ndcg@3(gain={gain})"
     truth = [{1: 1.0, 4: grade}, {21: 1.0}]
     if legal:
-        value = evaluate(truth, metrics=[metric, "dcg@3"] if grade < 3 else metric)[metric]
+        value = evaluate_default(truth, metrics=[metric, "dcg@3"] if grade < 3 else metric)[metric]
         assert 0 < value <= 1
     else:
-        assert place(error_of(lambda: evaluate(truth, metrics=metric))) == ("truth", 0, 1, 1)
+        assert location_of(error_of(lambda: evaluate_default(truth, metrics=metric))) == ("truth", 0, 1, 1)
 
 
 def test_f10_duplicates_in_a_list() -> None:
     lists = [[4, 2, 4, 4], [3, 21, 3]]
-    error = error_of(lambda: evaluate(predictions=lists, metrics="recall@4"))
-    assert place(error) == ("predictions", 0, 2, 3)
+    error = error_of(lambda: evaluate_default(predictions=lists, metrics="recall@4"))
+    assert location_of(error) == ("predictions", 0, 2, 3)
     assert "item 4 again" in str(error)
     assert "duplicate_items" in str(error)
-    first = evaluate(
-        predictions=lists, metrics=["num_hits", "recall", "P@4"], convention=_with(duplicate_items="first")
+    first = evaluate_default(
+        predictions=lists, metrics=["num_hits", "recall", "P@4"], convention=_standard_with(duplicate_items="first")
     )
     assert list(first.values.values()) == [1, 0.75, 0.25]
     assert first.counts["duplicates"] == 3
-    counted = evaluate(predictions=lists, metrics=["num_hits", "recall"], convention=_with(duplicate_items="count"))
+    counted = evaluate_default(
+        predictions=lists, metrics=["num_hits", "recall"], convention=_standard_with(duplicate_items="count")
+    )
     assert list(counted.values.values()) == [2, 1.25]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_f10_the_first_place_is_first_for_any_number_of_threads(threads: int) -> None:
+def test_f10_the_first_position_is_first_for_any_number_of_threads(threads: int) -> None:
     lists = np.tile(np.arange(20), (50_000, 1))
     lists[[41_000, 12_345, 49_999], 7] = 3
     error = error_of(lambda: exactk.evaluate([[1]] * 50_000, lists, "P@5", num_threads=threads))
-    assert place(error) == ("predictions", 12_345, 7, 3)
+    assert location_of(error) == ("predictions", 12_345, 7, 3)
 
 
-def _with(**changes: Any) -> exactk.Convention:
+def _standard_with(**changes: Any) -> exactk.Convention:
     return exactk.conventions["standard"].replace(**changes)
 
 
 def test_f11_duplicates_in_the_truth() -> None:
     truth = exactk.Truth([0, 3, 5], [1, 4, 4, 21, 21], [1.0, 1.0, 3.0, 2.0, 0.0])
-    error = error_of(lambda: evaluate(truth))
-    assert place(error) == ("truth", 0, 2, 2)
+    error = error_of(lambda: evaluate_default(truth))
+    assert location_of(error) == ("truth", 0, 2, 2)
     metrics = ["num_relevant", "dcg@1(gain=linear)"]
     values = {
-        policy: list(evaluate(truth, metrics=metrics, convention=_with(duplicate_truth=policy)).values.values())
+        policy: list(
+            evaluate_default(truth, metrics=metrics, convention=_standard_with(duplicate_truth=policy)).values.values()
+        )
         for policy in ("first", "max", "count")
     }
     assert values == {"first": [1.5, 0.5], "max": [1.5, 1.5], "count": [2.5, 0.5]}
@@ -431,7 +448,7 @@ def test_f13_grade_0_is_judged_and_not_relevant() -> None:
     ("policy", "recall", "evaluated"), [("skip", 1.0, 1), ("zero", 0.5, 2), ("one", 1.0, 2), ("compute", 0.5, 2)]
 )
 def test_f14_empty_truth(policy: str, recall: float, evaluated: int) -> None:
-    report = exactk.evaluate([[1], []], [[1], [2]], "recall@1", convention=_with(empty_truth=policy))
+    report = exactk.evaluate([[1], []], [[1], [2]], "recall@1", convention=_standard_with(empty_truth=policy))
     assert report["recall@1"] == recall
     assert report.counts["evaluated"]["recall@1"] == evaluated
     assert report.counts["empty_truth"] == 1
@@ -439,8 +456,8 @@ def test_f14_empty_truth(policy: str, recall: float, evaluated: int) -> None:
 
 def test_f14_empty_truth_as_an_error() -> None:
     truth, lists = [[1], [], [2], []], [[1]] * 4
-    error = error_of(lambda: exactk.evaluate(truth, lists, "recall@1", convention=_with(empty_truth="error")))
-    assert place(error) == ("truth", 1, None, 2)
+    error = error_of(lambda: exactk.evaluate(truth, lists, "recall@1", convention=_standard_with(empty_truth="error")))
+    assert location_of(error) == ("truth", 1, None, 2)
 
 
 def test_f15_missing_and_empty_lists() -> None:
@@ -449,8 +466,10 @@ def test_f15_missing_and_empty_lists() -> None:
     assert list(report.values.values()) == [1 / 3, 0.5, 2 / 3]
     assert (report.counts["empty_predictions"], report.counts["missing_predictions"]) == (1, 1)
     for field, row in (("empty_list", 1), ("missing_list", 2)):
-        error = error_of(lambda name=field: exactk.evaluate(truth, lists, "P@1", convention=_with(**{name: "error"})))
-        assert place(error) == ("predictions", row, None, 1)
+        error = error_of(
+            lambda name=field: exactk.evaluate(truth, lists, "P@1", convention=_standard_with(**{name: "error"}))
+        )
+        assert location_of(error) == ("predictions", row, None, 1)
 
 
 def test_f16_lists_of_users_without_truth() -> None:
@@ -462,7 +481,7 @@ def test_f16_lists_of_users_without_truth() -> None:
 
 @pytest.mark.parametrize("k", ["0", "-1", "1.5", "2147483648", "99999999999", "x", "", "[]", "[1,]", "True", "\uff11"])
 def test_f17_cutoffs_that_are_none(k: str) -> None:
-    assert error_of(lambda: evaluate(metrics=f"precision@{k}")).argument == "metrics"
+    assert error_of(lambda: evaluate_default(metrics=f"precision@{k}")).argument == "metrics"
 
 
 @pytest.mark.parametrize(("k", "kind"), [(0, ValueError), (-1, ValueError), (2**31, ValueError), (True, TypeError)])
@@ -472,7 +491,7 @@ def test_f17_k_of_the_functions(k: int, kind: type[Exception]) -> None:
 
 
 def test_f17_cutoffs_beyond_the_list_and_repeated() -> None:
-    report = evaluate(metrics=["P@[5,2,5,2147483647]", "precision@2", "recall@2147483647"])
+    report = evaluate_default(metrics=["P@[5,2,5,2147483647]", "precision@2", "recall@2147483647"])
     assert report.metrics == ("precision@5", "precision@2", "precision@2147483647", "recall@2147483647")
     assert list(report.values.values()) == [(2 / 5 + 1 / 5) / 2, 0.5, 1.5 / 2147483647, 1.0]
 
@@ -487,7 +506,7 @@ def test_f17_nobody_to_evaluate(truth: Any) -> None:
 
 def test_f17_lists_without_items() -> None:
     empty = np.zeros((2, 0), np.int32)
-    assert evaluate(predictions=empty, metrics="P@3")["P@3"] == 0
+    assert evaluate_default(predictions=empty, metrics="P@3")["P@3"] == 0
 
 
 @pytest.mark.parametrize(
@@ -505,7 +524,7 @@ def test_f17_lists_without_items() -> None:
     ],
 )
 def test_options_of_wrong_value(options: dict[str, Any], argument: str) -> None:
-    assert error_of(lambda: evaluate(**options)).argument == argument
+    assert error_of(lambda: evaluate_default(**options)).argument == argument
 
 
 @pytest.mark.parametrize(
@@ -522,12 +541,12 @@ def test_options_of_wrong_value(options: dict[str, Any], argument: str) -> None:
     ],
 )
 def test_options_of_wrong_type(options: dict[str, Any], argument: str) -> None:
-    assert error_of(lambda: evaluate(**options), exactk.InputTypeError).argument == argument
+    assert error_of(lambda: evaluate_default(**options), exactk.InputTypeError).argument == argument
 
 
 def test_relevant_items_that_are_excluded_stay_as_misses() -> None:
     with pytest.warns(exactk.EvaluationWarning, match=r"1 relevant items are in exclude"):
-        report = evaluate(exclude=[[4, 2], [99]], metrics=["recall@3", "P@1"])
+        report = evaluate_default(exclude=[[4, 2], [99]], metrics=["recall@3", "P@1"])
     assert list(report.values.values()) == [0.75, 0.5]
     assert (report.counts["relevant_excluded"], report.counts["excluded_recommended"]) == (1, 2)
 
@@ -559,12 +578,14 @@ def test_what_was_given_may_change_afterwards() -> None:
 
 
 def test_min_grade_needs_grades() -> None:
-    error = error_of(lambda: evaluate(convention=_with(min_grade=3.5)))
+    error = error_of(lambda: evaluate_default(convention=_standard_with(min_grade=3.5)))
     assert error.argument == "truth"
-    assert evaluate(truth=[{1: 4.0, 4: 3.0}, {21: 5.0}], metrics="R@3(min_grade=3.5)")["R@3(min_grade=3.5)"] == 1
+    assert (
+        evaluate_default(truth=[{1: 4.0, 4: 3.0}, {21: 5.0}], metrics="R@3(min_grade=3.5)")["R@3(min_grade=3.5)"] == 1
+    )
 
 
 def test_errors_survive_pickling() -> None:
-    error = error_of(lambda: evaluate(predictions=[[1], [2, 2]]))
+    error = error_of(lambda: evaluate_default(predictions=[[1], [2, 2]]))
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 - just written
-    assert (str(again), place(again)) == (str(error), place(error))
+    assert (str(again), location_of(again)) == (str(error), location_of(error))

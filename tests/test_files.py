@@ -49,7 +49,7 @@ def npz(save: Callable[..., None] = np.savez, **arrays: Any) -> bytes:
     return stream.getvalue()
 
 
-def saved_matrix(matrix: Any) -> bytes:
+def npz_of_matrix(matrix: Any) -> bytes:
     stream = io.BytesIO()
     scipy.sparse.save_npz(stream, matrix)
     return stream.getvalue()
@@ -72,11 +72,11 @@ PREDICTIONS = {
     "a.ipc": ipc(TABLE, pa.ipc.new_stream),
     "a.npz": npz(**CSR),
     "small.npz": npz(np.savez_compressed, **CSR),
-    "matrix.npz": saved_matrix(scipy.sparse.csr_array([[0.0, 0.5], [0.25, 0.0]])),
+    "matrix.npz": npz_of_matrix(scipy.sparse.csr_array([[0.0, 0.5], [0.25, 0.0]])),
 }
 
 
-def written(folder: Path, name: str, data: bytes) -> Path:
+def write_file(folder: Path, name: str, data: bytes) -> Path:
     path = folder / name
     path.unlink(missing_ok=True)  # a file that is written anew waits for the disk
     path.write_bytes(data)
@@ -95,9 +95,9 @@ def text(*lines: str) -> bytes:
 
 class TestTrec:
     def test_qrels_and_runs_are_what_dicts_of_the_same_are(self, tmp_path: Path) -> None:
-        truth = exactk.read(written(tmp_path, "t.qrels", QRELS), "truth")
-        predictions = exactk.read(written(tmp_path, "p.run", RUN), "predictions")
-        exclude = exactk.read(written(tmp_path, "x", b"q1 Q0 d7 1 0.5 t\n"), "exclude")
+        truth = exactk.read(write_file(tmp_path, "t.qrels", QRELS), "truth")
+        predictions = exactk.read(write_file(tmp_path, "p.run", RUN), "predictions")
+        exclude = exactk.read(write_file(tmp_path, "x", b"q1 Q0 d7 1 0.5 t\n"), "exclude")
         judged = {"q1": {"d1": 1.0, "d7": 2.0}, "q2": {"d1": 0.0}}
         ranked = {"q1": {"d7": 0.5, "d2": 0.25}, "q2": {"d1": -1000.0}}
         metrics = ["ndcg@10", "num_relevant", "num_recommended", "judged@2"]
@@ -109,20 +109,20 @@ class TestTrec:
         assert users_of(truth) == ["q1", "q2"]
 
     def test_the_score_ranks_and_not_the_rank(self, tmp_path: Path) -> None:
-        path = written(tmp_path, "a.run", text("q Q0 a 1 0.1 t", "q Q0 b 2 0.9 t"))
+        path = write_file(tmp_path, "a.run", text("q Q0 a 1 0.1 t", "q Q0 b 2 0.9 t"))
         assert exactk.hit_rate_at_k({"q": ["b"]}, exactk.read(path, "predictions"), 1) == 1
 
     def test_either_is_excluded(self, tmp_path: Path) -> None:
         for name, data in {"qrels": QRELS, "run": RUN}.items():
-            exclude = exactk.read(written(tmp_path, name, data), "exclude")
+            exclude = exactk.read(write_file(tmp_path, name, data), "exclude")
             assert isinstance(exclude, exactk.Exclusions)
             assert len(exclude.items) == 3
 
     def test_the_role_says_which_of_the_two_it_must_be(self, tmp_path: Path) -> None:
         with pytest.raises(exactk.InputError, match=r"truth: expected 4 fields \(query iteration"):
-            exactk.read(written(tmp_path, "a", RUN), "truth")
+            exactk.read(write_file(tmp_path, "a", RUN), "truth")
         with pytest.raises(exactk.InputError, match=r"predictions: expected 6 fields \(query Q0"):
-            exactk.read(written(tmp_path, "a", QRELS), "predictions")
+            exactk.read(write_file(tmp_path, "a", QRELS), "predictions")
 
     @pytest.mark.native
     def test_as_pytrec_eval(self, tmp_path: Path) -> None:
@@ -141,16 +141,16 @@ class TestTrec:
         names = {"ndcg_cut_10": "ndcg@10", "map": "map", "recip_rank": "mrr", "P_5": "precision@5", "Rprec": "rprec"}
         expected = pytrec_eval.RelevanceEvaluator(judged, set(names)).evaluate(ranked)
         report = exactk.evaluate(
-            exactk.read(written(tmp_path, "t", text(*qrels)), "truth"),
-            exactk.read(written(tmp_path, "p", text(*run)), "predictions"),
+            exactk.read(write_file(tmp_path, "t", text(*qrels)), "truth"),
+            exactk.read(write_file(tmp_path, "p", text(*run)), "predictions"),
             list(names.values()),
             convention="pytrec_eval",
             per_user=True,
         )
         for measure, name in names.items():
-            own = dict(zip(report.users.tolist(), report.per_user[name].tolist(), strict=True))
-            assert np.isnan(own.pop("q3"))
-            assert own == pytest.approx({query: row[measure] for query, row in expected.items()}, abs=1e-12)
+            values = dict(zip(report.users.tolist(), report.per_user[name].tolist(), strict=True))
+            assert np.isnan(values.pop("q3"))
+            assert values == pytest.approx({query: row[measure] for query, row in expected.items()}, abs=1e-12)
 
 
 ROWS = [("b", 3, 0.5), ("a", 1, 2.0), ("b", 1, 1.0), ("c", 2, 0.75), ("a", 12345678901, 0.25)]
@@ -159,7 +159,7 @@ FRAME = pa.table(
 )
 
 
-def _separated(delimiter: str) -> bytes:
+def _delimited_text(delimiter: str) -> bytes:
     return text(delimiter.join(FRAME.column_names), *(delimiter.join(map(str, row)) for row in ROWS))
 
 
@@ -187,9 +187,9 @@ def _arrays() -> bytes:
 
 
 FORMATS = {
-    "a.csv": _separated(","),
-    "a.csv.gz": gzip.compress(_separated(",")),
-    "a.tsv": _separated("\t"),
+    "a.csv": _delimited_text(","),
+    "a.csv.gz": gzip.compress(_delimited_text(",")),
+    "a.tsv": _delimited_text("\t"),
     "rows.jsonl": text(*map(json.dumps, FRAME.to_pylist())),
     "users.ndjson": _json_users(),
     "a.parquet": parquet(FRAME),
@@ -208,7 +208,7 @@ def test_every_format_is_what_a_dict_of_the_same_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
 ) -> None:
     monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
-    path = written(tmp_path, name, FORMATS[name])
+    path = write_file(tmp_path, name, FORMATS[name])
     rows = _per_user()
     grade: dict[str, Any] = {} if "npz" in name else {"grade": "scores" if "users" in name else "score"}
     predictions = exactk.read(path, "predictions")
@@ -226,9 +226,9 @@ def test_every_format_is_what_a_dict_of_the_same_is(
 
 
 @pytest.mark.parametrize(
-    "changed", [{"indptr": [0, 9]}, {"shape": [7, 3]}, {"shape": [1, 3, 1]}, {"shape": ["a", "b"]}]
+    "replacement", [{"indptr": [0, 9]}, {"shape": [7, 3]}, {"shape": [1, 3, 1]}, {"shape": ["a", "b"]}]
 )
-def test_f32_matrix_whose_parts_do_not_fit(tmp_path: Path, changed: dict[str, Any]) -> None:
+def test_f32_matrix_whose_parts_do_not_fit(tmp_path: Path, replacement: dict[str, Any]) -> None:
     parts: dict[str, Any] = {
         "format": np.bytes_("csr"),
         "indptr": [0, 1],
@@ -236,14 +236,14 @@ def test_f32_matrix_whose_parts_do_not_fit(tmp_path: Path, changed: dict[str, An
         "data": [0.5],
         "shape": [1, 3],
     }
-    assert isinstance(exactk.read(written(tmp_path, "a.npz", npz(**parts)), "predictions"), exactk.SparseScores)
+    assert isinstance(exactk.read(write_file(tmp_path, "a.npz", npz(**parts)), "predictions"), exactk.SparseScores)
     with pytest.raises(exactk.InputError, match=r"predictions: expected a matrix in CSR form, .* in .*a.npz"):
-        exactk.read(written(tmp_path, "a.npz", npz(**(parts | changed))), "predictions")
+        exactk.read(write_file(tmp_path, "a.npz", npz(**(parts | replacement))), "predictions")
 
 
 class TestIds:
     @pytest.mark.parametrize(
-        ("ids", "kept"),
+        ("ids", "expected_ids"),
         [
             (["7", "12", "0", "-3", "9223372036854775807"], [7, 12, 0, -3, 2**63 - 1]),
             (["7", "07"], ["7", "07"]),
@@ -259,19 +259,21 @@ class TestIds:
     )
     @pytest.mark.parametrize("large", [False, True])
     def test_are_integers_only_if_all_are_written_so(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: list[str], kept: list[Any], large: bool
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: list[str], expected_ids: list[Any], large: bool
     ) -> None:
         monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
-        path = written(tmp_path, "a.csv", text("user,item,score", *(f"{one},1,0.5" for one in ids)))
+        path = write_file(tmp_path, "a.csv", text("user,item,score", *(f"{user_id},1,0.5" for user_id in ids)))
         truth = exactk.read(path, "truth")
-        assert users_of(truth) == kept
+        assert users_of(truth) == expected_ids
         predictions = exactk.read(path, "predictions")
-        assert exactk.evaluate({user: [1] for user in kept}, predictions, "hit_rate")["hit_rate"] == 1
+        assert exactk.evaluate({user: [1] for user in expected_ids}, predictions, "hit_rate")["hit_rate"] == 1
 
     def test_of_json_are_what_json_says(self, tmp_path: Path) -> None:
-        path = written(tmp_path, "a.jsonl", text('{"user": "7", "item": "2020-01-01"}', '{"user": "07", "item": "1"}'))
+        path = write_file(
+            tmp_path, "a.jsonl", text('{"user": "7", "item": "2020-01-01"}', '{"user": "07", "item": "1"}')
+        )
         assert users_of(exactk.read(path, "truth")) == ["7", "07"]
-        path = written(tmp_path, "a.jsonl", text('{"user": 7, "item": 1}'))
+        path = write_file(tmp_path, "a.jsonl", text('{"user": 7, "item": 1}'))
         assert users_of(exactk.read(path, "truth")) == [7]
 
     @pytest.mark.parametrize("name", [name for name in FORMATS if "npz" not in name])
@@ -280,7 +282,7 @@ class TestIds:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
     ) -> None:
         monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
-        path = written(tmp_path, name, FORMATS[name])
+        path = write_file(tmp_path, name, FORMATS[name])
         rows = {user: {str(item): score for item, score in row.items()} for user, row in _per_user().items()}
         grade = "scores" if "users" in name else "score"
         given = {"b": ["1"], "a": ["1", "12345678901"]}
@@ -300,24 +302,24 @@ class TestIds:
             ("a.jsonl", text('{"user": 7, "item": 1}', '{"user": 8, "item": 2}'), ["7", "8"]),
             ("a", text("7 0 1 1", "8 0 2 1"), ["7", "8"]),
         ):
-            truth = exactk.read(written(tmp_path, name, data), "truth", text_ids=True)
+            truth = exactk.read(write_file(tmp_path, name, data), "truth", text_ids=True)
             assert users_of(truth) == users
             assert exactk.evaluate(truth, {user: ["1", "2"] for user in users}, "recall@2")["recall@2"] == 1
 
     def test_of_archives_are_numbers(self, tmp_path: Path) -> None:
         with pytest.raises(exactk.InputError, match="text_ids: expected False beside an archive of arrays"):
-            exactk.read(written(tmp_path, "a.npz", npz(**CSR)), "truth", text_ids=True)
+            exactk.read(write_file(tmp_path, "a.npz", npz(**CSR)), "truth", text_ids=True)
         with pytest.raises(exactk.InputTypeError, match="text_ids: expected True or False, found 'yes'"):
-            exactk.read(written(tmp_path, "a.csv", CSV), "truth", text_ids="yes")  # type: ignore[call-overload]
+            exactk.read(write_file(tmp_path, "a.csv", CSV), "truth", text_ids="yes")  # type: ignore[call-overload]
 
     def test_of_trec_are_strings(self, tmp_path: Path) -> None:
-        truth = exactk.read(written(tmp_path, "a", text("7 0 8 1", "07 0 8 1")), "truth")
+        truth = exactk.read(write_file(tmp_path, "a", text("7 0 8 1", "07 0 8 1")), "truth")
         assert users_of(truth) == ["7", "07"]
 
 
 class TestColumns:
     def test_are_named_by_the_caller(self, tmp_path: Path) -> None:
-        path = written(tmp_path, "a.csv", text("day,who,what,note,how", "1,x,a,z,3", "2,x,b,z,1"))
+        path = write_file(tmp_path, "a.csv", text("day,who,what,note,how", "1,x,a,z,3", "2,x,b,z,1"))
         truth = exactk.read(path, "truth", user=["who", "day"], item="what", grade="how")
         assert [tuple(user) for user in users_of(truth)] == [("x", 1), ("x", 2)]
         assert truth.row(0).tolist() == [0]
@@ -336,7 +338,7 @@ class TestColumns:
             "a.parquet": parquet(table),
             "a.ipc": ipc(table, pa.ipc.new_stream),
         }
-        path = written(tmp_path, name, data[name])
+        path = write_file(tmp_path, name, data[name])
         with pytest.raises(exactk.InputError, match="the columns someone, item.*user= names it.*" + name):
             exactk.read(path, "truth")
         with pytest.raises(exactk.InputError, match="truth: expected a column 'other'.*" + name):
@@ -344,12 +346,12 @@ class TestColumns:
 
     @pytest.mark.parametrize("name", ["a.run", "a.npz"])
     def test_cannot_be_named_where_they_have_no_names(self, tmp_path: Path, name: str) -> None:
-        path = written(tmp_path, name, PREDICTIONS[name])
+        path = write_file(tmp_path, name, PREDICTIONS[name])
         with pytest.raises(exactk.InputError, match="item: expected None beside a file whose columns have no names"):
             exactk.read(path, "predictions", item="item")
 
     def test_of_another_role_are_refused(self, tmp_path: Path) -> None:
-        path = written(tmp_path, "a.csv", CSV)
+        path = write_file(tmp_path, "a.csv", CSV)
         with pytest.raises(exactk.InputError, match="grade: expected None beside the role predictions"):
             exactk.read(path, "predictions", grade="score")
 
@@ -390,30 +392,30 @@ def test_f32_a_fault_in_a_text_is_named_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
 ) -> None:
     monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
-    data, line, said = FAULTS[name]
-    path = written(tmp_path, name, gzip.compress(data) if name.endswith(".gz") else data)
+    data, line, fault_text = FAULTS[name]
+    path = write_file(tmp_path, name, gzip.compress(data) if name.endswith(".gz") else data)
     role: Role = "truth" if name == "grade" else "predictions"
     with pytest.raises(exactk.InputError) as caught:
-        looked_at(exactk.read(path, role))
+        read_fully(exactk.read(path, role))
     message = str(caught.value)
     expected = re.escape(f" at line {line} of {path}: ")
-    assert re.fullmatch(rf"{role}: expected .*{said}.*{expected}'.*'", message), message
+    assert re.fullmatch(rf"{role}: expected .*{fault_text}.*{expected}'.*'", message), message
     shown = data.split(b"\n")[line - 1].decode("utf-8", "backslashreplace")
     assert message.endswith(repr(shown if len(shown) <= 80 else shown[:80] + "..."))
     assert caught.value.argument == role
 
 
-def looked_at(read: Any) -> Any:
+def read_fully(read: Any) -> Any:
     """Return what was read; of what comes part by part, have all parts come."""
     if isinstance(read, exactk.Batches):
         exactk.as_predictions(read)
     return read
 
 
-def outcome(path: Path) -> str:
+def outcome_of(path: Path) -> str:
     """Return whether it is read, or refused with its name."""
     try:
-        looked_at(exactk.read(path, "predictions"))
+        read_fully(exactk.read(path, "predictions"))
     except (exactk.InputError, exactk.InputTypeError) as error:
         return "refused" if str(path) in str(error) else "refused without its name"
     return "read"
@@ -422,33 +424,33 @@ def outcome(path: Path) -> str:
 @pytest.mark.parametrize("name", PREDICTIONS)
 def test_f32_cut_anywhere_it_is_whole_lines_or_refused(tmp_path: Path, name: str) -> None:
     data = PREDICTIONS[name]
-    assert outcome(written(tmp_path, name, data)) == "read"
-    cut = [outcome(written(tmp_path, name, data[:size])) for size in range(len(data))]
-    read = [size for size, found in enumerate(cut) if found == "read"]
+    assert outcome_of(write_file(tmp_path, name, data)) == "read"
+    outcomes = [outcome_of(write_file(tmp_path, name, data[:size])) for size in range(len(data))]
+    read = [size for size, outcome in enumerate(outcomes) if outcome == "read"]
     parts = read if name == "a.ipc" else []  # a stream may end after any part
     lines = name in {"a.run", "a", "a.csv", "a.tsv", "rows.jsonl", "users.ndjson"}
     assert lines or read == parts
     assert len(parts) <= 4
-    assert "refused without its name" not in cut
+    assert "refused without its name" not in outcomes
 
 
 @pytest.mark.parametrize("name", PREDICTIONS)
 def test_f32_any_bytes_are_read_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     generator = random.Random(name)  # noqa: S311 - no secret
-    found = []
+    outcomes = []
     for _ in range(examples(150)):
         data = bytearray(PREDICTIONS[name])
         for _ in range(generator.choice([1, 1, 2, 8])):
             data[generator.randrange(len(data))] = generator.randrange(256)
         monkeypatch.setattr(source, "_LARGE", generator.choice([0, 1 << 28]))
-        found.append(outcome(written(tmp_path, name, bytes(data))))
-    assert set(found) <= {"read", "refused"}
-    assert "refused" in found
+        outcomes.append(outcome_of(write_file(tmp_path, name, bytes(data))))
+    assert set(outcomes) <= {"read", "refused"}
+    assert "refused" in outcomes
 
 
 class TestArchives:
     @pytest.mark.parametrize(
-        ("data", "said"),
+        ("data", "message"),
         [
             (npz(indptr=[0, 1], items=np.array([object()])), "objects under the name items.npy"),
             (npz(indptr=[0, 1], items=[[1]]), "one dimension of items, found 2"),
@@ -458,47 +460,47 @@ class TestArchives:
             (npz(indptr=[0, 1], items=[1], users=["a", "b"]), "one length, found 2 and 1"),
             (npz(indptr=[0, 1, 2], items=[1, 2], users=["a", "a"]), "each user once, found 'a' again"),
             (npz(indptr=[0, 1], items=[1], scores=[1.0, 2.0]), "one score an item"),
-            (saved_matrix(scipy.sparse.csc_array([[1.0]])), "a matrix in CSR form, found another"),
+            (npz_of_matrix(scipy.sparse.csc_array([[1.0]])), "a matrix in CSR form, found another"),
             (b"PK\3\4", "an archive of NumPy arrays"),
             (b"", "an archive of NumPy arrays"),
         ],
     )
-    def test_f32_are_refused_with_what_is_wrong(self, tmp_path: Path, data: bytes, said: str) -> None:
-        path = written(tmp_path, "a.npz", data)
-        with pytest.raises((exactk.InputError, exactk.InputTypeError), match=re.escape(said)) as caught:
+    def test_f32_are_refused_with_what_is_wrong(self, tmp_path: Path, data: bytes, message: str) -> None:
+        path = write_file(tmp_path, "a.npz", data)
+        with pytest.raises((exactk.InputError, exactk.InputTypeError), match=re.escape(message)) as caught:
             exactk.read(path, "predictions")
         assert str(path) in str(caught.value)
 
     def test_f32_what_does_not_fit_the_memory_is_not_decompressed(self, tmp_path: Path) -> None:
         data = bytearray(npz(np.savez_compressed, indptr=[0, 1], items=[1]))
-        for signature, place in ((b"PK\1\2", 24), (b"PK\3\4", 22)):  # what its entries say of their sizes
-            at = data.find(signature)
-            data[at + place : at + place + 4] = (0xFFFF_FFFE).to_bytes(4, "little")
-        path = written(tmp_path, "a.npz", bytes(data))
+        for signature, offset in ((b"PK\1\2", 24), (b"PK\3\4", 22)):  # what its headers say of their sizes
+            begin = data.find(signature)
+            data[begin + offset : begin + offset + 4] = (0xFFFF_FFFE).to_bytes(4, "little")
+        path = write_file(tmp_path, "a.npz", bytes(data))
         with pytest.raises(exactk.InputError, match="an archive of NumPy arrays"):
             exactk.read(path, "predictions")
 
     def test_a_matrix_has_rows_for_users(self, tmp_path: Path) -> None:
         matrix = scipy.sparse.csr_array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]])
-        path = written(tmp_path, "a.npz", saved_matrix(matrix))
+        path = write_file(tmp_path, "a.npz", npz_of_matrix(matrix))
         for read in (exactk.read(path, "truth"), exactk.read(path, "exclude")):
             assert read.items.tolist() == [1, 2, 0]
             assert read.indptr.tolist() == [0, 2, 3]
-        ranked = written(tmp_path, "b.npz", saved_matrix((matrix * [0.25, 0.5, 2.0]).tocsr()))
+        ranked = write_file(tmp_path, "b.npz", npz_of_matrix((matrix * [0.25, 0.5, 2.0]).tocsr()))
         assert exactk.hit_rate_at_k([[2], [0]], exactk.read(ranked, "predictions"), 1) == 1
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "a.parquet", "a.arrow", "a.npz", "a.run", "a"])
 def test_what_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder" / name).mkdir(parents=True)
-    for path, said in ((tmp_path / name, "No such file"), (tmp_path / "folder" / name, "directory|regular file")):
-        with pytest.raises(exactk.InputError, match=said) as caught:
+    for path, message in ((tmp_path / name, "No such file"), (tmp_path / "folder" / name, "directory|regular file")):
+        with pytest.raises(exactk.InputError, match=message) as caught:
             exactk.read(str(path), "truth")
         assert str(path) in str(caught.value)
 
 
 def test_the_arguments_themselves(tmp_path: Path) -> None:
-    path = written(tmp_path, "a.run", RUN)
+    path = write_file(tmp_path, "a.run", RUN)
     with pytest.raises(exactk.InputError, match="role: expected one of truth, predictions, exclude, found 'run'"):
         exactk.read(path, "run")  # type: ignore[call-overload]
     with pytest.raises(exactk.InputTypeError, match="path: expected a path, found BytesIO"):
@@ -511,23 +513,23 @@ def test_without_pyarrow_it_says_what_to_install(tmp_path: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for name in ("a.csv", "rows.jsonl", "a.parquet", "a.ipc"):
         with pytest.raises(ImportError, match=r"needs pyarrow: pip install 'exactk\[arrow\]'"):
-            exactk.read(written(tmp_path, name, PREDICTIONS[name]), "predictions")
+            exactk.read(write_file(tmp_path, name, PREDICTIONS[name]), "predictions")
     for name in ("a.run", "a.npz"):
-        exactk.read(written(tmp_path, name, PREDICTIONS[name]), "predictions")
+        exactk.read(write_file(tmp_path, name, PREDICTIONS[name]), "predictions")
 
 
 def test_a_part_is_read_while_another_is_made_use_of() -> None:
-    begun: list[int] = []
+    started: list[int] = []
 
     def parts() -> Iterator[int]:
         for part in (1, 2, 3):
-            begun.append(part)
+            started.append(part)
             yield part
 
     ahead = source.read_ahead(parts())
     assert next(ahead) == 1
     ahead.close()  # waits for the one that is read
-    assert begun == [1, 2]
+    assert started == [1, 2]
     assert list(source.read_ahead(parts())) == [1, 2, 3]
 
 

@@ -18,7 +18,7 @@ RANKINGS = st.lists(st.integers(0, 9), unique=True, max_size=8)
 TRUTHS = st.dictionaries(st.integers(0, 9), st.sampled_from([0.0, 1.0, 2.0, 3.0]), max_size=5)
 
 
-def one(metric: str, truth: Any, ranking: list[int], **changes: Any) -> float:
+def value_of(metric: str, truth: Any, ranking: list[int], **changes: Any) -> float:
     """Return the value of one user, computed whatever is empty."""
     convention = STANDARD.replace(empty_truth="compute", **changes)
     (value,) = exactk.evaluate([truth], [ranking], metric, convention=convention).values.values()
@@ -27,26 +27,26 @@ def one(metric: str, truth: Any, ranking: list[int], **changes: Any) -> float:
 
 @given(TRUTHS, RANKINGS, st.integers(1, 12))
 def test_mean_precision_is_the_mean_of_the_precisions(truth: dict[int, float], ranking: list[int], k: int) -> None:
-    precisions = [one(f"precision@{n}", truth, ranking) for n in range(1, k + 1)]
-    assert one(f"mean_precision@{k}", truth, ranking) == pytest.approx(math.fsum(precisions) / k, rel=1e-15)
-    whole = one(f"mean_precision@{len(ranking)}", truth, ranking) if ranking else 0
-    assert one("mean_precision", truth, ranking) == whole
+    precisions = [value_of(f"precision@{n}", truth, ranking) for n in range(1, k + 1)]
+    assert value_of(f"mean_precision@{k}", truth, ranking) == pytest.approx(math.fsum(precisions) / k, rel=1e-15)
+    whole = value_of(f"mean_precision@{len(ranking)}", truth, ranking) if ranking else 0
+    assert value_of("mean_precision", truth, ranking) == whole
 
 
 def test_mean_precision_far_below_the_list() -> None:
     """Steps are counted from the first hit on, and go on where the list ends."""
     for k in (65_535, 65_536, 65_537, 2**20):
         harmonic = math.fsum(1 / n for n in range(2, k + 1)) / k
-        assert one(f"mean_precision@{k}", [7], [3, 7]) == pytest.approx(harmonic, rel=1e-12)
+        assert value_of(f"mean_precision@{k}", [7], [3, 7]) == pytest.approx(harmonic, rel=1e-12)
 
 
 @given(TRUTHS, RANKINGS, st.integers(1, 12), st.sampled_from(["cutoff", "list", "min_cutoff_relevant"]))
 def test_set_average_precision_is_precision_times_recall(
     truth: dict[int, float], ranking: list[int], k: int, over: str
 ) -> None:
-    parts = [one(f"{name}@{k}", truth, ranking, precision_over=over) for name in ("precision", "recall")]
+    parts = [value_of(f"{name}@{k}", truth, ranking, precision_over=over) for name in ("precision", "recall")]
     expected = pytest.approx(math.prod(parts), rel=1e-15)
-    assert one(f"set_average_precision@{k}", truth, ranking, precision_over=over) == expected
+    assert value_of(f"set_average_precision@{k}", truth, ranking, precision_over=over) == expected
 
 
 @given(TRUTHS, RANKINGS, st.integers(1, 12), st.sampled_from([3, 4, 6]))
@@ -60,9 +60,9 @@ def test_err_is_the_mean_of_1_over_the_rank_of_the_stop(
         if any(satisfied):
             pairs = zip(satisfied, chances, strict=True)
             expected += math.prod(chance if yes else 1 - chance for yes, chance in pairs) / (satisfied.index(True) + 1)
-    found = one(f"err@{k}(max_grade={max_grade})", truth, ranking)
-    assert found == pytest.approx(expected, rel=1e-12)
-    assert one(f"err@{k}(max_grade={max_grade})", truth, ranking, gain="table", min_grade=0.5) == found
+    value = value_of(f"err@{k}(max_grade={max_grade})", truth, ranking)
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert value_of(f"err@{k}(max_grade={max_grade})", truth, ranking, gain="table", min_grade=0.5) == value
 
 
 def test_f09_grades_above_the_highest_are_refused() -> None:
@@ -85,13 +85,13 @@ def test_f09_grades_above_the_highest_are_refused() -> None:
 @given(st.sets(st.integers(0, 5), max_size=4), st.lists(st.integers(0, 5), unique=True, max_size=6), st.integers(1, 6))
 def test_list_auc_is_the_mean_auc_over_all_orders_of_the_rest(truth: set[int], ranking: list[int], k: int) -> None:
     rest = [item for item in range(6) if item not in ranking[:k]]
-    aucs = [one("auc", sorted(truth), ranking[:k] + list(order)) for order in permutations(rest)]
-    assert one(f"list_auc@{k}(items=6)", sorted(truth), ranking) == pytest.approx(
+    aucs = [value_of("auc", sorted(truth), ranking[:k] + list(order)) for order in permutations(rest)]
+    assert value_of(f"list_auc@{k}(items=6)", sorted(truth), ranking) == pytest.approx(
         math.fsum(aucs) / len(aucs), rel=1e-12
     )
 
 
-def test_a_catalogue_must_hold_what_a_user_has() -> None:
+def test_items_are_at_least_those_that_a_user_has() -> None:
     truth, lists = [[1, 2], [1, 2, 3], [7]], [[1, 5], [5, 6, 1], [7, 8, 9]]
     for evaluate in (exactk.evaluate, exactk.reference.evaluate):
         assert evaluate(truth, lists, "list_auc(items=5)")["list_auc(items=5)"] == pytest.approx(
@@ -108,9 +108,9 @@ def test_rbp_is_the_mean_gain_of_the_last_item_that_is_read(
     truth: dict[int, float], ranking: list[int], k: int, p: float
 ) -> None:
     gains = [truth.get(item, 0.0) for item in ranking[:k]]
-    expected = math.fsum((1 - p) * p**place * gain for place, gain in enumerate(gains))
-    assert one(f"rbp@{k}(p={p})", truth, ranking) == pytest.approx(expected, rel=1e-12)
-    found = one(f"rbp@{k}(p={p},gain=binary)", truth, ranking)
+    expected = math.fsum((1 - p) * p**index * gain for index, gain in enumerate(gains))
+    assert value_of(f"rbp@{k}(p={p})", truth, ranking) == pytest.approx(expected, rel=1e-12)
+    value = value_of(f"rbp@{k}(p={p},gain=binary)", truth, ranking)
     relevant = [item for item, grade in truth.items() if grade > 0]
-    assert found == one(f"rbp@{k}(p={p})", relevant, ranking)
-    assert one(f"rbp@{k}(gain=exp2_shifted,min_grade=0)", [], ranking) == 0
+    assert value == value_of(f"rbp@{k}(p={p})", relevant, ranking)
+    assert value_of(f"rbp@{k}(gain=exp2_shifted,min_grade=0)", [], ranking) == 0

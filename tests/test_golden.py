@@ -12,10 +12,10 @@ import pytest
 
 import exactk
 from golden.cases import Case
-from golden.record import adapter, adapters, differences, named, record, recorded
+from golden.record import adapter_names, differences, library_version, load_adapter, read_recording, record
 
-LIBRARIES = adapters()
-IMPORTABLE = [name for name in LIBRARIES if adapter(name).DISTRIBUTION and find_spec(adapter(name).MODULE)]
+LIBRARIES = adapter_names()
+IMPORTABLE = [name for name in LIBRARIES if load_adapter(name).DISTRIBUTION and find_spec(load_adapter(name).MODULE)]
 
 
 def predictions_of(case: Case, kind: str, min_score: float | None) -> Any:
@@ -31,8 +31,8 @@ def predictions_of(case: Case, kind: str, min_score: float | None) -> Any:
                 scores[user, item] = score
         return exactk.Scores(scores, min_score=min_score)
     lists = exactk.as_rankings(items)
-    numbers = np.array([score for row in case.predictions for _, score in row or []], np.float64)
-    return exactk.SparseScores(lists.indptr, lists.items, numbers, present=lists.present, min_score=min_score)
+    values = np.array([score for row in case.predictions for _, score in row or []], np.float64)
+    return exactk.SparseScores(lists.indptr, lists.items, values, present=lists.present, min_score=min_score)
 
 
 def truth_of(case: Case) -> exactk.Truth:
@@ -42,51 +42,51 @@ def truth_of(case: Case) -> exactk.Truth:
     return exactk.Truth(lists.indptr, lists.items, grades, present=lists.present)
 
 
-def compared(case: Case, outputs: dict[str, Any], data: dict[str, Any]) -> tuple[int, dict[str, str]]:
+def compare_outputs(case: Case, outputs: dict[str, Any], data: dict[str, Any]) -> tuple[int, dict[str, str]]:
     """Return how many values ought to be equal, and by metric the first that is not."""
-    asked = {key: key.partition(" where ")[0] for key, output in outputs.items() if not isinstance(output, str)}
-    if not asked:
+    metric_of_key = {key: key.partition(" where ")[0] for key, output in outputs.items() if not isinstance(output, str)}
+    if not metric_of_key:
         return 0, {}
     predictions = predictions_of(case, data["input"], data["min_score"])
-    metrics = list(asked.values())
+    metrics = list(metric_of_key.values())
     report = exactk.evaluate(truth_of(case), predictions, metrics, convention=data["preset"], per_user=True)
     values = 0
     wrong: dict[str, str] = {}
-    for key, metric in asked.items():
+    for key, metric in metric_of_key.items():
         mean, users = outputs[key]
         pairs = [] if mean is None else [("mean", report[metric], mean)]
         pairs += [
-            (f"user {i}", own, value)
-            for i, (own, value) in enumerate(zip(report.per_user[metric], users or [], strict=users is not None))
+            (f"user {i}", ours, value)
+            for i, (ours, value) in enumerate(zip(report.per_user[metric], users or [], strict=users is not None))
         ]
         values += len(pairs) if key == metric else 0
-        for where, own, value in pairs:
-            if not same(float(own), value, data["tolerance"]):
-                wrong.setdefault(key, f"{case.name}, {metric}, {where}: exactk {own}, {data['library']} {value}")
+        for where, ours, value in pairs:
+            if not is_equal(float(ours), value, data["tolerance"]):
+                wrong.setdefault(key, f"{case.name}, {metric}, {where}: exactk {ours}, {data['library']} {value}")
     return values, wrong
 
 
-def same(own: float, recorded_value: float | str | None, tolerance: float) -> bool:
+def is_equal(ours: float, recorded_value: float | str | None, tolerance: float) -> bool:
     """Return whether exactk says what the library said; a user left out is NaN in exactk."""
     if recorded_value is None or recorded_value == "nan":
-        return math.isnan(own)
-    return abs(own - float(recorded_value)) <= tolerance
+        return math.isnan(ours)
+    return abs(ours - float(recorded_value)) <= tolerance
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 @pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
 def test_the_preset_says_what_the_library_says(name: str, record_property: Any) -> None:
-    data = recorded(name)
+    data = read_recording(name)
     values = 0
     wrong: dict[str, str] = {}
-    for entry in data["cases"]:
-        count, found = compared(Case.from_dict(entry), entry["outputs"], data)
-        values += count
-        for key, difference in found.items():
+    for case in data["cases"]:
+        num_values, differences = compare_outputs(Case.from_dict(case), case["outputs"], data)
+        values += num_values
+        for key, difference in differences.items():
             metric, where, condition = key.partition(" where ")
             wrong.setdefault(re.split(r"[@(]", metric)[0] + where + condition, difference)
     expected = set(data["differs"])
-    record_property("golden", f"{name}: {named(data)}, {len(data['cases'])} cases, {values} values")
+    record_property("golden", f"{name}: {library_version(data)}, {len(data['cases'])} cases, {values} values")
     assert {metric: wrong[metric] for metric in wrong if metric not in expected} == {}
     assert expected <= set(wrong), "what is said to differ does not"
 
@@ -94,9 +94,9 @@ def test_the_preset_says_what_the_library_says(name: str, record_property: Any) 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_the_cases_turn_every_knob(name: str) -> None:
     """A case that the generator never draws proves nothing."""
-    knobs, data = adapter(name).KNOBS, recorded(name)
-    drawn = [Case.from_dict(entry) for entry in data["cases"]]
-    rows = [(case, *pair) for case in drawn for pair in zip(case.truth, case.predictions, strict=True)]
+    knobs, data = load_adapter(name).KNOBS, read_recording(name)
+    cases = [Case.from_dict(case_data) for case_data in data["cases"]]
+    rows = [(case, *pair) for case in cases for pair in zip(case.truth, case.predictions, strict=True)]
     least = -math.inf if data["min_score"] is None else data["min_score"]
     recommended = [[score for _, score in row or [] if score >= least] for _, _, row in rows]
     turned = {
@@ -111,8 +111,8 @@ def test_the_cases_turn_every_knob(name: str) -> None:
         "repeated_list": any(len({item for item, _ in row or []}) < len(row or []) for _, _, row in rows),
         "unknown_truth": any(item >= case.items for case, truth, _ in rows for item, _ in truth or []),
     }
-    assert len(drawn) > 200
-    assert {knob for knob, seen in turned.items() if seen} >= {knob for knob in turned if getattr(knobs, knob)}
+    assert len(cases) > 200
+    assert {knob for knob, is_drawn in turned.items() if is_drawn} >= {knob for knob in turned if getattr(knobs, knob)}
     assert {grade for _, truth, _ in rows for _, grade in truth or []} == set(knobs.grades) | {1.0}
 
 

@@ -13,7 +13,7 @@ TRUTH = [[1, 4], [11, 12, 13, 101, 102, 103, 104, 105], [21], [5, 6], []]
 PREDICTIONS = [[1, 2, 3, 4, 5], [1, 11, 12, 2, 13], [2, 21, 3], [], [1, 2, 3, 4, 5]]
 
 NAN = float("nan")
-# A column a metric string, a row a user; computed by hand, to six places.
+# A column per metric string, a row per user; computed by hand, to six digits.
 PER_USER: dict[str, list[float]] = {
     "num_hits@5": [2, 3, 1, 0, 0],
     "num_recommended@5": [5, 5, 3, 0, 5],

@@ -19,7 +19,7 @@ LISTS = [[4, 2, 1], [3], []]
 METRICS = ["precision@2", "recall", "ndcg@2"]
 
 
-def padded(rows: list[list[int]], dtype: Any = np.int64) -> np.ndarray[Any, Any]:
+def pad_rows(rows: list[list[int]], dtype: Any = np.int64) -> np.ndarray[Any, Any]:
     width = max(map(len, rows))
     return np.array([row + [-1] * (width - len(row)) for row in rows], dtype)
 
@@ -32,8 +32,8 @@ TRUTHS: dict[str, Any] = {
     "arrays": [np.array(row, np.int32) for row in TRUTH],
     "arrays of different dtypes": [np.array([1, 4], np.int8), [], np.array([2], np.uint64)],
     "ranges and deques": [deque([1, 4]), range(0), range(2, 3)],
-    "padded": padded(TRUTH),
-    "padded int16": padded(TRUTH, np.int16),
+    "padded": pad_rows(TRUTH),
+    "padded int16": pad_rows(TRUTH, np.int16),
     "multi-hot": np.array([[0, 1, 0, 0, 1], [0, 0, 0, 0, 0], [0, 0, 1, 0, 0]], bool),
     "CSR": exactk.Truth([0, 2, 2, 3], [1, 4, 2]),
     "CSR uint64": exactk.Truth(np.array([0, 2, 2, 3], np.uint32), np.array([1, 4, 2], np.uint64)),
@@ -42,8 +42,8 @@ RANKINGS: dict[str, Any] = {
     "lists": LISTS,
     "arrays": [np.array(row, np.uint32) for row in LISTS],
     "NumPy integers": [[np.int64(item) for item in row] for row in LISTS],
-    "padded": padded(LISTS),
-    "padded int32": padded(LISTS, np.int32),
+    "padded": pad_rows(LISTS),
+    "padded int32": pad_rows(LISTS, np.int32),
     "CSR": exactk.Rankings([0, 3, 4, 4], [4, 2, 1, 3]),
     "CSR int32": exactk.Rankings(np.array([0, 3, 4, 4], np.int32), np.array([4, 2, 1, 3], np.int32)),
     "CSR uint32": exactk.Rankings(np.array([0, 3, 4, 4], np.uint64), np.array([4, 2, 1, 3], np.uint32)),
@@ -91,7 +91,7 @@ def test_immutable_and_picklable() -> None:
     with pytest.raises(AttributeError):
         truth.items = np.arange(3)  # type: ignore[misc]
     again = pickle.loads(pickle.dumps(truth))  # noqa: S301 - just written
-    rankings = pickle.loads(pickle.dumps(exactk.as_rankings(padded([[1, 2], [21]]))))  # noqa: S301
+    rankings = pickle.loads(pickle.dumps(exactk.as_rankings(pad_rows([[1, 2], [21]]))))  # noqa: S301
     assert exactk.evaluate(again, rankings, "ndcg@2") == exactk.evaluate(truth, [[1, 2], [21]], "ndcg@2")
 
 
@@ -172,9 +172,9 @@ def test_exclude_is_cut_as_the_blocks_come() -> None:
 
 
 def test_users_of_several_kinds_are_not_joined() -> None:
-    named = exactk.evaluate(exactk.Truth([0, 1], [1], users=["a"]), [[1]], "P@1", per_user=True)
-    numbered = exactk.evaluate([[1]], [[1]], "P@1", per_user=True)
+    with_keys = exactk.evaluate(exactk.Truth([0, 1], [1], users=["a"]), [[1]], "P@1", per_user=True)
+    without_keys = exactk.evaluate([[1]], [[1]], "P@1", per_user=True)
     with pytest.raises(exactk.StateMismatchError, match="users"):
-        exactk.merge([named, numbered])
-    assert named != numbered
-    assert "P@1" not in repr(named.per_user)
+        exactk.merge([with_keys, without_keys])
+    assert with_keys != without_keys
+    assert "P@1" not in repr(with_keys.per_user)

@@ -18,7 +18,7 @@ import pytest
 
 import exactk
 from exactk._engine import blas
-from jobs import lasting, uniform
+from jobs import long_evaluation, uniform_lists
 from strategies import Evaluation
 
 DEADLINE_SECONDS = 0.1
@@ -38,36 +38,36 @@ def one_long_truth(ids: int) -> Evaluation:
 
 
 def one_long_row(ids: int) -> Evaluation:
-    """Return candidates whose ids settle many ties, and of which an eighth is excluded."""
+    """Return sparse scores whose ids break many ties, and of which an eighth is excluded."""
     items = np.random.default_rng(7).permutation(ids) * (2**62 // ids)
-    found = exactk.SparseScores([0, ids], items, np.arange(ids) % 7)
+    predictions = exactk.SparseScores([0, ids], items, np.arange(ids) % 7)
     truth, exclude = (exactk.Truth([0, ids // 8], items[begin::8].copy()) for begin in (0, 1))
-    return Evaluation(truth, found, [*FEW, "average_precision"], {"exclude": exclude})
+    return Evaluation(truth, predictions, [*FEW, "average_precision"], {"exclude": exclude})
 
 
 def many_groups(users: int) -> Evaluation:
     """Return as many groups as there are users, with sums of their own."""
-    job = uniform(users, 5, FEW)
+    job = uniform_lists(users, 5, FEW)
     return Evaluation(job.truth, job.predictions, FEW, {"groups": np.arange(users), "weights": np.ones(users)})
 
 
 def late_fault(users: int) -> Evaluation:
     """Return lists of which the last repeats an item: all are read a second time to say which."""
-    job = uniform(users, 20)
+    job = uniform_lists(users, 20)
     items = np.array(job.predictions.items)
     items[-1] = items[-2]
     return Evaluation(job.truth, exactk.Rankings(job.predictions.indptr, items), job.metrics)
 
 
 JOBS: dict[str, Callable[[], Evaluation]] = {
-    "few lists": lambda: uniform(1000, 20),
-    "many lists": lambda: uniform(100_000, 20),
-    "very many lists": lambda: uniform(1_000_000, 20),
+    "few lists": lambda: uniform_lists(1000, 20),
+    "many lists": lambda: uniform_lists(100_000, 20),
+    "very many lists": lambda: uniform_lists(1_000_000, 20),
     "a long list": lambda: one_long_list(2**16),
     "a very long list": lambda: one_long_list(2**22),
     "a long truth": lambda: one_long_truth(2**16),
     "a very long truth": lambda: one_long_truth(2**22),
-    "a very long row of candidates": lambda: one_long_row(2**21),
+    "a very long row of sparse scores": lambda: one_long_row(2**21),
     "many groups": lambda: many_groups(20_000),
     "a fault at the end": lambda: late_fault(300_000),
 }
@@ -128,16 +128,16 @@ def test_f25_an_interrupt_ends_a_call_within_its_deadline(
     with no_garbage_collection():
         waits = [seconds_to_interrupt(partial(evaluation.run, num_threads=threads), delay) for delay in delays]
     assert statistics.median(waits) < DEADLINE_SECONDS, waits
-    assert uniform(10, 4).run() == uniform(10, 4).run(num_threads=threads)
+    assert uniform_lists(10, 4).run() == uniform_lists(10, 4).run(num_threads=threads)
 
 
-def topk_of(row: Any, k: int, threads: int) -> Callable[[], object]:
+def topk_call(row: Any, k: int, threads: int) -> Callable[[], object]:
     """Return a call that ranks the row for as many users as there are threads."""
     scores = np.broadcast_to(row, (threads, row.size))
     return partial(exactk.topk, scores, k, num_threads=threads)
 
 
-def evaluation_of(row: Any, metric: str, threads: int) -> Callable[[], object]:
+def evaluation_call(row: Any, metric: str, threads: int) -> Callable[[], object]:
     scores = np.broadcast_to(row, (threads, row.size))
     truth = exactk.Truth(np.arange(threads + 1) * 2, np.tile([7, row.size - 1], threads))
     return partial(exactk.evaluate, truth, scores, metric, num_threads=threads)
@@ -153,10 +153,10 @@ def random_row(items: int) -> Any:
 
 
 LONG_ROWS: dict[str, Callable[[int], Callable[[], object]]] = {
-    "topk of one score": partial(topk_of, constant_row(), 20),
-    "all ranks of one score": partial(evaluation_of, constant_row(), "recall"),
-    "ndcg@20 of random scores": lambda threads: evaluation_of(random_row(2**24), "ndcg@20", threads),
-    "topk of millions": lambda threads: topk_of(random_row(2**24), 2**22, threads),
+    "topk of one score": partial(topk_call, constant_row(), 20),
+    "all ranks of one score": partial(evaluation_call, constant_row(), "recall"),
+    "ndcg@20 of random scores": lambda threads: evaluation_call(random_row(2**24), "ndcg@20", threads),
+    "topk of millions": lambda threads: topk_call(random_row(2**24), 2**22, threads),
 }
 
 
@@ -166,34 +166,34 @@ LONG_ROWS: dict[str, Callable[[int], Callable[[], object]]] = {
 def test_f25_an_interrupt_ends_a_call_within_a_long_row(
     name: str, threads: int, alarm_handler: Callable[[Any], None]
 ) -> None:
-    """Wherever in the call: of several tries at one place the best, for a machine that is busy with something else."""
+    """Wherever in the call: of several tries at one point the best, for a machine that is busy with something else."""
     alarm_handler(signal.default_int_handler)
     call = LONG_ROWS[name](threads)
     begin = time.monotonic()
     call()
-    taken = time.monotonic() - begin
+    duration = time.monotonic() - begin
     with no_garbage_collection():
         for share in (0.1, 0.4, 0.65, 0.9):
-            waits = (seconds_to_interrupt(call, share * taken) for _ in range(4))
+            waits = (seconds_to_interrupt(call, share * duration) for _ in range(4))
             assert any(wait < DEADLINE_SECONDS for wait in waits), f"after {share} of the call"
 
 
-def vectors(rows: int, width: int) -> Any:
+def constant_vectors(rows: int, width: int) -> Any:
     """Return vectors that are hard to tell apart, and take no memory but for a row."""
     return np.broadcast_to(np.random.default_rng(7).random(width, np.float32), (rows, width))
 
 
-def drawn_vectors(rows: int, width: int) -> Any:
+def random_vectors(rows: int, width: int) -> Any:
     return np.random.default_rng(7).random((rows, width), np.float32)
 
 
-def evaluation_of_embeddings(model: exactk.Embeddings, metric: str, relevant: int = 2) -> Callable[[int], object]:
+def evaluation_call_of_embeddings(model: exactk.Embeddings, metric: str, relevant: int = 2) -> Callable[[int], object]:
     items, users = len(model.items), len(model)
     truth = exactk.Truth(np.arange(users + 1) * relevant, np.tile(np.arange(items)[-relevant:], users))
     return lambda threads: exactk.evaluate(truth, model, metric, num_threads=threads)
 
 
-def late_number(rows: int, width: int) -> Any:
+def vectors_with_nan_at_the_end(rows: int, width: int) -> Any:
     """Return vectors whose last number is NaN: all are read a second time to say which."""
     drawn = np.ones((rows, width), np.float16)
     drawn[-1, -1] = np.nan
@@ -201,24 +201,28 @@ def late_number(rows: int, width: int) -> Any:
 
 
 EMBEDDINGS: dict[str, Callable[[], Callable[[int], object]]] = {
-    "many users": lambda: evaluation_of_embeddings(
-        exactk.Embeddings(drawn_vectors(3000, 64), drawn_vectors(20_000, 64)), "ndcg@20"
+    "many users": lambda: evaluation_call_of_embeddings(
+        exactk.Embeddings(random_vectors(3000, 64), random_vectors(20_000, 64)), "ndcg@20"
     ),
-    "wide vectors": lambda: evaluation_of_embeddings(
-        exactk.Embeddings(drawn_vectors(8, 20_000), drawn_vectors(3000, 20_000), "cosine"), "ndcg@20"
+    "wide vectors": lambda: evaluation_call_of_embeddings(
+        exactk.Embeddings(random_vectors(8, 20_000), random_vectors(3000, 20_000), "cosine"), "ndcg@20"
     ),
     "the widest, all equal": lambda: partial(
-        _topk, exactk.Embeddings(vectors(2, 65_536), vectors(10_000, 65_536), "euclidean"), 2000
+        _topk, exactk.Embeddings(constant_vectors(2, 65_536), constant_vectors(10_000, 65_536), "euclidean"), 2000
     ),
-    "the widest, without a cutoff": lambda: evaluation_of_embeddings(
-        exactk.Embeddings(vectors(2, 65_536), vectors(6000, 65_536)), "recall", 6000
+    "the widest, without a cutoff": lambda: evaluation_call_of_embeddings(
+        exactk.Embeddings(constant_vectors(2, 65_536), constant_vectors(6000, 65_536)), "recall", 6000
     ),
-    "all ranks": lambda: evaluation_of_embeddings(
-        exactk.Embeddings(drawn_vectors(30, 64), drawn_vectors(200_000, 64)), "auc", 1000
+    "all ranks": lambda: evaluation_call_of_embeddings(
+        exactk.Embeddings(random_vectors(30, 64), random_vectors(200_000, 64)), "auc", 1000
     ),
-    "vectors to be checked": lambda: partial(_topk, exactk.Embeddings(vectors(2, 8), vectors(50_000_000, 8)), 1),
-    "a fault at the end": lambda: partial(_topk, exactk.Embeddings(late_number(2**21, 32), late_number(2, 32)), 1),
-    "neighbours": lambda: lambda threads: exactk.neighbors(drawn_vectors(20_000, 32), 30, num_threads=threads),
+    "vectors to be checked": lambda: partial(
+        _topk, exactk.Embeddings(constant_vectors(2, 8), constant_vectors(50_000_000, 8)), 1
+    ),
+    "a fault at the end": lambda: partial(
+        _topk, exactk.Embeddings(vectors_with_nan_at_the_end(2**21, 32), vectors_with_nan_at_the_end(2, 32)), 1
+    ),
+    "neighbours": lambda: lambda threads: exactk.neighbors(random_vectors(20_000, 32), 30, num_threads=threads),
 }
 
 
@@ -254,7 +258,7 @@ def interruptible() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interruptible")
 def test_f25_ctrl_c_leaves_no_partial_result_and_the_next_call_works() -> None:
-    evaluation = lasting(0.5)
+    evaluation = long_evaluation(0.5)
     expected = evaluation.run()
     reports = []
     timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -268,7 +272,7 @@ def test_f25_ctrl_c_leaves_no_partial_result_and_the_next_call_works() -> None:
 
 def test_f26_a_handler_runs_during_the_call(alarm_handler: Callable[[Any], None]) -> None:
     """Signals that come while no handler runs are one: several runs in one call mean that it let them run."""
-    evaluation = lasting(0.5)
+    evaluation = long_evaluation(0.5)
     expected = evaluation.run()
     runs: list[float] = []
     alarm_handler(lambda *_: runs.append(time.monotonic()))
@@ -287,7 +291,7 @@ def test_f26_what_a_handler_raises_ends_the_call(threads: int, alarm_handler: Ca
     def handler(*_: object) -> None:
         raise OutOfTime
 
-    evaluation = lasting(0.5)
+    evaluation = long_evaluation(0.5)
     expected = evaluation.run()
     alarm_handler(handler)
     reports = []

@@ -1,4 +1,4 @@
-"""What bad names, columns and frames get. The number in a test's name is its row in the project's table of faults."""
+"""What bad keys, columns and frames get. The number in a test's name is its row in the project's table of faults."""
 
 from __future__ import annotations
 
@@ -29,41 +29,41 @@ LIBRARIES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-def evaluate(predictions: Any, truth: Any = None, **options: Any) -> exactk.Report:
+def evaluate_keyed(predictions: Any, truth: Any = None, **options: Any) -> exactk.Report:
     report = exactk.evaluate(TRUTH if truth is None else truth, predictions, "precision@1", **options)
     assert isinstance(report, exactk.Report)
     return report
 
 
-def refused(
+def refusal_of(
     message: str, predictions: Any, kind: type[exactk.ExactkError] = exactk.InputTypeError, **options: Any
 ) -> exactk.ExactkError:
     """Return the error that predictions get, after a look at its beginning."""
     with pytest.raises(exactk.ExactkError) as caught:
-        evaluate(predictions, **options)
+        evaluate_keyed(predictions, **options)
     assert str(caught.value).startswith(message)
     assert type(caught.value) is kind
     return caught.value
 
 
-def place(error: exactk.ExactkError) -> tuple[Any, ...]:
+def location_of(error: exactk.ExactkError) -> tuple[Any, ...]:
     return (error.argument, error.row, error.position, error.count)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("column", ["user", "item"])
-def test_f04_a_name_that_is_missing(library: str, column: str) -> None:
+def test_f04_a_key_that_is_missing(library: str, column: str) -> None:
     frame = LIBRARIES[library](COLUMNS | {column: ["x", None]})
-    error = refused(f"predictions.{column}: expected a value in every row, found ", frame)
+    error = refusal_of(f"predictions.{column}: expected a value in every row, found ", frame)
     assert error.position == 1
     if library != "pandas":  # which has a category of strings, whatever they are kept in
-        coded = pa.table(frame)
-        coded = coded.set_column(coded.column_names.index(column), column, coded[column].dictionary_encode())
-        assert refused(f"predictions.{column}: expected a value in every row", coded).position == 1
+        encoded = pa.table(frame)
+        encoded = encoded.set_column(encoded.column_names.index(column), column, encoded[column].dictionary_encode())
+        assert refusal_of(f"predictions.{column}: expected a value in every row", encoded).position == 1
 
 
 @pytest.mark.parametrize(
-    ("values", "found"),
+    ("values", "message"),
     [
         (pd.array([1, None], "Int64"), "a value in every row, found Int64 with 1 missing at position 1"),
         (pd.array([1, None], "int8[pyarrow]"), "a value in every row, found int8"),
@@ -88,20 +88,20 @@ def test_f04_a_name_that_is_missing(library: str, column: str) -> None:
         ([["x"], 3], "a list in every row, found int at position 1"),
     ],
 )
-def test_f07_columns_of_pandas_that_name_nothing(values: Any, found: str) -> None:
-    refused(f"predictions.item: expected {found}", pd.DataFrame(COLUMNS | {"item": values}))
-    if found[:2] != "a " or "list" not in found:
-        refused(f"predictions.user: expected {found}", pd.DataFrame(COLUMNS | {"user": values}))
+def test_f07_columns_of_pandas_that_hold_no_keys(values: Any, message: str) -> None:
+    refusal_of(f"predictions.item: expected {message}", pd.DataFrame(COLUMNS | {"item": values}))
+    if message[:2] != "a " or "list" not in message:
+        refusal_of(f"predictions.user: expected {message}", pd.DataFrame(COLUMNS | {"user": values}))
 
 
 def test_f07_a_level_of_an_index_has_a_value_in_every_row() -> None:
     frame = pd.DataFrame(COLUMNS | {"user": ["ann", None]}).set_index(["user", "item"])
-    refused("predictions.user: expected a value in every row, found", frame)
+    refusal_of("predictions.user: expected a value in every row, found", frame)
 
 
 def test_f07_masked_arrays_in_a_mapping() -> None:
     masked = np.ma.masked_array([1, 2], [False, True])
-    error = refused("predictions: expected", {"ann": masked})
+    error = refusal_of("predictions: expected", {"ann": masked})
     assert "found numpy.MaskedArray at row 0" in str(error) or "found numpy.MaskedArray" in str(error)
 
 
@@ -119,32 +119,32 @@ ARROW = {
 
 @pytest.mark.parametrize("found", ARROW)
 @pytest.mark.parametrize("column", COLUMNS)
-def test_f07_types_of_arrow_that_are_neither_names_nor_numbers(found: str, column: str) -> None:
+def test_f07_types_of_arrow_that_are_neither_keys_nor_numbers(found: str, column: str) -> None:
     values, kind = ARROW[found]
     frame = pa.table(COLUMNS | {column: pa.array(values, kind)})
-    refused(f"predictions.{column}: expected integers, floats, strings or bytes, found {found}", frame)
+    refusal_of(f"predictions.{column}: expected integers, floats, strings or bytes, found {found}", frame)
 
 
 def test_f07_runs_of_arrow() -> None:
     runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int32()), pa.array(["ann", "bob"]))
-    refused("predictions.user: expected integers, floats", pa.table(COLUMNS | {"user": runs}))
+    refusal_of("predictions.user: expected integers, floats", pa.table(COLUMNS | {"user": runs}))
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("column", ["user", "score"])
 def test_f07_lists_where_each_row_has_one_value(library: str, column: str) -> None:
-    """As many values as rows in all would tell nothing of whose each is."""
+    """As many values as rows in all would not say which user each belongs to."""
     frame = LIBRARIES[library](COLUMNS | {column: [[1, 2], []]})
-    refused(f"predictions.{column}: expected a value in every row, found lists", frame)
+    refusal_of(f"predictions.{column}: expected a value in every row, found lists", frame)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_f08_scores_are_numbers(library: str) -> None:
     make = LIBRARIES[library]
     for values in (["1", "2"], [True, False], [decimal.Decimal(1), decimal.Decimal(2)]):
-        error = refused("predictions.score", make(COLUMNS | {"score": values}))
+        error = refusal_of("predictions.score", make(COLUMNS | {"score": values}))
         assert "at row" not in str(error)
-    error = refused(
+    error = refusal_of(
         "predictions: expected scores that are no NaN",
         make(COLUMNS | {"score": [1.0, float("nan")]}),
         exactk.InputError,
@@ -152,7 +152,7 @@ def test_f08_scores_are_numbers(library: str) -> None:
     assert str(error).endswith("(user 'bob')")
     if library == "pandas":  # where None among numbers is NaN
         return
-    refused("predictions.score: expected a value in every row, found", make(COLUMNS | {"score": [1.0, None]}))
+    refusal_of("predictions.score: expected a value in every row, found", make(COLUMNS | {"score": [1.0, None]}))
 
 
 def test_f08_nan_may_be_ranked_last() -> None:
@@ -166,29 +166,29 @@ def test_f03_items_out_of_range(library: str) -> None:
     make = LIBRARIES[library]
     truth = {"ann": [1], "bob": [2]}
     for values, found in ((np.array([1, -1]), "-1"), (np.array([1, 2**63], np.uint64), "9223372036854775808")):
-        error = refused(
+        error = refusal_of(
             f"predictions: expected item ids in [0, 2^63), found {found}",
             make(COLUMNS | {"item": values}),
             exactk.InputError,
             truth=truth,
         )
-        assert place(error) == ("predictions", 1, 0, 1)
+        assert location_of(error) == ("predictions", 1, 0, 1)
         assert str(error).endswith("(user 'bob')")
-    error = refused(
+    error = refusal_of(
         "predictions: expected item ids in [0, 2^63), found", {"ann": [1, 10**5000]}, exactk.InputError, truth=truth
     )
-    assert place(error)[:3] == ("predictions", 0, 1)
+    assert location_of(error)[:3] == ("predictions", 0, 1)
 
 
 def test_users_may_be_any_integers_of_one_type() -> None:
     for users in ([-(2**63), 2**63 - 1, 0, -1], [2**64 - 1, 2**63, 0]):
-        truth = {user: [place] for place, user in enumerate(users)}
+        truth = {user: [item] for item, user in enumerate(users)}
         frame = pd.DataFrame({"user": users[::-1], "item": [*range(len(users))][::-1], "score": 1})
-        report = evaluate(frame, truth, per_user=True)
+        report = evaluate_keyed(frame, truth, per_user=True)
         assert report["precision@1"] == 1
         assert report.users.tolist() == users
-    refused("predictions: expected integers of int64 or of uint64", {-1: [1]}, exactk.InputError, truth={2**63: [1]})
-    refused(
+    refusal_of("predictions: expected integers of int64 or of uint64", {-1: [1]}, exactk.InputError, truth={2**63: [1]})
+    refusal_of(
         "predictions.user: expected integers of int64, or of uint64, found 18446744073709551616",
         {2**64: [1]},
         exactk.InputError,
@@ -209,52 +209,52 @@ def test_f18_kinds_that_differ(library: str) -> None:
         ),
     }
     for message, frame in frames.items():
-        assert str(refused(message, frame)).endswith(hint)
+        assert str(refusal_of(message, frame)).endswith(hint)
         excluded = exactk.as_exclusions(frame)
-        refused(message.replace("predictions", "exclude"), make(COLUMNS), exclude=excluded)
+        refusal_of(message.replace("predictions", "exclude"), make(COLUMNS), exclude=excluded)
 
 
 def test_f18_users_of_several_columns_are_none_of_one() -> None:
-    refused("predictions: expected keys that are str, found str and int", {("ann", 1): ["x"]})
+    refusal_of("predictions: expected keys that are str, found str and int", {("ann", 1): ["x"]})
 
 
-def test_f18_rows_by_number_are_nobodys() -> None:
-    refused("predictions: expected keys of users, as the truth has them, found rows by number", [["x"], ["y"]])
-    refused(
+def test_f18_rows_without_keys_belong_to_no_user() -> None:
+    refusal_of("predictions: expected keys of users, as the truth has them, found rows by number", [["x"], ["y"]])
+    refusal_of(
         "truth: expected keys of users, as what it is matched with, found rows by number", TRUTH, truth=[["x"], ["y"]]
     )
-    refused(
+    refusal_of(
         "truth: expected keys of users, as what it is matched with", [["x"], ["y"]], truth=[["x"], ["y"]], exclude=TRUTH
     )
-    refused("predictions: expected keys of users", np.eye(2))
+    refusal_of("predictions: expected keys of users", np.eye(2))
 
 
-def test_f18_no_item_in_common_is_told() -> None:
+def test_f18_no_item_in_common_gets_a_warning() -> None:
     message = "none of the items of the truth, such as 'x', is in any list of the predictions, such as 'X'"
     with pytest.warns(exactk.EvaluationWarning, match=message):
-        evaluate({"ann": ["X"], "bob": ["Y"]})
+        evaluate_keyed({"ann": ["X"], "bob": ["Y"]})
     with pytest.warns(exactk.EvaluationWarning, match=r"such as 1, .* such as 101"):
-        evaluate(pd.DataFrame({"user": [1], "item": [101], "score": [0.5]}), {1: [1]})
-    evaluate({"ann": ["y"], "bob": ["x"]})  # no hit, but items that are known
+        evaluate_keyed(pd.DataFrame({"user": [1], "item": [101], "score": [0.5]}), {1: [1]})
+    evaluate_keyed({"ann": ["y"], "bob": ["x"]})  # no hit, but items of the truth
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_f15_absent_is_not_empty(library: str) -> None:
-    report = evaluate(LIBRARIES[library]({"user": ["ann"], "item": ["x"], "score": [0.5]}), per_user=True)
+    report = evaluate_keyed(LIBRARIES[library]({"user": ["ann"], "item": ["x"], "score": [0.5]}), per_user=True)
     assert report.per_user["precision@1"].tolist() == [1, 0]
     assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (1, 0)
-    report = evaluate({"ann": ["x"], "bob": []})
+    report = evaluate_keyed({"ann": ["x"], "bob": []})
     assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (0, 1)
-    report = evaluate({"ann": ["x"], "bob": None})
+    report = evaluate_keyed({"ann": ["x"], "bob": None})
     assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (1, 0)
     lists = pl.DataFrame({"user": ["ann", "bob"], "items": [["x"], []]}, schema_overrides={"items": pl.List(pl.String)})
-    report = evaluate(lists)
+    report = evaluate_keyed(lists)
     assert (report.counts["missing_predictions"], report.counts["empty_predictions"]) == (0, 1)
 
 
 def test_f16_users_of_the_predictions_alone() -> None:
     frame = pd.DataFrame({"user": ["cid", "bob", "ann"], "item": ["x", "y", "z"], "score": 1.0})
-    report = evaluate(frame, per_user=True)
+    report = evaluate_keyed(frame, per_user=True)
     assert report.users.tolist() == ["ann", "bob", "cid"]
     assert report.counts["missing_truth"] == 1
     np.testing.assert_array_equal(report.per_user["precision@1"], [0, 1, np.nan])
@@ -266,24 +266,24 @@ def test_the_order_of_users_means_nothing(seed: int) -> None:
     users = np.array(["ann", "bob", "cid", "dan"])
     rows = {user: random.choice(12, size=3, replace=False).tolist() for user in users}
     truth = {user: random.choice(12, size=2, replace=False).tolist() for user in users}
-    expected = evaluate(rows, truth, per_user=True)
+    expected = evaluate_keyed(rows, truth, per_user=True)
     shuffled = {user: rows[user] for user in random.permutation(users)}
-    assert evaluate(shuffled, truth, per_user=True) == expected
+    assert evaluate_keyed(shuffled, truth, per_user=True) == expected
     frame = pd.DataFrame([(user, item, rank) for user, row in rows.items() for rank, item in enumerate(row)])
     frame = frame.set_axis(["user", "item", "rank"], axis=1).sample(frac=1, random_state=seed)
-    assert evaluate(frame, truth, per_user=True) == expected
+    assert evaluate_keyed(frame, truth, per_user=True) == expected
 
 
 def test_f10_an_item_twice() -> None:
     frame = pd.DataFrame({"user": ["bob", "ann", "ann"], "item": ["x"] * 3, "score": [0.5, 0.5, 0.25]})
-    error = refused("predictions: expected each item once in a list, found item 'x' again", frame, exactk.InputError)
-    assert place(error)[:3] == ("predictions", 0, 1)  # the first of the truth's
+    error = refusal_of("predictions: expected each item once in a list, found item 'x' again", frame, exactk.InputError)
+    assert location_of(error)[:3] == ("predictions", 0, 1)  # the first of the truth's
     assert str(error).endswith("(user 'ann')")
 
 
 def test_f11_an_item_of_the_truth_twice() -> None:
     truth = pl.DataFrame({"user": ["bob", "ann", "ann"], "item": ["x"] * 3})
-    error = refused(
+    error = refusal_of(
         "truth: expected each item once a user, found item 'x' again at row 1, position 1",
         TRUTH,
         exactk.InputError,
@@ -294,20 +294,20 @@ def test_f11_an_item_of_the_truth_twice() -> None:
 
 def test_a_user_with_two_lists() -> None:
     frame = pl.DataFrame({"user": ["ann", "bob", "ann", "ann"], "item": [["x"], ["y"], ["z"], []]})
-    error = refused(
+    error = refusal_of(
         "predictions: expected each user once, found 'ann' again at row 2 (the first of 2)", frame, exactk.InputError
     )
-    assert place(error) == ("predictions", 2, None, 2)
-    refused(
+    assert location_of(error) == ("predictions", 2, None, 2)
+    refusal_of(
         "predictions: expected each user once, found '1' again",
-        {One(): ["x"], One(): ["y"]},
+        {SameText(): ["x"], SameText(): ["y"]},
         exactk.InputError,
         truth={"1": ["x"]},
     )
 
 
-class One:
-    """Equal to nothing else, but called the same."""
+class SameText:
+    """Equal to nothing else, but of the same text."""
 
     def __str__(self) -> str:
         return "1"
@@ -319,19 +319,19 @@ def test_columns_that_are_not_there(library: str) -> None:
     frame = make(COLUMNS)
     without = {name: make({key: column for key, column in COLUMNS.items() if key != name}) for name in COLUMNS}
     calls: dict[str, Callable[[], object]] = {
-        "predictions: expected a column for the user, such as user, ": lambda: evaluate(without["user"]),
-        "predictions: expected a column for the item, such as item, ": lambda: evaluate(without["item"]),
-        "predictions: expected a column of scores or of ranks, ": lambda: evaluate(without["score"]),
-        "predictions: expected a column 'who', as user= says, found the columns user, item, score": lambda: evaluate(
-            frame, user="who"
+        "predictions: expected a column for the user, such as user, ": lambda: evaluate_keyed(without["user"]),
+        "predictions: expected a column for the item, such as item, ": lambda: evaluate_keyed(without["item"]),
+        "predictions: expected a column of scores or of ranks, ": lambda: evaluate_keyed(without["score"]),
+        "predictions: expected a column 'who', as user= says, found the columns user, item, score": lambda: (
+            evaluate_keyed(frame, user="who")
         ),
-        "predictions: expected a column 'what', as item= says": lambda: evaluate(frame, item="what"),
-        "predictions: expected a column 'how', as score= says": lambda: evaluate(frame, score="how"),
-        "predictions: expected a column 'how', as rank= says": lambda: evaluate(frame, rank="how"),
-        "truth: expected a column 'how', as grade= says": lambda: evaluate(
+        "predictions: expected a column 'what', as item= says": lambda: evaluate_keyed(frame, item="what"),
+        "predictions: expected a column 'how', as score= says": lambda: evaluate_keyed(frame, score="how"),
+        "predictions: expected a column 'how', as rank= says": lambda: evaluate_keyed(frame, rank="how"),
+        "truth: expected a column 'how', as grade= says": lambda: evaluate_keyed(
             frame, make({"user": [], "item": []}), grade="how"
         ),
-        "user: expected columns that differ": lambda: evaluate(frame, user=["user", "user"]),
+        "user: expected columns that differ": lambda: evaluate_keyed(frame, user=["user", "user"]),
     }
     for message, call in calls.items():
         with pytest.raises(exactk.InputError) as caught:
@@ -339,35 +339,35 @@ def test_columns_that_are_not_there(library: str) -> None:
         assert str(caught.value).startswith(message)
     for given in (3, [], [None], {"user"}):
         with pytest.raises(exactk.InputTypeError, match="user: expected a column's name, or several"):
-            evaluate(frame, user=given)
+            evaluate_keyed(frame, user=given)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_names_of_columns_that_leave_a_choice(library: str) -> None:
     make = LIBRARIES[library]
-    refused(
+    refusal_of(
         "predictions: expected one column for the user, found user and user_id; user= names it",
         make(COLUMNS | {"user_id": [1, 2]}),
         exactk.InputError,
     )
-    refused(
+    refusal_of(
         "predictions: expected one column for the item, found item and docid",
         make(COLUMNS | {"docid": [1, 2]}),
         exactk.InputError,
     )
     both = make(COLUMNS | {"rank": [1, 2]})
-    refused("predictions: expected one column that orders the items, found score and rank", both, exactk.InputError)
-    assert evaluate(both, rank="rank")["precision@1"] == evaluate(both, score="score")["precision@1"] == 1
+    refusal_of("predictions: expected one column that orders the items, found score and rank", both, exactk.InputError)
+    assert evaluate_keyed(both, rank="rank")["precision@1"] == evaluate_keyed(both, score="score")["precision@1"] == 1
 
 
 def test_columns_of_one_name() -> None:
     table = pa.table([["ann"], ["bob"], ["x"], [1.0]], ["user", "user", "item", "score"])
-    refused("predictions: expected one column for the user, found user and user", table, exactk.InputError)
-    refused("predictions: expected one column 'user', found 2", table, exactk.InputError, user="user")
+    refusal_of("predictions: expected one column for the user, found user and user", table, exactk.InputError)
+    refusal_of("predictions: expected one column 'user', found 2", table, exactk.InputError, user="user")
 
 
 @pytest.mark.parametrize(
-    ("ranks", "found"),
+    ("ranks", "message"),
     [
         ([1, 2, 2], "ranks that differ, found 2 twice at row 0, position 0 (user 'ann')"),
         ([1.0, 2.5, 2.5], "ranks that differ, found 2.5 twice at row 0, position 0 (user 'ann')"),
@@ -375,10 +375,10 @@ def test_columns_of_one_name() -> None:
         ([1.0, 2.0, float("nan")], "ranks that are numbers, found NaN at position 2"),
     ],
 )
-def test_ranks_that_order_nothing(ranks: list[Any], found: str) -> None:
+def test_ranks_that_order_nothing(ranks: list[Any], message: str) -> None:
     frame = pd.DataFrame({"user": ["bob", "ann", "ann"], "item": ["y", "x", "z"], "rank": ranks})
-    refused(f"predictions: expected {found}", frame, exactk.InputError)
-    evaluate(frame[:2])
+    refusal_of(f"predictions: expected {message}", frame, exactk.InputError)
+    evaluate_keyed(frame[:2])
 
 
 def test_ranks_of_any_numbers() -> None:
@@ -391,53 +391,55 @@ def test_ranks_of_any_numbers() -> None:
             assert predictions.item_vocabulary is not None
             assert predictions.item_vocabulary.array[predictions.row(0)].tolist() == ["x", "z", "y"]
     frame = pd.DataFrame({"user": users, "item": items, "rank": np.array([1, 1, 2, 2**64 - 1], np.uint64)})
-    refused(
+    refusal_of(
         "predictions.rank: expected ranks below 2^63, found 18446744073709551615 at position 3",
         frame,
         exactk.InputError,
     )
-    refused("predictions.rank: expected numbers, found str", frame.astype({"rank": str}))
+    refusal_of("predictions.rank: expected numbers, found str", frame.astype({"rank": str}))
 
 
-def test_weights_and_groups_by_name() -> None:
+def test_weights_and_groups_by_key() -> None:
     predictions = {"bob": ["y"], "ann": ["z"]}
-    assert evaluate(predictions, weights={"bob": 3.0, "ann": 1.0, "nobody": 9.0})["precision@1"] == 0.75
-    groups = evaluate(predictions, groups={"bob": "b", "ann": "a"}).by_group
+    assert evaluate_keyed(predictions, weights={"bob": 3.0, "ann": 1.0, "nobody": 9.0})["precision@1"] == 0.75
+    groups = evaluate_keyed(predictions, groups={"bob": "b", "ann": "a"}).by_group
     assert {group: values["precision@1"] for group, values in groups.items()} == {"a": 0, "b": 1}
-    refused(
+    refusal_of(
         "weights: expected one entry for each of 2 users, found none for 'bob'",
         predictions,
         exactk.InputError,
         weights={"ann": 1.0},
     )
-    refused(
+    refusal_of(
         "groups: expected one entry for each of 2 users, found none for 'ann'",
         predictions,
         exactk.InputError,
         groups={"bob": 1},
     )
     # Users of the predictions alone count for nothing, and need neither.
-    assert evaluate(predictions | {"cid": ["x"]}, weights={"bob": 3.0, "ann": 1.0})["precision@1"] == 0.75
-    assert evaluate(predictions | {"cid": ["x"]}, weights=[1.0, 3.0])["precision@1"] == 0.75
-    refused("weights: expected an array with one entry a row", [[1]], truth=[[1]], weights={0: 1.0})
+    assert evaluate_keyed(predictions | {"cid": ["x"]}, weights={"bob": 3.0, "ann": 1.0})["precision@1"] == 0.75
+    assert evaluate_keyed(predictions | {"cid": ["x"]}, weights=[1.0, 3.0])["precision@1"] == 0.75
+    refusal_of("weights: expected an array with one entry a row", [[1]], truth=[[1]], weights={0: 1.0})
     keys = {uuid.UUID(int=1): ["x"], uuid.UUID(int=2): ["y"]}
     weights = {uuid.UUID(int=2): 3.0, uuid.UUID(int=1): 1.0}
-    assert evaluate({uuid.UUID(int=2): ["y"], uuid.UUID(int=1): ["z"]}, keys, weights=weights)["precision@1"] == 0.75
+    assert (
+        evaluate_keyed({uuid.UUID(int=2): ["y"], uuid.UUID(int=1): ["z"]}, keys, weights=weights)["precision@1"] == 0.75
+    )
 
 
 def test_messages_say_which_user_of_the_truth() -> None:
     truth = pd.DataFrame({"user": ["bob", "ann", "bob"], "item": ["x", "x", "y"], "grade": [1.0, 1.0, np.nan]})
-    error = refused(
+    error = refusal_of(
         "truth: expected finite grades, found nan at row 0, position 1", TRUTH, exactk.InputError, truth=truth
     )
     assert str(error).endswith("(user 'bob')")
-    refused(
+    refusal_of(
         "truth: expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')",
         TRUTH,
         exactk.InputError,
         truth={"bob": [3], "ann": [-7]},
     )
-    refused(
+    refusal_of(
         "exclude: expected item ids in [0, 2^63), found -7 at row 1, position 0 (user 'ann')",
         {"bob": [3]},
         exactk.InputError,
@@ -447,14 +449,14 @@ def test_messages_say_which_user_of_the_truth() -> None:
 
 
 def test_objects_that_are_no_items_are_not_shown_whole() -> None:
-    error = refused(
+    error = refusal_of(
         "predictions: expected integer ids, found list [0, 1, 2, 3, 4, 5, ...] at row 0",
         [[list(range(10**5))]],
         truth=[[1]],
     )
     assert len(str(error)) < 200
-    error = refused("predictions: expected ids of one kind", {"ann": [uuid.UUID(int=1), None]})
-    assert place(error)[:3] == ("predictions", 0, 1)
+    error = refusal_of("predictions: expected ids of one kind", {"ann": [uuid.UUID(int=1), None]})
+    assert location_of(error)[:3] == ("predictions", 0, 1)
 
 
 class Clearing(int):
@@ -489,32 +491,33 @@ def test_f20_a_container_that_changes_while_it_is_walked(kind: Any, make: Any) -
     if isinstance(row, dict):
         row.update(dict.fromkeys(row, 1.0))
     with contextlib.suppress(exactk.ExactkError, RuntimeError):
-        evaluate({"ann": row}, {"ann": [3]})
+        evaluate_keyed({"ann": row}, {"ann": [3]})
     kind.container = None
 
 
 def test_f20_containers_that_hold_themselves() -> None:
     row: list[Any] = [[1]]
     row.append(row)
-    refused("truth: expected integer ids, found list", [[1]], truth=row)
+    refusal_of("truth: expected integer ids, found list", [[1]], truth=row)
     users: dict[Any, Any] = {}
     users["ann"] = users
-    refused("truth: expected grades that are numbers, found dict", TRUTH, truth=users)
+    refusal_of("truth: expected grades that are numbers, found dict", TRUTH, truth=users)
 
 
 def test_f20_a_truth_that_two_threads_use() -> None:
     truth = exactk.as_truth({f"u{i}": [f"i{i}"] for i in range(500)})
     predictions = {f"u{i}": [f"i{i}", f"new{i}"] for i in range(400, 900)}
-    expected = evaluate(predictions, truth, per_user=True)
-    found: list[Any] = []
+    expected = evaluate_keyed(predictions, truth, per_user=True)
+    reports: list[Any] = []
     threads = [
-        threading.Thread(target=lambda: found.append(evaluate(predictions, truth, per_user=True))) for _ in range(4)
+        threading.Thread(target=lambda: reports.append(evaluate_keyed(predictions, truth, per_user=True)))
+        for _ in range(4)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [expected] * 4
+    assert reports == [expected] * 4
 
 
 class Schema(ctypes.Structure):
@@ -557,7 +560,7 @@ class Broken:
         self.batches = table.to_batches()
         self.damage = damage
         self.failing = failing
-        self.kept: list[Any] = []
+        self.keepalive: list[Any] = []
 
     def __arrow_c_stream__(self, _requested_schema: object = None) -> object:
         schema = Schema()
@@ -571,22 +574,22 @@ class Broken:
             pending.append(array)
         schema.release = ctypes.cast(NOTHING, ctypes.c_void_p)
         give_schema = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
-            lambda _, out: moved(schema, out)
+            lambda _, out: move_struct(schema, out)
         )
         give_next = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
-            lambda _, out: 5 if self.failing is not None else moved(pending.pop(0) if pending else Array(), out)
+            lambda _, out: 5 if self.failing is not None else move_struct(pending.pop(0) if pending else Array(), out)
         )
         message = ctypes.create_string_buffer(self.failing or b"")
         last_error = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda _: ctypes.addressof(message))
         callbacks = [ctypes.cast(one, ctypes.c_void_p) for one in (give_schema, give_next, last_error, NOTHING)]
         stream = Stream(*callbacks, None)
-        self.kept += [message, schema, pending, give_schema, give_next, last_error, stream]
+        self.keepalive += [message, schema, pending, give_schema, give_next, last_error, stream]
         new = ctypes.pythonapi.PyCapsule_New
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
         return new(ctypes.addressof(stream), b"arrow_array_stream", None)
 
 
-def moved(struct: Any, out: int) -> int:
+def move_struct(struct: Any, out: int) -> int:
     ctypes.memmove(out, ctypes.addressof(struct), ctypes.sizeof(struct))
     return 0
 
@@ -595,21 +598,21 @@ def child(array: Any, column: int) -> Any:
     return array.children[column].contents
 
 
-def setting(name: str, value: Any, column: int | None = None) -> Callable[[Any, Any], None]:
+def set_field(name: str, value: Any, column: int | None = None) -> Callable[[Any, Any], None]:
     def damage(_schema: Any, array: Any) -> None:
         setattr(array if column is None else child(array, column), name, value)
 
     return damage
 
 
-def without_buffer(column: int, number: int) -> Callable[[Any, Any], None]:
+def drop_buffer(column: int, index: int) -> Callable[[Any, Any], None]:
     def damage(_schema: Any, array: Any) -> None:
-        child(array, column).buffers[number] = None
+        child(array, column).buffers[index] = None
 
     return damage
 
 
-def format_of(column: int, text: bytes) -> Callable[[Any, Any], None]:
+def set_format(column: int, text: bytes) -> Callable[[Any, Any], None]:
     def damage(schema: Any, _array: Any) -> None:
         schema.children[column].contents.format = text
 
@@ -617,24 +620,24 @@ def format_of(column: int, text: bytes) -> Callable[[Any, Any], None]:
 
 
 DAMAGES: dict[str, Callable[[Any, Any], None]] = {
-    "a negative length": setting("length", -1),
-    "a column of negative length": setting("length", -1, 0),
-    "a column shorter than its batch": setting("length", 1, 2),
-    "a negative offset": setting("offset", -1),
-    "a column of negative offset": setting("offset", -3, 1),
-    "an offset beyond all": setting("offset", 2**63 - 1, 1),
-    "fewer columns": setting("n_children", 2),
-    "more columns": setting("n_children", 4),
-    "columns that are less than none": setting("n_children", -1),
-    "no strings": without_buffer(0, 2),
-    "no offsets of strings": without_buffer(0, 1),
-    "no numbers": without_buffer(2, 1),
-    "no buffers": setting("n_buffers", 0, 0),
-    "less than no buffers": setting("n_buffers", -2, 0),
-    "numbers without buffers": setting("n_buffers", 0, 2),
-    "a width that is none": format_of(0, b"w:x"),
-    "a width beyond all": format_of(0, b"w:99999999999999"),
-    "another type": format_of(2, b"?"),
+    "a negative length": set_field("length", -1),
+    "a column of negative length": set_field("length", -1, 0),
+    "a column shorter than its batch": set_field("length", 1, 2),
+    "a negative offset": set_field("offset", -1),
+    "a column of negative offset": set_field("offset", -3, 1),
+    "an offset beyond all": set_field("offset", 2**63 - 1, 1),
+    "fewer columns": set_field("n_children", 2),
+    "more columns": set_field("n_children", 4),
+    "columns that are less than none": set_field("n_children", -1),
+    "no strings": drop_buffer(0, 2),
+    "no offsets of strings": drop_buffer(0, 1),
+    "no numbers": drop_buffer(2, 1),
+    "no buffers": set_field("n_buffers", 0, 0),
+    "less than no buffers": set_field("n_buffers", -2, 0),
+    "numbers without buffers": set_field("n_buffers", 0, 2),
+    "a width that is none": set_format(0, b"w:x"),
+    "a width beyond all": set_format(0, b"w:99999999999999"),
+    "another type": set_format(2, b"?"),
     "a dictionary that is not there": lambda schema, _: setattr(
         schema.children[0].contents, "dictionary", schema.children[2]
     ),
@@ -643,40 +646,40 @@ DAMAGES: dict[str, Callable[[Any, Any], None]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_f32_a_broken_producer_of_arrow_is_refused(damage: str) -> None:
-    keep: list[Any] = []
+    keepalive: list[Any] = []
 
-    def damaged(schema: Any, array: Any) -> None:
-        keep.append((schema, array))
+    def damage_and_keep(schema: Any, array: Any) -> None:
+        keepalive.append((schema, array))
         DAMAGES[damage](schema, array)
 
     with pytest.raises(exactk.ExactkError) as caught:
-        evaluate(Broken(pa.table(COLUMNS), damaged))
+        evaluate_keyed(Broken(pa.table(COLUMNS), damage_and_keep))
     assert caught.value.argument is not None
 
 
 def test_f32_what_a_producer_need_not_know() -> None:
-    def unknown(_schema: Any, array: Any) -> None:
+    def hide_null_counts(_schema: Any, array: Any) -> None:
         array.null_count = -1
         for column in range(3):
             child(array, column).null_count = -1
 
-    assert evaluate(Broken(pa.table(COLUMNS), unknown))["precision@1"] == 1
+    assert evaluate_keyed(Broken(pa.table(COLUMNS), hide_null_counts))["precision@1"] == 1
     table = pa.table(COLUMNS | {"score": [1.0, None]})
-    error = refused(
-        "predictions.score: expected a value in every row, found float64 with 1 null", Broken(table, unknown)
+    error = refusal_of(
+        "predictions.score: expected a value in every row, found float64 with 1 null", Broken(table, hide_null_counts)
     )
     assert error.position == 1
 
 
 def test_f32_a_stream_that_fails_or_was_read_before() -> None:
     table = pa.table(COLUMNS)
-    refused(
+    refusal_of(
         "predictions: expected an Arrow stream that can be read, found out of paper",
         Broken(table, lambda *_: None, b"out of paper"),
         exactk.InputError,
     )
 
-    class Read:
+    class ConsumedStream:
         def __init__(self) -> None:
             self.capsule = table.__arrow_c_stream__()
             pa.RecordBatchReader._import_from_c_capsule(self.capsule)
@@ -684,20 +687,20 @@ def test_f32_a_stream_that_fails_or_was_read_before() -> None:
         def __arrow_c_stream__(self, _requested_schema: object = None) -> object:
             return self.capsule
 
-    refused("predictions: expected an Arrow stream, found one that was read before", Read())
+    refusal_of("predictions: expected an Arrow stream, found one that was read before", ConsumedStream())
 
-    class Other:
+    class SchemaCapsule:
         def __arrow_c_stream__(self, _requested_schema: object = None) -> object:
             return table.schema.__arrow_c_schema__()
 
-    refused("predictions: expected a capsule of an Arrow stream, found another", Other())
+    refusal_of("predictions: expected a capsule of an Arrow stream, found another", SchemaCapsule())
 
 
 def test_f32_offsets_of_strings_that_point_elsewhere() -> None:
     for offsets in ([0, 9, 2], [0, -4, 2], [0, 2**31 - 1, 2]):
         strings = pa.StringArray.from_buffers(2, pa.py_buffer(np.array(offsets, np.int32)), pa.py_buffer(b"ab"))
         with pytest.raises(exactk.InputError, match="strings: expected offsets"):
-            evaluate(Broken(pa.table(COLUMNS | {"user": strings}), lambda *_: None))
+            evaluate_keyed(Broken(pa.table(COLUMNS | {"user": strings}), lambda *_: None))
 
 
 def test_rows_of_a_struct_that_are_not_there() -> None:
@@ -707,9 +710,9 @@ def test_rows_of_a_struct_that_are_not_there() -> None:
         [table[name].chunk(0) for name in COLUMNS], list(COLUMNS), mask=pa.array([False, True])
     )
     chunks = pa.chunked_array([struct.slice(0, 1), struct.slice(0, 1), struct.slice(1)])
-    error = refused("predictions: expected rows that are there, found null at position 2", chunks)
+    error = refusal_of("predictions: expected rows that are there, found null at position 2", chunks)
     assert error.position == 2
-    assert evaluate(chunks.slice(0, 1))["precision@1"] == 0.5
+    assert evaluate_keyed(chunks.slice(0, 1))["precision@1"] == 0.5
 
 
 @pytest.fixture
@@ -724,21 +727,21 @@ def interruptible() -> Iterator[None]:
 @pytest.mark.usefixtures("interruptible")
 def test_f25_ctrl_c_while_a_frame_is_read() -> None:
     def rows() -> Iterator[pa.RecordBatch]:
-        for number in range(10**6):
-            yield pa.record_batch({"user": [f"user {number}"], "item": ["x"], "score": [1.0]})
-            if number == 2000:
+        for row in range(10**6):
+            yield pa.record_batch({"user": [f"user {row}"], "item": ["x"], "score": [1.0]})
+            if row == 2000:
                 signal.raise_signal(signal.SIGINT)
 
     schema = next(rows()).schema
     with pytest.raises(KeyboardInterrupt):
-        evaluate(pa.RecordBatchReader.from_batches(schema, rows()))
+        evaluate_keyed(pa.RecordBatchReader.from_batches(schema, rows()))
 
 
-@pytest.mark.parametrize("others", [{"Ann": [1]}, {}, {"ann": None, "Bob": [1]}])
-def test_f18_no_user_of_the_truth_has_predictions(others: dict[str, Any]) -> None:
+@pytest.mark.parametrize("predictions", [{"Ann": [1]}, {}, {"ann": None, "Bob": [1]}])
+def test_f18_no_user_of_the_truth_has_predictions(predictions: dict[str, Any]) -> None:
     with pytest.warns(exactk.EvaluationWarning, match="no user of the truth is in the predictions"):
-        exactk.evaluate({"ann": [1], "bob": [2]}, others, "recall@5")
-    exactk.evaluate({"ann": [1], "bob": [2]}, {"bob": [1]} | others, "recall@5")  # one is enough
+        exactk.evaluate({"ann": [1], "bob": [2]}, predictions, "recall@5")
+    exactk.evaluate({"ann": [1], "bob": [2]}, {"bob": [1]} | predictions, "recall@5")  # one is enough
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

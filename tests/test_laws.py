@@ -19,7 +19,7 @@ BINARY = ["precision", "recall", "f1", "hit_rate", "average_precision", "average
 BINARY += ["dcg", "r_precision", "rbp", "judged", "bpref", "num_hits"]
 
 
-def run(evaluation: Evaluation, **more: Any) -> exactk.Report:
+def run_if_legal(evaluation: Evaluation, **more: Any) -> exactk.Report:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
         try:
@@ -29,7 +29,7 @@ def run(evaluation: Evaluation, **more: Any) -> exactk.Report:
             raise
 
 
-def reordered(rows: Any, order: list[int]) -> Any:
+def reorder(rows: Any, order: list[int]) -> Any:
     return rows[order] if isinstance(rows, np.ndarray) else [rows[i] for i in order]
 
 
@@ -39,42 +39,44 @@ def test_the_order_of_users_means_nothing(evaluation: Evaluation, rng: random.Ra
     order = list(range(len(evaluation.truth)))
     rng.shuffle(order)
     options = {
-        name: reordered(option, order) if name in {"exclude", "weights", "groups"} else option
+        name: reorder(option, order) if name in {"exclude", "weights", "groups"} else option
         for name, option in evaluation.options.items()
     }
     other = Evaluation(
-        reordered(evaluation.truth, order), reordered(evaluation.predictions, order), evaluation.metrics, options
+        reorder(evaluation.truth, order), reorder(evaluation.predictions, order), evaluation.metrics, options
     )
-    assert run(evaluation) == run(other)
+    assert run_if_legal(evaluation) == run_if_legal(other)
 
 
 @settings(max_examples=examples(200))
 @given(evaluations(min_users=1), st.randoms(use_true_random=False))
-def test_the_names_of_items_mean_nothing(evaluation: Evaluation, rng: random.Random) -> None:
-    names: dict[int, int] = {}
+def test_the_ids_of_items_mean_nothing(evaluation: Evaluation, rng: random.Random) -> None:
+    new_ids: dict[int, int] = {}
 
-    def renamed(row: Any) -> Any:
+    def relabel_row(row: Any) -> Any:
         if row is None:
             return None
-        new = [names.setdefault(item, len(names) * 1_000_003 % 2**40 + rng.randrange(7) * 2**41) for item in row]
-        return dict(zip(new, row.values(), strict=True)) if isinstance(row, dict) else new
+        row_ids = [
+            new_ids.setdefault(item, len(new_ids) * 1_000_003 % 2**40 + rng.randrange(7) * 2**41) for item in row
+        ]
+        return dict(zip(row_ids, row.values(), strict=True)) if isinstance(row, dict) else row_ids
 
     options = dict(evaluation.options)
     if "exclude" in options:
-        options["exclude"] = [renamed(row) for row in options["exclude"]]
+        options["exclude"] = [relabel_row(row) for row in options["exclude"]]
     other = Evaluation(
-        [renamed(row) for row in evaluation.truth],
-        [renamed(row) for row in evaluation.predictions],
+        [relabel_row(row) for row in evaluation.truth],
+        [relabel_row(row) for row in evaluation.predictions],
         evaluation.metrics,
         options,
     )
-    assert run(evaluation) == run(other)
+    assert run_if_legal(evaluation) == run_if_legal(other)
 
 
 @settings(max_examples=examples(100))
 @given(evaluations(min_users=1), st.randoms(use_true_random=False))
 def test_f12_the_order_of_the_truth_means_nothing(evaluation: Evaluation, rng: random.Random) -> None:
-    def shuffled(row: Any) -> Any:
+    def shuffle_row(row: Any) -> Any:
         if row is None:
             return None
         if isinstance(row, dict):
@@ -82,7 +84,9 @@ def test_f12_the_order_of_the_truth_means_nothing(evaluation: Evaluation, rng: r
         return rng.sample(row, len(row))
 
     assume(evaluation.options["convention"].duplicate_truth != "first")
-    assert run(evaluation) == run(replace(evaluation, truth=[shuffled(row) for row in evaluation.truth]))
+    assert run_if_legal(evaluation) == run_if_legal(
+        replace(evaluation, truth=[shuffle_row(row) for row in evaluation.truth])
+    )
 
 
 @pytest.mark.parametrize("metric", BINARY)
@@ -90,10 +94,10 @@ def test_f12_the_order_of_the_truth_means_nothing(evaluation: Evaluation, rng: r
 def test_a_hit_moved_up_lowers_nothing(metric: str, above: list[bool], below: list[bool], k: int, missed: int) -> None:
     """Swap a hit with the non-relevant item just above it."""
     relevance = [*above, False, True, *below]
-    place = len(above)
+    position = len(above)
     ranking = list(range(len(relevance)))
     better = ranking.copy()
-    better[place], better[place + 1] = better[place + 1], better[place]
+    better[position], better[position + 1] = better[position + 1], better[position]
     truth = {item: float(relevant) for item, relevant in enumerate(relevance)} | {100 + i: 1.0 for i in range(missed)}
     before, after = (exactk.evaluate([truth], [r], [f"{metric}@{k}", metric]) for r in (ranking, better))
     for name in before.metrics:
@@ -105,7 +109,7 @@ def test_a_hit_moved_up_lowers_nothing(metric: str, above: list[bool], below: li
 def test_f10_values_stay_within_0_and_1(name: str, data: st.DataObject) -> None:
     evaluation = data.draw(evaluations(min_users=1))
     assume(evaluation.options["convention"].duplicate_items != "count")
-    report = run(Evaluation(evaluation.truth, evaluation.predictions, spellings(name, 3), evaluation.options))
+    report = run_if_legal(Evaluation(evaluation.truth, evaluation.predictions, spellings(name, 3), evaluation.options))
     assert all(0 <= value <= 1 for value in report.values.values() if value == value)  # noqa: PLR0124 - not NaN
 
 
@@ -122,5 +126,5 @@ def test_f15_taking_a_users_list_away_raises_no_mean(evaluation: Evaluation, dat
     metrics = data.draw(st.lists(st.sampled_from([*BINARY, "recall@3", "ndcg@2"]), min_size=1, max_size=4))
     without = [None if i == user else row for i, row in enumerate(evaluation.predictions)]
     graded = [None if row is None else dict.fromkeys(row, 1.0) for row in evaluation.truth]
-    full, less = (run(Evaluation(graded, lists, metrics)) for lists in (evaluation.predictions, without))
+    full, less = (run_if_legal(Evaluation(graded, lists, metrics)) for lists in (evaluation.predictions, without))
     assert all(less[name] <= full[name] for name in full.metrics if full[name] == full[name])

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 Words = NDArray[np.uint64]
 
 
-def child(*arguments: str) -> str:
+def run_child(*arguments: str) -> str:
     """Run a function of `children.py` in a process of its own, and return what it prints."""
     command = [sys.executable, str(Path(__file__).with_name("children.py")), *arguments]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}  # for benchmarks/
@@ -40,7 +40,7 @@ MIXERS: dict[str, list[int]] = {
 }
 
 
-def unmixed(hashes: Words, steps: list[int]) -> Words:
+def invert_hash(hashes: Words, steps: list[int]) -> Words:
     """Return the keys that have these hashes."""
     keys = hashes.copy()
     for step in reversed(steps):
@@ -54,17 +54,17 @@ def unmixed(hashes: Words, steps: list[int]) -> Words:
     return keys
 
 
-def crafted(steps: list[int], shift: int) -> Words:
+def craft_ids(steps: list[int], shift: int) -> Words:
     """Return ids below 2^63 whose hashes have all their low bits, or all their high bits, in common."""
-    keys = unmixed(np.arange(1, 4 * COUNT, dtype=np.uint64) << np.uint64(shift), steps)
+    keys = invert_hash(np.arange(1, 4 * COUNT, dtype=np.uint64) << np.uint64(shift), steps)
     return keys[keys < 2**63][:COUNT]
 
 
 ADVERSARIAL: dict[str, Words] = {
     "near 2^63": np.uint64(2**63 - 1) - np.arange(COUNT, dtype=np.uint64),
     **{f"multiples of 2^{shift}": np.arange(COUNT, dtype=np.uint64) << np.uint64(shift) for shift in (1, 16, 32, 44)},
-    **{f"low bits of {name}": crafted(steps, 44) for name, steps in MIXERS.items()},
-    **{f"high bits of {name}": crafted(steps, 0) for name, steps in MIXERS.items()},
+    **{f"low bits of {name}": craft_ids(steps, 44) for name, steps in MIXERS.items()},
+    **{f"high bits of {name}": craft_ids(steps, 0) for name, steps in MIXERS.items()},
 }
 
 
@@ -73,7 +73,7 @@ def patience() -> Iterator[None]:
     """Fail a test that takes a thousand times what it should, rather than hang."""
 
     def give_up(*_: object) -> None:
-        pytest.fail("the ids meet in one place: their number counts squared")
+        pytest.fail("the ids meet in one slot: their number counts squared")
 
     before = signal.signal(signal.SIGALRM, give_up)
     signal.alarm(20)
@@ -85,7 +85,7 @@ def patience() -> Iterator[None]:
 def test_f19_hashes_are_inverted_rightly() -> None:
     for steps in MIXERS.values():
         hashes = np.array([0, 1, 2**63, 0x0123456789ABCDEF], np.uint64)
-        keys = unmixed(hashes, steps)
+        keys = invert_hash(hashes, steps)
         for step in steps:
             keys = keys * np.uint64(step) if step > 64 else keys ^ (keys >> np.uint64(step))
         assert keys.tolist() == hashes.tolist()
@@ -110,12 +110,12 @@ def test_f19_adversarial_ids(ids: str) -> None:
 @pytest.mark.parametrize("arenas", ["one", "as many as malloc likes"])
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_f24_a_limit_of_memory_means_memory_error_or_a_result(threads: int, arenas: str) -> None:
-    assert child("scarce_memory", str(threads), arenas)
+    assert run_child("scarce_memory", str(threads), arenas)
 
 
 @pytest.mark.native
 def test_f30_without_room_for_threads_the_caller_does_it_all() -> None:
-    child("no_room_for_threads")
+    run_child("no_room_for_threads")
 
 
 def test_f24_what_cannot_fit_is_refused_before_the_work() -> None:
@@ -135,17 +135,17 @@ def test_f24_what_cannot_fit_is_refused_before_the_work() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_long_rows_of_scores_need_little_memory_beside_them(threads: int) -> None:
     """At most 16 MB a thread for ten million items, whatever is asked of them."""
-    found = child("memory_of_long_rows", str(threads))
-    assert len(found.splitlines()) == 16
+    printed = run_child("memory_of_long_rows", str(threads))
+    assert len(printed.splitlines()) == 16
 
 
 @pytest.mark.native
 @pytest.mark.parametrize("threads", [1, 2])
 def test_factors_need_no_room_for_their_scores(threads: int) -> None:
-    assert child("factors_in_little_memory", str(threads))
+    assert run_child("factors_in_little_memory", str(threads))
 
 
 @pytest.mark.native
 def test_factors_need_little_memory_beside_them() -> None:
     """At most 64 MB a thread, whatever the shape."""
-    assert len(child("memory_of_factors", "2").splitlines()) == 12
+    assert len(run_child("memory_of_factors", "2").splitlines()) == 12

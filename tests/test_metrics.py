@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk._plan.metric_strings import canonical_name, plan
-from strategies import conventions, metric_strings, parameter_of, spelled
+from strategies import conventions, metric_strings, parameter_of, spell
 
 STANDARD = exactk.conventions["standard"]
 
@@ -118,11 +118,11 @@ def test_functions(name: str) -> None:
     parameters = ["truth", "predictions"]
     given = {} if info.parameter is None else {info.parameter.name: parameter_of(name)}
     if info.pairwise:
-        assert function(truth, lists) == value_of(spelled(name))
+        assert function(truth, lists) == value_of(spell(name))
     else:
         parameters.append("k")
-        assert function(truth, lists, 2, **given) == value_of(spelled(name, 2))
-        assert function(truth, lists, k=None, **given) == value_of(spelled(name))
+        assert function(truth, lists, 2, **given) == value_of(spell(name, 2))
+        assert function(truth, lists, k=None, **given) == value_of(spell(name))
     assert info.summary in " ".join(inspect.getdoc(function).partition("Parameters")[0].split())  # type: ignore[union-attr]
     assert list(inspect.signature(function).parameters)[: len(parameters)] == parameters
     with pytest.raises(TypeError):

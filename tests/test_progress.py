@@ -1,4 +1,4 @@
-"""What a long call tells of itself while it runs."""
+"""What a long call reports of its progress while it runs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ import pytest
 
 import exactk
 from exactk._runtime import progress
-from jobs import lasting, uniform
+from jobs import long_evaluation, uniform_lists
 
-Told = tuple[int, int | None]
+Progress = tuple[int, int | None]
 Call = Callable[..., Any]  # takes progress and num_threads
 
 MOST_USERS = 2**22
@@ -29,69 +29,69 @@ FEW = ["precision@10", "ndcg@10"]
 ITEMS = 500
 
 
-def lists(users: int) -> Call:
-    return uniform(users, 20).run
+def of_lists(users: int) -> Call:
+    return uniform_lists(users, 20).run
 
 
-def in_groups(users: int) -> Call:
-    return partial(uniform(users, 20).run, groups=np.arange(users) % 3)
+def of_groups(users: int) -> Call:
+    return partial(uniform_lists(users, 20).run, groups=np.arange(users) % 3)
 
 
-def systems(users: int) -> Call:
-    job = uniform(users, 20)
+def of_systems(users: int) -> Call:
+    job = uniform_lists(users, 20)
     return partial(exactk.evaluate, job.truth, {"a": job.predictions, "b": job.predictions}, job.metrics)
 
 
-def blocks(users: int) -> Call:
-    job = uniform(100, 20)
+def of_blocks(users: int) -> Call:
+    job = uniform_lists(100, 20)
     return lambda **options: exactk.evaluate(
         None, iter([(job.truth, job.predictions)] * (users // 100)), job.metrics, **options
     )
 
 
 def of_matrix(users: int) -> Call:
-    job = uniform(users, 2)
-    return partial(exactk.evaluate, job.truth, matrix(users), FEW)
+    job = uniform_lists(users, 2)
+    return partial(exactk.evaluate, job.truth, score_matrix(users), FEW)
 
 
-def of_candidates(users: int) -> Call:
-    return partial(exactk.evaluate, uniform(users, 2).truth, candidates(users), FEW)
+def of_sparse_scores(users: int) -> Call:
+    return partial(exactk.evaluate, uniform_lists(users, 2).truth, sparse_scores_of_users(users), FEW)
 
 
-def best(users: int) -> Call:
-    return partial(exactk.topk, matrix(users), 5)
+def topk_of_matrix(users: int) -> Call:
+    return partial(exactk.topk, score_matrix(users), 5)
 
 
-def best_candidates(users: int) -> Call:
-    return partial(exactk.topk, candidates(users), 5)
+def topk_of_sparse_scores(users: int) -> Call:
+    return partial(exactk.topk, sparse_scores_of_users(users), 5)
 
 
-def matrix(users: int) -> Any:
+def score_matrix(users: int) -> Any:
     return np.broadcast_to(np.random.default_rng(7).random(ITEMS, np.float32), (users, ITEMS))
 
 
-def candidates(users: int) -> exactk.SparseScores:
+def sparse_scores_of_users(users: int) -> exactk.SparseScores:
     items, scores = np.tile(np.arange(8), users), np.tile(np.random.default_rng(7).random(8), users)
     return exactk.SparseScores(np.arange(users + 1) * 8, items, scores)
 
 
 FORMS: dict[str, Callable[[int], Call]] = {
-    "lists": lists,
-    "groups": in_groups,
-    "systems": systems,
-    "blocks": blocks,
+    "lists": of_lists,
+    "groups": of_groups,
+    "systems": of_systems,
+    "blocks": of_blocks,
     "scores": of_matrix,
-    "candidates": of_candidates,
-    "topk": best,
-    "topk of candidates": best_candidates,
+    "sparse scores": of_sparse_scores,
+    "topk": topk_of_matrix,
+    "topk of sparse scores": topk_of_sparse_scores,
 }
 
 
-def between(calls: list[Told]) -> list[Told]:
+def calls_before_the_end(calls: list[Progress]) -> list[Progress]:
     return [(done, total) for done, total in calls if done > 0 and done != total]
 
 
-def same(one: Any, other: Any) -> bool:
+def is_same_result(one: Any, other: Any) -> bool:
     if isinstance(one, exactk.TopK):
         return bool(np.array_equal(one.ids, other.ids) and np.array_equal(one.scores, other.scores))
     return bool(one == other)
@@ -99,53 +99,53 @@ def same(one: Any, other: Any) -> bool:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_long_call_tells_how_many_users_are_finished(form: str, threads: int) -> None:
+def test_a_long_call_reports_how_many_users_are_finished(form: str, threads: int) -> None:
     """However fast the machine is: the users are doubled until the call is long."""
-    calls: list[Told] = []
-    told_by: set[int] = set()
+    calls: list[Progress] = []
+    thread_ids: set[int] = set()
 
-    def tell(done: int, total: int | None) -> None:
-        told_by.add(threading.get_ident())
+    def record(done: int, total: int | None) -> None:
+        thread_ids.add(threading.get_ident())
         calls.append((done, total))
 
     users = 1000
-    while not between(calls):
-        assert users <= MOST_USERS, "never told before the end"
+    while not calls_before_the_end(calls):
+        assert users <= MOST_USERS, "no call before the end"
         calls.clear()
         call = FORMS[form](users)
-        result = call(progress=tell, num_threads=threads)
-        extend_to_all_users = 2 * users if form == "systems" else users
+        result = call(progress=record, num_threads=threads)
+        total_users = 2 * users if form == "systems" else users
         users *= 2
-    assert same(result, call(num_threads=threads))
-    assert told_by == {threading.get_ident()}
-    assert calls[-1] == (extend_to_all_users, extend_to_all_users)
-    assert {total for _, total in calls[:-1]} == {None if form == "blocks" else extend_to_all_users}
+    assert is_same_result(result, call(num_threads=threads))
+    assert thread_ids == {threading.get_ident()}
+    assert calls[-1] == (total_users, total_users)
+    assert {total for _, total in calls[:-1]} == {None if form == "blocks" else total_users}
     assert all(before <= after for (before, _), (after, _) in pairwise(calls))
-    assert (extend_to_all_users, extend_to_all_users) not in calls[:-1]
+    assert (total_users, total_users) not in calls[:-1]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("form", "error"), [("lists", KeyboardInterrupt), ("topk", RuntimeError)])
 def test_what_a_callable_raises_ends_the_call(form: str, error: type[BaseException], threads: int) -> None:
-    calls: list[Told] = []
+    calls: list[Progress] = []
 
-    def tell(*told: Any) -> None:
-        if between([told]):
-            calls.append(told)
+    def record(*progress: Any) -> None:
+        if calls_before_the_end([progress]):
+            calls.append(progress)
             raise error
 
     def lengthen() -> None:
         users = 1000
         while users <= MOST_USERS:
-            made.append(FORMS[form](users))
-            made[-1](progress=tell, num_threads=threads)
+            long_calls.append(FORMS[form](users))
+            long_calls[-1](progress=record, num_threads=threads)
             users *= 2
 
-    made: list[Call] = []
+    long_calls: list[Call] = []
     with pytest.raises(error):
         lengthen()
     assert len(calls) == 1, "called again"
-    assert same(made[-1](num_threads=threads), made[-1](num_threads=1))
+    assert is_same_result(long_calls[-1](num_threads=threads), long_calls[-1](num_threads=1))
 
 
 def test_what_a_callable_raises_at_the_end_is_raised() -> None:
@@ -159,22 +159,22 @@ def test_a_callable_may_evaluate_too() -> None:
     reports: list[exactk.Report] = []
     expected = exactk.evaluate([[1], [2]], [[1], [3]], "P@1")
 
-    def tell(*_: Any) -> None:
+    def evaluate_again(*_: Any) -> None:
         reports.append(exactk.evaluate([[1], [2]], [[1], [3]], "P@1"))
 
-    lasting(0.2).run(progress=tell, num_threads=1)
+    long_evaluation(0.2).run(progress=evaluate_again, num_threads=1)
     assert len(reports) > 1
     assert all(report == expected for report in reports)
 
 
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have everything told that there is to tell."""
-    monkeypatch.setattr(progress, "_SECONDS", 0)
+    """Have every step reported."""
+    monkeypatch.setattr(progress, "_REPORT_INTERVAL", 0)
 
 
-def told(call: Callable[..., object]) -> list[Told]:
-    calls: list[Told] = []
+def progress_calls(call: Callable[..., object]) -> list[Progress]:
+    calls: list[Progress] = []
     call(progress=lambda done, total: calls.append((done, total)))
     return calls
 
@@ -185,30 +185,30 @@ SCORES = np.array([[0.5, 0.7, 0.1]] * 3)
 
 
 @pytest.mark.usefixtures("eager")
-def test_the_reference_tells_of_each_user() -> None:
+def test_the_reference_reports_each_user() -> None:
     evaluate = exactk.reference.evaluate
     each = [(1, 3), (2, 3), (3, 3)]
-    assert told(partial(evaluate, TRUTH, LISTS, "P@1")) == each
-    assert told(partial(evaluate, TRUTH, SCORES, ["P@1", "ndcg"])) == each
-    assert told(partial(exactk.reference.topk, SCORES, 2)) == each
-    # After a system or block it is told again, as the core may not have told of its last users.
+    assert progress_calls(partial(evaluate, TRUTH, LISTS, "P@1")) == each
+    assert progress_calls(partial(evaluate, TRUTH, SCORES, ["P@1", "ndcg"])) == each
+    assert progress_calls(partial(exactk.reference.topk, SCORES, 2)) == each
+    # After a system or block it is reported again, as the core may not have reported its last users.
     of_two = [(1, 6), (2, 6), (3, 6), (3, 6), (4, 6), (5, 6), (6, 6)]
-    assert told(partial(evaluate, TRUTH, {"a": LISTS, "b": LISTS}, "P@1")) == of_two
+    assert progress_calls(partial(evaluate, TRUTH, {"a": LISTS, "b": LISTS}, "P@1")) == of_two
     of_blocks = [(1, None), (1, None), (2, None), (3, None), (3, None), (3, 3)]
     pairs = iter([(TRUTH[:1], LISTS[:1]), (TRUTH[1:], LISTS[1:])])
-    assert told(partial(evaluate, None, pairs, "P@1")) == of_blocks
+    assert progress_calls(partial(evaluate, None, pairs, "P@1")) == of_blocks
 
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.filterwarnings("default:.* users have items of one score")
 @pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
-def test_what_a_warning_of_ties_evaluates_is_not_told(engine: Any) -> None:
+def test_what_a_warning_of_ties_evaluates_is_not_reported(engine: Any) -> None:
     constant = np.zeros((3, 3))
     with pytest.warns(exactk.EvaluationWarning, match="items of one score"):
-        calls = told(partial(engine.evaluate, TRUTH, constant, "P@1"))
+        calls = progress_calls(partial(engine.evaluate, TRUTH, constant, "P@1"))
     assert [done for done, _ in calls] == sorted({done for done, _ in calls})
     with pytest.warns(exactk.EvaluationWarning, match="items of one score"):
-        calls = told(partial(engine.evaluate, TRUTH, {"a": constant, "b": constant}, "P@1"))
+        calls = progress_calls(partial(engine.evaluate, TRUTH, {"a": constant, "b": constant}, "P@1"))
     assert max(calls) == calls[-1] == (6, 6)
     assert calls.count((6, 6)) == 1
 
@@ -216,21 +216,21 @@ def test_what_a_warning_of_ties_evaluates_is_not_told(engine: Any) -> None:
 @pytest.mark.filterwarnings("ignore:no user was evaluated")
 @pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
 def test_no_users_are_finished_at_once(engine: Any) -> None:
-    assert told(partial(engine.evaluate, [], [], "P@1")) == [(0, 0)]
-    assert told(partial(engine.evaluate, [], {"a": [], "b": []}, "P@1")) == [(0, 0)]
-    assert told(partial(engine.evaluate, None, iter([]), "P@1")) == [(0, 0)]
-    assert told(partial(engine.topk, np.empty((0, 3)), 2)) == [(0, 0)]
+    assert progress_calls(partial(engine.evaluate, [], [], "P@1")) == [(0, 0)]
+    assert progress_calls(partial(engine.evaluate, [], {"a": [], "b": []}, "P@1")) == [(0, 0)]
+    assert progress_calls(partial(engine.evaluate, None, iter([]), "P@1")) == [(0, 0)]
+    assert progress_calls(partial(engine.topk, np.empty((0, 3)), 2)) == [(0, 0)]
 
 
-def test_a_call_that_fails_does_not_tell_its_end() -> None:
-    calls: list[Told] = []
+def test_a_call_that_fails_does_not_report_its_end() -> None:
+    calls: list[Progress] = []
     with pytest.raises(exactk.InputError):
         exactk.evaluate(TRUTH, [[1, 1]] * 3, "P@1", progress=lambda *numbers: calls.append(numbers))
     assert not calls
 
 
-def test_the_function_of_a_metric_tells_too() -> None:
-    assert told(partial(exactk.precision_at_k, TRUTH, LISTS, 1)) == [(3, 3)]
+def test_the_function_of_a_metric_reports_too() -> None:
+    assert progress_calls(partial(exactk.precision_at_k, TRUTH, LISTS, 1)) == [(3, 3)]
 
 
 @pytest.mark.parametrize("wrong", [None, 0, 1, "bar", [], np.array([True])])
@@ -257,11 +257,11 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
     monkeypatch.setenv("COLUMNS", "80")
     with io.FileIO(ours) as screen, os.fdopen(theirs, "w", encoding="utf-8") as stderr:
         monkeypatch.setattr(sys, "stderr", stderr)
-        yield partial(all_of, screen)
+        yield partial(read_screen, screen)
         monkeypatch.undo()
 
 
-def all_of(screen: io.FileIO) -> str:
+def read_screen(screen: io.FileIO) -> str:
     """Return all that has been written, which may come in pieces."""
     pieces = []
     while select.select([screen], [], [], 0.05)[0]:
@@ -298,4 +298,4 @@ def test_without_its_library_a_bar_is_an_error_that_names_the_extra(monkeypatch:
     monkeypatch.setitem(sys.modules, "rich", None)
     with pytest.raises(ImportError, match=r"exactk\[progress\]"):
         exactk.evaluate(TRUTH, LISTS, "P@1", progress=True)
-    assert told(partial(exactk.evaluate, TRUTH, LISTS, "P@1")) == [(3, 3)]
+    assert progress_calls(partial(exactk.evaluate, TRUTH, LISTS, "P@1")) == [(3, 3)]

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import exactk
+from strategies import Evaluation
 
 ROOT = Path(__file__).parent.parent
 KEYED_TRUTH = {"ann": {"film": 2.0, "song": 0.0}, "bob": {"film": 1.0}}
@@ -22,9 +23,8 @@ KEYED_SCORES = {"bob": {"film": 0.5}, "ann": {"song": 0.25, "film": 0.75}}
 
 
 def keyed_report() -> exactk.Report:
-    report = exactk.evaluate(KEYED_TRUTH, KEYED_SCORES, ["ndcg@2", "mrr"], per_user=True)
-    assert isinstance(report, exactk.Report)
-    return report
+    evaluation = Evaluation(KEYED_TRUTH, KEYED_SCORES, ["ndcg@2", "mrr"], {"per_user": True})
+    return evaluation.run()
 
 
 # An instance of every public class that can be pickled; for keyed containers with keys.

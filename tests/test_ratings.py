@@ -18,20 +18,20 @@ ACTUAL = [2, 5, 4, 2, 3, 4, NAN, NAN]
 PREDICTED = [4.9, 4.5, 4.3, 3.6, 3.4, 2.3, 5.0, NAN]
 
 
-def evaluated(convention: str, *metrics: str, **options: Any) -> list[float]:
+def evaluate_ratings(convention: str, *metrics: str, **options: Any) -> list[float]:
     truth, predictions = exactk.from_ratings(["ann"] * len(ITEMS), ITEMS, ACTUAL, PREDICTED, **options)
     report = exactk.evaluate(truth, predictions, metrics, convention=convention)
     return [report[metric] for metric in report]
 
 
 def test_the_worked_example() -> None:
-    assert evaluated("surprise_article", "precision@3", "recall@3") == [2 / 3, 2 / 3]
-    assert evaluated("surprise", "precision@3", "recall@3") == [2 / 3, 2 / 3]
+    assert evaluate_ratings("surprise_article", "precision@3", "recall@3") == [2 / 3, 2 / 3]
+    assert evaluate_ratings("surprise", "precision@3", "recall@3") == [2 / 3, 2 / 3]
 
 
 def test_thresholds_of_their_own() -> None:
     """From 3 on, 5, 10, 2 (the second time) and 1 are relevant; from 4.4 on, 7 and 5 are recommended."""
-    assert evaluated("surprise", "P@6", "R@6", threshold=3, predicted_threshold=4.4) == [1 / 2, 1 / 4]
+    assert evaluate_ratings("surprise", "P@6", "R@6", threshold=3, predicted_threshold=4.4) == [1 / 2, 1 / 4]
 
 
 @pytest.mark.parametrize(("convention", "value"), [("surprise", 0.0), ("surprise_article", 1.0)])
@@ -87,11 +87,11 @@ def test_rows_of_users_may_be_mixed() -> None:
     truth, predictions = exactk.from_ratings(users, np.arange(200), actual, predicted)
     report = exactk.evaluate(truth, predictions, ["P@5", "R@5"], convention="surprise", per_user=True)
     for row, user in enumerate(report.users):
-        own = [i for i in np.argsort(-predicted, kind="stable") if users[i] == user]
-        shown = [i for i in own[:5] if predicted[i] >= 3.5]
-        hits = sum(actual[i] >= 3.5 for i in shown)
-        assert report.per_user["P@5"][row] == (hits / len(shown) if shown else 0)
-        assert report.per_user["R@5"][row] == hits / max(1, sum(actual[i] >= 3.5 for i in own))
+        rows = [i for i in np.argsort(-predicted, kind="stable") if users[i] == user]
+        recommended = [i for i in rows[:5] if predicted[i] >= 3.5]
+        hits = sum(actual[i] >= 3.5 for i in recommended)
+        assert report.per_user["P@5"][row] == (hits / len(recommended) if recommended else 0)
+        assert report.per_user["R@5"][row] == hits / max(1, sum(actual[i] >= 3.5 for i in rows))
 
 
 @pytest.mark.parametrize(

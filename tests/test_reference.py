@@ -15,14 +15,14 @@ import exactk
 from strategies import Evaluation, evaluations, examples, spellings
 
 
-def agree(core: float, reference: float) -> bool:
+def is_close(core: float, reference: float) -> bool:
     """Return whether two values are NaN alike, or differ by at most 2 ulp or 2^-78."""
     if math.isnan(core) or math.isnan(reference):
         return math.isnan(core) and math.isnan(reference)
     return abs(core - reference) <= max(2 * math.ulp(reference), 2.0**-78)
 
 
-def outcome(evaluation: Evaluation, evaluate: Any) -> exactk.Report | exactk.InputError:
+def report_or_error(evaluation: Evaluation, evaluate: Any) -> exactk.Report | exactk.InputError:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
         try:
@@ -32,24 +32,26 @@ def outcome(evaluation: Evaluation, evaluate: Any) -> exactk.Report | exactk.Inp
 
 
 def assert_same(evaluation: Evaluation) -> None:
-    core, reference = (outcome(evaluation, evaluate) for evaluate in (exactk.evaluate, exactk.reference.evaluate))
+    core, reference = (
+        report_or_error(evaluation, evaluate) for evaluate in (exactk.evaluate, exactk.reference.evaluate)
+    )
     if isinstance(reference, exactk.InputError) or isinstance(core, exactk.InputError):
         assert type(core) is type(reference), (core, reference)
-        places = [(e.argument, e.row, e.position, e.count) for e in (core, reference)]  # type: ignore[union-attr]
-        assert places[0] == places[1], (core, reference)
+        locations = [(e.argument, e.row, e.position, e.count) for e in (core, reference)]  # type: ignore[union-attr]
+        assert locations[0] == locations[1], (core, reference)
         return
     assert core.metrics == reference.metrics
     assert core.counts == reference.counts
     for name in core.metrics:
-        assert agree(core[name], reference[name]), name
+        assert is_close(core[name], reference[name]), name
         pairs = zip(core.per_user[name].tolist(), reference.per_user[name].tolist(), strict=True)
-        assert all(agree(mine, theirs) for mine, theirs in pairs), name
+        assert all(is_close(core_value, reference_value) for core_value, reference_value in pairs), name
         # A variance is resolved to 2^-80, its root to 2^-40, and less by cancellation.
         spread = (core.standard_deviation[name], reference.standard_deviation[name])
         assert spread[0] == pytest.approx(spread[1], rel=1e-9, abs=2**-38, nan_ok=True), name
     assert list(core.by_group) == list(reference.by_group)
     for label, values in core.by_group.items():
-        assert all(agree(values[name], reference.by_group[label][name]) for name in core.metrics)
+        assert all(is_close(values[name], reference.by_group[label][name]) for name in core.metrics)
 
 
 @settings(max_examples=examples(1400))
@@ -71,7 +73,7 @@ def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> No
 @given(evaluations(min_users=1))
 def test_macro_value_is_the_mean_of_the_per_user_values(evaluation: Evaluation) -> None:
     """The reference's mean is by exact integers, as the core's: here is a third way."""
-    report = outcome(Evaluation(evaluation.truth, evaluation.predictions, evaluation.metrics), exactk.evaluate)
+    report = report_or_error(Evaluation(evaluation.truth, evaluation.predictions, evaluation.metrics), exactk.evaluate)
     if isinstance(report, exactk.InputError):
         return
     for name in report.metrics:
@@ -79,7 +81,7 @@ def test_macro_value_is_the_mean_of_the_per_user_values(evaluation: Evaluation) 
             continue
         values = report.per_user[name][~np.isnan(report.per_user[name])]
         expected = math.fsum(values) / len(values) if len(values) else math.nan
-        assert agree(report[name], expected)
+        assert is_close(report[name], expected)
 
 
 @pytest.mark.parametrize("kind", ["log2", "log2_floored"])
@@ -114,7 +116,7 @@ LISTS = exactk.Rankings([0, 3, 5], [4, 2, 1, 3, 21])
 )
 def test_lists_are_refused_alike(lists: exactk.Rankings) -> None:
     evaluation = Evaluation(TRUTH, lists, ["recall@3"])
-    assert isinstance(outcome(evaluation, exactk.evaluate), exactk.InputError)
+    assert isinstance(report_or_error(evaluation, exactk.evaluate), exactk.InputError)
     assert_same(evaluation)
 
 
@@ -135,7 +137,7 @@ def test_lists_are_refused_alike(lists: exactk.Rankings) -> None:
 def test_rules_are_refused_alike(metric: str, fields: dict[str, Any]) -> None:
     convention = exactk.conventions["standard"].replace(**fields)
     evaluation = Evaluation(TRUTH, LISTS, [metric], {"convention": convention})
-    assert isinstance(outcome(evaluation, exactk.evaluate), exactk.InputError)
+    assert isinstance(report_or_error(evaluation, exactk.evaluate), exactk.InputError)
     assert_same(evaluation)
 
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 
 import exactk
 from strategies import Evaluation, evaluations, examples
-from test_laws import run
+from test_laws import run_if_legal
 
 TRUTH = exactk.Truth([0, 2, 3, 3], [1, 4, 21], users=["ann", "bob", "cy"])
 LISTS = [[4, 2, 1], [3, 21], [5]]
@@ -98,7 +98,7 @@ def test_immutable(report: exactk.Report) -> None:
 @settings(max_examples=examples(150))
 @given(evaluations())
 def test_json_and_pickle_give_the_report_back(evaluation: Evaluation) -> None:
-    report = run(evaluation, per_user=len(evaluation.metrics) > 1)
+    report = run_if_legal(evaluation, per_user=len(evaluation.metrics) > 1)
     written = report.to_json()
     assert exactk.Report.from_json(written) == report
     assert pickle.loads(pickle.dumps(report)) == report  # noqa: S301 - just written
@@ -187,8 +187,8 @@ def test_an_unknown_table_is_an_error(report: exactk.Report) -> None:
 
 def test_frames_are_imported_only_when_asked_for() -> None:
     code = "import sys, exactk; exactk.evaluate([[1]], [[1]], 'P@1'); print({'pandas', 'polars', 'pyarrow', 'scipy'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - own code
-    assert done.stdout.strip() == "set()"
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - own code
+    assert finished.stdout.strip() == "set()"
 
 
 def test_comparison_of_systems() -> None:
@@ -232,11 +232,13 @@ def test_a_comparison_as_frames(comparison: exactk.Comparison, table: Any) -> No
     expected = {name: np.array(column).tolist() for name, column in comparison.columns(table).items()}
     assert list(pandas.columns) == polars.columns == arrow.column_names == list(expected)
     for name, column in expected.items():
-        own = (
-            [] if name == "system" else [cell for report in comparison.values() for cell in report.columns(table)[name]]
+        cells = (
+            []
+            if name == "system"
+            else [value for report in comparison.values() for value in report.columns(table)[name]]
         )
         size = len(column) // 2
-        np.testing.assert_array_equal(column, own or ["one"] * size + ["other"] * size)
+        np.testing.assert_array_equal(column, cells or ["one"] * size + ["other"] * size)
         for frame in (pandas, polars, arrow):
             np.testing.assert_array_equal(np.array(frame[name]).tolist(), column)
 
@@ -249,22 +251,22 @@ def test_as_csv(report: exactk.Report, comparison: exactk.Comparison, table: Any
         columns = {name: np.array(column).tolist() for name, column in result.columns(table).items()}
         assert header == list(columns)
         for name, *cells in zip(header, *rows, strict=True):
-            read = [type(known)(cell) for known, cell in zip(columns[name], cells, strict=True)]
-            np.testing.assert_array_equal(read, columns[name])
+            values = [type(value)(text) for value, text in zip(columns[name], cells, strict=True)]
+            np.testing.assert_array_equal(values, columns[name])
 
 
-def named(*systems: str) -> exactk.Comparison:
+def comparison_of(*systems: str) -> exactk.Comparison:
     return exactk.evaluate([[1]], {system: [[1]] for system in systems}, "P@1")
 
 
 def test_f34_latex_commands_and_comments_in_names_are_text() -> None:
-    line = named(r"a_b & 5% #1 $x$ {y} \end ~^").to_latex().splitlines()[2]
+    line = comparison_of(r"a_b & 5% #1 $x$ {y} \end ~^").to_latex().splitlines()[2]
     name = r"a\_b \& 5\% \#1 \$x\$ \{y\} \textbackslash{}end \textasciitilde{}\textasciicircum{}"
     assert line == rf"metric & {name} & evaluated & skipped \\"
 
 
 def test_f34_markdown_cells_cannot_end_early() -> None:
-    lines = named("a|b", "c\\|d", "e\nf").to_markdown().splitlines()
+    lines = comparison_of("a|b", "c\\|d", "e\nf").to_markdown().splitlines()
     assert lines[0] == r"| metric | a\|b | c\\\|d | e\\nf | evaluated | skipped |"
     assert len(lines) == 3
 
@@ -289,7 +291,7 @@ def test_f34_markdown_cells_cannot_end_early() -> None:
     ],
 )
 def test_f34_csv_is_quoted_and_no_formula(name: str, written: str) -> None:
-    assert named(name).to_csv().partition("\n")[2].startswith(f"{written},precision@1,1.0,")
+    assert comparison_of(name).to_csv().partition("\n")[2].startswith(f"{written},precision@1,1.0,")
     users = exactk.evaluate(exactk.Truth([0, 1], [1], users=[name]), [[1]], "P@1", per_user=True)
     assert users.to_csv("per_user") == f"user,precision@1\n{written},1.0\n"
 
@@ -298,7 +300,7 @@ def test_f34_control_characters_do_not_reach_a_terminal() -> None:
     """Nor do those that turn the direction of what follows, or stand for what is no character."""
     name = "a\x1b[2Jb\x9b\x07\x00\r\n\u202ec\udcff\u2028é中"
     shown = r"a\x1b[2Jb\x9b\x07\x00\r\n\u202ec\udcff\u2028é中"
-    comparison = named(name)
+    comparison = comparison_of(name)
     assert repr(comparison).splitlines()[0].split()[1] == shown
     for text in (repr(comparison), comparison.to_markdown(), comparison.to_latex()):
         assert all(sign.isprintable() or sign == "\n" for sign in text)
@@ -306,18 +308,18 @@ def test_f34_control_characters_do_not_reach_a_terminal() -> None:
 
 
 def test_merge_refuses_other_plans(report: exactk.Report) -> None:
-    for other, what in [
+    for other, message in [
         (exactk.evaluate(TRUTH, LISTS, ["P@2"], groups=["x", "y", "y"]), "metrics"),
         (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"]), "groups"),
         (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3], weights=[1, 1, 1]), "weighted"),
         (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3], convention="capped"), "recall_over"),
         (exactk.reference.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3]), "reference"),
     ]:
-        with pytest.raises(exactk.StateMismatchError, match=what):
+        with pytest.raises(exactk.StateMismatchError, match=message):
             exactk.merge([report, other])
-    unnamed = exactk.evaluate([[1]], [[1]], ["P@2", "ndcg@2"], groups=[1], per_user=True)
+    without_keys = exactk.evaluate([[1]], [[1]], ["P@2", "ndcg@2"], groups=[1], per_user=True)
     with pytest.raises(exactk.StateMismatchError, match="keys of users"):
-        exactk.merge([report, unnamed])
+        exactk.merge([report, without_keys])
     with pytest.raises(exactk.InputError):
         exactk.merge([])
     with pytest.raises(exactk.InputTypeError):
@@ -332,9 +334,9 @@ def test_damaged_states_are_refused(report: exactk.Report) -> None:
     for end in range(0, len(data), 37):
         with pytest.raises(exactk.InputError):
             exactk.State.from_bytes(data[:end])
-    for place in range(0, len(data), 37):
+    for offset in range(0, len(data), 37):
         damaged = bytearray(data)
-        damaged[place] ^= 4
+        damaged[offset] ^= 4
         with pytest.raises(exactk.InputError):
             exactk.State.from_bytes(bytes(damaged))
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from strategies import Evaluation, candidates, examples, score_matrices
-from test_reference import outcome
+from strategies import Evaluation, examples, score_matrices, sparse_scores
+from test_reference import report_or_error
 
 NARROW = exactk.conventions["standard"].replace(score_dtype="float32")
 NATIVE = exactk.conventions["standard"]
@@ -20,14 +20,14 @@ TRUTH = [[0, 3], [1], [2, 30]]
 HUGE = float(np.finfo(np.float32).max)
 
 
-def as_candidates(values: Any, min_score: float | None = None) -> exactk.SparseScores:
+def as_sparse_scores(values: Any, min_score: float | None = None) -> exactk.SparseScores:
     return exactk.SparseScores([0, len(values)], range(len(values)), values, min_score)
 
 
-KINDS = [lambda values, least=None: exactk.Scores(values[None], least), as_candidates]
+KINDS = [lambda values, least=None: exactk.Scores(values[None], least), as_sparse_scores]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=["matrix", "candidates"])
+@pytest.mark.parametrize("kind", KINDS, ids=["matrix", "sparse scores"])
 @pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
 @pytest.mark.parametrize(
     ("values", "tied"),
@@ -53,7 +53,7 @@ def test_scores_that_differ_by_less_are_tied(kind: Any, evaluate: Any, values: A
     assert np.array_equal(values, original)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=["matrix", "candidates"])
+@pytest.mark.parametrize("kind", KINDS, ids=["matrix", "sparse scores"])
 @pytest.mark.parametrize(
     ("least", "recommended"), [(0.7, 2), (0.7 + 1e-7, 1), (0.7 + 1e-12, 2), (1e300, 0), (-1e300, 3)]
 )
@@ -65,7 +65,7 @@ def test_min_score_is_narrowed_too(kind: Any, least: float, recommended: int) ->
         assert report["num_recommended"] == recommended
 
 
-def narrow(array: Any) -> Any:
+def as_float32(array: Any) -> Any:
     with np.errstate(all="ignore"):
         return array.astype(np.float32)
 
@@ -74,31 +74,35 @@ def narrow(array: Any) -> Any:
 @given(score_matrices(3), st.sampled_from(["raise", "last"]))
 def test_any_matrix_is_ranked_as_if_it_were_narrow(matrix: Any, nan: str) -> None:
     metrics = ["ndcg@3", "auc", "recall@5(ties=expected)"]
-    found, expected = (
-        outcome(Evaluation(TRUTH, scores, metrics, {"convention": convention.replace(nan=nan)}), exactk.evaluate)
-        for scores, convention in ((exactk.Scores(matrix), NARROW), (exactk.Scores(narrow(matrix)), NATIVE))
+    result, expected = (
+        report_or_error(
+            Evaluation(TRUTH, scores, metrics, {"convention": convention.replace(nan=nan)}), exactk.evaluate
+        )
+        for scores, convention in ((exactk.Scores(matrix), NARROW), (exactk.Scores(as_float32(matrix)), NATIVE))
     )
-    assert same(found, expected)
+    assert is_same_outcome(result, expected)
 
 
 @settings(max_examples=examples(150))
-@given(candidates(3), st.sampled_from(["raise", "last"]))
-def test_any_candidates_are_ranked_as_if_they_were_narrow(drawn: exactk.SparseScores, nan: str) -> None:
-    least = None if drawn.min_score is None else float(narrow(np.array(drawn.min_score)))
+@given(sparse_scores(3), st.sampled_from(["raise", "last"]))
+def test_any_sparse_scores_are_ranked_as_if_they_were_narrow(drawn: exactk.SparseScores, nan: str) -> None:
+    least = None if drawn.min_score is None else float(as_float32(np.array(drawn.min_score)))
     metrics = ["ndcg@3", "recall"]
-    other = exactk.SparseScores(drawn.indptr, drawn.items, narrow(drawn.scores), least, drawn.present)
-    found, expected = (
-        outcome(Evaluation(TRUTH, scores, metrics, {"convention": convention.replace(nan=nan)}), exactk.evaluate)
+    other = exactk.SparseScores(drawn.indptr, drawn.items, as_float32(drawn.scores), least, drawn.present)
+    result, expected = (
+        report_or_error(
+            Evaluation(TRUTH, scores, metrics, {"convention": convention.replace(nan=nan)}), exactk.evaluate
+        )
         for scores, convention in ((drawn, NARROW), (other, NATIVE))
     )
-    assert same(found, expected)
+    assert is_same_outcome(result, expected)
 
 
-def same(found: Any, expected: Any) -> bool:
-    if isinstance(found, exactk.InputError) or isinstance(expected, exactk.InputError):
-        return str(found) == str(expected)
-    same_users = np.array_equal(found.table, expected.table, equal_nan=True)
-    return same_users and found.counts == expected.counts and found.state.totals == expected.state.totals
+def is_same_outcome(result: Any, expected: Any) -> bool:
+    if isinstance(result, exactk.InputError) or isinstance(expected, exactk.InputError):
+        return str(result) == str(expected)
+    is_same_table = np.array_equal(result.table, expected.table, equal_nan=True)
+    return is_same_table and result.counts == expected.counts and result.state.totals == expected.state.totals
 
 
 def test_blocks_and_systems_are_narrowed_too() -> None:

@@ -79,8 +79,8 @@ def test_brute_force_against_an_index(
     relevant: int, recommended: int, common: int, precision: Fraction, recall: Fraction
 ) -> None:
     truth = np.arange(relevant)
-    found = np.concatenate([truth[:common], np.arange(10_000, 10_000 + recommended - common)])
-    report = exactk.evaluate([truth], [found], ["precision@300", "recall@300"], convention="brute_force_hnsw")
+    ranking = np.concatenate([truth[:common], np.arange(10_000, 10_000 + recommended - common)])
+    report = exactk.evaluate([truth], [ranking], ["precision@300", "recall@300"], convention="brute_force_hnsw")
     assert report["precision@300"] == float(precision)
     assert report["recall@300"] == float(recall)
 

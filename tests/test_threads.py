@@ -1,4 +1,4 @@
-"""How many threads a call uses, by default and when told; and child processes, before and after use."""
+"""How many threads a call uses, by default and on request; and child processes, before and after use."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 import exactk
 from children import evaluate_once
 from exactk._runtime import threads as threads_module
-from exactk._runtime.threads import MAX_THREADS, _quota, default_threads
-from jobs import lasting
-from test_memory import child
+from exactk._runtime.threads import MAX_THREADS, _cgroup_quota, default_threads
+from jobs import long_evaluation
+from test_memory import run_child
 
 
 @pytest.fixture(autouse=True)
-def _nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_limits_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take away what the environment may say of threads."""
     for name in ("EXACTK_NUM_THREADS", "PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT"):
         monkeypatch.delenv(name, raising=False)
@@ -27,39 +27,41 @@ def _nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @pytest.mark.parametrize(("when", "what"), [("before", "lists"), ("after", "lists"), ("after", "embeddings")])
 def test_f27_a_child_works_before_and_after_use_in_the_parent(method: str, when: str, what: str) -> None:
-    child("workers", method, when, what)
+    run_child("workers", method, when, what)
 
 
 @pytest.mark.native  # what watches the process from inside may not survive this
 @pytest.mark.parametrize("what", ["lists", "embeddings"])
 def test_f27_a_child_works_that_is_forked_during_a_call(what: str) -> None:
-    child("fork_during_a_call", what)
+    run_child("fork_during_a_call", what)
 
 
 def test_f27_f28_workers_of_joblib_evaluate_with_the_threads_that_they_are_given() -> None:
-    child("loky_workers")
+    run_child("loky_workers")
 
 
-def tasks() -> int:
+def count_tasks() -> int:
     return len(list(Path("/proc/self/task").iterdir()))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_f28_no_more_threads_than_requested(threads: int) -> None:
     """The caller's is one of them; none outlives the call."""
-    evaluation = lasting(0.2)
-    before = tasks()
+    evaluation = long_evaluation(0.2)
+    before = count_tasks()
     caller = threading.Thread(target=lambda: evaluation.run(num_threads=threads))
     caller.start()
     seen = [before]
     while caller.is_alive():
-        seen.append(tasks())
+        seen.append(count_tasks())
         time.sleep(0.001)
     assert max(seen) == before + threads
     patience = time.monotonic() + 20
-    while tasks() > before and time.monotonic() < patience:  # the system takes a moment to clear an ended one away
+    while (
+        count_tasks() > before and time.monotonic() < patience
+    ):  # the system takes a moment to clear an ended one away
         time.sleep(0.001)
-    assert tasks() == before
+    assert count_tasks() == before
 
 
 @pytest.mark.parametrize(("text", "threads"), [("1", 1), ("3", 3), (" 7 ", 7), ("1024", 1024), ("", None)])
@@ -98,21 +100,21 @@ def test_f29_affinity() -> None:
 
 
 def test_f29_never_more_than_the_core_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads_module, "_affinity", lambda: 5000)
-    monkeypatch.setattr(threads_module, "_quota", lambda *_: MAX_THREADS)
+    monkeypatch.setattr(threads_module, "_affinity_threads", lambda: 5000)
+    monkeypatch.setattr(threads_module, "_cgroup_quota", lambda *_: MAX_THREADS)
     assert default_threads() == MAX_THREADS == 1024
 
 
-def fake_cgroup(folder: Path, own: str, limits: dict[str, str]) -> tuple[Path, Path]:
+def fake_cgroup(folder: Path, cgroup: str, limits: dict[str, str]) -> tuple[Path, Path]:
     """Return the file that says where the process is, and the root of what it sees."""
-    own_file, root = folder / "cgroup", folder / "root"
-    own_file.write_text(own, encoding="utf-8")
+    cgroup_file, root = folder / "cgroup", folder / "root"
+    cgroup_file.write_text(cgroup, encoding="utf-8")
     root.mkdir()
     for name, text in limits.items():
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text + "\n", encoding="utf-8")
-    return own_file, root
+    return cgroup_file, root
 
 
 @pytest.mark.parametrize(
@@ -135,7 +137,7 @@ def fake_cgroup(folder: Path, own: str, limits: dict[str, str]) -> tuple[Path, P
     ],
 )
 def test_f29_quota_of_a_cgroup_and_its_ancestors(tmp_path: Path, limits: dict[str, str], quota: int) -> None:
-    assert _quota(*fake_cgroup(tmp_path, "0::/a/b\n", limits)) == quota
+    assert _cgroup_quota(*fake_cgroup(tmp_path, "0::/a/b\n", limits)) == quota
 
 
 VERSION_1 = "12:pids:/a\n4:cpu,cpuacct:/a/b\n2:cpuset:/elsewhere\n0::/c\n"
@@ -157,18 +159,18 @@ def test_f29_quota_of_version_1(tmp_path: Path, mount: str, limits: dict[str, tu
     files = {"cpu.max": "100000 100000"}  # version 2 does not have the controller, whatever lies there
     for folder, (share, period) in limits.items():
         files |= {f"{mount}/{folder}/cpu.cfs_quota_us": share, f"{mount}/{folder}/cpu.cfs_period_us": period}
-    assert _quota(*fake_cgroup(tmp_path, VERSION_1, files)) == quota
+    assert _cgroup_quota(*fake_cgroup(tmp_path, VERSION_1, files)) == quota
 
 
-@pytest.mark.parametrize("own", ["", "rubbish", "0::/../x\n", "\n::\n", "4:cpuacct:/\n"])
-def test_f29_cgroups_that_say_nothing(tmp_path: Path, own: str) -> None:
+@pytest.mark.parametrize("cgroup", ["", "rubbish", "0::/../x\n", "\n::\n", "4:cpuacct:/\n"])
+def test_f29_cgroups_that_say_nothing(tmp_path: Path, cgroup: str) -> None:
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "cpu.max").write_text("100000 100000", encoding="utf-8")
-    assert _quota(*fake_cgroup(tmp_path, own, {})) == 1024
+    assert _cgroup_quota(*fake_cgroup(tmp_path, cgroup, {})) == 1024
 
 
 def test_f29_no_cgroup_is_no_quota(tmp_path: Path) -> None:
-    assert _quota(tmp_path / "none", tmp_path) == 1024
+    assert _cgroup_quota(tmp_path / "none", tmp_path) == 1024
 
 
 @pytest.mark.parametrize(
@@ -178,17 +180,17 @@ def test_f29_no_cgroup_is_no_quota(tmp_path: Path) -> None:
 def test_f29_no_more_files_are_read_than_needed(
     environment: dict[str, str], affinity: int, reads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One for the process's place and one for each folder; none where nothing could lower the number."""
-    own, root = fake_cgroup(tmp_path, "0::/a/b\n", {"a/b/cpu.max": "max 100000"})
+    """One for the process's cgroup and one for each folder; none where nothing could lower the number."""
+    cgroup_file, root = fake_cgroup(tmp_path, "0::/a/b\n", {"a/b/cpu.max": "max 100000"})
     read: list[Path] = []
 
     def text(file: Path) -> str:
         read.append(file)
         return file.read_text(encoding="utf-8") if file.exists() else ""
 
-    monkeypatch.setattr(threads_module, "_text", text)
-    monkeypatch.setattr(threads_module, "_affinity", lambda: affinity)
-    monkeypatch.setattr(threads_module, "Path", {"/proc/self/cgroup": own, "/sys/fs/cgroup": root}.__getitem__)
+    monkeypatch.setattr(threads_module, "_read_text", text)
+    monkeypatch.setattr(threads_module, "_affinity_threads", lambda: affinity)
+    monkeypatch.setattr(threads_module, "Path", {"/proc/self/cgroup": cgroup_file, "/sys/fs/cgroup": root}.__getitem__)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     default_threads()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import exactk
 from exactk import _core
 from exactk.reference.ties import EXPECTATIONS
-from strategies import Evaluation, examples, spelled, spellings
+from strategies import Evaluation, examples, spell, spellings
 from test_reference import assert_same
 
 EXPECTED = [text for name in EXPECTATIONS for text in spellings(name, [1, 2, 3, 5, 8])]
@@ -26,7 +26,7 @@ def with_ties(ties: str, **changes: Any) -> exactk.Convention:
     return exactk.conventions["standard"].replace(ties=ties, **changes)
 
 
-def evaluate(truth: Any, predictions: Any, metrics: Any, **options: Any) -> exactk.Report:
+def evaluate_quietly(truth: Any, predictions: Any, metrics: Any, **options: Any) -> exactk.Report:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
         report = exactk.evaluate(truth, predictions, metrics, **options)
@@ -65,11 +65,13 @@ def test_expectations_are_means_over_all_orders(
 ) -> None:
     truth, scores = user
     rankings = list(orders(scores))
-    every = evaluate(
+    every = evaluate_quietly(
         [truth] * len(rankings), rankings, EXPECTED, convention=with_ties("lowest_id", **rules), per_user=True
     )
     values = {
-        ties: evaluate([truth], np.array([scores], np.float32), EXPECTED, convention=with_ties(ties, **rules)).values
+        ties: evaluate_quietly(
+            [truth], np.array([scores], np.float32), EXPECTED, convention=with_ties(ties, **rules)
+        ).values
         for ties in ("expected", "optimistic", "pessimistic")
     }
     for name in every.metrics:
@@ -83,9 +85,9 @@ def test_expectations_are_means_over_all_orders(
 def test_what_has_no_expectation_is_refused() -> None:
     for name in set(exactk.metrics) - set(EXPECTATIONS) - {"auc"}:
         with pytest.raises(exactk.InputError, match="no formula"):
-            evaluate([[0]], np.zeros((1, 3)), spelled(name), convention=with_ties("expected"))
+            evaluate_quietly([[0]], np.zeros((1, 3)), spell(name), convention=with_ties("expected"))
     with pytest.raises(exactk.InputError, match="ap_over"):
-        evaluate([[0]], np.zeros((1, 3)), "average_precision(ties=expected,ap_over=hits)")
+        evaluate_quietly([[0]], np.zeros((1, 3)), "average_precision(ties=expected,ap_over=hits)")
 
 
 @settings(max_examples=examples(200))
@@ -101,7 +103,7 @@ def test_auc_counts_pairs_and_halves_of_ties(user: tuple[dict[int, float], list[
         for other in others
     )
     pairs = len(relevant) * len(others)
-    report = evaluate([truth], np.array([scores], np.float64), "auc")
+    report = evaluate_quietly([truth], np.array([scores], np.float64), "auc")
     assert math.isnan(report["auc"]) if not relevant else report["auc"] == (right / pairs if pairs else 0)
 
 
@@ -110,7 +112,7 @@ def test_auc_of_lists_and_by_other_orders() -> None:
     assert exactk.auc([[1, 7]], [[1, 5, 6]]) == 0.5  # 7 is not ranked
     constant = np.zeros((1, 5))
     metrics = [f"auc(ties={ties})" for ties in ("lowest_id", "optimistic", "pessimistic", "shared", "highest_id")]
-    assert list(evaluate([[0, 3]], constant, metrics).values.values()) == [0.5, 1.0, 0.0, 0.0, 0.5]
+    assert list(evaluate_quietly([[0, 3]], constant, metrics).values.values()) == [0.5, 1.0, 0.0, 0.0, 0.5]
     with pytest.raises(exactk.InputError, match="no cutoff"):
         exactk.evaluate([[1]], [[1]], "auc@5")
 
@@ -121,30 +123,30 @@ def test_a_shared_rank_is_the_last_of_the_tie(user: tuple[dict[int, float], list
     """A user who is shown items of one score sees all of them or none, as with a threshold on the scores."""
     truth, scores = user
     relevant = {item for item, grade in truth.items() if grade > 0}
-    shown = [sum(other >= score for other in scores) for score in scores]  # down to the item, and with it
-    hits = {item: sum(shown[other] <= shown[item] for other in relevant if other < len(scores)) for item in relevant
+    shared_ranks = [sum(other >= score for other in scores) for score in scores]  # down to the item, and with it
+    hits = {item: sum(shared_ranks[other] <= shared_ranks[item] for other in relevant if other < len(scores)) for item in relevant
             if item < len(scores)}  # fmt: skip
     expected = {
-        f"precision@{k}": sum(shown[item] <= k for item in hits) / k,
-        "average_precision(ap_over=relevant)": sum(hits[item] / shown[item] for item in hits) / max(len(relevant), 1),
+        f"precision@{k}": sum(shared_ranks[item] <= k for item in hits) / k,
+        "average_precision(ap_over=relevant)": sum(hits[item] / shared_ranks[item] for item in hits) / max(len(relevant), 1),
         "average_recall(ap_over=relevant)": sum(hits.values()) / max(len(relevant), 1) ** 2,
-        "reciprocal_rank": 1 / min((shown[item] for item in hits), default=math.inf),
-        "dcg(gain=exp2)": sum((2 ** truth[item] - 1) / math.log2(shown[item] + 1) for item in hits),
-        "rbp(p=0.5)": sum(truth[item] * 0.5 ** shown[item] for item in hits),
+        "reciprocal_rank": 1 / min((shared_ranks[item] for item in hits), default=math.inf),
+        "dcg(gain=exp2)": sum((2 ** truth[item] - 1) / math.log2(shared_ranks[item] + 1) for item in hits),
+        "rbp(p=0.5)": sum(truth[item] * 0.5 ** shared_ranks[item] for item in hits),
         "auc": sum(sum(scores[item] > score for other, score in enumerate(scores) if other not in relevant)
                    for item in hits) / max(len(relevant) * (len(scores) - len(hits)), 1),
     }  # fmt: skip
     convention = with_ties("shared", empty_truth="compute")
-    report = evaluate([truth], np.array([scores], np.float32), list(expected), convention=convention)
+    report = evaluate_quietly([truth], np.array([scores], np.float32), list(expected), convention=convention)
     for name, value in expected.items():
         assert report[name] == pytest.approx(value, rel=1e-14), name
 
 
 def test_given_rankings_have_no_ties() -> None:
     truth, lists = [{1: 2.0, 4: 1.0}, {21: 3.0}], [[1, 2, 4, 5], [3, 21]]
-    strict = evaluate(truth, lists, EXPECTED, per_user=True)
+    strict = evaluate_quietly(truth, lists, EXPECTED, per_user=True)
     for ties in ("optimistic", "pessimistic", "shared", "expected", "raise"):
-        other = evaluate(truth, lists, EXPECTED, per_user=True, convention=with_ties(ties))
+        other = evaluate_quietly(truth, lists, EXPECTED, per_user=True, convention=with_ties(ties))
         assert other.state.totals == strict.state.totals
         assert "tied_at_cutoff" not in other.counts
 
@@ -177,7 +179,7 @@ def test_f31_the_same_bits(isa: str, threads: int, monkeypatch: pytest.MonkeyPat
     metrics = [*EXPECTED, "auc", *(f"ndcg@10(ties={ties})" for ties in ("optimistic", "pessimistic", "shared"))]
 
     def call(num_threads: int) -> exactk.Report:
-        return evaluate(
+        return evaluate_quietly(
             truth, scores, metrics, convention=with_ties("expected"), per_user=True, num_threads=num_threads
         )
 
@@ -193,20 +195,20 @@ def test_f31_the_same_bits(isa: str, threads: int, monkeypatch: pytest.MonkeyPat
 def test_users_whose_cutoff_falls_into_a_tie_are_counted() -> None:
     scores = np.array([[3, 2, 2, 1, 1], [1, 1, 1, 1, 1], [5, 4, 3, 2, 1], [9, 9, 0, 0, 0]], np.float32)
     metrics = ["recall@[1,2,3,5,9]", "reciprocal_rank"]
-    report = evaluate([[0]] * 4, scores, metrics, exclude=[[], [], [], [4]])
+    report = evaluate_quietly([[0]] * 4, scores, metrics, exclude=[[], [], [], [4]])
     assert report.counts["tied_at_cutoff"] == {1: 2, 2: 2, 3: 2, 5: 0, 9: 0}
-    parts = [evaluate([[0]] * 2, scores[i : i + 2], metrics, exclude=[[], [4] if i else []]) for i in (0, 2)]
+    parts = [evaluate_quietly([[0]] * 2, scores[i : i + 2], metrics, exclude=[[], [4] if i else []]) for i in (0, 2)]
     assert exactk.merge(parts).counts == report.counts
     assert exactk.Report.from_json(report.to_json()) == report
     assert "2 tied at cutoff 1" in repr(report)
-    assert "tied_at_cutoff" not in evaluate([[0]] * 4, scores, "reciprocal_rank").counts
+    assert "tied_at_cutoff" not in evaluate_quietly([[0]] * 4, scores, "reciprocal_rank").counts
 
 
 def test_cutoffs_far_down_are_looked_at_too() -> None:
     """Where the ranks of the truth are counted, the list down to the cutoff is not sorted."""
     scores = np.arange(70_000, dtype=np.float32)[None, ::-1].repeat(2, axis=0)
     scores[0, 39_999:40_001] = 0.5 * (scores[0, 39_999] + scores[0, 40_000])
-    report = evaluate([[3], [60_000]], scores, ["recall@[10,39999,40000,40001]", "ndcg"])
+    report = evaluate_quietly([[3], [60_000]], scores, ["recall@[10,39999,40000,40001]", "ndcg"])
     assert report.counts["tied_at_cutoff"] == {10: 0, 39_999: 0, 40_000: 1, 40_001: 0}
 
 
@@ -222,14 +224,14 @@ def test_a_repeat_that_is_no_hit_is_worth_nothing_in_a_tie() -> None:
         ),
         ([2, 1, 1], [1], {"optimistic": 1, "expected": (1.5 + second) / 3, "pessimistic": 0.5}),
     ):
-        found = exactk.SparseScores([0, len(items)], items, np.zeros(len(items)))
+        predictions = exactk.SparseScores([0, len(items)], items, np.zeros(len(items)))
         for ties, value in expected.items():
             convention = with_ties(ties, duplicate_items="first")
-            for evaluator in (evaluate, exactk.reference.evaluate):
-                assert evaluator([relevant], found, "dcg", convention=convention)["dcg"] == pytest.approx(value)
+            for evaluator in (evaluate_quietly, exactk.reference.evaluate):
+                assert evaluator([relevant], predictions, "dcg", convention=convention)["dcg"] == pytest.approx(value)
 
 
-def warning_of(*arguments: Any, **options: Any) -> list[str]:
+def warnings_of(*arguments: Any, **options: Any) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         exactk.evaluate(*arguments, **options)
@@ -239,19 +241,19 @@ def warning_of(*arguments: Any, **options: Any) -> list[str]:
 
 def test_a_constant_model_does_not_look_good() -> None:
     truth, constant = [[0, 1]] * 5, np.zeros((5, 4))
-    (message,) = warning_of(truth, constant, ["reciprocal_rank", "recall@2", "recall@3"], groups=list("ababa"))
+    (message,) = warnings_of(truth, constant, ["reciprocal_rank", "recall@2", "recall@3"], groups=list("ababa"))
     assert "5 of 5 users" in message
     assert "recall@2 = 1.0000 is 0.0000 to 1.0000" in message
-    assert warning_of(truth, constant, "recall@2(ties=expected)") == []
-    assert warning_of(truth, constant, ["recall@4", "mrr"]) == []
-    both = warning_of(truth, {"a": constant, "b": constant}, "recall@2", weights=np.ones(5))
+    assert warnings_of(truth, constant, "recall@2(ties=expected)") == []
+    assert warnings_of(truth, constant, ["recall@4", "mrr"]) == []
+    both = warnings_of(truth, {"a": constant, "b": constant}, "recall@2", weights=np.ones(5))
     assert [message.partition(":")[0] for message in both] == ["system 'a'", "system 'b'"]
-    (message,) = warning_of(truth, constant, ["num_relevant@2", "num_recommended@2", "recall@2"])
+    (message,) = warnings_of(truth, constant, ["num_relevant@2", "num_recommended@2", "recall@2"])
     assert "recall@2" in message  # the others are the same in any order
-    assert warning_of(truth, constant, ["num_relevant@2", "num_recommended@2"]) == []
-    (message,) = warning_of([[]] * 5, constant, "recall@2")
+    assert warnings_of(truth, constant, ["num_relevant@2", "num_recommended@2"]) == []
+    (message,) = warnings_of([[]] * 5, constant, "recall@2")
     assert "no user was evaluated" in message
-    (message,) = warning_of(None, iter([(truth, constant)] * 3), "recall@2")
+    (message,) = warnings_of(None, iter([(truth, constant)] * 3), "recall@2")
     assert "15 of 15 users" in message
     assert "ties='pessimistic'" in message
 
@@ -259,9 +261,9 @@ def test_a_constant_model_does_not_look_good() -> None:
 def test_few_ties_are_no_warning() -> None:
     scores = np.random.default_rng(0).permuted(np.tile(np.arange(5.0), (200, 1)), axis=1)
     scores[:2] = 0
-    assert warning_of([[1]] * 200, scores, "recall@2") == []
+    assert warnings_of([[1]] * 200, scores, "recall@2") == []
     scores[:3] = 0
-    assert len(warning_of([[1]] * 200, scores, "recall@2")) == 1
+    assert len(warnings_of([[1]] * 200, scores, "recall@2")) == 1
 
 
 # --- ties that are refused
@@ -270,16 +272,18 @@ def test_few_ties_are_no_warning() -> None:
 def test_ties_of_the_truth_are_refused() -> None:
     scores = np.array([[4, 3, 2, 1, 1], [9, 8, 8, 7, 8], [1, 1, 2, 3, 4]], np.float64)
     convention = with_ties("raise")
-    assert evaluate([[0, 2], [0, 3], [2]], scores, "recall", convention=convention)["recall"] == 1
+    assert evaluate_quietly([[0, 2], [0, 3], [2]], scores, "recall", convention=convention)["recall"] == 1
     with pytest.raises(exactk.InputError, match="3 items of one score at rank 2") as error:
-        evaluate([[0], [2], [0]], scores, ["recall", "mrr"], convention=convention)
+        evaluate_quietly([[0], [2], [0]], scores, ["recall", "mrr"], convention=convention)
     assert (error.value.argument, error.value.row, error.value.count) == ("predictions", 1, 2)
-    assert evaluate([[0], [2], [0]], scores, ["recall@1", "ndcg(ties=lowest_id)"], convention=convention)
+    assert evaluate_quietly([[0], [2], [0]], scores, ["recall@1", "ndcg(ties=lowest_id)"], convention=convention)
     with pytest.raises(exactk.InputError, match="rank 2"):
-        evaluate([[0], [2], [0]], scores, ["recall@2", "ndcg(ties=lowest_id)"], convention=convention)
-    assert evaluate([[0], [2], [0]], scores, "recall", convention=convention, exclude=[[], [1, 4], [1]])
+        evaluate_quietly([[0], [2], [0]], scores, ["recall@2", "ndcg(ties=lowest_id)"], convention=convention)
+    assert evaluate_quietly([[0], [2], [0]], scores, "recall", convention=convention, exclude=[[], [1, 4], [1]])
     with pytest.raises(exactk.InputError, match="rank 2") as error:  # seen after others have judged the user
-        evaluate([None, [2], [0]], scores, ["ndcg(ties=lowest_id)", "recall(ties=optimistic)", "mrr(ties=raise)"])
+        evaluate_quietly(
+            [None, [2], [0]], scores, ["ndcg(ties=lowest_id)", "recall(ties=optimistic)", "mrr(ties=raise)"]
+        )
     assert (error.value.row, error.value.count) == (1, 2)
 
 

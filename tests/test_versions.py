@@ -53,7 +53,7 @@ def test_which_instructions_and_why(capsys: pytest.CaptureFixture[str], monkeypa
 
 
 @pytest.mark.parametrize(
-    ("environment", "affinity", "quota", "said"),
+    ("environment", "affinity", "quota", "line"),
     [
         ({}, 3, MAX_THREADS, "3, by the CPU affinity"),
         ({}, 3, 3, "3, by the CPU affinity"),
@@ -68,7 +68,7 @@ def test_how_many_threads_and_why(
     environment: dict[str, str],
     affinity: int,
     quota: int,
-    said: str,
+    line: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -76,10 +76,10 @@ def test_how_many_threads_and_why(
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(threads, "_affinity", lambda: affinity)
-    monkeypatch.setattr(threads, "_quota", lambda *_: quota)
-    assert facts(capsys)["threads"] == said
-    assert said.startswith(f"{default_threads()},")
+    monkeypatch.setattr(threads, "_affinity_threads", lambda: affinity)
+    monkeypatch.setattr(threads, "_cgroup_quota", lambda *_: quota)
+    assert facts(capsys)["threads"] == line
+    assert line.startswith(f"{default_threads()},")
 
 
 def test_wrong_variables_are_said_to_be_wrong(
@@ -97,12 +97,14 @@ def test_every_optional_dependency_is_named_and_an_absent_one_too(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    named = {text.partition(">=")[0] for texts in project["optional-dependencies"].values() for text in texts}
-    assert named <= set(versions.OPTIONAL)
-    monkeypatch.setattr(versions, "OPTIONAL", {"no-such-distribution": "nothing"})
+    distributions = {text.partition(">=")[0] for texts in project["optional-dependencies"].values() for text in texts}
+    assert distributions <= set(versions.OPTIONAL_LIBRARIES)
+    monkeypatch.setattr(versions, "OPTIONAL_LIBRARIES", {"no-such-distribution": "nothing"})
     assert facts(capsys)["no-such-distribution"] == "not installed"
 
 
 def test_nothing_is_imported() -> None:
-    code = f"import exactk, sys; exactk.show_versions(); assert not {{*{versions.OPTIONAL}}} & {{*sys.modules}}"
+    code = (
+        f"import exactk, sys; exactk.show_versions(); assert not {{*{versions.OPTIONAL_LIBRARIES}}} & {{*sys.modules}}"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # noqa: S603 - our own code

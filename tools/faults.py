@@ -145,13 +145,13 @@ def table() -> str:
         if row.later:
             lines.append(f"     comes with {row.later}")
         if tests:
-            lines += _wrapped(f"{len(tests)} test{'s' if len(tests) > 1 else ''}: {tests}")
+            lines += _wrap(f"{len(tests)} test{'s' if len(tests) > 1 else ''}: {tests}")
         if row.part:
-            lines += _wrapped(f"in part: {row.part}")
+            lines += _wrap(f"in part: {row.part}")
     return "\n".join(lines)
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, 118, initial_indent=" " * 5, subsequent_indent=" " * 7, break_long_words=False)
 
 

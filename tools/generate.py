@@ -32,7 +32,7 @@ def core_stub() -> str:
         command = [sys.executable, "-m", "pybind11_stubgen", "exactk._core", "--output-dir", folder, "--exit-code"]
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - our own arguments
         text = (Path(folder) / "exactk" / "_core.pyi").read_text(encoding="utf-8")
-    return _formatted(GENERATED + text, "_core.pyi")
+    return _format_stub(GENERATED + text, "_core.pyi")
 
 
 def functions_stub() -> str:
@@ -42,13 +42,13 @@ def functions_stub() -> str:
         "from collections.abc import Callable, Mapping",
         "from exactk import _core",
         "from exactk._plan.conventions import Convention",
-        "from exactk._runtime.progress import Tell",
+        "from exactk._runtime.progress import ProgressCallback",
         f"__all__ = {list(FUNCTIONS)!r}",
         "FUNCTIONS: Mapping[str, Callable[..., float]]",
         "def function_name(info: _core.MetricInfo) -> str: ...",
     ]
     bodies = [f"def {name}{_signature(function)}: ..." for name, function in FUNCTIONS.items()]
-    return _formatted(GENERATED + "\n".join([*header, *bodies]) + "\n", "_functions.pyi")
+    return _format_stub(GENERATED + "\n".join([*header, *bodies]) + "\n", "_functions.pyi")
 
 
 def _signature(function: Callable[..., float]) -> str:
@@ -67,13 +67,13 @@ def _first_keyword(signature: inspect.Signature) -> str:
     return next(parameter.name for parameter in kinds if parameter.kind is parameter.KEYWORD_ONLY)
 
 
-def page(path: Path) -> str:
+def fill_tables(path: Path) -> str:
     """Return a page with its tables filled in."""
     filled: str = Cog().process_string(path.read_text(encoding="utf-8"), path.name)
     return filled
 
 
-def _formatted(text: str, name: str) -> str:
+def _format_stub(text: str, name: str) -> str:
     """Return the text as the formatter leaves it, so that one check serves both."""
     command = [str(Path(sys.executable).parent / "ruff"), "format", "--quiet", "--stdin-filename", name, "-"]
     return subprocess.run(command, input=text, check=True, capture_output=True, text=True, cwd=ROOT).stdout  # noqa: S603
@@ -82,11 +82,11 @@ def _formatted(text: str, name: str) -> str:
 OUTPUTS: dict[Path, Callable[[], str]] = {
     PACKAGE / "_core.pyi": core_stub,
     PACKAGE / "_functions.pyi": functions_stub,
-    **{path: partial(page, path) for path in (ROOT / "README.md", ROOT / "docs" / "libraries.md")},
+    **{path: partial(fill_tables, path) for path in (ROOT / "README.md", ROOT / "docs" / "libraries.md")},
 }
 
 
 if __name__ == "__main__":
     assert exactk.metrics, "the package must be installed to be described"
-    for path, make in OUTPUTS.items():
-        path.write_text(make(), encoding="utf-8")
+    for path, output in OUTPUTS.items():
+        path.write_text(output(), encoding="utf-8")

@@ -17,7 +17,7 @@ def session(files: Mapping[str, str], commands: Sequence[str]) -> str:
         for name, text in files.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
         for command in commands:
-            done = subprocess.run(  # noqa: S603 - our own commands
+            process = subprocess.run(  # noqa: S603 - our own commands
                 [sys.executable, "-m", *shlex.split(command)],
                 cwd=folder,
                 stdout=subprocess.PIPE,
@@ -25,7 +25,7 @@ def session(files: Mapping[str, str], commands: Sequence[str]) -> str:
                 text=True,
                 check=False,
             )
-            lines.append(f"$ {command}\n{done.stdout}")
-            if done.returncode:
-                lines.append(f"exit code {done.returncode}\n")
+            lines.append(f"$ {command}\n{process.stdout}")
+            if process.returncode:
+                lines.append(f"exit code {process.returncode}\n")
     return "".join(lines).rstrip("\n")

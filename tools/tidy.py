@@ -34,9 +34,9 @@ def sources() -> list[Path]:
     """Return the compiled files, the largest first, so that the last to finish is a small one."""
     commands = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     compiled = {Path(command["file"]) for command in commands}
-    forgotten = {path for folder in ("src", "bindings") for path in (ROOT / "cpp" / folder).rglob("*.cpp")} - compiled
-    if forgotten:
-        names = ", ".join(str(path.relative_to(ROOT)) for path in sorted(forgotten))
+    missing = {path for folder in ("src", "bindings") for path in (ROOT / "cpp" / folder).rglob("*.cpp")} - compiled
+    if missing:
+        names = ", ".join(str(path.relative_to(ROOT)) for path in sorted(missing))
         sys.exit(f"CMake does not compile {names}")
     return sorted(compiled, key=lambda path: path.stat().st_size, reverse=True)
 
@@ -52,9 +52,9 @@ def main() -> int:
     """Print the findings of all files."""
     configure()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = [text for text in pool.map(findings, sources()) if text]
-    sys.stdout.write("\n".join(found))
-    return 1 if found else 0
+        messages = [text for text in pool.map(findings, sources()) if text]
+    sys.stdout.write("\n".join(messages))
+    return 1 if messages else 0
 
 
 if __name__ == "__main__":

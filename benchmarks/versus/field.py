@@ -37,18 +37,18 @@ class PeerError(Exception):
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One call on one workload."""
+class Result:
+    """The measurement of one call on one workload."""
 
     call: str
     sample: Sample | None = None
-    prepared: float = 0  # seconds spent on what is built beforehand
+    prepare_seconds: float = 0  # seconds spent on what is built beforehand
     values: int = 0  # how many of the workload's values it computes
     error: str = ""
 
 
 class Process:
-    """A worker in its peer's environment, started when it is first asked."""
+    """A worker in its peer's environment, started at its first request."""
 
     def __init__(self, peer: Peer) -> None:
         self.peer = peer
@@ -106,14 +106,14 @@ def interpreter(peer: Peer) -> Path:
         return Path(sys.executable)
     folder = BUILT / peer.module
     python = folder / "bin" / "python"
-    stamp, wanted = folder / "requirements.txt", "\n".join(peer.requirements)
-    if not (stamp.exists() and stamp.read_text(encoding="utf-8") == wanted):
+    stamp, requirements = folder / "requirements.txt", "\n".join(peer.requirements)
+    if not (stamp.exists() and stamp.read_text(encoding="utf-8") == requirements):
         venv.create(folder, clear=True, with_pip=True)
         install = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *peer.requirements]
-        done = subprocess.run(install, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise PeerError(f"not installed: {_last_line(done.stderr)}")
-        stamp.write_text(wanted, encoding="utf-8")
+        finished = subprocess.run(install, check=False, capture_output=True, text=True)
+        if finished.returncode:
+            raise PeerError(f"not installed: {_last_line(finished.stderr)}")
+        stamp.write_text(requirements, encoding="utf-8")
     return python
 
 
@@ -139,49 +139,49 @@ class Field:
         for process in self._processes:
             stack.callback(process.stop)
 
-    def play(self, workload: Workload, data: Data, rounds: int = ROUNDS) -> dict[str, Entry]:
+    def play(self, workload: Workload, data: Data, rounds: int = ROUNDS) -> dict[str, Result]:
         """Have those who take part in a workload build, answer rightly, and then take turns."""
         verify(workload, data)
         folder = BUILT / "data" / workload.name
         data.save(folder)
         selection = cache(partial(best, workload, data))  # computed once, if any peer selects
         entrants = [process for process in self._processes if workload.name in process.peer.workloads]
-        entries: dict[str, Entry] = {}
+        results: dict[str, Result] = {}
         turns: dict[str, Callable[[], float]] = {}
         for process in entrants:
-            for entry in _admitted(process, workload, data, folder, selection):
-                entries[entry.call] = entry
-                if not entry.error:
-                    turns[entry.call] = partial(process.ask, "turn", call=entry.call)
+            for result in _admit(process, workload, data, folder, selection):
+                results[result.call] = result
+                if not result.error:
+                    turns[result.call] = partial(process.ask, "turn", call=result.call)
         samples = compete(turns, rounds)
         for process in entrants:
             with suppress(PeerError):  # of one that failed before
                 process.ask("forget")
-        return {call: replace(entry, sample=samples.get(call)) for call, entry in entries.items()}
+        return {call: replace(result, sample=samples.get(call)) for call, result in results.items()}
 
 
-def _admitted(
+def _admit(
     process: Process, workload: Workload, data: Data, folder: Path, selection: Callable[[], Ids]
-) -> list[Entry]:
-    """Return an entry for each of a peer's calls, with an error where its answer is not ours."""
+) -> list[Result]:
+    """Return a result for each of a peer's calls, with an error where its answer is not ours."""
     calls = process.peer.calls
     try:
-        prepared = process.ask("prepare", workload=workload.name, folder=str(folder))
+        seconds = process.ask("prepare", workload=workload.name, folder=str(folder))
     except PeerError as error:
-        return [Entry(call, error=str(error)) for call in calls]
-    return [_examined(process, Entry(call, prepared=prepared), workload, data, selection) for call in calls]
+        return [Result(call, error=str(error)) for call in calls]
+    return [_examine(process, Result(call, prepare_seconds=seconds), workload, data, selection) for call in calls]
 
 
-def _examined(process: Process, entry: Entry, workload: Workload, data: Data, selection: Callable[[], Ids]) -> Entry:
-    """Return the entry, with an error where the answer is wrong."""
+def _examine(process: Process, result: Result, workload: Workload, data: Data, selection: Callable[[], Ids]) -> Result:
+    """Return the result, with an error where the answer is wrong."""
     try:
-        answer = process.ask("answer", call=entry.call)
+        answer = process.ask("answer", call=result.call)
         if isinstance(answer, str):
-            compare_best(entry.call, np.load(answer), selection(), workload, data)
-            return entry
+            compare_best(result.call, np.load(answer), selection(), workload, data)
+            return result
         convention = exactk.conventions["standard"].replace(**process.peer.convention)
         expected = evaluate(workload, data, convention=convention).values if answer else {}
-        compare(entry.call, answer, expected, PEERS_AGREE if data.factors is None else FACTORS_AGREE)
+        compare(result.call, answer, expected, PEERS_AGREE if data.factors is None else FACTORS_AGREE)
     except (PeerError, WrongAnswerError) as error:
-        return replace(entry, error=str(error))
-    return replace(entry, values=len(answer))
+        return replace(result, error=str(error))
+    return replace(result, values=len(answer))

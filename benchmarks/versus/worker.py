@@ -1,4 +1,4 @@
-"""A contestant's process: told by lines of JSON on its standard input what to do, it answers in kind.
+"""A contestant's process: it obeys lines of JSON on its standard input, and answers in kind.
 
 It stays alive from round to round, so that everything is warm and built, and waits on a pipe in between,
 which costs the others nothing.
@@ -44,11 +44,11 @@ class Worker:
 
     def answer(self, call: str) -> dict[str, float] | str:
         """Return what a call computes, of a selection the file that has it. It is the first, in which a compiler may run."""
-        found = self._calls[call]()
-        if isinstance(found, Mapping):
-            return dict(found)
+        result = self._calls[call]()
+        if isinstance(result, Mapping):
+            return dict(result)
         file = self._folder / "answer.npy"
-        np.save(file, np.asarray(found))
+        np.save(file, np.asarray(result))
         return str(file)
 
     def turn(self, call: str) -> float:

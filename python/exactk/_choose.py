@@ -73,7 +73,9 @@ class Choice:
             failed = [f"fails {constraint}: {value:.4f}" for constraint, value in option.failed.items()]
             rows.append([str(option), f"{option.value:.4f}", "; ".join(failed) or "satisfies all"])
         chosen = "no option satisfies all" if self.best is None else f"best: {self.best}"
-        return "\n".join([display.text(["option", self.optimized, "constraints"], rows, numbers=False), chosen])
+        return "\n".join(
+            [display.format_text(["option", self.optimized, "constraints"], rows, align_right=False), chosen]
+        )
 
 
 def choose(
@@ -127,8 +129,12 @@ def choose(
         raise type_error("optimize", "a metric string", repr(optimize))
     if satisfy is not None and not isinstance(satisfy, Mapping):
         raise type_error("satisfy", "a mapping from metrics to what they must come to", type(satisfy).__name__)
-    constraints = [_constraint(metric, bound) for metric, bound in (satisfy or {}).items()]
-    options = [option for name, report in systems.items() for option in _options(name, report, optimize, constraints)]
+    constraints = [_checked_constraint(metric, bound) for metric, bound in (satisfy or {}).items()]
+    options = [
+        option
+        for system, report in systems.items()
+        for option in _options_of_system(system, report, optimize, constraints)
+    ]
     if not options:
         raise input_error("reports", "at least one system", "none")
     suitable = [option for option in options if not option.failed and not math.isnan(option.value)]
@@ -136,7 +142,7 @@ def choose(
     return Choice(best, tuple(options), optimize)
 
 
-def _constraint(metric: object, bound: object) -> Constraint:
+def _checked_constraint(metric: object, bound: object) -> Constraint:
     if not isinstance(metric, str):
         raise type_error("satisfy", "metric strings as keys", repr(metric))
     comparison, number = bound if isinstance(bound, tuple) and len(bound) == 2 else (">=", bound)
@@ -153,26 +159,28 @@ def _constraint(metric: object, bound: object) -> Constraint:
     return Constraint(metric, comparison, limit)
 
 
-def _options(name: str, report: Report, optimize: str, constraints: list[Constraint]) -> list[Option]:
-    if not isinstance(name, str):
-        raise type_error("reports", "names of systems as keys", repr(name))
+def _options_of_system(system: str, report: Report, optimize: str, constraints: list[Constraint]) -> list[Option]:
+    if not isinstance(system, str):
+        raise type_error("reports", "names of systems as keys", repr(system))
     if not isinstance(report, Report):
         raise type_error("reports", "a Report of each system", type(report).__name__)
     optimized = plan(optimize, report.convention)
-    several = len(optimized) > 1
+    has_cutoffs = len(optimized) > 1
     options = []
     for value in optimized:
         failed = {}
         for constraint in constraints:
-            own = _at(constraint, value.cutoff if several else None, report)
-            if not own.allows(report_value := _value(report, own.metric, "satisfy")):
-                failed[own] = report_value
-        found = _value(report, value.name, "optimize")
-        options.append(Option(name, value.cutoff if several else None, found, MappingProxyType(failed)))
+            constraint_at_cutoff = _constraint_at_cutoff(constraint, value.cutoff if has_cutoffs else None, report)
+            if not constraint_at_cutoff.allows(
+                report_value := _value_in_report(report, constraint_at_cutoff.metric, "satisfy")
+            ):
+                failed[constraint_at_cutoff] = report_value
+        optimized_value = _value_in_report(report, value.name, "optimize")
+        options.append(Option(system, value.cutoff if has_cutoffs else None, optimized_value, MappingProxyType(failed)))
     return options
 
 
-def _at(constraint: Constraint, cutoff: int | None, report: Report) -> Constraint:
+def _constraint_at_cutoff(constraint: Constraint, cutoff: int | None, report: Report) -> Constraint:
     """Return the constraint at the option's own cutoff, if it is given at several."""
     values = plan(constraint.metric, report.convention)
     if len(values) > 1:
@@ -183,7 +191,7 @@ def _at(constraint: Constraint, cutoff: int | None, report: Report) -> Constrain
     return constraint._replace(metric=values[0].name)
 
 
-def _value(report: Report, metric: str, argument: str) -> float:
+def _value_in_report(report: Report, metric: str, argument: str) -> float:
     if metric not in report.metrics:
         raise input_error(argument, f"one of the report's metrics, {', '.join(report.metrics)}", repr(metric))
     return report[metric]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from exactk._engine.core import core_engine
-from exactk._engine.pipeline import evaluate_with
+from exactk._engine.pipeline import evaluate_with_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._report.comparison import Comparison
     from exactk._report.report import Report
-    from exactk._runtime.progress import Tell
+    from exactk._runtime.progress import ProgressCallback
 
 
 # A mapping is an object too: the first that fits counts.
@@ -39,7 +39,7 @@ def evaluate(
     groups: object = None,
     per_user: bool = False,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
     item: str | None = None,
     score: str | None = None,
@@ -132,7 +132,7 @@ def evaluate(
     >>> dict(zip(report.users.tolist(), report.per_user["recall@2"].tolist()))
     {'ann': 0.5, 'bob': 1.0, 'eve': 0.0}
     """
-    return evaluate_with(
+    return evaluate_with_engine(
         core_engine,
         truth,
         predictions,

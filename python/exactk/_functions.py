@@ -22,33 +22,33 @@ def function_name(info: _core.MetricInfo) -> str:
     return info.name if info.pairwise else f"{info.name}_at_k"
 
 
-def _cutoff(k: object) -> str:
+def _cutoff_text(k: object) -> str:
     return "" if k is None else f"@{checked_cutoff(k)}"
 
 
-def _parameter(info: _core.MetricInfo, name: str, number: object) -> str:
+def _parameter_text(info: _core.MetricInfo, name: str, number: object) -> str:
     if isinstance(number, bool) or not isinstance(number, Real):
         raise type_error(name, "a number", repr(number))
     try:
-        settled = float(number)
+        value = float(number)
     except OverflowError as error:
         raise input_error(name, "a number that float64 holds", "a larger one") from error
-    return f"({name}={checked_parameter(info, settled, name)!r})"
+    return f"({name}={checked_parameter(info, value, name)!r})"
 
 
-def _make(info: _core.MetricInfo) -> Callable[..., float]:
-    def function(*given: Any, **options: Any) -> float:  # noqa: ANN401
-        arguments = signature.bind(*given, **options)
-        arguments.apply_defaults()
-        settled = arguments.arguments
-        truth, predictions = settled.pop("truth"), settled.pop("predictions")
-        spelling = f"{info.name}{_cutoff(settled.pop('k', None))}"
+def _metric_function(info: _core.MetricInfo) -> Callable[..., float]:
+    def function(*positional: Any, **keywords: Any) -> float:  # noqa: ANN401
+        bound = signature.bind(*positional, **keywords)
+        bound.apply_defaults()
+        arguments = bound.arguments
+        truth, predictions = arguments.pop("truth"), arguments.pop("predictions")
+        spelling = f"{info.name}{_cutoff_text(arguments.pop('k', None))}"
         if info.parameter is not None:
             name = info.parameter.name
-            spelling += _parameter(info, name, settled.pop(name))
+            spelling += _parameter_text(info, name, arguments.pop(name))
         if isinstance(predictions, Mapping):
             raise type_error("predictions", "those of one system (exactk.evaluate takes several)", "a mapping")
-        report = evaluate(truth, predictions, spelling, **settled)
+        report = evaluate(truth, predictions, spelling, **arguments)
         return report[report.metrics[0]]
 
     signature = _signature(info)
@@ -60,19 +60,20 @@ def _make(info: _core.MetricInfo) -> Callable[..., float]:
 
 
 def _signature(info: _core.MetricInfo) -> inspect.Signature:
-    own = inspect.Parameter
+    parameter = inspect.Parameter
     parameters = [
-        own("truth", own.POSITIONAL_OR_KEYWORD, annotation="object"),
-        own("predictions", own.POSITIONAL_OR_KEYWORD, annotation="object"),
+        parameter("truth", parameter.POSITIONAL_OR_KEYWORD, annotation="object"),
+        parameter("predictions", parameter.POSITIONAL_OR_KEYWORD, annotation="object"),
     ]
     if not info.pairwise:
-        parameters.append(own("k", own.POSITIONAL_OR_KEYWORD, default=10, annotation="int | None"))
+        parameters.append(parameter("k", parameter.POSITIONAL_OR_KEYWORD, default=10, annotation="int | None"))
     if info.parameter is not None:
-        standard = own.empty if info.parameter.standard is None else info.parameter.standard
-        parameters.append(own(info.parameter.name, own.KEYWORD_ONLY, default=standard, annotation="float"))
-    taken_over = inspect.signature(evaluate).parameters
+        standard = parameter.empty if info.parameter.standard is None else info.parameter.standard
+        parameters.append(parameter(info.parameter.name, parameter.KEYWORD_ONLY, default=standard, annotation="float"))
+    evaluate_parameters = inspect.signature(evaluate).parameters
     parameters += [
-        taken_over[name] for name in ("convention", "exclude", "candidates", "weights", "num_threads", "progress")
+        evaluate_parameters[name]
+        for name in ("convention", "exclude", "candidates", "weights", "num_threads", "progress")
     ]
     return inspect.Signature(parameters, return_annotation="float")
 
@@ -83,8 +84,8 @@ def _docstring(info: _core.MetricInfo) -> str:
     )
     if info.parameter is not None:
         bounds = info.parameter
-        whole = ", a whole number" if bounds.whole else ""
-        parameters += f"\n    {bounds.name} : float\n        In [{bounds.low:g}, {bounds.high!r}]{whole}."
+        whole_number = ", a whole number" if bounds.whole else ""
+        parameters += f"\n    {bounds.name} : float\n        In [{bounds.low:g}, {bounds.high!r}]{whole_number}."
     required = info.parameter is not None and info.parameter.standard is None
     example = ("" if info.pairwise else ", k=3") + (f", {info.parameter.name}=100" if required else "")
     return f"""Return {info.name}{"" if info.pairwise else "@k"}: {info.summary}, averaged over the users.
@@ -110,7 +111,7 @@ def _docstring(info: _core.MetricInfo) -> str:
     """
 
 
-FUNCTIONS = {function_name(info): _make(info) for info in metrics.values()}
+FUNCTIONS = {function_name(info): _metric_function(info) for info in metrics.values()}
 """The functions by name."""
 
 globals().update(FUNCTIONS)

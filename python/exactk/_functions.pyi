@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from exactk import _core
 from exactk._plan.conventions import Convention
-from exactk._runtime.progress import Tell
+from exactk._runtime.progress import ProgressCallback
 
 __all__ = [
     "precision_at_k",
@@ -42,7 +42,7 @@ def precision_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def recall_at_k(
     truth: object,
@@ -54,7 +54,7 @@ def recall_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def fbeta_at_k(
     truth: object,
@@ -67,7 +67,7 @@ def fbeta_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def f1_at_k(
     truth: object,
@@ -79,7 +79,7 @@ def f1_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def hit_rate_at_k(
     truth: object,
@@ -91,7 +91,7 @@ def hit_rate_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def average_precision_at_k(
     truth: object,
@@ -103,7 +103,7 @@ def average_precision_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def average_recall_at_k(
     truth: object,
@@ -115,7 +115,7 @@ def average_recall_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def mean_precision_at_k(
     truth: object,
@@ -127,7 +127,7 @@ def mean_precision_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def set_average_precision_at_k(
     truth: object,
@@ -139,7 +139,7 @@ def set_average_precision_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def reciprocal_rank_at_k(
     truth: object,
@@ -151,7 +151,7 @@ def reciprocal_rank_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def dcg_at_k(
     truth: object,
@@ -163,7 +163,7 @@ def dcg_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def ndcg_at_k(
     truth: object,
@@ -175,7 +175,7 @@ def ndcg_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def r_precision_at_k(
     truth: object,
@@ -187,7 +187,7 @@ def r_precision_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def rbp_at_k(
     truth: object,
@@ -200,7 +200,7 @@ def rbp_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def err_at_k(
     truth: object,
@@ -213,7 +213,7 @@ def err_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def auc(
     truth: object,
@@ -224,7 +224,7 @@ def auc(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def list_auc_at_k(
     truth: object,
@@ -237,7 +237,7 @@ def list_auc_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def judged_at_k(
     truth: object,
@@ -249,7 +249,7 @@ def judged_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def bpref_at_k(
     truth: object,
@@ -261,7 +261,7 @@ def bpref_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def num_hits_at_k(
     truth: object,
@@ -273,7 +273,7 @@ def num_hits_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def num_relevant_at_k(
     truth: object,
@@ -285,7 +285,7 @@ def num_relevant_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...
 def num_recommended_at_k(
     truth: object,
@@ -297,5 +297,5 @@ def num_recommended_at_k(
     candidates: object = None,
     weights: object = None,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> float: ...

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._engine.core import core_ranker
-from exactk._engine.topk import TopK, rank_with
+from exactk._engine.topk import TopK, rank_top_k
 from exactk._inputs.embeddings import Embeddings
 
 if TYPE_CHECKING:
-    from exactk._runtime.progress import Tell
+    from exactk._runtime.progress import ProgressCallback
 
 
 def topk(
@@ -21,7 +21,7 @@ def topk(
     ties: str = "lowest_id",
     nan: str = "raise",
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> TopK:
     """Return the k items of the highest scores of each user, best first.
 
@@ -86,7 +86,7 @@ def topk(
     array([['song', 'film'],
            ['film', None]], dtype=object)
     """
-    return rank_with(core_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)
+    return rank_top_k(core_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)
 
 
 def neighbors(
@@ -97,7 +97,7 @@ def neighbors(
     exclude_self: bool = True,  # noqa: FBT001, FBT002 - as the others may be given by place
     *,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> TopK:
     """Return the k most similar vectors of each vector, exactly: what an approximate index is measured by.
 
@@ -144,8 +144,8 @@ def neighbors(
            [ 0,  2],
            [ 1, -1],
            [ 0,  1]])
-    >>> found = np.array([[3, 2], [0, 2], [1, -1], [0, 1]])
-    >>> exactk.recall_at_k(exact.ids, found, k=2)
+    >>> approximate = np.array([[3, 2], [0, 2], [1, -1], [0, 1]])
+    >>> exactk.recall_at_k(exact.ids, approximate, k=2)
     0.875
     """
     embeddings = Embeddings.neighbors(vectors, similarity, min_score, exclude_self=exclude_self)

@@ -24,20 +24,26 @@ class Case:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return vars(self) | {"truth": _listed(self.truth), "predictions": _listed(self.predictions)}
+        return vars(self) | {"truth": _rows_to_plain(self.truth), "predictions": _rows_to_plain(self.predictions)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Case:
         """Return the case that `to_dict` described."""
-        return cls(data["name"], data["cutoffs"], data["items"], _paired(data["truth"]), _paired(data["predictions"]))
+        return cls(
+            data["name"],
+            data["cutoffs"],
+            data["items"],
+            _rows_from_plain(data["truth"]),
+            _rows_from_plain(data["predictions"]),
+        )
 
 
-def _listed(rows: list[Pairs | None]) -> list[list[list[float]] | None]:
+def _rows_to_plain(rows: list[Pairs | None]) -> list[list[list[float]] | None]:
     return [None if row is None else [list(pair) for pair in row] for row in rows]
 
 
-def _paired(rows: list[list[list[Any]] | None]) -> list[Pairs | None]:
-    return [None if row is None else [(item, number) for item, number in row] for row in rows]
+def _rows_from_plain(rows: list[list[list[Any]] | None]) -> list[Pairs | None]:
+    return [None if row is None else [(item, value) for item, value in row] for row in rows]
 
 
 @dataclass(frozen=True)
@@ -89,86 +95,86 @@ def golden(knobs: Knobs) -> Case:
     if not knobs.missing_truth:
         users = [user for user in users if truth[user] is not None]
     case = Case("golden", [5], 106, [truth[user] for user in users], [predictions[user] for user in users])
-    case = _filled(case) if knobs.full_list else case
-    return _listed_truth(case) if knobs.listed_truth else case
+    case = _fill_lists(case) if knobs.full_list else case
+    return _restrict_truth_to_lists(case) if knobs.listed_truth else case
 
 
-def _listed_truth(case: Case) -> Case:
+def _restrict_truth_to_lists(case: Case) -> Case:
     """Leave out of the truth what the user's list, if there is one, has not."""
     truth = []
     for judged, row in zip(case.truth, case.predictions, strict=True):
-        known = {item for item, _ in row or []}
+        listed_items = {item for item, _ in row or []}
         unseen = judged is None or row is None
-        truth.append(judged if unseen else [(item, grade) for item, grade in judged or [] if item in known])
+        truth.append(judged if unseen else [(item, grade) for item, grade in judged or [] if item in listed_items])
     return replace(case, truth=truth)
 
 
-def _filled(case: Case) -> Case:
+def _fill_lists(case: Case) -> Case:
     """Give the items that are not in a list scores below all that are."""
     predictions = []
     for row in case.predictions:
-        known = {item for item, _ in row or []}
-        rest = [(item, -1.0 - item) for item in range(case.items) if item not in known]
+        listed_items = {item for item, _ in row or []}
+        rest = [(item, -1.0 - item) for item in range(case.items) if item not in listed_items]
         predictions.append(None if row is None else row + rest)
     return replace(case, predictions=predictions)
 
 
 def random_case(knobs: Knobs, seed: int) -> Case:
     """Return a small case in which each knob is turned for some of the users."""
-    source = random.Random(seed)  # noqa: S311 - the same cases for everybody
+    generator = random.Random(seed)  # noqa: S311 - the same cases for everybody
     if knobs.apart:
         equal = seed % 2 == 0
         knobs = replace(knobs, ties=equal, close_scores=equal, negative_scores=not equal)
-    users = source.randint(knobs.min_users, 3)
-    cutoffs = sorted(source.sample(CUTOFFS, 2))
+    users = generator.randint(knobs.min_users, 3)
+    cutoffs = sorted(generator.sample(CUTOFFS, 2))
     if not knobs.short_list:
         cutoffs = [min(k, ITEMS // 2) for k in cutoffs]
-    truth = [_truth(knobs, source) for _ in range(users)]
-    predictions = [_list(knobs, source, max(cutoffs)) for _ in range(users)]
+    truth = [_random_truth(knobs, generator) for _ in range(users)]
+    predictions = [_random_list(knobs, generator, max(cutoffs)) for _ in range(users)]
     for user in range(users):
-        if knobs.missing_truth and source.random() < 0.1:
+        if knobs.missing_truth and generator.random() < 0.1:
             truth[user] = None
-        elif knobs.missing_list and source.random() < 0.15:
+        elif knobs.missing_list and generator.random() < 0.15:
             predictions[user] = None
     # Somebody is in both, for a library asked about nobody may do anything.
-    truth[0] = truth[0] or [(source.randrange(ITEMS), max(knobs.grades))]
-    predictions[0] = first = predictions[0] or _nonempty_list(knobs, source, max(cutoffs))
+    truth[0] = truth[0] or [(generator.randrange(ITEMS), max(knobs.grades))]
+    predictions[0] = first = predictions[0] or _random_nonempty_list(knobs, generator, max(cutoffs))
     case = Case(f"random-{seed}", sorted(set(cutoffs)), ITEMS, truth, predictions)
     if knobs.listed_truth:
-        case = _listed_truth(case)
+        case = _restrict_truth_to_lists(case)
         case.truth[0] = case.truth[0] or [(first[0][0], max(knobs.grades))]
     return case
 
 
-def _truth(knobs: Knobs, source: random.Random) -> Pairs | None:
-    size = 0 if knobs.empty_truth and source.random() < 0.15 else source.choice([1, 1, 2, 3, 4, 6, 9])
-    labels = source.sample(range(ITEMS), size)
-    if knobs.repeated_truth and labels and source.random() < 0.3:
-        labels += source.choices(labels, k=source.randint(1, 2))
-    if knobs.unknown_truth and labels and source.random() < 0.2:
-        labels[-1] = ITEMS + source.randrange(3)
-    return [(item, source.choice(knobs.grades)) for item in labels]
+def _random_truth(knobs: Knobs, generator: random.Random) -> Pairs | None:
+    size = 0 if knobs.empty_truth and generator.random() < 0.15 else generator.choice([1, 1, 2, 3, 4, 6, 9])
+    labels = generator.sample(range(ITEMS), size)
+    if knobs.repeated_truth and labels and generator.random() < 0.3:
+        labels += generator.choices(labels, k=generator.randint(1, 2))
+    if knobs.unknown_truth and labels and generator.random() < 0.2:
+        labels[-1] = ITEMS + generator.randrange(3)
+    return [(item, generator.choice(knobs.grades)) for item in labels]
 
 
-def _list(knobs: Knobs, source: random.Random, deepest: int) -> Pairs | None:
-    if knobs.empty_list and source.random() < 0.1:
+def _random_list(knobs: Knobs, generator: random.Random, deepest: int) -> Pairs | None:
+    if knobs.empty_list and generator.random() < 0.1:
         return []
-    return _nonempty_list(knobs, source, deepest)
+    return _random_nonempty_list(knobs, generator, deepest)
 
 
-def _nonempty_list(knobs: Knobs, source: random.Random, deepest: int) -> Pairs:
+def _random_nonempty_list(knobs: Knobs, generator: random.Random, deepest: int) -> Pairs:
     shortest = 1 if knobs.short_list else deepest
-    size = ITEMS if knobs.full_list else source.randint(shortest, ITEMS)
-    items = source.sample(range(ITEMS), size)
-    if knobs.repeated_list and size > 1 and source.random() < 0.2:
-        first, again = source.sample(range(size), 2)
-        items[again] = items[first]
+    size = ITEMS if knobs.full_list else generator.randint(shortest, ITEMS)
+    items = generator.sample(range(ITEMS), size)
+    if knobs.repeated_list and size > 1 and generator.random() < 0.2:
+        first, repeated = generator.sample(range(size), 2)
+        items[repeated] = items[first]
     low, high = (-40, 40) if knobs.negative_scores else (10 if knobs.apart else 1, 80)
-    if knobs.ties and source.random() < 0.6:
-        scores = [source.randint(low // 10, high // 10) / 8 for _ in items]
+    if knobs.ties and generator.random() < 0.6:
+        scores = [generator.randint(low // 10, high // 10) / 8 for _ in items]
     else:
-        scores = [number / 8 for number in source.sample(range(low, high), size)]
-    if knobs.close_scores and source.random() < 0.3:
-        scores = [score + source.randint(0, 2) * 2**-40 for score in scores]
+        scores = [value / 8 for value in generator.sample(range(low, high), size)]
+    if knobs.close_scores and generator.random() < 0.3:
+        scores = [score + generator.randint(0, 2) * 2**-40 for score in scores]
     pairs = list(zip(items, scores, strict=True))
     return sorted(pairs, key=lambda pair: -pair[1]) if knobs.sorted else pairs

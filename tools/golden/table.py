@@ -9,7 +9,7 @@ import exactk
 from exactk._plan.conventions import departures
 from exactk._report import display
 from golden.cases import Knobs, golden
-from golden.record import adapters, named, recorded
+from golden.record import adapter_names, library_version, read_recording
 
 METRICS = {
     "precision@5": "P@5",
@@ -26,18 +26,18 @@ def golden_case() -> str:
     """Return a row a library: its own means on the golden case; above them, exactk's."""
     case = golden(Knobs())
     truth, lists = ([[item for item, _ in row or []] for row in rows] for rows in (case.truth, case.predictions))
-    own = exactk.evaluate(truth, lists, list(METRICS))
-    rows = [["standard", *(f"{value:.4f}" for value in own.values.values())]]
-    rows += [[name, *_means(recorded(name))] for name in adapters()]
-    return display.markdown(["preset", *METRICS.values()], rows)
+    report = exactk.evaluate(truth, lists, list(METRICS))
+    rows = [["standard", *(f"{value:.4f}" for value in report.values.values())]]
+    rows += [[name, *_means(read_recording(name))] for name in adapter_names()]
+    return display.format_markdown(["preset", *METRICS.values()], rows)
 
 
 def _means(data: dict[str, Any]) -> list[str]:
     outputs = data["cases"][0]["outputs"]
-    return [_shown(outputs.get(metric)) for metric in METRICS]
+    return [_format_mean(outputs.get(metric)) for metric in METRICS]
 
 
-def _shown(output: Any) -> str:
+def _format_mean(output: Any) -> str:
     if output is None or isinstance(output, str):
         return ""
     mean, users = output
@@ -49,20 +49,20 @@ def _shown(output: Any) -> str:
 
 def libraries() -> str:
     """Return a section a preset: what was asked of which version, in what it departs, and what no convention says."""
-    return "\n\n".join(_section(name, recorded(name)) for name in adapters())
+    return "\n\n".join(_section(name, read_recording(name)) for name in adapter_names())
 
 
 def _section(name: str, data: dict[str, Any]) -> str:
-    values = sum(_count(output) for case in data["cases"] for output in case["outputs"].values())
-    least = "" if data["min_score"] is None else f" with `min_score={data['min_score']}`"
-    asked = f"{named(data)}: {len(data['cases'])} cases, {values} values. exactk is given {data['input']}{least}."
+    values = sum(_count_values(output) for case in data["cases"] for output in case["outputs"].values())
+    min_score = "" if data["min_score"] is None else f" with `min_score={data['min_score']}`"
+    summary = f"{library_version(data)}: {len(data['cases'])} cases, {values} values. exactk is given {data['input']}{min_score}."
     lines = [
         f"### {name}",
         "",
-        f"{asked} Departs from `standard` in: {_code(departures(exactk.conventions[name]))}.",
+        f"{summary} Departs from `standard` in: {_code_text(departures(exactk.conventions[name]))}.",
         "",
-        display.markdown(
-            ["exactk", "the library"], [[metric, call] for metric, call in data["calls"].items()], numbers=False
+        display.format_markdown(
+            ["exactk", "the library"], [[metric, call] for metric, call in data["calls"].items()], align_right=False
         ),
     ]
     for metric, reason in data["differs"].items():
@@ -70,9 +70,9 @@ def _section(name: str, data: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _count(output: Any) -> int:
+def _count_values(output: Any) -> int:
     return 0 if isinstance(output, str) else (output[0] is not None) + len(output[1] or [])
 
 
-def _code(text: str) -> str:
+def _code_text(text: str) -> str:
     return f"`{text}`" if "=" in text else text

@@ -1,4 +1,4 @@
-"""Ours from data frames, and from nothing else: users are numbered and rows brought together in each call.
+"""Ours from data frames, and from nothing else: users are encoded and rows grouped in each call.
 
 Strings of pandas are Arrow's since its version 3; *pandas, objects* are Python's, as version 2 has them.
 """
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Build the frames."""
     assert isinstance(workload, Keyed)
-    polars = [pl.DataFrame(rows.columns()) for rows in workload.entries(data)]
+    polars = [pl.DataFrame(rows.columns()) for rows in workload.long_format(data)]
     pandas = [frame.to_pandas() for frame in polars]
     calls: dict[str, list[Any]] = {
         "exactk": polars,
         "exactk, pandas": pandas,
         "exactk, pyarrow": [frame.to_arrow() for frame in polars],
     }
-    if workload.named:
+    if workload.string_keys:
         calls["exactk, pandas, objects"] = [
             frame.astype(dict.fromkeys(("user_id", "item_id"), object)) for frame in pandas
         ]
-    return {name: partial(means, workload, *frames) for name, frames in calls.items()}
+    return {name: partial(means_of_frames, workload, *frames) for name, frames in calls.items()}
 
 
-def means(workload: Workload, truth: object, predictions: object) -> Mapping[str, float]:
+def means_of_frames(workload: Workload, truth: object, predictions: object) -> Mapping[str, float]:
     """Evaluate; the columns have usual names."""
     report = exactk.evaluate(truth, predictions, workload.values, **workload.options)
     return report.values

@@ -1,4 +1,4 @@
-"""Ours from mappings of mappings, each of whose names is looked at in each call."""
+"""Ours from mappings of mappings, whose keys are encoded in each call."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ if TYPE_CHECKING:
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Build the mappings."""
     assert isinstance(workload, Keyed)
-    truth, predictions = (rows.mapping() for rows in workload.entries(data))
+    truth, predictions = (rows.mapping() for rows in workload.long_format(data))
     return {"exactk": lambda: exactk.evaluate(truth, predictions, workload.values, **workload.options).values}

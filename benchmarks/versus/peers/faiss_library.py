@@ -1,6 +1,6 @@
 """FAISS: https://github.com/facebookresearch/faiss. The exact search of its flat index, by inner products.
 
-The index is built beforehand, of normalised vectors where cosines are asked; it excludes nothing and
+The index is built beforehand, of normalised vectors where cosines are computed; it excludes nothing and
 computes no metric. A vector is its own nearest: one more is searched for, and the first dropped.
 """
 
@@ -29,7 +29,7 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     index.add(vectors)
 
     def search() -> Ids:
-        found: Ids = index.search(queries, max(workload.cutoffs) + itself)[1]
-        return found[:, itself:]
+        ids: Ids = index.search(queries, max(workload.cutoffs) + itself)[1]
+        return ids[:, itself:]
 
     return {"FAISS, search alone": search}

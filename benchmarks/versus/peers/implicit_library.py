@@ -35,8 +35,8 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     (cutoff,) = workload.cutoffs
 
     def means() -> Mapping[str, float]:
-        found = ranking_metrics_at_k(model, train, test, K=cutoff, show_progress=False, num_threads=workload.threads)
-        return {f"{metric}@{cutoff}": found[name] for metric, name in NAMES.items()}
+        values = ranking_metrics_at_k(model, train, test, K=cutoff, show_progress=False, num_threads=workload.threads)
+        return {f"{metric}@{cutoff}": values[name] for metric, name in NAMES.items()}
 
     return {"implicit": means}
 

@@ -38,7 +38,7 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
             np.copyto(copy, scores)
             copy[users, data.excluded] = -np.inf
             scores = copy
-        found = evaluate(scores, cutoff, 0, workload.threads).as_dict()
-        return {f"{metric}@{cutoff}": found[NAMES[metric]] for metric in workload.metrics}
+        values = evaluate(scores, cutoff, 0, workload.threads).as_dict()
+        return {f"{metric}@{cutoff}": values[NAMES[metric]] for metric in workload.metrics}
 
     return {"irspack's core": means}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.versus.peers import Call
 from benchmarks.workload import Data, Ids, Workload
 
-Places = NDArray[np.intp]  # of the hits in the flattened lists, ascending
+Positions = NDArray[np.intp]  # of the hits in the flattened lists, ascending
 CODES_UP_TO = 2**20  # ids that are small enough to be used as they are
 BLOCK_IDS = 2**14  # ids of a block of users whose bitmap fits a cache
 MOST_BLOCK_USERS = 1024
@@ -23,30 +23,33 @@ MOST_BLOCK_USERS = 1024
 
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Return two ways of finding the hits; what is made of the hits is the same."""
-    ways: dict[str, Callable[[Data], Places]] = {"NumPy, sorted keys": by_sorted_keys, "NumPy, bitmap": by_bitmap}
-    return {name: partial(means, data, workload, find) for name, find in ways.items()}
+    ways: dict[str, Callable[[Data], Positions]] = {
+        "NumPy, sorted keys": hits_by_sorted_keys,
+        "NumPy, bitmap": hits_by_bitmap,
+    }
+    return {name: partial(means_of_positions, data, workload, find) for name, find in ways.items()}
 
 
-def by_sorted_keys(data: Data) -> Places:
+def hits_by_sorted_keys(data: Data) -> Positions:
     """Look each (user, item) up among the sorted keys of the truth."""
-    items, lists, catalogue = _codes(data)
-    offsets = np.arange(len(lists), dtype=np.int64) * catalogue
+    items, lists, num_items = _codes(data)
+    offsets = np.arange(len(lists), dtype=np.int64) * num_items
     keys = items + np.repeat(offsets, np.diff(data.indptr))
     keys.sort()
-    sought = (lists + offsets[:, None]).reshape(-1)
-    found = np.searchsorted(keys, sought)
-    found[found == len(keys)] = 0
-    return np.flatnonzero(keys[found] == sought)
+    listed_keys = (lists + offsets[:, None]).reshape(-1)
+    positions = np.searchsorted(keys, listed_keys)
+    positions[positions == len(keys)] = 0
+    return np.flatnonzero(keys[positions] == listed_keys)
 
 
-def by_bitmap(data: Data) -> Places:
+def hits_by_bitmap(data: Data) -> Positions:
     """Mark the truth of a block of users in a table of users x items, and look the lists up in it."""
-    items, lists, catalogue = _codes(data)
+    items, lists, num_items = _codes(data)
     users, length = lists.shape
     block = min(max(64, BLOCK_IDS // length), MOST_BLOCK_USERS)
-    offsets = np.arange(users, dtype=np.intp) % block * catalogue
+    offsets = np.arange(users, dtype=np.intp) % block * num_items
     keys = items + np.repeat(offsets, np.diff(data.indptr))
-    table = np.zeros(block * catalogue, np.bool_)
+    table = np.zeros(block * num_items, np.bool_)
     hits = np.empty((users, length), np.bool_)
     for begin in range(0, users, block):
         end = min(begin + block, users)
@@ -59,18 +62,18 @@ def by_bitmap(data: Data) -> Places:
 
 
 def _codes(data: Data) -> tuple[Ids, Ids, int]:
-    """Return truth and lists as numbers below a small one; arbitrary ids are looked up in the sorted truth."""
+    """Return truth and lists as codes below a small number; arbitrary ids are looked up in the sorted truth."""
     largest = int(max(data.items.max(), data.predictions.max()))
     if largest < CODES_UP_TO:
         return data.items, data.predictions, largest + 1
-    known, items = np.unique(data.items, return_inverse=True)
-    places = np.searchsorted(known, data.predictions.reshape(-1))
-    places[places == len(known)] = 0
-    lists = np.where(known[places] == data.predictions.reshape(-1), places, len(known))
-    return items, lists.reshape(data.predictions.shape), len(known) + 1
+    ids, items = np.unique(data.items, return_inverse=True)
+    codes = np.searchsorted(ids, data.predictions.reshape(-1))
+    codes[codes == len(ids)] = 0
+    lists = np.where(ids[codes] == data.predictions.reshape(-1), codes, len(ids))
+    return items, lists.reshape(data.predictions.shape), len(ids) + 1
 
 
-def means(data: Data, workload: Workload, find: Callable[[Data], Places]) -> Mapping[str, float]:
+def means_of_positions(data: Data, workload: Workload, find: Callable[[Data], Positions]) -> Mapping[str, float]:
     """Return all means: each hit falls into a cell (user, first cutoff that reaches it), cells are summed."""
     users, length = data.predictions.shape
     cutoffs = np.array(workload.cutoffs)
@@ -97,5 +100,5 @@ def means(data: Data, workload: Workload, find: Callable[[Data], Places]) -> Map
         "average_precision": lambda: up_to_cutoffs(hit_number / (rank + 1)) / ceiling,
         "reciprocal_rank": lambda: np.where(best_rank <= cutoffs, 1 / best_rank, 0),
     }
-    numbers = [ways[metric]().mean(axis=0) for metric in workload.metrics]
-    return dict(zip(workload.values, np.concatenate(numbers).tolist(), strict=True))
+    values = [ways[metric]().mean(axis=0) for metric in workload.metrics]
+    return dict(zip(workload.values, np.concatenate(values).tolist(), strict=True))

@@ -1,6 +1,6 @@
 """What is usually written where there is no library: a join, and hits counted by user. It ranks nothing.
 
-So it is no evaluation: it is what bringing the rows together costs in Polars, with as many threads as ours, or in
+So it is no evaluation: it is what grouping the rows costs in Polars, with as many threads as ours, or in
 pandas, which has one.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Build the frames."""
     assert isinstance(workload, Keyed)
-    truth, predictions = (pl.DataFrame(rows.columns()) for rows in workload.entries(data))
+    truth, predictions = (pl.DataFrame(rows.columns()) for rows in workload.long_format(data))
     pandas_truth, pandas_predictions = truth.to_pandas(), predictions.to_pandas()
     recall = f"recall@{workload.length}"  # of the whole list, which needs no ranks
     divisor = workload.relevant * workload.users

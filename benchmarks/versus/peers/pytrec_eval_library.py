@@ -25,15 +25,17 @@ NAMES = {"precision": "P", "recall": "recall", "ndcg": "ndcg_cut", "average_prec
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Build the dictionaries, and the evaluator if they are not what is given."""
     if isinstance(workload, Keyed):
-        given, predictions = (rows.mapping() for rows in workload.entries(data))
-        return {"pytrec_eval": lambda: means(evaluator_of(given, workload), predictions, workload)}
+        truth_mapping, predictions = (rows.mapping() for rows in workload.long_format(data))
+        return {
+            "pytrec_eval": lambda: means_by_pytrec_eval(evaluator_of(truth_mapping, workload), predictions, workload)
+        }
     truth = data.items.reshape(workload.users, workload.relevant).tolist()
     lists = data.predictions.tolist()
     scores = [float(score) for score in range(workload.length, 0, -1)]
     qrels = {str(user): dict.fromkeys(map(str, items), 1) for user, items in enumerate(truth)}
     run = {str(user): dict(zip(map(str, items), scores, strict=True)) for user, items in enumerate(lists)}
     evaluator = evaluator_of(qrels, workload)
-    return {"pytrec_eval": lambda: means(evaluator, run, workload)}
+    return {"pytrec_eval": lambda: means_by_pytrec_eval(evaluator, run, workload)}
 
 
 def evaluator_of(qrels: Mapping[str, Any], workload: Workload) -> Any:  # noqa: ANN401 - it has no types
@@ -42,7 +44,7 @@ def evaluator_of(qrels: Mapping[str, Any], workload: Workload) -> Any:  # noqa: 
     return pytrec_eval.RelevanceEvaluator(qrels, {*(f"{name}.{cutoffs}" for name in NAMES.values()), "recip_rank"})
 
 
-def means(evaluator: Any, run: Mapping[str, Any], workload: Workload) -> Mapping[str, float]:  # noqa: ANN401 - no types
+def means_by_pytrec_eval(evaluator: Any, run: Mapping[str, Any], workload: Workload) -> Mapping[str, float]:  # noqa: ANN401 - no types
     """Evaluate, and take the means."""
     users = list(evaluator.evaluate(run).values())
     names = {f"{ours}@{k}": f"{theirs}_{k}" for ours, theirs in NAMES.items() for k in workload.cutoffs}

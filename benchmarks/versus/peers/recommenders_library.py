@@ -1,6 +1,6 @@
 """Microsoft's recommenders: https://github.com/recommenders-team/recommenders. Frames of pandas, one thread.
 
-A function computes one metric at one cutoff, and joins the frames anew; four of them are asked, at 10.
+A function computes one metric at one cutoff, and joins the frames anew; four of them are called, at 10.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FUNCTIONS = {
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Build the frames; the truth has to have ratings."""
     assert isinstance(workload, Keyed)
-    truth, predictions = (pd.DataFrame(rows.columns()) for rows in workload.entries(data))
+    truth, predictions = (pd.DataFrame(rows.columns()) for rows in workload.long_format(data))
     truth["rating"] = 1.0
     columns = {"col_user": "user_id", "col_item": "item_id", "col_rating": "rating", "col_prediction": "score"}
 

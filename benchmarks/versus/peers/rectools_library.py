@@ -40,7 +40,7 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     metrics = {f"{metric}@{k}": makers[metric](k=k) for metric in workload.metrics for k in workload.cutoffs}
 
     def means() -> Mapping[str, float]:
-        found = calc_metrics(metrics, reco=lists, interactions=truth)
-        return {name: float(value) for name, value in found.items()}
+        values = calc_metrics(metrics, reco=lists, interactions=truth)
+        return {name: float(value) for name, value in values.items()}
 
     return {"RecTools": means}

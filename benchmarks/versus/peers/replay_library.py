@@ -24,7 +24,7 @@ KINDS = {"precision": Precision, "recall": Recall, "ndcg": NDCG, "average_precis
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     """Build the frames, and the metrics."""
     assert isinstance(workload, Keyed)
-    truth, predictions = (pl.DataFrame(rows.columns()) for rows in workload.entries(data))
+    truth, predictions = (pl.DataFrame(rows.columns()) for rows in workload.long_format(data))
     metrics = OfflineMetrics(
         [KINDS[metric](list(workload.cutoffs)) for metric in workload.metrics],
         query_column="user_id",
@@ -33,9 +33,9 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     )
 
     def means() -> Mapping[str, float]:
-        found = metrics(predictions, truth)
+        values = metrics(predictions, truth)
         return {
-            f"{metric}@{cutoff}": float(found[f"{KINDS[metric].__name__}@{cutoff}"])
+            f"{metric}@{cutoff}": float(values[f"{KINDS[metric].__name__}@{cutoff}"])
             for metric in workload.metrics
             for cutoff in workload.cutoffs
         }

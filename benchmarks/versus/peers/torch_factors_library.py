@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from benchmarks.factors import Neighbors
-from benchmarks.versus.peers.torch_library import means
+from benchmarks.versus.peers.torch_library import means_of_hits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
         products.scatter_(1, excluded[begin : begin + BLOCK], -torch.inf)
         return torch.topk(products, max(workload.cutoffs), dim=1, sorted=True).indices
 
-    def whole() -> Mapping[str, float]:
-        return means((best()[:, :, None] == truth).any(dim=2).double(), workload)
+    def best_and_means() -> Mapping[str, float]:
+        return means_of_hits((best()[:, :, None] == truth).any(dim=2).double(), workload)
 
-    return {"torch.matmul, topk": whole if workload.metrics else best}
+    return {"torch.matmul, topk": best_and_means if workload.metrics else best}

@@ -31,25 +31,25 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
         allowed = scores if copy is None else copy.copy_(scores).scatter_(1, excluded, -torch.inf)
         return torch.topk(allowed, max(workload.cutoffs), dim=1, sorted=True).indices
 
-    def whole() -> Mapping[str, float]:
+    def best_and_means() -> Mapping[str, float]:
         ids = best() if candidates is None else candidates.gather(1, best())
-        return means((ids[:, :, None] == truth).any(dim=2).double(), workload)
+        return means_of_hits((ids[:, :, None] == truth).any(dim=2).double(), workload)
 
-    return {"torch.topk alone": best, "torch": whole}
+    return {"torch.topk alone": best, "torch": best_and_means}
 
 
-def means(hits: Any, workload: Workload) -> Mapping[str, float]:  # noqa: ANN401 - a tensor, as above
+def means_of_hits(hits: Any, workload: Workload) -> Mapping[str, float]:  # noqa: ANN401 - a tensor, as above
     """Return all means from where the hits are: sums up to each rank, of which the cutoffs pick theirs."""
     cutoffs = torch.tensor(workload.cutoffs)
     ranks = torch.arange(1, hits.shape[1] + 1)
     discounts = 1 / torch.log2(ranks.double() + 1)
-    found = hits.cumsum(dim=1)
+    hit_counts = hits.cumsum(dim=1)
     ceiling = cutoffs.clamp(max=workload.relevant)
     sums = {
-        "precision": (found, cutoffs),
-        "recall": (found, workload.relevant),
+        "precision": (hit_counts, cutoffs),
+        "recall": (hit_counts, workload.relevant),
         "ndcg": ((hits * discounts).cumsum(dim=1), discounts.cumsum(dim=0)[ceiling - 1]),
-        "average_precision": ((hits * found / ranks).cumsum(dim=1), ceiling),
+        "average_precision": ((hits * hit_counts / ranks).cumsum(dim=1), ceiling),
     }
-    numbers = [(sums[metric][0][:, cutoffs - 1] / sums[metric][1]).mean(dim=0) for metric in workload.metrics]
-    return dict(zip(workload.values, torch.cat(numbers).tolist(), strict=True))
+    values = [(sums[metric][0][:, cutoffs - 1] / sums[metric][1]).mean(dim=0) for metric in workload.metrics]
+    return dict(zip(workload.values, torch.cat(values).tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The command line. A command is one module: `add` describes it to argparse, with the function that runs it."""
+"""The command line. A command is one module: its `add_...` describes it to argparse, with the function that runs it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import sys
 from typing import TYPE_CHECKING
 
 from exactk import ExactkError, __version__
-from exactk._cli import doctor, evaluate, listings, merge, topk
-from exactk._cli.output import complain, say, warnings_as_lines
+from exactk._cli.doctor import add_doctor
+from exactk._cli.evaluate import add_evaluate
+from exactk._cli.listings import add_listings
+from exactk._cli.merge import add_merge
+from exactk._cli.output import print_message, print_text, warnings_as_lines
+from exactk._cli.topk import add_topk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (evaluate, merge, topk, listings, doctor)
+COMMANDS = (add_evaluate, add_merge, add_topk, add_listings, add_doctor)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,17 +32,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parser.parse_args(argv)
         if arguments.command is None:
-            say(parser.format_help())
+            print_text(parser.format_help())
             return 0
         with warnings_as_lines():
             code: int = arguments.run(arguments)
     except KeyboardInterrupt:
         return 130
     except (ExactkError, OSError, ImportError, MemoryError) as error:
-        complain("error", _worded(error))
+        print_message("error", _error_text(error))
         return 2
     finally:
-        say("")  # what argparse printed may have met a closed pipe
+        print_text("")  # what argparse printed may have met a closed pipe
     return code
 
 
@@ -49,14 +53,14 @@ def command_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command")
-    for command in COMMANDS:
-        command.add(commands)
+    for add in COMMANDS:
+        add(commands)
     return parser
 
 
-def _worded(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """Return what an error says, and the notes of where it came from."""
-    said = str(error)
+    text = str(error)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        said = f"{error.filename}: {error.strerror}"
-    return "; ".join([said or "there is not enough memory", *getattr(error, "__notes__", ())])
+        text = f"{error.filename}: {error.strerror}"
+    return "; ".join([text or "there is not enough memory", *getattr(error, "__notes__", ())])

@@ -38,7 +38,7 @@ def add_command(
     return parser
 
 
-def add_columns(parser: argparse.ArgumentParser, *, truth: bool) -> None:
+def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> None:
     """Add what files hold where: the usual names of columns are found without."""
     parser.add_argument(
         "--text-ids", action="store_true", help="ids are text even where they are digits, as in TREC files"
@@ -56,18 +56,18 @@ def add_columns(parser: argparse.ArgumentParser, *, truth: bool) -> None:
 
 
 Role = Literal["truth", "predictions", "exclude"]
-_OF_ROLE: Mapping[Role, tuple[str, ...]] = {"truth": ("grade",), "predictions": ("score", "rank"), "exclude": ()}
+_ROLE_COLUMNS: Mapping[Role, tuple[str, ...]] = {"truth": ("grade",), "predictions": ("score", "rank"), "exclude": ()}
 
 
-def read(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa: ANN401 - what the role says
+def read_file(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa: ANN401 - what the role says
     """Read a file, by the columns that the arguments name and the role has."""
     users = arguments.user
-    columns = {name: getattr(arguments, name, None) for name in ("item", *_OF_ROLE[role])}
+    columns = {name: getattr(arguments, name, None) for name in ("item", *_ROLE_COLUMNS[role])}
     user = users[0] if users and len(users) == 1 else users
     return exactk.read(path, role=role, text_ids=arguments.text_ids, user=user, **columns)
 
 
-def written_file(text: str) -> Path:
+def output_path(text: str) -> Path:
     """Return the path of a file to be written; that it cannot be is said before anything is computed."""
     path = Path(text)
     with suppress(RuntimeError):  # of links in a circle, which newer versions of Python leave as they are
@@ -78,7 +78,7 @@ def written_file(text: str) -> Path:
     raise argparse.ArgumentTypeError(message)
 
 
-def add_result(parser: argparse.ArgumentParser) -> None:
+def add_result_options(parser: argparse.ArgumentParser) -> None:
     """Add what becomes of a report: how it is printed, where its state goes, what it must reach."""
     parser.add_argument(
         "--format",
@@ -87,10 +87,10 @@ def add_result(parser: argparse.ArgumentParser) -> None:
         help="how the values are printed: json and csv in full, csv with ' before text that a spreadsheet would run "
         "as a formula; trec as trec_eval prints them, by its names of measures (default: table)",
     )
-    parser.add_argument("--state", type=written_file, metavar="FILE", help="write the exact sums, for exactk merge")
+    parser.add_argument("--state", type=output_path, metavar="FILE", help="write the exact sums, for exactk merge")
     parser.add_argument(
         "--min",
-        type=_least,
+        type=_parse_minimum,
         action="append",
         default=[],
         metavar="METRIC=VALUE",
@@ -98,10 +98,10 @@ def add_result(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _least(text: str) -> tuple[str, float]:
-    metric, _, written = text.rpartition("=")
+def _parse_minimum(text: str) -> tuple[str, float]:
+    metric, _, value = text.rpartition("=")
     try:
-        number = float(written)
+        number = float(value)
     except ValueError:
         number = math.nan
     if not metric or math.isnan(number):

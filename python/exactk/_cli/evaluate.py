@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import exactk
 from exactk._cli import trec
-from exactk._cli.arguments import add_columns, add_command, add_result, read, written_file
-from exactk._cli.output import say, write
-from exactk._cli.result import as_text, below, check_user_table, user_table
-from exactk._cli.systems import names
+from exactk._cli.arguments import add_column_options, add_command, add_result_options, output_path, read_file
+from exactk._cli.output import print_text, write_file
+from exactk._cli.result import check_user_table_path, format_result, report_low_values, user_table_file
+from exactk._cli.systems import name_systems
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
 from exactk._runtime import optional
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from exactk._cli.arguments import Commands
     from exactk._cli.result import Result
 
-METRICS = ("ndcg@10", "recall@10", "precision@10", "average_precision@10", "reciprocal_rank@10", "hit_rate@10")
+DEFAULT_METRICS = ("ndcg@10", "recall@10", "precision@10", "average_precision@10", "reciprocal_rank@10", "hit_rate@10")
 
 
-def add(commands: Commands) -> None:
+def add_evaluate(commands: Commands) -> None:
     """Describe the command."""
     parser = add_command(
         commands,
         "evaluate",
-        _run,
+        run_evaluate,
         "evaluate predictions against the truth, one file or several side by side",
         "exactk evaluate qrels.txt bm25.run dense.run -m ndcg@10 -m 'recall@[10,100]' --min ndcg@10=0.3",
         "Files are TREC text, CSV, JSON lines, Parquet, Arrow or .npz, by their ending. "
@@ -49,7 +49,7 @@ def add(commands: Commands) -> None:
         action="append",
         dest="metrics",
         metavar="METRIC",
-        help=f"repeatable; exactk metrics lists them (default: {', '.join(METRICS)}; of --format trec: trec_eval's own)",
+        help=f"repeatable; exactk metrics lists them (default: {', '.join(DEFAULT_METRICS)}; of --format trec: trec_eval's own)",
     )
     parser.add_argument(
         "--convention",
@@ -59,11 +59,11 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--exclude", type=Path, metavar="FILE", help="items not to be ranked, such as those of training"
     )
-    add_columns(parser, truth=True)
-    add_result(parser)
+    add_column_options(parser, truth=True)
+    add_result_options(parser)
     parser.add_argument(
         "--by-user",
-        type=written_file,
+        type=output_path,
         metavar="FILE",
         help="write each user's values: .parquet, .csv, .json or .jsonl",
     )
@@ -72,23 +72,23 @@ def add(commands: Commands) -> None:
     parser.add_argument("--no-progress", action="store_true", help="draw no bar on a terminal")
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run_evaluate(arguments: argparse.Namespace) -> int:
     as_trec = arguments.format == "trec"
     if arguments.users and not as_trec:
         arguments.parser.error("-q goes with --format trec; --by-user writes each user's values to a file")
-    systems = names(arguments.predictions)
+    systems = name_systems(arguments.predictions)
     if arguments.state and len(systems) > 1:
         raise input_error("--state", "one file of predictions", str(len(systems)))
     if arguments.by_user:
-        check_user_table(arguments.by_user)
+        check_user_table_path(arguments.by_user)
     convention = as_convention(arguments.convention or (trec.CONVENTION if as_trec else "standard"))
-    asked = arguments.metrics or list(trec.OFFICIAL if as_trec else METRICS)
-    num_q = as_trec and trec.NUM_Q in asked
-    metrics = _metrics(asked, arguments.min, convention, as_trec=as_trec)
+    requested = arguments.metrics or list(trec.OFFICIAL if as_trec else DEFAULT_METRICS)
+    num_q = as_trec and trec.NUM_Q in requested
+    metrics = _metrics_to_compute(requested, arguments.min, convention, as_trec=as_trec)
 
-    truth = read(arguments, arguments.truth, "truth")
-    exclude = arguments.exclude and read(arguments, arguments.exclude, "exclude")
-    predictions = {system: read(arguments, path, "predictions") for system, path in systems.items()}
+    truth = read_file(arguments, arguments.truth, "truth")
+    exclude = arguments.exclude and read_file(arguments, arguments.exclude, "exclude")
+    predictions = {system: read_file(arguments, path, "predictions") for system, path in systems.items()}
     result: Result = exactk.evaluate(
         truth,
         predictions if len(systems) > 1 else next(iter(predictions.values())),
@@ -97,27 +97,27 @@ def _run(arguments: argparse.Namespace) -> int:
         exclude=exclude,
         per_user=bool(arguments.users or arguments.by_user),
         num_threads=arguments.threads,
-        progress=_progress(arguments),
+        progress=_has_progress_bar(arguments),
     )
     if arguments.by_user:
-        write(arguments.by_user, user_table(result, arguments.by_user))
+        write_file(arguments.by_user, user_table_file(result, arguments.by_user))
     if arguments.state and isinstance(result, exactk.Report):
-        write(arguments.state, result.state.to_bytes())
-    say(as_text(result, arguments.format, users=arguments.users, num_q=num_q))
-    return int(below(result, arguments.min))
+        write_file(arguments.state, result.state.to_bytes())
+    print_text(format_result(result, arguments.format, users=arguments.users, num_q=num_q))
+    return int(report_low_values(result, arguments.min))
 
 
-def _metrics(
-    asked: list[str], least: list[tuple[str, float]], convention: exactk.Convention, *, as_trec: bool
+def _metrics_to_compute(
+    requested: list[str], minimums: list[tuple[str, float]], convention: exactk.Convention, *, as_trec: bool
 ) -> list[str]:
-    """Return what is to be computed: what is asked for and what must reach something, each once.
+    """Return the metrics to compute: those requested and those that must reach something, each once.
 
     A name that is wrong is an error here, before the files are read.
     """
     if as_trec:  # every metric counts the users evaluated
-        asked = [trec.metric(one) for one in asked if one != trec.NUM_Q] or ["num_ret"]
-    return [value.name for value in plan([*asked, *(metric for metric, _ in least)], convention)]
+        requested = [trec.metric_of_measure(measure) for measure in requested if measure != trec.NUM_Q] or ["num_ret"]
+    return [value.name for value in plan([*requested, *(metric for metric, _ in minimums)], convention)]
 
 
-def _progress(arguments: argparse.Namespace) -> bool:
+def _has_progress_bar(arguments: argparse.Namespace) -> bool:
     return not arguments.no_progress and sys.stderr.isatty() and optional.has("rich")

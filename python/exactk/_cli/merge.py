@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import exactk
-from exactk._cli.arguments import add_command, add_result
-from exactk._cli.output import say, write
-from exactk._cli.result import as_text, below
+from exactk._cli.arguments import add_command, add_result_options
+from exactk._cli.output import print_text, write_file
+from exactk._cli.result import format_result, report_low_values
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     from exactk._cli.arguments import Commands
 
 
-def add(commands: Commands) -> None:
+def add_merge(commands: Commands) -> None:
     """Describe the command."""
     parser = add_command(
         commands,
         "merge",
-        _run,
+        run_merge,
         "merge states of different users into the report of all",
         "exactk merge monday.state tuesday.state --state week.state",
         "The result is that of one evaluation of all users, bit for bit.",
     )
     parser.add_argument("states", type=Path, nargs="+", metavar="STATE", help="written by --state, of different users")
-    add_result(parser)
+    add_result_options(parser)
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run_merge(arguments: argparse.Namespace) -> int:
     seen: set[Path] = set()
     parts = []
     for path in arguments.states:
         if path.resolve() in seen:
             raise input_error("states", "each file once, as each has other users", f"{str(path)!r} again")
         seen.add(path.resolve())
-        parts.append(_state(path))
+        parts.append(_read_state(path))
     report = exactk.merge(parts)
     if arguments.state:
-        write(arguments.state, report.state.to_bytes())
-    say(as_text(report, arguments.format))
-    return int(below(report, arguments.min))
+        write_file(arguments.state, report.state.to_bytes())
+    print_text(format_result(report, arguments.format))
+    return int(report_low_values(report, arguments.min))
 
 
-def _state(path: Path) -> exactk.State:
+def _read_state(path: Path) -> exactk.State:
     try:
         return exactk.State.from_bytes(path.read_bytes())
     except ExactkError as error:

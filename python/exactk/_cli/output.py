@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def say(text: str) -> None:
+def print_text(text: str) -> None:
     """Write to stdout. Names in the text cannot command a terminal, and a reader who has gone is no error."""
     if sys.stdout is None:  # closed from the beginning
         return
@@ -33,7 +33,7 @@ def say(text: str) -> None:
             raise
 
 
-def complain(kind: str, text: str) -> None:
+def print_message(kind: str, text: str) -> None:
     """Write one line to stderr."""
     if sys.stderr is not None:
         sys.stderr.write(f"exactk: {kind}: {printable(text)}\n")
@@ -44,9 +44,9 @@ def warnings_as_lines() -> Iterator[None]:
     """Show each of the package's warnings as a line."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", EvaluationWarning)
-        shown = warnings.showwarning
+        showwarning = warnings.showwarning
 
-        def show(
+        def show_warning(
             message: Warning | str,
             category: type[Warning],
             filename: str,
@@ -55,29 +55,29 @@ def warnings_as_lines() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, EvaluationWarning):
-                complain("warning", str(message))
+                print_message("warning", str(message))
             else:
-                shown(message, category, filename, lineno, file, line)
+                showwarning(message, category, filename, lineno, file, line)
 
-        warnings.showwarning = show
+        warnings.showwarning = show_warning
         yield
 
 
-def write(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
     """Write the file whole or not at all: whoever reads it meanwhile, or after a crash, sees the old one or the new."""
     if path.exists() and not path.is_file():  # such as a pipe, which a file must not replace
         path.write_bytes(data)
         return
     path = path.resolve()  # a link stays one
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with beside.open("wb") as file:
+        with temporary.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        temporary.replace(path)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
 

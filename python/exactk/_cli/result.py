@@ -10,7 +10,7 @@ import numpy as np
 
 import exactk
 from exactk._cli import trec
-from exactk._cli.output import complain
+from exactk._cli.output import print_message
 from exactk._plan.metric_strings import plan
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
@@ -22,69 +22,71 @@ if TYPE_CHECKING:
 Result = exactk.Report | exactk.Comparison
 
 
-def as_text(result: Result, form: str, *, users: bool = False, num_q: bool = False) -> str:
+def format_result(result: Result, format_name: str, *, users: bool = False, num_q: bool = False) -> str:
     """Return the result in one of `FORMATS`; the last two arguments are for trec."""
-    if form == "trec":
-        return trec.text(result, users=users, num_q=num_q)
-    if form == "json":
-        return _without_users(result).to_json() + "\n"
-    if form == "csv":
+    if format_name == "trec":
+        return trec.format_trec(result, users=users, num_q=num_q)
+    if format_name == "json":
+        return _without_user_values(result).to_json() + "\n"
+    if format_name == "csv":
         return result.to_csv()
-    written = {"table": result.__repr__, "markdown": result.to_markdown, "latex": result.to_latex}[form]
-    return written() + "\n"
+    formatter = {"table": result.__repr__, "markdown": result.to_markdown, "latex": result.to_latex}[format_name]
+    return formatter() + "\n"
 
 
-def _without_users(result: Result) -> Result:
+def _without_user_values(result: Result) -> Result:
     """Return the result without users' values, which have a file of their own."""
     if isinstance(result, exactk.Comparison):
         return exactk.Comparison({system: exactk.merge([report.state]) for system, report in result.items()})
     return exactk.merge([result.state])
 
 
-def below(result: Result, least: Sequence[tuple[str, float]]) -> bool:
-    """Say which values are below what they must reach; return whether there are any."""
-    found = False
+def report_low_values(result: Result, minimums: Sequence[tuple[str, float]]) -> bool:
+    """Report which values are below what they must reach; return whether there are any."""
+    has_low_value = False
     systems = result if isinstance(result, exactk.Comparison) else {"": result}
     for system, report in systems.items():
-        for metric, bound in least:
+        for metric, bound in minimums:
             for value in plan([metric], report.convention):
                 if value.name not in report.values:
                     raise input_error("--min", f"one of {', '.join(report)}", value.name)
                 if not report[value.name] >= bound:
-                    of = f" of {system}" if system else ""
-                    complain("below --min", f"{value.name}{of} is {report[value.name]!r}, asked for {bound!r}")
-                    found = True
-    return found
+                    of_system = f" of {system}" if system else ""
+                    print_message(
+                        "below --min", f"{value.name}{of_system} is {report[value.name]!r}, asked for {bound!r}"
+                    )
+                    has_low_value = True
+    return has_low_value
 
 
 ENDINGS = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")
 
 
-def check_user_table(path: Path) -> None:
-    """Raise before anything is read what `user_table` would raise after it."""
+def check_user_table_path(path: Path) -> None:
+    """Raise before anything is read what `user_table_file` would raise after it."""
     if path.suffix.lower() not in ENDINGS:
         raise input_error("--by-user", f"a file that ends in {', '.join(ENDINGS)}", repr(str(path)))
     if path.suffix.lower() == ".parquet":
         optional.require("pyarrow", "--by-user with a .parquet file", "arrow")
 
 
-def user_table(result: Result, path: Path) -> bytes:
+def user_table_file(result: Result, path: Path) -> bytes:
     """Return each user's values as a file with the ending of this path holds them."""
     ending = path.suffix.lower()
     if ending == ".parquet":
         return optional.parquet(result.to_arrow("per_user"))
     if ending == ".csv":
         return result.to_csv("per_user").encode(errors="backslashreplace")
-    rows = _rows(result)
+    rows = _json_rows(result)
     text = "[{}]\n".format(",\n".join(rows)) if ending == ".json" else "".join(f"{row}\n" for row in rows)
     return text.encode()
 
 
-def _rows(result: Result) -> list[str]:
+def _json_rows(result: Result) -> list[str]:
     """Return each user's values as an object of JSON; NaN is null."""
     columns = {name: np.asarray(column).tolist() for name, column in result.columns("per_user").items()}
     return [
-        as_json(dict(zip(columns, map(_nullable, row), strict=True))) for row in zip(*columns.values(), strict=True)
+        json_object(dict(zip(columns, map(_nullable, row), strict=True))) for row in zip(*columns.values(), strict=True)
     ]
 
 
@@ -92,6 +94,6 @@ def _nullable(cell: object) -> object:
     return None if isinstance(cell, float) and math.isnan(cell) else cell
 
 
-def as_json(row: Mapping[str, object]) -> str:
-    """Return the row as JSON; names that are bytes as text, with what is no text escaped."""
-    return json.dumps(row, allow_nan=False, default=lambda name: name.decode(errors="backslashreplace"))
+def json_object(row: Mapping[str, object]) -> str:
+    """Return the row as JSON; keys that are bytes as text, with what is no text escaped."""
+    return json.dumps(row, allow_nan=False, default=lambda key: key.decode(errors="backslashreplace"))

@@ -14,17 +14,20 @@ if TYPE_CHECKING:
 _PACKED = frozenset({".gz", ".bz2", ".xz", ".zst"})
 
 
-def names(paths: Sequence[Path]) -> dict[str, Path]:
+def name_systems(paths: Sequence[Path]) -> dict[str, Path]:
     """Return the files by the shortest name of each that no other has: its stem, or as much of its path as it takes."""
-    candidates = {path: list(dict.fromkeys(_names(path))) for path in paths}
-    if len(candidates) < len(paths):
-        twice = next(path for path, count in Counter(paths).items() if count > 1)
-        raise input_error("predictions", "each file once", f"{str(twice)!r} twice")
-    reindex = Counter(name for own in candidates.values() for name in own)
-    return {next((name for name in own if reindex[name] == 1), str(path)): path for path, own in candidates.items()}
+    candidate_names = {path: list(dict.fromkeys(_candidate_names(path))) for path in paths}
+    if len(candidate_names) < len(paths):
+        repeated = next(path for path, count in Counter(paths).items() if count > 1)
+        raise input_error("predictions", "each file once", f"{str(repeated)!r} twice")
+    name_counts = Counter(name for file_names in candidate_names.values() for name in file_names)
+    return {
+        next((name for name in file_names if name_counts[name] == 1), str(path)): path
+        for path, file_names in candidate_names.items()
+    }
 
 
-def _names(path: Path) -> Iterator[str]:
+def _candidate_names(path: Path) -> Iterator[str]:
     """Yield the names that a file may go by, the shortest first."""
     parts = path.absolute().parts
     for last in (_stem(path), path.name):

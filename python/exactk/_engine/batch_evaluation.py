@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._engine.warnings import share_items
+from exactk._engine.warnings import has_common_item
 from exactk._inputs.alignment import AlignedInputs, align, in_item_vocabulary, match_users, with_user_keys
-from exactk._inputs.batches import Batches, Block, Reader, Unsorted, blocks, of_rows
+from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, predictions_from_rows, read_blocks
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rows, Truth, reindex
 from exactk._report.report import Report
@@ -23,115 +23,118 @@ if TYPE_CHECKING:
     from exactk._report.state import State
 
 
-def evaluate_batches(call: Evaluation, truth: Truth, batches: Batches) -> tuple[Report, bool]:
+def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> tuple[Report, bool]:
     """Evaluate block after block; the report is the same as of all rows at once.
 
     Return it, and whether an item of the truth was among the predictions.
     """
-    by_key = [given for given in (call.weights, call.groups) if given is not None and not given.by_row]
-    if by_key and call.convention.users not in {"truth", "both"}:  # those of users whom only all batches name
-        case = call.case(truth, call.predictions(batches, truth))
-        return call.whole(case), share_items(case)
+    by_key = [
+        values for values in (evaluation.weights, evaluation.groups) if values is not None and not values.is_by_row
+    ]
+    if by_key and evaluation.convention.users not in {"truth", "both"}:  # those of users whom only all batches name
+        inputs = evaluation.align(truth, evaluation.convert_predictions(batches, truth))
+        return evaluation.evaluate_all(inputs), has_common_item(inputs)
     truth = with_user_keys(truth)
     assert truth.user_vocabulary is not None  # noqa: S101 - for the type checker
-    call = _with_values_by_number(call, truth)
-    known, excluded = Encoding(truth.user_vocabulary, truth.item_vocabulary, call.num_threads), None
-    if call.exclude is not None:
-        exclude = in_item_vocabulary(call.exclude, truth.item_vocabulary)
-        users, excluded = match_users(truth.user_vocabulary, exclude, "exclude")
-        call, known = (
-            replace(call, exclude=exclude),
-            Encoding(users, exclude.item_vocabulary or truth.item_vocabulary, call.num_threads),
+    evaluation = _with_values_by_code(evaluation, truth)
+    encoding, exclude_rows = Encoding(truth.user_vocabulary, truth.item_vocabulary, evaluation.num_threads), None
+    if evaluation.exclude is not None:
+        exclude = in_item_vocabulary(evaluation.exclude, truth.item_vocabulary)
+        users, exclude_rows = match_users(truth.user_vocabulary, exclude, "exclude")
+        evaluation, encoding = (
+            replace(evaluation, exclude=exclude),
+            Encoding(users, exclude.item_vocabulary or truth.item_vocabulary, evaluation.num_threads),
         )
-    reader = Reader(batches, call.columns, known)
-    stream = _Stream(call, truth, excluded)
+    reader = Reader(batches, evaluation.columns, encoding)
+    batch_evaluation = _BatchEvaluation(evaluation, truth, exclude_rows)
     try:
-        for block in blocks(reader):
-            stream.add(
+        for block in read_blocks(reader):
+            batch_evaluation.add_block(
                 block._replace(rows=block.rows._replace(item_vocabulary=reader.items)),
                 reader.users or truth.user_vocabulary,
             )
-    except Unsorted:
-        every = Reader(
-            batches, call.columns, known._replace(users=truth.user_vocabulary)
+    except UngroupedRows:
+        all_rows = Reader(
+            batches, evaluation.columns, encoding._replace(users=truth.user_vocabulary)
         )  # without users of exclude alone
-        case = call.case(truth, call.restrict(every.whole()))
-        return call.whole(case), share_items(case)
-    stream.add_rest(truth.user_vocabulary, scored=stream.scored)
-    return stream.report(reader.users or truth.user_vocabulary), stream.items_shared
+        inputs = evaluation.align(truth, evaluation.narrow_scores(all_rows.read_all()))
+        return evaluation.evaluate_all(inputs), has_common_item(inputs)
+    batch_evaluation.add_remaining_users(truth.user_vocabulary, has_scores=batch_evaluation.has_scores)
+    return batch_evaluation.report(reader.users or truth.user_vocabulary), batch_evaluation.has_shared_items
 
 
-def _with_values_by_number(call: Evaluation, truth: Truth) -> Evaluation:
-    """Return the call with weights and groups in the order of the truth: they are looked up by name once."""
-    nothing = of_rows(Rows(np.zeros(1, np.int64), np.zeros(0, np.int64)))
-    every = AlignedInputs(truth, nothing, None, len(truth))
+def _with_values_by_code(evaluation: Evaluation, truth: Truth) -> Evaluation:
+    """Return the evaluation with weights and groups in the order of the truth: they are looked up by key once."""
+    empty = predictions_from_rows(Rows(np.zeros(1, np.int64), np.zeros(0, np.int64)))
+    inputs = AlignedInputs(truth, empty, None, len(truth))
     return replace(
-        call,
-        weights=call.weights and call.weights.by_number(every, call.convention),
-        groups=call.groups and call.groups.by_number(every, call.convention),
+        evaluation,
+        weights=evaluation.weights and evaluation.weights.in_row_order(inputs, evaluation.convention),
+        groups=evaluation.groups and evaluation.groups.in_row_order(inputs, evaluation.convention),
     )
 
 
-class _Stream:
-    """What was found so far."""
+class _BatchEvaluation:
+    """The users evaluated so far, and their sums."""
 
-    def __init__(self, call: Evaluation, truth: Truth, excluded: NDArray[np.int64] | None) -> None:
-        self._call = call
+    def __init__(self, evaluation: Evaluation, truth: Truth, exclude_rows: NDArray[np.int64] | None) -> None:
+        self._evaluation = evaluation
         self._truth = truth
-        self._excluded = excluded  # which row of exclude each user has
+        self._exclude_rows = exclude_rows  # which row of exclude each user has
         self._state: State | None = None
-        self._numbers: list[NDArray[np.uint32]] = []
+        self._codes: list[NDArray[np.uint32]] = []
         self._tables: list[NDArray[np.float64]] = []
-        self.scored = False
-        self.items_shared = False
+        self.has_scores = False
+        self.has_shared_items = False
 
-    def add(self, block: Block, names: Vocabulary) -> None:
+    def add_block(self, block: Block, vocabulary: Vocabulary) -> None:
         """Evaluate some users."""
-        predictions = self._call.restrict(of_rows(block.rows))
-        self.scored = block.rows.scores is not None
-        call = self._call
-        if call.weights is not None:
-            call = replace(call, weights=call.weights.of_users(block.users, call.convention))
-        if call.groups is not None:
-            call = replace(call, groups=call.groups.of_users(block.users, call.convention))
-        case = replace(self._case(block, predictions), row_users=(names, block.users))
-        if len(block.rows.items) and len(case.truth.items):
-            self.items_shared = self.items_shared or share_items(case)
-        report = call.whole(case)
+        predictions = self._evaluation.narrow_scores(predictions_from_rows(block.rows))
+        self.has_scores = block.rows.scores is not None
+        evaluation = self._evaluation
+        if evaluation.weights is not None:
+            evaluation = replace(evaluation, weights=evaluation.weights.for_users(block.users, evaluation.convention))
+        if evaluation.groups is not None:
+            evaluation = replace(evaluation, groups=evaluation.groups.for_users(block.users, evaluation.convention))
+        inputs = replace(self._align_block(block, predictions), row_users=(vocabulary, block.users))
+        if len(block.rows.items) and len(inputs.truth.items):
+            self.has_shared_items = self.has_shared_items or has_common_item(inputs)
+        report = evaluation.evaluate_all(inputs)
         self._state = report.state if self._state is None else self._state.plus(report.state)
-        self._numbers.append(block.users)
+        self._codes.append(block.users)
         self._tables += [] if report.table is None else [report.table]
 
-    def _case(self, block: Block, predictions: Predictions) -> AlignedInputs:
-        """Return the rows of these users, who need no names any more."""
-        own = block.users.astype(np.int64)
-        own[own >= len(self._truth)] = -1
-        truth = Truth.from_rows(reindex(self._truth.rows(), own)._replace(users=None))
-        exclude = self._call.exclude
-        if exclude is not None and self._excluded is not None:
+    def _align_block(self, block: Block, predictions: Predictions) -> AlignedInputs:
+        """Return the aligned rows of these users, which need no keys any more."""
+        truth_rows = block.users.astype(np.int64)
+        truth_rows[truth_rows >= len(self._truth)] = -1
+        truth = Truth.from_rows(reindex(self._truth.rows(), truth_rows)._replace(users=None))
+        exclude = self._evaluation.exclude
+        if exclude is not None and self._exclude_rows is not None:
             rows = np.full(len(block.users), -1, np.int64)
-            known = block.users < len(self._excluded)
-            rows[known] = self._excluded[block.users[known]]
+            has_row = block.users < len(self._exclude_rows)
+            rows[has_row] = self._exclude_rows[block.users[has_row]]
             exclude = Exclusions.from_rows(reindex(exclude.rows(), rows)._replace(users=None, present=None))
         return align(truth, predictions, exclude)
 
-    def add_rest(self, names: Vocabulary, *, scored: bool) -> None:
+    def add_remaining_users(self, vocabulary: Vocabulary, *, has_scores: bool) -> None:
         """Evaluate the users of the truth who were in no batch."""
         seen = np.zeros(len(self._truth), np.bool_)
-        for numbers in self._numbers:
-            seen[numbers[numbers < len(seen)]] = True
+        for users in self._codes:
+            seen[users[users < len(seen)]] = True
         users = np.flatnonzero(~seen).astype(np.uint32)
         if len(users) or self._state is None:
             indptr = np.zeros(len(users) + 1, np.int64)
-            scores = np.zeros(0) if scored else None
-            nothing = Rows(indptr, np.zeros(0, np.int64), present=np.zeros(len(users), np.bool_), scores=scores)
-            self.add(Block(users, nothing), names)
+            scores = np.zeros(0) if has_scores else None
+            empty = Rows(indptr, np.zeros(0, np.int64), present=np.zeros(len(users), np.bool_), scores=scores)
+            self.add_block(Block(users, empty), vocabulary)
 
-    def report(self, names: Vocabulary) -> Report:
+    def report(self, vocabulary: Vocabulary) -> Report:
         """Return the report of all users: those of the truth first, in its order, then the others as they came."""
-        assert self._state is not None  # noqa: S101 - the rest is a block
-        numbers = np.concatenate(self._numbers)
-        order = np.argsort(np.where(numbers < len(self._truth), numbers, len(self._truth)), kind="stable")
-        users = names if np.array_equal(numbers[order], np.arange(len(names))) else names.array[numbers[order]]
+        assert self._state is not None  # noqa: S101 - the remaining users are a block
+        codes = np.concatenate(self._codes)
+        order = np.argsort(np.where(codes < len(self._truth), codes, len(self._truth)), kind="stable")
+        is_in_order = np.array_equal(codes[order], np.arange(len(vocabulary)))
+        users = vocabulary if is_in_order else vocabulary.array[codes[order]]
         table = np.concatenate(self._tables, axis=1)[:, order] if self._tables else None
         return Report(self._state, users, table)

@@ -1,4 +1,4 @@
-"""How the core is given what it ranks by, and embeddings a BLAS that keeps to one thread a call."""
+"""The core's views of predictions, and for embeddings a BLAS that keeps to one thread per call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weakref import WeakSet
 
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.scores import Scores
-from exactk._runtime.optional import sgemm, thread_limits
+from exactk._runtime.optional import sgemm, threadpool_controller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,45 +26,45 @@ if TYPE_CHECKING:
     CorePredictions: TypeAlias = _core.Lists | CoreScored
 
 
-class _Call:
-    """One that multiplies."""
+class _BlasCall:
+    """A call that multiplies matrices by BLAS."""
 
 
-class _Limit:
-    """One thread a call of BLAS, from when the first evaluation begins until the last of those beside it has ended.
+class _SingleThreadedBlas:
+    """One thread per call of BLAS, from when the first evaluation begins until the last of those beside it has ended.
 
-    An interrupt may come anywhere: what was before is noted first and forgotten last, and a call that is gone is no
+    An interrupt may come anywhere: the threads from before are saved first and forgotten last, and a call that is gone is no
     longer counted, so that the next to end sets right what one that was cut short left.
     """
 
     def __init__(self) -> None:
         self._lock = RLock()  # a signal's handler may fork while it is held
-        self._calls: WeakSet[_Call] = WeakSet()
-        self._before: list[tuple[Any, int]] | None = None  # threadpoolctl's libraries have no types
+        self._calls: WeakSet[_BlasCall] = WeakSet()
+        self._saved_threads: list[tuple[Any, int]] | None = None  # threadpoolctl's libraries have no types
 
-    def product(self) -> Any:  # noqa: ANN401 - a capsule or None
+    def matrix_product(self) -> Any:  # noqa: ANN401 - a capsule or None
         """Return BLAS's product of matrices. A fork waits for its import, which would never end in the child."""
         with self._lock:
             return sgemm()
 
-    def begin(self, call: _Call) -> None:
+    def begin(self, call: _BlasCall) -> None:
         with self._lock:
             self._calls.add(call)
-            if self._before is None:
-                libraries = [one for one in _controller().lib_controllers if one.user_api == "blas"]
-                self._before = [(one, one.num_threads) for one in libraries]
-                _set_threads([(one, 1) for one in libraries])
+            if self._saved_threads is None:
+                libraries = [library for library in _blas_controller().lib_controllers if library.user_api == "blas"]
+                self._saved_threads = [(library, library.num_threads) for library in libraries]
+                _set_threads([(library, 1) for library in libraries])
 
-    def end(self, call: _Call) -> None:
+    def end(self, call: _BlasCall) -> None:
         with self._lock:
             self._calls.discard(call)
             if not self._calls:
-                self._undo()
+                self._restore_threads()
 
-    def _undo(self) -> None:
-        if self._before is not None:
-            _set_threads(self._before)
-        self._before = None
+    def _restore_threads(self) -> None:
+        if self._saved_threads is not None:
+            _set_threads(self._saved_threads)
+        self._saved_threads = None
 
     def before_fork(self) -> None:
         self._lock.acquire()
@@ -75,19 +75,21 @@ class _Limit:
     def after_fork_in_child(self) -> None:
         """Give BLAS back: the threads that evaluated are not in the child."""
         self._calls.clear()
-        self._undo()
+        self._restore_threads()
         self._lock.release()
 
 
-_limit = _Limit()
+_single_threaded_blas = _SingleThreadedBlas()
 os.register_at_fork(
-    before=_limit.before_fork, after_in_parent=_limit.after_fork, after_in_child=_limit.after_fork_in_child
+    before=_single_threaded_blas.before_fork,
+    after_in_parent=_single_threaded_blas.after_fork,
+    after_in_child=_single_threaded_blas.after_fork_in_child,
 )
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return thread_limits()
+def _blas_controller() -> ThreadpoolController:
+    return threadpool_controller()
 
 
 def _set_threads(libraries: list[tuple[Any, int]]) -> None:
@@ -100,25 +102,27 @@ def _set_threads(libraries: list[tuple[Any, int]]) -> None:
 
 
 @overload
-def core_view(predictions: Scored, columns: CandidateItems | None) -> AbstractContextManager[CoreScored]: ...
+def core_view(predictions: Scored, candidates: CandidateItems | None) -> AbstractContextManager[CoreScored]: ...
 @overload
-def core_view(predictions: Predictions, columns: CandidateItems | None) -> AbstractContextManager[CorePredictions]: ...
+def core_view(
+    predictions: Predictions, candidates: CandidateItems | None
+) -> AbstractContextManager[CorePredictions]: ...
 @contextmanager
-def core_view(predictions: Predictions, columns: CandidateItems | None) -> Iterator[Any]:
+def core_view(predictions: Predictions, candidates: CandidateItems | None) -> Iterator[Any]:
     """Return the core's view of the predictions, of which only these columns may be ranked, while it is used."""
     if isinstance(predictions, Scores):
-        yield predictions.restricted(columns)
+        yield predictions.core_for(candidates)
         return
     if not isinstance(predictions, CanonicalEmbeddings):
         yield predictions.core
         return
-    product = _limit.product()
-    if product is None:
-        yield predictions.core_with(columns, None)
+    matrix_product = _single_threaded_blas.matrix_product()
+    if matrix_product is None:
+        yield predictions.core_for(candidates, None)
         return
-    call = _Call()
+    call = _BlasCall()
     try:
-        _limit.begin(call)
-        yield predictions.core_with(columns, product)
+        _single_threaded_blas.begin(call)
+        yield predictions.core_for(candidates, matrix_product)
     finally:
-        _limit.end(call)
+        _single_threaded_blas.end(call)

@@ -9,10 +9,10 @@ from exactk._engine.blas import core_view
 from exactk._engine.problem import Outcome, Problem
 from exactk._plan.metric_strings import core_rules
 from exactk._report.state import Sums
-from exactk._runtime.isa import wanted_isa
+from exactk._runtime.isa import requested_isa
 
 if TYPE_CHECKING:
-    from exactk._engine.topk import Best, TopKProblem
+    from exactk._engine.topk import BestIndices, TopKProblem
 
 
 def core_engine(problem: Problem) -> Outcome:
@@ -30,28 +30,30 @@ def core_engine(problem: Problem) -> Outcome:
             core_rules(problem.convention.rules("")),
             problem.per_user,
             problem.num_threads,
-            wanted_isa(),
-            problem.finished,
+            requested_isa(),
+            problem.report_progress,
         )
-    return Outcome([_sums(*one) for one in sums], dict(counts), per_user)
+    return Outcome([_decode_sums(*one) for one in sums], dict(counts), per_user)
 
 
-def _sums(users: int, undefined: int, *sums_and_scales: bytes | int) -> Sums:
+def _decode_sums(users: int, undefined: int, *sums_and_scales: bytes | int) -> Sums:
     """Read the core's integers, which come as bytes."""
-    read = (int.from_bytes(one, "little", signed=True) if isinstance(one, bytes) else one for one in sums_and_scales)
-    return Sums(users, undefined, *read)
+    integers = (
+        int.from_bytes(one, "little", signed=True) if isinstance(one, bytes) else one for one in sums_and_scales
+    )
+    return Sums(users, undefined, *integers)
 
 
-def core_ranker(question: TopKProblem) -> Best:
+def core_ranker(problem: TopKProblem) -> BestIndices:
     """Have the C++ core rank."""
-    with core_view(question.scores, question.candidates) as scores:
+    with core_view(problem.scores, problem.candidates) as scores:
         return _core.topk(
             scores,
-            question.k,
-            None if question.exclude is None else question.exclude.core,
-            question.ties,
-            question.nan,
-            question.num_threads,
-            wanted_isa(),
-            question.finished,
+            problem.k,
+            None if problem.exclude is None else problem.exclude.core,
+            problem.ties,
+            problem.nan,
+            problem.num_threads,
+            requested_isa(),
+            problem.report_progress,
         )

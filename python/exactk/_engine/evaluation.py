@@ -16,14 +16,14 @@ from exactk._inputs.conversions import predictions_of, truth_of
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Truth
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._inputs.restrictions import restrict
-from exactk._plan.metric_strings import Value, computed, part_places
+from exactk._inputs.restrictions import resolve_restrictions
+from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.report import Report
 from exactk._report.state import Label, State
-from exactk._report.statistics import finish
+from exactk._report.statistics import value_of_sums
 from exactk._report.user_keys import concatenate_users
 from exactk._runtime.errors import ExactkError, input_error, type_error
-from exactk._runtime.progress import Progress, untold
+from exactk._runtime.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,42 +38,44 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
 
 
-_FOUND = re.compile(r"(?<=found )((?:item )?)(\d+)")
+_FOUND_CODE = re.compile(r"(?<=found )((?:item )?)(\d+)")
 
 
 @contextmanager
-def _naming(case: AlignedInputs) -> Iterator[None]:
-    """Say which user is at fault, and which item, where the core knows only numbers."""
+def _put_keys_in_errors(inputs: AlignedInputs) -> Iterator[None]:
+    """Say which user is at fault, and which item, where the core knows only rows and codes."""
     try:
         yield
     except ExactkError as error:
-        with_user = case.with_user(error)
+        with_user = inputs.with_user(error)
         if with_user is None:
             raise
         message = str(with_user)
-        if (found := _FOUND.search(message)) and _is_item(case, error, int(found[2])):
-            message = message[: found.start()] + found[1] + case.item_text(int(found[2])) + message[found.end() :]
+        if (match := _FOUND_CODE.search(message)) and _is_item_at_fault(inputs, error, int(match[2])):
+            message = message[: match.start()] + match[1] + inputs.item_text(int(match[2])) + message[match.end() :]
         raise type(error)(message, error.argument, error.row, error.position, error.count) from None
 
 
-def _is_item(case: AlignedInputs, error: ExactkError, number: int) -> bool:
-    """Return whether the number that an error found is the item at its place."""
-    lists = {"truth": case.truth, "predictions": case.predictions, "exclude": case.exclude}.get(error.argument or "")
+def _is_item_at_fault(inputs: AlignedInputs, error: ExactkError, code: int) -> bool:
+    """Return whether the integer that an error found is the item at its row and position."""
+    lists = {"truth": inputs.truth, "predictions": inputs.predictions, "exclude": inputs.exclude}.get(
+        error.argument or ""
+    )
     if isinstance(lists, SparseScores):
         lists = lists.lists
     if not isinstance(lists, Lists) or error.row is None or error.position is None:
         return False
     row = lists.row(error.row)
-    return error.position < len(row) and int(row[error.position]) == number
+    return error.position < len(row) and int(row[error.position]) == code
 
 
 @contextmanager
-def add_error_note(where: str) -> Iterator[None]:
+def add_error_note(note: str) -> Iterator[None]:
     """Add to an error where it came from."""
     try:
         yield
     except ExactkError as error:
-        error.add_note(where)
+        error.add_note(note)
         raise
 
 
@@ -93,116 +95,116 @@ class Evaluation:
     progress: Progress
     columns: ColumnNames
 
-    def predictions(self, given: object, truth: Truth | None) -> Predictions:
-        """Return what was given as predictions, its names numbered on from those of the truth."""
-        return self.restrict(predictions_of(given, self.columns, encoding_after(truth, self.num_threads)))
+    def convert_predictions(self, container: object, truth: Truth | None) -> Predictions:
+        """Return the canonical predictions, whose vocabularies extend those of the truth."""
+        return self.narrow_scores(predictions_of(container, self.columns, encoding_of_truth(truth, self.num_threads)))
 
-    def restrict(self, predictions: Predictions) -> Predictions:
+    def narrow_scores(self, predictions: Predictions) -> Predictions:
         """Return the predictions with their scores in the type in which the convention compares them."""
         if self.convention.score_dtype == "native" or isinstance(predictions, Rankings):
             return predictions
-        return predictions.narrowed()
+        return predictions.with_float32_scores()
 
-    def case(self, truth: Truth, predictions: Predictions) -> AlignedInputs:
-        """Return what is evaluated together."""
+    def align(self, truth: Truth, predictions: Predictions) -> AlignedInputs:
+        """Return the truth, the predictions and the exclusions, aligned."""
         return align(truth, predictions, self.exclude)
 
-    def whole(self, case: AlignedInputs) -> Report:
+    def evaluate_all(self, inputs: AlignedInputs) -> Report:
         """Evaluate all users at once."""
         codes, labels = None, None
         if self.groups is not None:
-            codes, labels = self.groups.codes(case, self.convention)
+            codes, labels = self.groups.encode(inputs, self.convention)
         problem = replace(
-            self._problem(case),
+            self._problem_of_all_users(inputs),
             groups=codes,
             group_count=1 if labels is None else max(1, len(labels)),
             per_user=self.per_user,
-            finished=self.progress.at_hand,
+            report_progress=self.progress.report_finished,
         )
-        with _naming(case):
+        with _put_keys_in_errors(inputs):
             outcome = self.engine(problem)
-        self.progress.add(len(case.truth))
-        state = _state(problem, outcome, [value.name for value in self.values], labels)
-        return Report(state, case.users, _spread(outcome.per_user, self.values))
+        self.progress.add_finished(len(inputs.truth))
+        state = _state_of_outcome(problem, outcome, [value.name for value in self.values], labels)
+        return Report(state, inputs.users, _per_user_values(outcome.per_user, self.values))
 
-    def span(self, case: AlignedInputs, value: Value) -> tuple[float, float]:
+    def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
         """Return the least and the highest that the value could be if items of one score were ordered otherwise."""
         extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
-        problem = replace(self._problem(case), values=computed(extremes))
+        problem = replace(self._problem_of_all_users(inputs), values=distinct_parts(extremes))
         sums = self.engine(problem).sums
         # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
         lowest, highest = sorted(
-            finish(one, [sums[place] for place in places], weighted=self.weights is not None)
-            for one, places in zip(extremes, part_places(extremes), strict=True)
+            value_of_sums(one, [sums[i] for i in indices], weighted=self.weights is not None)
+            for one, indices in zip(extremes, part_indices(extremes), strict=True)
         )
         return lowest, highest
 
-    def _problem(self, case: AlignedInputs) -> Problem:
-        """Return what is asked of all users as one group, no value of theirs kept and nobody told of progress."""
-        candidates, exclude = restrict(case.predictions, self.candidates, case.exclude)
+    def _problem_of_all_users(self, inputs: AlignedInputs) -> Problem:
+        """Return the problem of all users as one group, in which no value of theirs is kept and no progress reported."""
+        candidates, exclude = resolve_restrictions(inputs.predictions, self.candidates, inputs.exclude)
         return Problem(
-            case.truth,
-            case.predictions,
+            inputs.truth,
+            inputs.predictions,
             candidates,
             exclude,
-            None if self.weights is None else self.weights.of_rows(case, self.convention),
+            None if self.weights is None else self.weights.row_weights(inputs, self.convention),
             groups=None,
             group_count=1,
-            values=computed(self.values),
+            values=distinct_parts(self.values),
             convention=self.convention,
             per_user=False,
             num_threads=self.num_threads,
-            finished=untold,
+            report_progress=ignore_progress,
         )
 
-    def blocks(self, pairs: Iterator[Any]) -> Report:
+    def evaluate_blocks(self, pairs: Iterator[Any]) -> Report:
         """Evaluate block after block; the arguments of all users are cut as the blocks come."""
         state: State | None = None
         users: list[Vocabulary | NDArray[Any] | None] = []
         tables: list[NDArray[np.float64]] = []
         begin = 0
-        for number, pair in enumerate(chain(pairs, [_END])):
-            if pair is _END and state is not None:
+        for block, pair in enumerate(chain(pairs, [_EMPTY_BLOCK])):
+            if pair is _EMPTY_BLOCK and state is not None:
                 break
-            with add_error_note(f"in block {number} of the iterator, whose first user is number {begin}"):
-                truth, predictions = self._block(pair)
+            with add_error_note(f"in block {block} of the iterator, whose first user is number {begin}"):
+                truth, predictions = self._convert_block(pair)
                 end = begin + len(truth)
-                part = self._slice(begin, end)
-                if pair is _END:  # it has no columns that could be candidates
-                    part = replace(part, candidates=None)
-                report = part.whole(part.case(truth, predictions))
+                evaluation = self._slice_rows(begin, end)
+                if pair is _EMPTY_BLOCK:  # it has no columns that could be candidates
+                    evaluation = replace(evaluation, candidates=None)
+                report = evaluation.evaluate_all(evaluation.align(truth, predictions))
             state = report.state if state is None else state.plus(report.state)
             users.append(truth.users)
             tables += [] if report.table is None else [report.table]
             begin = end
-        for name, given in self._of_users():
-            _check_length(name, len(given), begin)
+        for name, values in self._row_arguments():
+            _check_length(name, len(values), begin)
         assert state is not None  # noqa: S101 - there is always a block, be it the empty one
         return Report(state, concatenate_users(users), np.concatenate(tables, axis=1) if tables else None)
 
-    def _block(self, pair: object) -> tuple[Truth, Predictions]:
+    def _convert_block(self, pair: object) -> tuple[Truth, Predictions]:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise type_error("predictions", "an iterator of (truth, predictions) pairs", type(pair).__name__)
         truth = truth_of(pair[0], self.columns)
-        predictions = self.predictions(pair[1], truth)
+        predictions = self.convert_predictions(pair[1], truth)
         if truth.user_vocabulary is None:
             _check_length("predictions", len(predictions), len(truth))
         return truth, predictions
 
-    def _of_users(self) -> list[tuple[str, Exclusions | CandidateItems | Weights | Groups]]:
+    def _row_arguments(self) -> list[tuple[str, Exclusions | CandidateItems | Weights | Groups]]:
         candidates = None if self.candidates is None or self.candidates.for_all else self.candidates
-        given = (
+        arguments = (
             ("exclude", None if self.exclude is None or self.exclude.user_vocabulary is not None else self.exclude),
             ("candidates", candidates),
-            ("weights", self.weights if self.weights is None or self.weights.by_row else None),
-            ("groups", self.groups if self.groups is None or self.groups.by_row else None),
+            ("weights", self.weights if self.weights is None or self.weights.is_by_row else None),
+            ("groups", self.groups if self.groups is None or self.groups.is_by_row else None),
         )
-        return [(name, values) for name, values in given if values is not None]
+        return [(name, values) for name, values in arguments if values is not None]
 
-    def _slice(self, begin: int, end: int) -> Evaluation:
-        for name, given in self._of_users():
-            if len(given) < end:
-                raise input_error(name, f"one entry for each of {end} users or more", str(len(given)))
+    def _slice_rows(self, begin: int, end: int) -> Evaluation:
+        for name, values in self._row_arguments():
+            if len(values) < end:
+                raise input_error(name, f"one entry for each of {end} users or more", str(len(values)))
         return replace(
             self,
             exclude=self.exclude
@@ -214,27 +216,28 @@ class Evaluation:
         )
 
 
-_END: tuple[list[Any], list[Any]] = ([], [])  # a block without users: what an iterator without blocks comes down to
+# A block without users: an iterator without blocks is evaluated as if it had this one.
+_EMPTY_BLOCK: tuple[list[Any], list[Any]] = ([], [])
 
 
-def _check_length(argument: str, found: int, users: int) -> None:
-    if found != users:
-        raise input_error(argument, f"one entry for each of {users} users", f"{found}")
+def _check_length(argument: str, length: int, users: int) -> None:
+    if length != users:
+        raise input_error(argument, f"one entry for each of {users} users", f"{length}")
 
 
-def _spread(table: NDArray[np.float64] | None, values: tuple[Value, ...]) -> NDArray[np.float64] | None:
-    """Return the users' values in the order asked, of what was computed; NaN where a value is made of means."""
-    places = part_places(values)
-    if table is None or places == [(row,) for row in range(len(table))]:
+def _per_user_values(table: NDArray[np.float64] | None, values: tuple[Value, ...]) -> NDArray[np.float64] | None:
+    """Return the users' values in the order of the request, from those of their parts; NaN where a value is made of means."""
+    indices = part_indices(values)
+    if table is None or indices == [(row,) for row in range(len(table))]:
         return table
-    asked = np.full((len(values), table.shape[1]), np.nan)
-    for row, parts in enumerate(places):
+    requested_rows = np.full((len(values), table.shape[1]), np.nan)
+    for row, parts in enumerate(indices):
         if len(parts) == 1:
-            asked[row] = table[parts[0]]
-    return asked
+            requested_rows[row] = table[parts[0]]
+    return requested_rows
 
 
-def _state(problem: Problem, outcome: Outcome, names: list[str], labels: list[Label] | None) -> State:
+def _state_of_outcome(problem: Problem, outcome: Outcome, names: list[str], labels: list[Label] | None) -> State:
     size = len(problem.values)
     by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), size)]
     totals = by_group[0]
@@ -252,8 +255,8 @@ def _state(problem: Problem, outcome: Outcome, names: list[str], labels: list[La
     )
 
 
-def encoding_after(truth: Truth | None, threads: int) -> Encoding:
-    """Return the names of the truth, from which others go on."""
+def encoding_of_truth(truth: Truth | None, threads: int) -> Encoding:
+    """Return the vocabularies of the truth, which those of other inputs extend."""
     return (
         Encoding(threads=threads) if truth is None else Encoding(truth.user_vocabulary, truth.item_vocabulary, threads)
     )

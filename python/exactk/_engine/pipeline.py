@@ -1,4 +1,4 @@
-"""The way of every evaluation: containers to waist 1, values to a plan, a call, a report."""
+"""The way of every evaluation: containers to canonical inputs, values to a plan, a call, a report."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from exactk._engine.batch_evaluation import evaluate_batches
-from exactk._engine.evaluation import Evaluation, add_error_note, encoding_after
-from exactk._engine.warnings import warn_of_counts, warn_of_names, warn_of_names_of_batches, warn_of_ties
+from exactk._engine.evaluation import Evaluation, add_error_note, encoding_of_truth
+from exactk._engine.warnings import (
+    warn_of_counts,
+    warn_of_disjoint_keys,
+    warn_of_disjoint_keys_in_batches,
+    warn_of_ties,
+)
 from exactk._inputs.alignment import extend_to_all_users
 from exactk._inputs.batches import Batches
-from exactk._inputs.containers.mappings import is_of_systems
+from exactk._inputs.containers.mappings import is_mapping_of_systems
 from exactk._inputs.containers.registry import as_candidate_items
 from exactk._inputs.conversions import exclusions_of, truth_of
 from exactk._inputs.long_format import Encoding
@@ -33,7 +38,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.predictions import Predictions
     from exactk._report.report import Report
-    from exactk._runtime.progress import Tell
+    from exactk._runtime.progress import ProgressCallback
 
 
 class Options(TypedDict, total=False):
@@ -46,7 +51,7 @@ class Options(TypedDict, total=False):
     groups: object
     per_user: bool
     num_threads: int | None
-    progress: bool | Tell
+    progress: bool | ProgressCallback
     user: str | Sequence[str] | None
     item: str | None
     score: str | None
@@ -54,7 +59,7 @@ class Options(TypedDict, total=False):
     grade: str | None
 
 
-def evaluate_with(
+def evaluate_with_engine(
     engine: Engine,
     truth: object,
     predictions: object,
@@ -75,15 +80,15 @@ def evaluate_with(
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
     threads = resolve_threads(num_threads)
-    known = truth if truth is None else truth_of(truth, columns, Encoding(threads=threads))
-    call = Evaluation(
+    canonical_truth = truth if truth is None else truth_of(truth, columns, Encoding(threads=threads))
+    evaluation = Evaluation(
         engine,
         values,
         convention,
-        exclusions_of(exclude, columns, encoding_after(known, threads)),
+        exclusions_of(exclude, columns, encoding_of_truth(canonical_truth, threads)),
         as_candidate_items(candidates),
-        None if weights is None else Weights.of(weights),
-        None if groups is None else Groups.of(groups),
+        None if weights is None else Weights.from_argument(weights),
+        None if groups is None else Groups.from_argument(groups),
         bool(per_user),
         threads,
         Progress(progress),
@@ -92,53 +97,53 @@ def evaluate_with(
     if isinstance(predictions, Iterator) and not hasattr(
         predictions, "__arrow_c_stream__"
     ):  # a reader of Arrow is one too
-        if known is not None:
+        if canonical_truth is not None:
             expected = "None beside an iterator, whose blocks are (truth, predictions)"
             raise input_error("truth", expected, type(truth).__name__)
-        with call.progress.of(None):
-            report = call.blocks(predictions)
+        with evaluation.progress.track(None):
+            report = evaluation.evaluate_blocks(predictions)
         warn_of_ties(report, None)
         warn_of_counts(report)
         return report
-    if known is None:
+    if canonical_truth is None:
         raise type_error("truth", "what the users found relevant", "None")
     if isinstance(predictions, Mapping) and not is_sparse(predictions):  # one form of these is a mapping too
-        of_systems = is_of_systems(predictions)
-        if of_systems or (of_systems is None and known.user_vocabulary is None):
-            return _compare(call, known, predictions)
+        has_systems = is_mapping_of_systems(predictions)
+        if has_systems or (has_systems is None and canonical_truth.user_vocabulary is None):
+            return _compare_systems(evaluation, canonical_truth, predictions)
     if isinstance(predictions, Batches):
-        with call.progress.of(None):
-            report, items_shared = evaluate_batches(call, known, predictions)
+        with evaluation.progress.track(None):
+            report, has_shared_items = evaluate_batches(evaluation, canonical_truth, predictions)
         warn_of_ties(report, None)
-        warn_of_names_of_batches(report, items_shared=items_shared)
-        warn_of_counts(report, whole=False)
+        warn_of_disjoint_keys_in_batches(report, has_shared_items=has_shared_items)
+        warn_of_counts(report, is_complete=False)
         return report
-    case = call.case(known, call.predictions(predictions, known))
-    with call.progress.of(len(case.truth)):
-        report = call.whole(case)
-    warn_of_ties(report, partial(call.span, case))
-    warn_of_names(report, case)
-    warn_of_counts(report, whole=case.is_complete)
+    inputs = evaluation.align(canonical_truth, evaluation.convert_predictions(predictions, canonical_truth))
+    with evaluation.progress.track(len(inputs.truth)):
+        report = evaluation.evaluate_all(inputs)
+    warn_of_ties(report, partial(evaluation.tie_range, inputs))
+    warn_of_disjoint_keys(report, inputs)
+    warn_of_counts(report, is_complete=inputs.is_complete)
     return report
 
 
-def _compare(call: Evaluation, truth: Truth, given: Mapping[Any, object]) -> Comparison:
-    if not given:
+def _compare_systems(evaluation: Evaluation, truth: Truth, systems: Mapping[Any, object]) -> Comparison:
+    if not systems:
         raise input_error("predictions", "at least one system", "an empty mapping")
-    systems: dict[str, Predictions] = {}
-    for name, predictions in given.items():
+    canonical_predictions: dict[str, Predictions] = {}
+    for name, predictions in systems.items():
         if not isinstance(name, str):
             raise type_error("predictions", "names of systems, each with its predictions", repr(name))
         with add_error_note(f"in system {name!r}"):
-            systems[name] = call.predictions(predictions, truth)
-    everybody = extend_to_all_users(truth, systems)
+            canonical_predictions[name] = evaluation.convert_predictions(predictions, truth)
+    extended_truth = extend_to_all_users(truth, canonical_predictions)
     reports = {}
-    with call.progress.of(len(everybody) * len(systems)):
-        for name, predictions in systems.items():
+    with evaluation.progress.track(len(extended_truth) * len(canonical_predictions)):
+        for name, predictions in canonical_predictions.items():
             with add_error_note(f"in system {name!r}"):
-                case = replace(call.case(everybody, predictions), truth_size=len(truth))
-                reports[name] = call.whole(case)
-                warn_of_ties(reports[name], partial(call.span, case), f"system {name!r}: ")
-                warn_of_names(reports[name], case, f"system {name!r}: ")
-    warn_of_counts(*reports.values(), whole=case.is_complete)
+                inputs = replace(evaluation.align(extended_truth, predictions), truth_size=len(truth))
+                reports[name] = evaluation.evaluate_all(inputs)
+                warn_of_ties(reports[name], partial(evaluation.tie_range, inputs), f"system {name!r}: ")
+                warn_of_disjoint_keys(reports[name], inputs, f"system {name!r}: ")
+    warn_of_counts(*reports.values(), is_complete=inputs.is_complete)
     return Comparison(reports)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Problem:
-    """An evaluation past waist 1: what the core is asked, and the reference too."""
+    """An evaluation of canonical inputs: what the core is asked, and the reference too."""
 
     truth: Truth
     predictions: Predictions
@@ -33,11 +33,11 @@ class Problem:
     convention: Convention
     per_user: bool
     num_threads: int
-    finished: Callable[[int], object]  # to be called often, with the number of users done
+    report_progress: Callable[[int], object]  # to be called often, with the number of users done
 
 
 class Outcome(NamedTuple):
-    """What an engine found."""
+    """What an engine computed."""
 
     sums: list[Sums]  # group by group, value by value
     counts: dict[str, int]

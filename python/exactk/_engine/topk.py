@@ -15,7 +15,7 @@ from exactk._inputs.conversions import as_scored, exclusions_of
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._inputs.restrictions import restrict
+from exactk._inputs.restrictions import resolve_restrictions
 from exactk._plan.conventions import checked_choice
 from exactk._plan.metric_strings import checked_cutoff
 from exactk._runtime.errors import input_error
@@ -47,7 +47,7 @@ class TopK(NamedTuple):
 
 
 class TopKProblem(NamedTuple):
-    """What is asked of each user, past waist 1."""
+    """A ranking of canonical scores: what the core is asked, and the reference too."""
 
     scores: Scored
     k: int
@@ -56,16 +56,18 @@ class TopKProblem(NamedTuple):
     ties: str
     nan: str
     num_threads: int
-    finished: Callable[[int], object]  # to be called often, with the number of users done
+    report_progress: Callable[[int], object]  # to be called often, with the number of users done
 
 
-Best: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64] | None]"  # places, and scores if they are embeddings'
-Ranker = Callable[[TopKProblem], Best]
+BestIndices: TypeAlias = (
+    "tuple[NDArray[np.int64], NDArray[np.float64] | None]"  # of columns or stored scores; of embeddings also the scores
+)
+Ranker = Callable[[TopKProblem], BestIndices]
 
-_PLACES = 1 << 20  # that are looked up at a time
+_BLOCK_CELLS = 1 << 20  # that are looked up at a time
 
 
-def rank_with(
+def rank_top_k(
     ranker: Ranker,
     scores: object,
     k: object,
@@ -77,79 +79,85 @@ def rank_with(
     progress: object,
 ) -> TopK:
     """Rank by the given ranker; the other arguments are those of `exactk.topk`."""
-    told = Progress(progress)
-    scored, names = as_scored(scores), None
-    known = Encoding(scored.user_vocabulary, scored.item_vocabulary) if isinstance(scored, SparseScores) else Encoding()
-    left_out = exclusions_of(exclude, {}, known)
+    tracker = Progress(progress)
+    scored, item_keys = as_scored(scores), None
+    encoding = (
+        Encoding(scored.user_vocabulary, scored.item_vocabulary) if isinstance(scored, SparseScores) else Encoding()
+    )
+    exclusions = exclusions_of(exclude, {}, encoding)
     if isinstance(scored, SparseScores):
-        case = align_scores(scored, left_out)
-        assert isinstance(case.predictions, SparseScores)  # noqa: S101 - as they were
-        scored, left_out, names = case.predictions, case.exclude, case.item_keys
-    question = TopKProblem(
+        inputs = align_scores(scored, exclusions)
+        assert isinstance(inputs.predictions, SparseScores)  # noqa: S101 - as they were
+        scored, exclusions, item_keys = inputs.predictions, inputs.exclude, inputs.item_keys
+    problem = TopKProblem(
         scored,
         checked_cutoff(k),
-        left_out,
+        exclusions,
         as_candidate_items(candidates),
         checked_choice("ties", ties, "ties"),
         checked_choice("nan", nan, "nan"),
         resolve_threads(num_threads),
-        told.at_hand,
+        tracker.report_finished,
     )
-    columns, excluded = restrict(question.scores, question.candidates, question.exclude)
-    users = len(question.scores)
-    if excluded is not None and len(excluded) != users:
-        raise input_error("exclude", f"one entry for each of {users} users", str(len(excluded)))
-    with told.of(users):
-        places, own_scores = ranker(question._replace(candidates=columns, exclude=excluded))
-        told.add(users)
-    if own_scores is not None:
-        return TopK(places, own_scores)
-    if isinstance(question.scores, SparseScores):
-        return _named(_of_candidates(places, question.scores), names)
-    assert isinstance(question.scores, Scores)  # noqa: S101 - embeddings have scores of their own
-    return TopK(places, _scores_of(places, question.scores.values))
+    restricted_candidates, restricted_exclusions = resolve_restrictions(
+        problem.scores, problem.candidates, problem.exclude
+    )
+    users = len(problem.scores)
+    if restricted_exclusions is not None and len(restricted_exclusions) != users:
+        raise input_error("exclude", f"one entry for each of {users} users", str(len(restricted_exclusions)))
+    with tracker.track(users):
+        indices, similarities = ranker(
+            problem._replace(candidates=restricted_candidates, exclude=restricted_exclusions)
+        )
+        tracker.add_finished(users)
+    if similarities is not None:
+        return TopK(indices, similarities)
+    if isinstance(problem.scores, SparseScores):
+        return _with_item_keys(_look_up_items(indices, problem.scores), item_keys)
+    assert isinstance(problem.scores, Scores)  # noqa: S101 - embeddings have scores of their own
+    return TopK(indices, _look_up_scores(indices, problem.scores.values))
 
 
-def _named(best: TopK, names: NDArray[Any] | None) -> TopK:
-    """Return the same with the names of the items, if they have some."""
-    if names is None:
+def _with_item_keys(best: TopK, item_keys: NDArray[Any] | None) -> TopK:
+    """Return the same with the keys of the items, if they have some."""
+    if item_keys is None:
         return best
     items = np.full(best.ids.shape, None, object)
     filled = best.ids >= 0
-    items[filled] = names[best.ids[filled]]
+    items[filled] = item_keys[best.ids[filled]]
     return TopK(items, best.scores)
 
 
-def _padded(shape: tuple[int, ...], values: NDArray[Any]) -> NDArray[Any]:
+def _padding_like(shape: tuple[int, ...], values: NDArray[Any]) -> NDArray[Any]:
     return np.full(shape, math.nan if values.dtype.kind == "f" else 0, values.dtype)
 
 
-def _scores_of(ids: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
-    best = _padded(ids.shape, values)
+def _look_up_scores(ids: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
+    best = _padding_like(ids.shape, values)
     if values.shape[1] == 0:
         return best
-    for piece in _pieces(ids.shape):
-        found = np.take_along_axis(values[piece[0]], np.maximum(ids[piece], 0), axis=1)
-        np.copyto(best[piece], found, where=ids[piece] >= 0)
+    for block in _blocks(ids.shape):
+        scores = np.take_along_axis(values[block[0]], np.maximum(ids[block], 0), axis=1)
+        np.copyto(best[block], scores, where=ids[block] >= 0)
     return best
 
 
-def _of_candidates(places: NDArray[np.int64], candidates: SparseScores) -> TopK:
-    """Look the places up in the arrays of the candidates, in place."""
-    best = TopK(places, _padded(places.shape, candidates.scores))
-    for piece in _pieces(places.shape):
-        filled = places[piece] >= 0
-        found = places[piece][filled]
-        best.scores[piece][filled] = candidates.scores[found]
-        best.ids[piece][filled] = candidates.items[found]
+def _look_up_items(indices: NDArray[np.int64], candidates: SparseScores) -> TopK:
+    """Look the indices up in the arrays of the candidates, and replace them."""
+    best = TopK(indices, _padding_like(indices.shape, candidates.scores))
+    for block in _blocks(indices.shape):
+        filled = indices[block] >= 0
+        offsets = indices[block][filled]
+        best.scores[block][filled] = candidates.scores[offsets]
+        best.ids[block][filled] = candidates.items[offsets]
     return best
 
 
-def _pieces(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
-    """Cut users and places, so that a piece takes little memory; signals are handled between them."""
+def _blocks(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
+    """Cut users and columns, so that a block takes little memory; signals are handled between them."""
     users, k = shape
-    some = max(1, _PLACES // k)
+    block_users = max(1, _BLOCK_CELLS // k)
     return (
-        np.s_[user : user + some, place : place + _PLACES]
-        for user, place in product(range(0, users, some), range(0, k, _PLACES))
+        np.s_[user : user + block_users, column : column + _BLOCK_CELLS]
+        for user, column in product(range(0, users, block_users), range(0, k, _BLOCK_CELLS))
     )

@@ -10,8 +10,8 @@ import numpy as np
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.conventions import STRICT_TIES
-from exactk._plan.metric_strings import part_places
-from exactk._report.state import planned
+from exactk._plan.metric_strings import part_indices
+from exactk._report.state import plan_of_state
 from exactk._runtime.errors import EvaluationWarning, caller_level
 
 if TYPE_CHECKING:
@@ -21,34 +21,38 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
 
-_BY_CHANCE = 32  # fewer items by number than these may well be others
+_FEWEST_UNKEYED_ITEMS = 32  # fewer items without keys than these may well be others
 
 
-def warn_of_names(report: Report, case: AlignedInputs, system: str = "") -> None:
+def warn_of_disjoint_keys(report: Report, inputs: AlignedInputs, system: str = "") -> None:
     """Say so if truth and predictions have no user, or no item, in common: most likely they name them differently."""
-    named = case.truth.user_vocabulary is not None
-    if named and not _has_common_user(report):
-        _warn_of_users(system)
-    elif _found_nothing(report) and not share_items(case, 1 if named or case.items is not None else _BY_CHANCE):
-        lists = case.predictions.lists if isinstance(case.predictions, SparseScores) else case.predictions
+    is_keyed = inputs.truth.user_vocabulary is not None
+    if is_keyed and not _has_common_user(report):
+        _warn_of_disjoint_users(system)
+    elif _has_no_hit(report) and not has_common_item(
+        inputs, 1 if is_keyed or inputs.items is not None else _FEWEST_UNKEYED_ITEMS
+    ):
+        lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
         assert isinstance(lists, Rankings)  # noqa: S101 - of others all items are common
-        _warn_of_items(system, case.item_text(int(case.truth.items[0])), case.item_text(int(lists.items[0])))
+        _warn_of_disjoint_items(
+            system, inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(int(lists.items[0]))
+        )
 
 
-def warn_of_names_of_batches(report: Report, *, items_shared: bool) -> None:
+def warn_of_disjoint_keys_in_batches(report: Report, *, has_shared_items: bool) -> None:
     """Say the same of predictions that are no longer there."""
     if not _has_common_user(report):
-        _warn_of_users("")
-    elif _found_nothing(report) and not items_shared:
-        _warn_of_items("")
+        _warn_of_disjoint_users("")
+    elif _has_no_hit(report) and not has_shared_items:
+        _warn_of_disjoint_items("")
 
 
-def share_items(case: AlignedInputs, fewest: int = 1) -> bool:
+def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
     """Return whether an item of the truth is in any list, or too few are given on a side to tell."""
-    lists = case.predictions.lists if isinstance(case.predictions, SparseScores) else case.predictions
-    if not isinstance(lists, Rankings) or min(len(lists.items), len(case.truth.items)) < fewest:
+    lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
+    if not isinstance(lists, Rankings) or min(len(lists.items), len(inputs.truth.items)) < fewest:
         return True
-    return bool(np.isin(case.truth.items, lists.items).any())
+    return bool(np.isin(inputs.truth.items, lists.items).any())
 
 
 def _has_common_user(report: Report) -> bool:
@@ -56,44 +60,44 @@ def _has_common_user(report: Report) -> bool:
     return not counts["users"] or counts["users"] > counts["missing_predictions"] + counts["missing_truth"]
 
 
-def _found_nothing(report: Report) -> bool:
-    """Return whether no value says that an item was found."""
+def _has_no_hit(report: Report) -> bool:
+    """Return whether no value says that there is a hit."""
     return not any(value > 0 for name, value in report.values.items() if not name.startswith(("num_rel", "num_rec")))
 
 
-def _warn_of_users(system: str) -> None:
+def _warn_of_disjoint_users(system: str) -> None:
     message = f"{system}no user of the truth is in the predictions: check that both name the users alike"
     warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
 
 
-def _warn_of_items(system: str, one: str = "", other: str = "") -> None:
-    such, as_such = (f", such as {one},", f", such as {other}") if one else ("", "")
+def _warn_of_disjoint_items(system: str, truth_item: str = "", predictions_item: str = "") -> None:
+    in_truth, in_predictions = (f", such as {truth_item},", f", such as {predictions_item}") if truth_item else ("", "")
     message = (
-        f"{system}none of the items of the truth{such} is in any list of the predictions{as_such}: "
+        f"{system}none of the items of the truth{in_truth} is in any list of the predictions{in_predictions}: "
         "check that both name the items alike"
     )
     warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
 
 
-_MANY_TIED = 0.01  # of the users
+_MANY_TIED_USERS = 0.01  # of the users
 
 
-def warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] | None, system: str = "") -> None:
+def warn_of_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None, system: str = "") -> None:
     """Say so if ids or the order of input decide what many users are recommended, and how much that may change."""
     counts = report.counts
     users, tied_at = counts["users"], counts.get("tied_at_cutoff", {})
-    for value in planned(report.state):
+    for value in plan_of_state(report.state):
         tied = tied_at.get(value.cutoff, 0)
-        if value.rules["ties"] not in STRICT_TIES or tied <= _MANY_TIED * users:
+        if value.rules["ties"] not in STRICT_TIES or tied <= _MANY_TIED_USERS * users:
             continue
         message = (
             f"{system}{tied} of {users} users have items of one score on both sides of rank {value.cutoff}, "
             f"where ties={value.rules['ties']!r} decides; "
         )
-        if span is None:
+        if tie_range is None:
             message += "ties='pessimistic' and ties='optimistic' show how much that changes"
         else:
-            lowest, highest = span(value)
+            lowest, highest = tie_range(value)
             if not lowest < highest:  # no matter of order, or NaN
                 continue
             message += f"by other orders {value.name} = {report[value.name]:.4f} is {lowest:.4f} to {highest:.4f}"
@@ -101,7 +105,7 @@ def warn_of_ties(report: Report, span: Callable[[Value], tuple[float, float]] | 
         return
 
 
-def warn_of_counts(*reports: Report, whole: bool = True) -> None:
+def warn_of_counts(*reports: Report, is_complete: bool = True) -> None:
     """Say once what makes the numbers mean something else than they seem to.
 
     Where not all that a system could rank was given, but its best, as usual by user and item, what is missing is no
@@ -109,24 +113,24 @@ def warn_of_counts(*reports: Report, whole: bool = True) -> None:
     """
     messages: dict[str, None] = {}  # in order, each once, however many systems it holds for
     for report in reports:
-        nobody = [name for name, users in report.counts["evaluated"].items() if users == 0]
-        weightless = _weightless(report) if report.state.weighted else []
+        not_evaluated = [name for name, users in report.counts["evaluated"].items() if users == 0]
+        weightless = _weightless_values(report) if report.state.weighted else []
         excluded, unknown = report.counts["relevant_excluded"], report.counts["relevant_not_rankable"]
-        if nobody:
-            messages[f"no user was evaluated for {', '.join(nobody)}: NaN"] = None
+        if not_evaluated:
+            messages[f"no user was evaluated for {', '.join(not_evaluated)}: NaN"] = None
         if weightless:
             messages[f"all weights are 0 for {', '.join(weightless)}: NaN"] = None
         if excluded:
             messages[f"{excluded} relevant items are in exclude; they stay in the truth as misses"] = None
-        if unknown and whole:
+        if unknown and is_complete:
             where = "have no column in the scores, or are not among the candidates"
             messages[f"{unknown} relevant items {where}; they stay in the truth as misses"] = None
     for message in messages:
         warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
 
 
-def _weightless(report: Report) -> list[str]:
+def _weightless_values(report: Report) -> list[str]:
     """Return the values for whose users all weights are 0."""
-    totals, places = report.state.totals, part_places(planned(report.state))
-    parts = {name: [totals[i] for i in own] for name, own in zip(report.metrics, places, strict=True)}
-    return [name for name, own in parts.items() if any(one.users and not one.weight for one in own)]
+    totals, indices = report.state.totals, part_indices(plan_of_state(report.state))
+    parts = {name: [totals[i] for i in row] for name, row in zip(report.metrics, indices, strict=True)}
+    return [name for name, sums in parts.items() if any(part.users and not part.weight for part in sums)]

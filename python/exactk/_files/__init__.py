@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 import numpy as np
 
 from exactk._files import archive, results, trec
-from exactk._files.column_choice import COLUMNS, chosen
+from exactk._files.column_choice import COLUMNS, choose_columns
 from exactk._files.columnar import Ipc, Parquet
 from exactk._files.faults import File
 from exactk._files.json_lines import JsonLines
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Unpack
 
-    from exactk._files.column_choice import Asked
+    from exactk._files.column_choice import RequestedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.lists import Exclusions, Rankings, Truth
     from exactk._inputs.model.sparse_scores import SparseScores
@@ -42,7 +42,9 @@ def read(
     path: AnyPath, role: Literal["exclude"], *, text_ids: bool = False, **columns: Unpack[ColumnNames]
 ) -> Exclusions: ...
 @overload
-def read(path: AnyPath, role: Role, *, text_ids: bool = False, **columns: Unpack[ColumnNames]) -> results.Read: ...
+def read(
+    path: AnyPath, role: Role, *, text_ids: bool = False, **columns: Unpack[ColumnNames]
+) -> results.ReadResult: ...
 def read(
     path: AnyPath,
     role: Role,
@@ -53,7 +55,7 @@ def read(
     score: str | None = None,
     rank: str | None = None,
     grade: str | None = None,
-) -> results.Read:
+) -> results.ReadResult:
     r"""Read a file of judgments, rankings or training items, by its extension.
 
     Parameters
@@ -114,40 +116,40 @@ def read(
     if role not in COLUMNS:
         raise input_error("role", f"one of {', '.join(COLUMNS)}", repr(role))
     given = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    asked: Asked = {name: column for name, column in given.items() if column is not None}
-    for name in asked:
+    requested: RequestedColumns = {name: column for name, column in given.items() if column is not None}
+    for name in requested:
         if name not in COLUMNS[role]:
-            raise input_error(name, f"None beside the role {role}", repr(asked[name]))
+            raise input_error(name, f"None beside the role {role}", repr(requested[name]))
     file = File(Path(path), role)
     if not isinstance(text_ids, (bool, np.bool_)):
         raise type_error("text_ids", "True or False", repr(text_ids))
     with name_source(str(file.path)):
-        return _read(file, asked, text_ids=bool(text_ids))
+        return _read(file, requested, text_ids=bool(text_ids))
 
 
-def _read(file: File, asked: Asked, *, text_ids: bool) -> results.Read:
+def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
     path = file.path
     suffix = (Path(path.stem) if file.is_compressed else path).suffix.lower()
-    if suffix in _OF_COLUMNS and not (file.is_compressed and suffix in _BINARY):
-        source = _OF_COLUMNS[suffix](file)
-        columns = chosen(source.names, asked, file)._replace(text_ids=text_ids)
+    if suffix in _COLUMN_SOURCES and not (file.is_compressed and suffix in _BINARY_SOURCES):
+        source = _COLUMN_SOURCES[suffix](file)
+        columns = choose_columns(source.names, requested, file)._replace(text_ids=text_ids)
         if file.role == "predictions" and source.is_large:
-            return Batches.of_file(path, lambda: read_ahead(map(columns.settled, source.parts(columns))), asked)
-        return results.of_table(columns.settled(source.whole(columns)), file.role, asked)
-    if asked:
-        raise input_error(next(iter(asked)), "None beside a file whose columns have no names", "a name")
+            return Batches.of_file(path, lambda: read_ahead(map(columns.convert_ids, source.parts(columns))), requested)
+        return results.result_of_table(columns.convert_ids(source.read_all(columns)), file.role, requested)
+    if requested:
+        raise input_error(next(iter(requested)), "None beside a file whose columns have no names", "a name")
     if suffix == ".npz" and not file.is_compressed:
         if text_ids:
             raise input_error("text_ids", "False beside an archive of arrays", "True")
-        return results.of_arrays(archive.arrays(file), file.role)
-    return results.of_trec(trec.columns(file), file.role)
+        return results.result_of_arrays(archive.read_arrays(file), file.role)
+    return results.result_of_trec(trec.read_columns(file), file.role)
 
 
-_BINARY = {".parquet": Parquet, ".arrow": Ipc, ".feather": Ipc, ".ipc": Ipc}
-_OF_COLUMNS: dict[str, Callable[[File], Source]] = {
+_BINARY_SOURCES = {".parquet": Parquet, ".arrow": Ipc, ".feather": Ipc, ".ipc": Ipc}
+_COLUMN_SOURCES: dict[str, Callable[[File], Source]] = {
     ".csv": lambda file: Separated(file, ","),
     ".tsv": lambda file: Separated(file, "\t"),
     ".jsonl": JsonLines,
     ".ndjson": JsonLines,
-    **_BINARY,
+    **_BINARY_SOURCES,
 }

@@ -18,37 +18,38 @@ if TYPE_CHECKING:
 
     from exactk._files.faults import File
 
-_OURS = {"indptr": True, "items": True, "grades": False, "scores": False, "users": False}  # whether it must be there
-_SCIPY = dict.fromkeys(("indptr", "indices", "data", "shape"), True)  # of a matrix in CSR form
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, OverflowError)
+# Whether each array must be there.
+_EXACTK_ARRAYS = {"indptr": True, "items": True, "grades": False, "scores": False, "users": False}
+_SCIPY_ARRAYS = dict.fromkeys(("indptr", "indices", "data", "shape"), True)  # of a matrix in CSR form
+_READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, OverflowError)
 
 
-def arrays(file: File) -> dict[str, NDArray[Any]]:
-    """Return the arrays that have a name that we know: ours, or those of scipy.sparse.save_npz."""
-    with file.refusing("an archive of NumPy arrays", *_BROKEN), zipfile.ZipFile(file.path) as archive:
+def read_arrays(file: File) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the names that are ours, or those of scipy.sparse.save_npz."""
+    with file.translate_errors("an archive of NumPy arrays", *_READ_ERRORS), zipfile.ZipFile(file.path) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        if "format" in members and _array(archive, members["format"]).tolist() != b"csr":
+        if "format" in members and _read_array(archive, members["format"]).tolist() != b"csr":
             raise file.fault("a matrix in CSR form", "another")
-        names = _SCIPY if "format" in members else _OURS
+        names = _SCIPY_ARRAYS if "format" in members else _EXACTK_ARRAYS
         missing = [name for name, needed in names.items() if needed and name not in members]
         if missing:
             raise file.fault(f"an array {missing[0]}", f"those named {', '.join(members) or 'nothing'}")
-        wanted = {name: members[name] for name in names if name in members}
-        _check_memory(sum(member.file_size for member in wanted.values()))
-        read = {name: _array(archive, member) for name, member in wanted.items()}
-    for name, array in read.items():
+        selected = {name: members[name] for name in names if name in members}
+        _check_memory(sum(member.file_size for member in selected.values()))
+        arrays = {name: _read_array(archive, member) for name, member in selected.items()}
+    for name, array in arrays.items():
         if array.ndim != 1:
             raise file.fault(f"one dimension of {name}", str(array.ndim))
-    return read
+    return arrays
 
 
 def _check_memory(size: int) -> None:
-    there_is = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if size > there_is:
-        raise ValueError(f"{size} bytes once decompressed, more than the memory of {there_is}")
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if size > memory:
+        raise ValueError(f"{size} bytes once decompressed, more than the memory of {memory}")
 
 
-def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
     with archive.open(member) as stream:
         version = np.lib.format.read_magic(stream)
         header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0

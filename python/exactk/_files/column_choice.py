@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from exactk._files.ids import as_text
+from exactk._files.ids import cast_to_text
 from exactk._inputs.keys import column_roles
 
 if TYPE_CHECKING:
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from exactk._files.faults import File
 
-Asked: TypeAlias = "dict[str, Any]"
-"""What the caller says that columns are called."""
+RequestedColumns: TypeAlias = "dict[str, Any]"
+"""The names of columns that the caller gives, by role."""
 
 COLUMNS = {
     "truth": ("user", "item", "grade"),
@@ -23,32 +23,32 @@ COLUMNS = {
 """The columns that a file may have in each role."""
 
 
-class Chosen(NamedTuple):
+class ColumnChoice(NamedTuple):
     """The names of the columns."""
 
     ids: tuple[str, ...]  # of users, and of items
-    numbers: tuple[str, ...]
+    values: tuple[str, ...]  # of scores, ranks or grades
     text_ids: bool = False  # ids are text even where they are digits
 
     @property
     def all(self) -> list[str]:
         """Return all of them, in order."""
-        return [*self.ids, *self.numbers]
+        return [*self.ids, *self.values]
 
-    def settled(self, part: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+    def convert_ids(self, part: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return rows of these columns with ids as they are to be."""
-        return as_text(part, self.ids) if self.text_ids else part
+        return cast_to_text(part, self.ids) if self.text_ids else part
 
 
-def chosen(present: Sequence[str], asked: Asked, file: File) -> Chosen:
+def choose_columns(existing: Sequence[str], requested: RequestedColumns, file: File) -> ColumnChoice:
     """Return those that the caller names, or that have a usual name."""
-    if any("\0" in name for name in present):
+    if any("\0" in name for name in existing):
         raise file.fault("names of columns", "a zero byte in one")
-    users = column_roles.user_columns(present, asked.get("user"), file.role)
-    item = column_roles.item_column(present, asked.get("item"), file.role)
-    values = (
-        column_roles.value_column(present, value, asked.get(value), file.role) for value in COLUMNS[file.role][2:]
+    users = column_roles.user_columns(existing, requested.get("user"), file.role)
+    item = column_roles.item_column(existing, requested.get("item"), file.role)
+    optional_values = (
+        column_roles.value_column(existing, role, requested.get(role), file.role) for role in COLUMNS[file.role][2:]
     )
-    numbers = tuple(name for name in values if name is not None)
-    column_roles.check_differ([*users, item, *numbers], file.role)
-    return Chosen((*users, item), numbers)
+    values = tuple(name for name in optional_values if name is not None)
+    column_roles.check_distinct([*users, item, *values], file.role)
+    return ColumnChoice((*users, item), values)

@@ -12,11 +12,11 @@ from exactk._runtime import optional
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from exactk._files.column_choice import Chosen
+    from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
 
-_ROWS = 1 << 20  # of a part: some 20 MB
-_READ_AT_ONCE = 1 << 20  # bytes of a column; without, all that it has in a group of rows, which may be all
+_PART_ROWS = 1 << 20  # of a part: some 20 MB
+_BUFFER_SIZE = 1 << 20  # bytes of a column; without, all that it has in a group of rows, which may be all
 
 
 class _Columnar(Source):
@@ -38,7 +38,7 @@ class _Columnar(Source):
         types = optional.arrow("a table").types
         return super().is_large and not any(types.is_nested(field.type) for _, field in self.fields)
 
-    def whole(self, columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
+    def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         arrow = optional.arrow("a table")
         fields = dict(self.fields)
@@ -52,20 +52,23 @@ class Parquet(_Columnar):
     @cached_property
     def fields(self) -> list[tuple[str, Any]]:
         """Its columns: their names, and what pyarrow says of them."""
-        with self._opened() as opened:
-            return _fields(opened.schema_arrow)
+        with self._open() as parquet_file:
+            return _named_fields(parquet_file.schema_arrow)
 
-    def parts(self, columns: Chosen) -> Iterator[Any]:
+    def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield its rows, part by part."""
-        with self._opened() as opened:
-            for part in opened.iter_batches(_ROWS, columns=columns.all):
-                yield _checked(part)
+        with self._open() as parquet_file:
+            for part in parquet_file.iter_batches(_PART_ROWS, columns=columns.all):
+                yield _validated(part)
 
     @contextmanager
-    def _opened(self) -> Iterator[Any]:
+    def _open(self) -> Iterator[Any]:
         parquet = optional.arrow_module("parquet", "a file of Parquet")
-        with _refusing(self.file, "Parquet"), parquet.ParquetFile(self.file.path, buffer_size=_READ_AT_ONCE) as opened:
-            yield opened
+        with (
+            _translate_arrow_errors(self.file, "Parquet"),
+            parquet.ParquetFile(self.file.path, buffer_size=_BUFFER_SIZE) as parquet_file,
+        ):
+            yield parquet_file
 
 
 class Ipc(_Columnar):
@@ -74,40 +77,40 @@ class Ipc(_Columnar):
     @cached_property
     def fields(self) -> list[tuple[str, Any]]:
         """Its columns: their names, and what pyarrow says of them."""
-        with self._opened(None) as (schema, _):
-            return _fields(schema)
+        with self._open(None) as (schema, _):
+            return _named_fields(schema)
 
-    def parts(self, columns: Chosen) -> Iterator[Any]:
+    def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield its rows, in the parts in which they were written."""
-        with self._opened([self.names.index(name) for name in columns.all]) as (_, parts):
+        with self._open([self.names.index(name) for name in columns.all]) as (_, parts):
             for part in parts:
-                yield _checked(part)
+                yield _validated(part)
 
     @contextmanager
-    def _opened(self, fields: list[int] | None) -> Iterator[tuple[Any, Iterator[Any]]]:
+    def _open(self, fields: list[int] | None) -> Iterator[tuple[Any, Iterator[Any]]]:
         """Open it to read these fields. It is not mapped, for then others could change what was checked."""
         arrow = optional.arrow("a file of Arrow IPC")
         options = arrow.ipc.IpcReadOptions(included_fields=fields)
-        with _refusing(self.file, "Arrow IPC"), arrow.OSFile(str(self.file.path)) as opened:
-            if opened.read(6) == b"ARROW1":
-                reader = arrow.ipc.open_file(opened, options=options)
+        with _translate_arrow_errors(self.file, "Arrow IPC"), arrow.OSFile(str(self.file.path)) as stream:
+            if stream.read(6) == b"ARROW1":
+                reader = arrow.ipc.open_file(stream, options=options)
                 yield reader.schema, (reader.get_batch(i) for i in range(reader.num_record_batches))
             else:
-                opened.seek(0)
-                reader = arrow.ipc.open_stream(opened, options=options)
+                stream.seek(0)
+                reader = arrow.ipc.open_stream(stream, options=options)
                 yield reader.schema, iter(reader)
 
 
-def _fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarrow has no types
+def _named_fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarrow has no types
     return [(field.name, field) for field in schema]
 
 
-def _checked(batch: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return the batch, if the places in it lie within it and its strings are strings: a file may say anything."""
+def _validated(batch: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the batch, if the offsets in it lie within it and its strings are strings: a file may say anything."""
     batch.validate(full=True)
     return batch
 
 
-def _refusing(file: File, expected: str) -> Any:  # noqa: ANN401 - a context manager
+def _translate_arrow_errors(file: File, expected: str) -> Any:  # noqa: ANN401 - a context manager
     arrow = optional.arrow(expected)
-    return file.refusing(expected, arrow.ArrowException, UnicodeDecodeError)  # the latter of a column's name
+    return file.translate_errors(expected, arrow.ArrowException, UnicodeDecodeError)  # the latter of a column's name

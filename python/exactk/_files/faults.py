@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_SHOWN = 80  # characters of a line
+_SHOWN_LENGTH = 80  # characters of a line
 
 
 class File(NamedTuple):
@@ -31,10 +31,10 @@ class File(NamedTuple):
 
     def line_fault(self, expected: str, found: str, line: int, text: bytes) -> InputError:
         """Return the error about one of its lines, counted from 1."""
-        return input_error(self.role, expected, f"{found} at line {line} of {self.path}: {_shown(text)}")
+        return input_error(self.role, expected, f"{found} at line {line} of {self.path}: {_shorten(text)}")
 
     @contextmanager
-    def refusing(self, expected: str, *errors: type[Exception]) -> Iterator[None]:
+    def translate_errors(self, expected: str, *errors: type[Exception]) -> Iterator[None]:
         """Turn what a library raises of the file into an error that names it."""
         try:
             yield
@@ -52,6 +52,6 @@ def _reason(error: Exception) -> str:
     return " ".join(reason.split()) or type(error).__name__
 
 
-def _shown(line: bytes) -> str:
+def _shorten(line: bytes) -> str:
     text = line.decode("utf-8", "backslashreplace").rstrip("\r\n")
-    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")
+    return repr(text if len(text) <= _SHOWN_LENGTH else text[:_SHOWN_LENGTH] + "...")

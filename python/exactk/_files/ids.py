@@ -13,31 +13,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-def settled(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+def convert_integers(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return a table whose ids are strings with those columns as integers that hold nothing else."""
-    return as_integers(table, integer_columns([table], names))
+    return cast_to_integers(table, integer_columns([table], names))
 
 
 def integer_columns(parts: Iterable[Any], names: Sequence[str]) -> list[str]:
     """Return the columns that hold nothing but integers."""
-    left = list(names)
+    remaining = list(names)
     for part in parts:
-        left = [name for name in left if _are_integers(part[name])]
-        if not left:
+        remaining = [name for name in remaining if _are_integers(part[name])]
+        if not remaining:
             break
-    return left
+    return remaining
 
 
-def as_integers(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+def cast_to_integers(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the rows with these columns as int64."""
     arrow = optional.arrow("CSV")
     for name in names:
-        place = part.schema.get_field_index(name)
-        part = part.set_column(place, name, part[name].cast(arrow.int64()))
+        index = part.schema.get_field_index(name)
+        part = part.set_column(index, name, part[name].cast(arrow.int64()))
     return part
 
 
-def as_text(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
+def cast_to_text(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the rows with integers in these columns, or in their lists, as strings."""
     for name in names:
         if (text := _text_type(part.schema.field(name).type)) is not None:
@@ -61,7 +61,7 @@ def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
 def _are_integers(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
     arrow, compute = optional.arrow("CSV"), optional.arrow_module("compute", "CSV")
     try:
-        written = column.cast(arrow.int64()).cast(column.type)
+        round_trip = column.cast(arrow.int64()).cast(column.type)
     except arrow.ArrowInvalid:
         return False
-    return bool(compute.all(compute.equal(written, column), min_count=0).as_py())
+    return bool(compute.all(compute.equal(round_trip, column), min_count=0).as_py())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from exactk._inputs.batches import Batches, of_rows
+from exactk._inputs.batches import Batches, predictions_from_rows
 from exactk._inputs.checks import number_array, offset_array
 from exactk._inputs.conversions import as_exclusions, as_predictions, as_truth
-from exactk._inputs.keys.columns import NumberColumn, PackedColumn, of_array
+from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
 from exactk._inputs.long_format import Encoding, LongColumns, encode_items, rows_by_user, rows_from_long_format
 from exactk._inputs.model.lists import Exclusions, Rankings, Rows, Truth
 from exactk._inputs.model.sparse_scores import SparseScores
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from exactk._files.column_choice import Asked
+    from exactk._files.column_choice import RequestedColumns
 
-Read: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
+ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
 
 _CONTAINERS: Mapping[str, Callable[..., Any]] = {
     "truth": as_truth,
@@ -30,16 +30,16 @@ _CONTAINERS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def of_table(table: Any, role: str, asked: Asked) -> Read:  # noqa: ANN401 - pyarrow has no types
+def result_of_table(table: Any, role: str, requested: RequestedColumns) -> ReadResult:  # noqa: ANN401 - pyarrow has no types
     """Return what a table of pyarrow holds."""
-    read: Read = _CONTAINERS[role](table, **asked)
-    return read
+    result: ReadResult = _CONTAINERS[role](table, **requested)
+    return result
 
 
-def of_trec(arrays: tuple[NDArray[Any], ...], role: str) -> Read:
+def result_of_trec(arrays: tuple[NDArray[Any], ...], role: str) -> ReadResult:
     """Return what a file of TREC holds: offsets and bytes of queries and of documents, and numbers."""
-    query_offsets, queries, document_offsets, documents, numbers = arrays
-    values = NumberColumn(numbers)
+    query_offsets, queries, document_offsets, documents, grades_or_scores = arrays
+    values = NumberColumn(grades_or_scores)
     columns = LongColumns(
         [PackedColumn(query_offsets, queries)],
         ["query"],
@@ -47,10 +47,10 @@ def of_trec(arrays: tuple[NDArray[Any], ...], role: str) -> Read:
         grades=values if role == "truth" else None,
         scores=values if role == "predictions" else None,
     )
-    return _of_rows(rows_from_long_format(columns, role, Encoding()), role)
+    return _result_of_rows(rows_from_long_format(columns, role, Encoding()), role)
 
 
-def of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> Read:
+def result_of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> ReadResult:
     """Return what an archive of arrays holds: rows under the names of our arguments, or a matrix of SciPy's."""
     if "indices" in arrays:
         data, indices, indptr, shape = (arrays[name] for name in ("data", "indices", "indptr", "shape"))
@@ -58,25 +58,27 @@ def of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> Read:
             matrix = optional.csr_array(data, indices, indptr, shape.tolist())
         except ValueError as error:  # what SciPy raises of parts that do not fit
             raise input_error(role, "a matrix in CSR form", str(error)) from None
-        return of_table(matrix, role, {})
-    items, item_vocabulary = encode_items(of_array(arrays["items"], f"{role}.items"), f"{role}.items", Encoding())
-    values = arrays.get("scores") if role == "predictions" else None
+        return result_of_table(matrix, role, {})
+    items, item_vocabulary = encode_items(
+        column_of_array(arrays["items"], f"{role}.items"), f"{role}.items", Encoding()
+    )
+    scores = arrays.get("scores") if role == "predictions" else None
     grades = arrays.get("grades") if role == "truth" else None
     rows = Rows(
         offset_array(arrays["indptr"], f"{role}.indptr"),
         items,
         None if grades is None else number_array(grades, f"{role}.grades"),
-        scores=values,
+        scores=scores,
         item_vocabulary=item_vocabulary,
     )
     if "users" in arrays:
-        rows = rows_by_user([of_array(arrays["users"], f"{role}.users")], ["users"], rows, role, Encoding())
-    return _of_rows(rows, role)
+        rows = rows_by_user([column_of_array(arrays["users"], f"{role}.users")], ["users"], rows, role, Encoding())
+    return _result_of_rows(rows, role)
 
 
-def _of_rows(rows: Rows, role: str) -> Read:
+def _result_of_rows(rows: Rows, role: str) -> ReadResult:
     if role == "truth":
         return Truth.from_rows(rows)
     if role == "exclude":
         return Exclusions.from_rows(rows._replace(present=None))
-    return of_rows(rows, role)
+    return predictions_from_rows(rows, role)

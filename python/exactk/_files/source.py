@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from exactk._files.column_choice import Chosen
+    from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
 
 _LARGE = 1 << 28  # bytes; perhaps four times as many once they are decompressed
@@ -31,11 +31,11 @@ class Source:
         """What its columns are called."""
         raise NotImplementedError
 
-    def whole(self, columns: Chosen) -> Any:  # noqa: ANN401 - pyarrow has no types
+    def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         raise NotImplementedError
 
-    def parts(self, columns: Chosen) -> Iterator[Any]:
+    def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield them part by part, if it is large."""
         raise NotImplementedError
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from exactk._files.faults import File
 
 MAX_LINE = 1 << 20  # bytes: as exactk/trec.hpp has it, and as large as pyarrow's blocks
-BROKEN = (EOFError, zlib.error)  # what gzip raises beside OSError
+DECOMPRESSION_ERRORS = (EOFError, zlib.error)  # what gzip raises beside OSError
 
 
-def opened(file: File) -> IO[bytes]:
+def open_bytes(file: File) -> IO[bytes]:
     """Return the bytes of the file, decompressed if its name says so."""
     if not file.is_compressed:
         return file.path.open("rb")
@@ -26,7 +26,7 @@ def opened(file: File) -> IO[bytes]:
     return gzip.open(file.path)  # type: ignore[return-value]
 
 
-def opened_by_arrow(file: File) -> Any:  # noqa: ANN401 - pyarrow has no types
+def open_with_arrow(file: File) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the same for pyarrow, which decompresses without Python."""
     return optional.arrow("a file of text").input_stream(
         str(file.path), compression="gzip" if file.is_compressed else None
@@ -35,13 +35,13 @@ def opened_by_arrow(file: File) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 def numbered_lines(stream: IO[bytes], file: File, limit: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:
     """Yield the lines and their numbers from 1. Raise InputError at one that is too long or not UTF-8."""
-    number = 0
+    line_number = 0
     while line := stream.readline(limit + 1):
-        number += 1
+        line_number += 1
         if len(line) > limit:
-            raise file.line_fault(f"at most {limit} bytes a line", "more", number, line)
+            raise file.line_fault(f"at most {limit} bytes a line", "more", line_number, line)
         try:
             line.decode("utf-8")
         except UnicodeDecodeError:
-            raise file.line_fault("UTF-8", "other bytes", number, line) from None
-        yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            raise file.line_fault("UTF-8", "other bytes", line_number, line) from None
+        yield line_number, line.removeprefix(b"\xef\xbb\xbf") if line_number == 1 else line

@@ -53,7 +53,7 @@ class Batches:
 
     source: Callable[[], Iterable[Any]]
     columns: ColumnNames
-    place: str | None  # where they are from, for messages
+    source_name: str | None  # of the file that they are from, for messages
 
     def __init__(
         self,
@@ -68,13 +68,13 @@ class Batches:
             raise type_error("source", "a callable that returns data frames", type(source).__name__)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "columns", {"user": user, "item": item, "score": score, "rank": rank})
-        object.__setattr__(self, "place", None)
+        object.__setattr__(self, "source_name", None)
 
     @classmethod
     def of_file(cls, path: object, source: Callable[[], Iterable[Any]], columns: dict[str, Any]) -> Batches:
         """Return the batches of a file."""
         batches = cls(source, **columns)
-        object.__setattr__(batches, "place", str(path))
+        object.__setattr__(batches, "source_name", str(path))
         return batches
 
 
@@ -90,7 +90,7 @@ class LongRows:
     def __len__(self) -> int:
         return len(self.users)
 
-    def at(self, rows: slice | NDArray[np.int64]) -> LongRows:
+    def take(self, rows: slice | NDArray[np.int64]) -> LongRows:
         """Return some of the rows."""
         return LongRows(
             self.users[rows],
@@ -100,43 +100,43 @@ class LongRows:
         )
 
     @staticmethod
-    def joined(parts: Sequence[LongRows]) -> LongRows:
+    def concatenate(parts: Sequence[LongRows]) -> LongRows:
         """Return the rows of all parts, in arrays of their own."""
         scores = [part.scores for part in parts if part.scores is not None]
         ranks = [part.ranks for part in parts if part.ranks is not None]
         return LongRows(
             np.concatenate([part.users for part in parts]),
-            _concatenated([part.items for part in parts], "predictions.item"),
-            _concatenated(scores, "predictions.score") if scores else None,
-            _concatenated(ranks, "predictions.rank") if ranks else None,
+            _concatenate_exactly([part.items for part in parts], "predictions.item"),
+            _concatenate_exactly(scores, "predictions.score") if scores else None,
+            _concatenate_exactly(ranks, "predictions.rank") if ranks else None,
         )
 
 
-def _concatenated(arrays: Sequence[NDArray[Any]], argument: str) -> NDArray[Any]:
+def _concatenate_exactly(arrays: Sequence[NDArray[Any]], argument: str) -> NDArray[Any]:
     """Return one array. Where NumPy would round integers to join them with others, raise unless all are exact."""
     kinds = {array.dtype.kind for array in arrays}
     if np.result_type(*arrays).kind != "f" or kinds == {"f"}:
         return np.concatenate(arrays)
     if "f" not in kinds:  # int64 and uint64
-        return np.concatenate([_signed(array, argument) for array in arrays])
+        return np.concatenate([_to_int64(array, argument) for array in arrays])
     return np.concatenate([number_array(array, argument) for array in arrays])
 
 
-def _signed(array: NDArray[Any], argument: str) -> NDArray[np.int64]:
-    wide = array > np.iinfo(np.int64).max
-    if wide.any():
-        found = f"{array[np.argmax(wide)]} beside a batch of int64"
+def _to_int64(array: NDArray[Any], argument: str) -> NDArray[np.int64]:
+    too_large = array > np.iinfo(np.int64).max
+    if too_large.any():
+        found = f"{array[np.argmax(too_large)]} beside a batch of int64"
         raise input_error(argument, "integers below 2^63, or uint64 in all batches", found)
     return array.astype(np.int64)
 
 
 class Reader:
-    """Reads batches, and numbers the users and items of all of them alike."""
+    """Reads batches, and encodes the users and items of all of them by the same vocabularies."""
 
     def __init__(self, batches: Batches, columns: ColumnNames, encoding: Encoding) -> None:
-        given = {name: value for name, value in batches.columns.items() if value is not None}
+        requested = {role: name for role, name in batches.columns.items() if name is not None}
         self._batches = batches
-        self._columns: ColumnNames = {**columns, **given}  # type: ignore[typeddict-item]
+        self._columns: ColumnNames = {**columns, **requested}  # type: ignore[typeddict-item]
         self._encoding = encoding
         self.users: Vocabulary | None = None
         self.items: Vocabulary | None = None
@@ -144,64 +144,70 @@ class Reader:
     def __iter__(self) -> Iterator[LongRows]:
         """Read from the first batch to the last."""
         self.users = self.items = None
-        first: tuple[bool, ...] | None = None
-        for number, frame in enumerate(self._batches.source()):
-            with name_source(self._batches.place or f"batch {number}"):
-                entries = self._long_rows(frame)
-            if entries is None:
+        first_form: tuple[bool, ...] | None = None
+        for index, frame in enumerate(self._batches.source()):
+            with name_source(self._batches.source_name or f"batch {index}"):
+                long_rows = self._read_frame(frame)
+            if long_rows is None:
                 continue
-            form = (self.items is None, entries.scores is None, entries.ranks is None)
-            if first is None:
-                first = form
-            elif form != first:
+            form = (self.items is None, long_rows.scores is None, long_rows.ranks is None)
+            if first_form is None:
+                first_form = form
+            elif form != first_form:
                 raise input_error("predictions", "batches of the same columns", "one that has others")
-            yield entries
+            yield long_rows
 
-    def _long_rows(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
+    def _read_frame(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
         """Return the rows of a frame; None if there is none, for then its columns may be of any type."""
-        found = frames.entry_columns(frame, "predictions", self._columns)
-        if not len(found.items):
+        columns = frames.long_columns(frame, "predictions", self._columns)
+        if not len(columns.items):
             return None
-        users = long_format.check_user_columns(found.users, found.labels, "predictions")
+        users = long_format.check_user_columns(columns.users, columns.labels, "predictions")
         if self.users is None:
             self.users = long_format.new_vocabulary(
-                [column.kind for column in users], found.labels, self._encoding.users
+                [column.kind for column in users], columns.labels, self._encoding.users
             )
-        numbers = self.users.encode(users, "predictions", self._encoding.threads)
-        if self.items is not None and found.items.kind == "int":
+        user_codes = self.users.encode(users, "predictions", self._encoding.threads)
+        if self.items is not None and columns.items.kind == "int":
             self.items.check_kinds(["int"], "predictions")
         encoding = self._encoding if self.items is None else self._encoding._replace(items=self.items)
-        ids, names = long_format.encode_items(found.items, "predictions.item", encoding, extend=self.items is None)
-        self.items = names
+        ids, self.items = long_format.encode_items(
+            columns.items, "predictions.item", encoding, extend=self.items is None
+        )
         return LongRows(
-            numbers,
+            user_codes,
             ids,
-            None if found.scores is None else found.scores.values("predictions.score"),
-            None if found.ranks is None else long_format.rank_array(found.ranks, "predictions.rank"),
+            None if columns.scores is None else columns.scores.values("predictions.score"),
+            None if columns.ranks is None else long_format.rank_array(columns.ranks, "predictions.rank"),
         )
 
-    def whole(self) -> Rankings | SparseScores:
+    def read_all(self) -> Rankings | SparseScores:
         """Return the rows of all batches, in any order."""
         parts = list(self)
         if not parts:
             return Rankings.from_rows(
                 Rows(np.zeros(1, np.int64), np.zeros(0, np.int64), users=Vocabulary.of_kinds(["str"], ["user"]))
             )
-        entries = LongRows.joined(parts)
+        long_rows = LongRows.concatenate(parts)
         rows = Rows(
-            np.zeros(0, np.int64), entries.items, scores=entries.scores, users=self.users, item_vocabulary=self.items
+            np.zeros(0, np.int64),
+            long_rows.items,
+            scores=long_rows.scores,
+            users=self.users,
+            item_vocabulary=self.items,
         )
         threads = self._encoding.threads
-        return of_rows(long_format.group_by_user(rows, entries.users, entries.ranks, "predictions", threads))
+        grouped = long_format.group_by_user(rows, long_rows.users, long_rows.ranks, "predictions", threads)
+        return predictions_from_rows(grouped)
 
 
-def of_rows(rows: Rows, argument: str = "predictions") -> Rankings | SparseScores:
-    """Return lists, or candidates where there are scores."""
+def predictions_from_rows(rows: Rows, argument: str = "predictions") -> Rankings | SparseScores:
+    """Return rankings, or sparse scores where there are scores."""
     lists = Rankings.from_rows(rows)
     return lists if rows.scores is None else SparseScores.from_lists(lists, rows.scores, argument)
 
 
-class Unsorted(Exception):  # noqa: N818 - a finding, not an error
+class UngroupedRows(Exception):  # noqa: N818 - a finding, not an error
     """The rows of a user do not stand together."""
 
 
@@ -209,68 +215,69 @@ class Block(NamedTuple):
     """Consecutive users with all of their rows."""
 
     users: Codes
-    rows: Rows  # one each
+    rows: Rows  # one per user
 
 
-def blocks(reader: Reader) -> Iterator[Block]:
+def read_blocks(reader: Reader) -> Iterator[Block]:
     """Cut the batches between users. What a border cuts through makes a block of its own.
 
-    Raise Unsorted if the rows of a user do not stand together.
+    Raise UngroupedRows if the rows of a user do not stand together.
     """
-    finished = _Finished()
+    finished = _FinishedUsers()
     carried: list[LongRows] = []
     for batch in reader:
         starts = np.concatenate([[0], np.flatnonzero(batch.users[1:] != batch.users[:-1]) + 1])
         ready: list[Block] = []
         if carried and carried[0].users[0] == batch.users[0]:
-            carried.append(batch.at(slice(None, starts[1] if len(starts) > 1 else None)))
+            carried.append(batch.take(slice(None, starts[1] if len(starts) > 1 else None)))
             if len(starts) == 1:
                 continue
             starts = starts[1:]
         if carried:
-            ready.append(_block(LongRows.joined(carried), np.zeros(1, np.int64), reader.users))
+            ready.append(_make_block(LongRows.concatenate(carried), np.zeros(1, np.int64), reader.users))
         begin, end = starts[0], starts[-1]
-        carried = [LongRows.joined([batch.at(slice(end, None))])]  # a copy, so that the batch need not be kept
+        carried = [LongRows.concatenate([batch.take(slice(end, None))])]  # a copy, so that the batch need not be kept
         if begin < end:
-            ready.append(_block(batch.at(slice(begin, end)), starts[:-1] - begin, reader.users))
+            ready.append(_make_block(batch.take(slice(begin, end)), starts[:-1] - begin, reader.users))
         for block in ready:
             finished.add(block.users)
             yield block
     if carried:
-        block = _block(LongRows.joined(carried), np.zeros(1, np.int64), reader.users)
+        block = _make_block(LongRows.concatenate(carried), np.zeros(1, np.int64), reader.users)
         finished.add(block.users)
         yield block
 
 
-def _block(entries: LongRows, starts: Offsets, names: Vocabulary | None) -> Block:
-    indptr = np.concatenate([starts, [len(entries)]]).astype(np.int64)
-    users = entries.users[starts]
-    if entries.ranks is not None:
-        local = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
+def _make_block(long_rows: LongRows, starts: Offsets, vocabulary: Vocabulary | None) -> Block:
+    """Return the block of rows whose users begin at these offsets; the vocabulary is for messages."""
+    indptr = np.concatenate([starts, [len(long_rows)]]).astype(np.int64)
+    users = long_rows.users[starts]
+    if long_rows.ranks is not None:
+        local_codes = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
         try:
-            _, order = _core.order_by_user(local, len(users), entries.ranks, "predictions")
+            _, order = _core.order_by_user(local_codes, len(users), long_rows.ranks, "predictions")
         except ExactkError as error:
-            raise error if names is None else names.with_user(error, users) from None
-        entries = entries if order is None else entries.at(order)
-    return Block(users, Rows(indptr, entries.items, scores=entries.scores))
+            raise error if vocabulary is None else vocabulary.with_user(error, users) from None
+        long_rows = long_rows if order is None else long_rows.take(order)
+    return Block(users, Rows(indptr, long_rows.items, scores=long_rows.scores))
 
 
-class _Finished:
+class _FinishedUsers:
     """The users whose rows were all seen."""
 
     def __init__(self) -> None:
-        self._when = np.zeros(0, np.int64)  # by number, after how many others; 0: not yet
+        self._finish_order = np.zeros(0, np.int64)  # by code, from 1; 0: not yet
         self._count = 0
 
     def add(self, users: Codes) -> None:
-        """Note that the users are finished; raise Unsorted if one was before, or is among them twice."""
-        most = int(users.max())
-        if most >= len(self._when):
-            self._when = np.concatenate([self._when, np.zeros(most + 1, np.int64)])
+        """Record that the users are finished; raise UngroupedRows if one was before, or is among them twice."""
+        max_code = int(users.max())
+        if max_code >= len(self._finish_order):
+            self._finish_order = np.concatenate([self._finish_order, np.zeros(max_code + 1, np.int64)])
         order = np.arange(self._count + 1, self._count + 1 + len(users))
-        if self._when[users].any():
-            raise Unsorted
-        self._when[users] = order
-        if (self._when[users] != order).any():
-            raise Unsorted
+        if self._finish_order[users].any():
+            raise UngroupedRows
+        self._finish_order[users] = order
+        if (self._finish_order[users] != order).any():
+            raise UngroupedRows
         self._count += len(users)

@@ -18,7 +18,7 @@ Codes: TypeAlias = NDArray[np.uint32]
 _ID_DTYPES = tuple(np.dtype(name) for name in ("int32", "int64", "uint32", "uint64"))
 
 
-def as_numpy(value: object, argument: str) -> object:
+def import_dlpack(value: object, argument: str) -> object:
     """Return an array of another library as one of NumPy, in place, by DLPack; anything else as it is."""
     if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
         return value
@@ -29,9 +29,9 @@ def as_numpy(value: object, argument: str) -> object:
         raise type_error(argument, expected, f"{type(value).__name__} ({error})") from None
 
 
-def plain_array(value: object, argument: str) -> NDArray[Any]:
+def as_ndarray(value: object, argument: str) -> NDArray[Any]:
     """Return a base-class array of the value. Lists are taken; masked arrays and matrices are not."""
-    value = as_numpy(value, argument)
+    value = import_dlpack(value, argument)
     if isinstance(value, np.ndarray):
         # A memory map is an array like any other; the other subclasses mean something by their type.
         if type(value) not in {np.ndarray, np.memmap}:
@@ -46,19 +46,19 @@ def plain_array(value: object, argument: str) -> NDArray[Any]:
     return array if array.size else array.astype(np.int64)
 
 
-def _described(array: NDArray[Any]) -> str:
+def _describe_dtype(array: NDArray[Any]) -> str:
     """Name the dtype, and what gave it away: an integer column with a hole in it becomes float."""
     if array.dtype.kind == "f" and (holes := int(np.isnan(array).sum())):
         return f"{array.dtype} with {holes} NaN"
     return str(array.dtype)
 
 
-def _settled(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _as_contiguous(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the array itself if the core can read it in place, or one exact copy of it."""
     return np.require(array, dtype=dtype, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
-def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _id_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     native = dtype.newbyteorder("=")
     if native in _ID_DTYPES:
         return native
@@ -67,64 +67,64 @@ def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def id_array(value: object, argument: str, *, dimensions: int = 1, row: int | None = None) -> Ids:
     """Return item ids as int32, int64, uint32 or uint64, contiguous, in native byte order."""
-    array = plain_array(value, argument)
+    array = as_ndarray(value, argument)
     if array.dtype.kind not in "iu":
-        raise type_error(argument, "integer ids", _described(array), row=row)
+        raise type_error(argument, "integer ids", _describe_dtype(array), row=row)
     _check_dimensions(array, argument, dimensions, row)
-    return _settled(array, _widened(array.dtype))
+    return _as_contiguous(array, _id_dtype(array.dtype))
 
 
 def offset_array(value: object, argument: str) -> Offsets:
     """Return offsets as int64."""
-    array = plain_array(value, argument)
+    array = as_ndarray(value, argument)
     if array.dtype.kind not in "iu":
-        raise type_error(argument, "integer offsets", _described(array))
+        raise type_error(argument, "integer offsets", _describe_dtype(array))
     _check_dimensions(array, argument, 1)
     if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
         position = int(np.argmax(array > np.iinfo(np.int64).max))
         raise input_error(argument, "offsets below 2^63", str(array[position]), position=position)
-    return _settled(array, np.dtype(np.int64))
+    return _as_contiguous(array, np.dtype(np.int64))
 
 
 def number_array(value: object, argument: str) -> NDArray[np.float64]:
     """Return numbers as float64, if that is exact."""
-    array = plain_array(value, argument)
+    array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise type_error(argument, "real numbers that float64 holds", _described(array))
+        raise type_error(argument, "real numbers that float64 holds", _describe_dtype(array))
     _check_dimensions(array, argument, 1)
-    numbers = _settled(array, np.dtype(np.float64))
+    numbers = _as_contiguous(array, np.dtype(np.float64))
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
-        _check_exact(array, argument)
+        _check_exact_integers(array, argument)
     return numbers
 
 
 def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray[Any]:
     """Return scores in their own type: the array itself, whatever its strides, if the core can read it."""
-    array = plain_array(value, argument)
+    array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise type_error(argument, "scores that are integers or floats of at most 64 bits", _described(array))
+        raise type_error(argument, "scores that are integers or floats of at most 64 bits", _describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
     return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
 
 
 def vector_array(value: object, argument: str) -> NDArray[Any]:
     """Return vectors in their own type, the numbers of each side by side: the array itself, if the core can read it."""
-    return _floats(value, argument, 2)
+    return _float_array(value, argument, 2)
 
 
 def bias_array(value: object, argument: str) -> NDArray[Any]:
     """Return a number a row in its own type, whatever the strides."""
-    return _floats(value, argument, 1)
+    return _float_array(value, argument, 1)
 
 
-def _floats(value: object, argument: str, dimensions: int) -> NDArray[Any]:
-    array = plain_array(value, argument)
+def _float_array(value: object, argument: str, dimensions: int) -> NDArray[Any]:
+    array = as_ndarray(value, argument)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
-        raise type_error(argument, "float16, float32 or float64", _described(array))
+        raise type_error(argument, "float16, float32 or float64", _describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
     array = np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
-    side_by_side = dimensions == 1 or array.shape[1] <= 1 or array.strides[1] == array.itemsize
-    return array if side_by_side else np.ascontiguousarray(array)
+    is_contiguous = dimensions == 1 or array.shape[1] <= 1 or array.strides[1] == array.itemsize
+    return array if is_contiguous else np.ascontiguousarray(array)
 
 
 def exact_float(number: Any) -> float | None:  # noqa: ANN401 - any real number
@@ -136,7 +136,7 @@ def exact_float(number: Any) -> float | None:  # noqa: ANN401 - any real number
     return exact if exact == number or math.isnan(exact) else None
 
 
-def _check_exact(array: NDArray[Any], argument: str) -> None:
+def _check_exact_integers(array: NDArray[Any], argument: str) -> None:
     inexact = (array > 2**53) | (array < -(2**53) if array.dtype.kind == "i" else np.False_)
     if inexact.any():
         position = int(np.argmax(inexact))
@@ -146,22 +146,22 @@ def _check_exact(array: NDArray[Any], argument: str) -> None:
 
 def flag_array(value: object, argument: str) -> NDArray[np.bool_]:
     """Return flags as bool."""
-    array = plain_array(value, argument)
+    array = as_ndarray(value, argument)
     if array.dtype.kind != "b" and array.size:
-        raise type_error(argument, "bool", _described(array))
+        raise type_error(argument, "bool", _describe_dtype(array))
     _check_dimensions(array, argument, 1)
-    return _settled(array, np.dtype(np.bool_))
+    return _as_contiguous(array, np.dtype(np.bool_))
 
 
 def key_array(value: object, argument: str, size: int | None = None) -> NDArray[Any]:
     """Return a copy of keys (of users, of groups), which are all integers or all strings."""
-    array = plain_array(value, argument)
+    array = as_ndarray(value, argument)
     if not isinstance(value, np.ndarray):  # NumPy would write 1 as "1" beside a string
         kinds = {str if isinstance(key, str) else type(key) for key in value}  # type: ignore[attr-defined]
         if not (kinds <= {str} or (bool not in kinds and all(issubclass(kind, Integral) for kind in kinds))):
             raise type_error(argument, "integers or strings", " and ".join(sorted(kind.__name__ for kind in kinds)))
     if array.dtype.kind not in "iuU" and array.size:
-        raise type_error(argument, "integers or strings", _described(array))
+        raise type_error(argument, "integers or strings", _describe_dtype(array))
     _check_dimensions(array, argument, 1)
     if size is not None and len(array) != size:
         raise input_error(argument, f"one key for each of {size} users", str(len(array)))

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exactk._inputs.batches import Batches, Reader, of_rows
-from exactk._inputs.checks import as_numpy
+from exactk._inputs.batches import Batches, Reader, predictions_from_rows
+from exactk._inputs.checks import import_dlpack
 from exactk._inputs.containers import frames, mappings, sparse
-from exactk._inputs.containers.registry import ConversionRequest, rows_of
+from exactk._inputs.containers.registry import ConversionOptions, rows_of_container
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Truth
@@ -61,11 +61,11 @@ def as_truth(
     >>> exactk.as_truth({"ann": {"film": 3.0, "song": 1.0}, "bob": {}}).users
     array(['ann', 'bob'], dtype='<U3')
     """
-    return truth_of(value, {"user": user, "item": item, "grade": grade}, _all_threads())
+    return truth_of(value, {"user": user, "item": item, "grade": grade}, _default_encoding())
 
 
-def _all_threads() -> Encoding:
-    """Return that nothing is known, and as many threads as an evaluation uses by default."""
+def _default_encoding() -> Encoding:
+    """Return an encoding without vocabularies to continue, by as many threads as an evaluation uses by default."""
     return Encoding(threads=resolve_threads(None))
 
 
@@ -74,7 +74,7 @@ def truth_of(value: object, columns: ColumnNames, encoding: Encoding = Encoding(
     return (
         value
         if isinstance(value, Truth)
-        else Truth.from_rows(rows_of(value, ConversionRequest("truth", encoding, columns)))
+        else Truth.from_rows(rows_of_container(value, ConversionOptions("truth", encoding, columns)))
     )
 
 
@@ -103,7 +103,7 @@ def as_rankings(value: object) -> Rankings:
     """
     if isinstance(value, Rankings):
         return value
-    rows = rows_of(value, ConversionRequest("predictions"))
+    rows = rows_of_container(value, ConversionOptions("predictions"))
     if rows.scores is not None:
         raise type_error("predictions", "lists of ids, best first", "ids with scores")
     return Rankings.from_rows(rows)
@@ -144,32 +144,37 @@ def as_predictions(
     >>> exactk.as_predictions({"ann": {"film": 0.5, "song": 0.75}})
     <SparseScores of 1 users, 2 items (str), scores (float64)>
     """
-    return predictions_of(value, {"user": user, "item": item, "score": score, "rank": rank}, _all_threads())
+    return predictions_of(value, {"user": user, "item": item, "score": score, "rank": rank}, _default_encoding())
 
 
 def predictions_of(value: object, columns: ColumnNames, encoding: Encoding = Encoding()) -> Predictions:  # noqa: B008 - immutable
-    """Return the value as predictions, their names numbered on from those that are known."""
-    value = as_numpy(value, "predictions")
+    """Return the value as predictions; the codes of their keys continue those of the encoding."""
+    value = import_dlpack(value, "predictions")
     if isinstance(value, (Rankings, Scores, SparseScores, CanonicalEmbeddings)):
         return value
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind == "f":
         return Scores(value)
     if isinstance(value, Batches):
-        return Reader(value, columns, encoding).whole()
-    return of_rows(rows_of(value, ConversionRequest("predictions", encoding, columns)))
+        return Reader(value, columns, encoding).read_all()
+    return predictions_from_rows(rows_of_container(value, ConversionOptions("predictions", encoding, columns)))
 
 
 def as_scored(value: object) -> Scored:
     """Return the value as what has scores; messages call it scores."""
-    value = as_numpy(value, "scores")
+    value = import_dlpack(value, "scores")
     if isinstance(value, (Scores, SparseScores, CanonicalEmbeddings)):
         return value
-    if not (isinstance(value, Batches) or sparse.matches(value) or mappings.matches(value) or frames.matches(value)):
+    if not (
+        isinstance(value, Batches)
+        or sparse.is_sparse_matrix(value)
+        or mappings.is_mapping(value)
+        or frames.is_frame(value)
+    ):
         return Scores.for_argument(value, "scores")
     if isinstance(value, Batches):
-        scored = Reader(value, {}, Encoding()).whole()
+        scored = Reader(value, {}, Encoding()).read_all()
     else:
-        scored = of_rows(rows_of(value, ConversionRequest("scores")), "scores")
+        scored = predictions_from_rows(rows_of_container(value, ConversionOptions("scores")), "scores")
     if isinstance(scored, Rankings):
         raise type_error("scores", "items with scores", "lists of items")
     return scored
@@ -195,14 +200,14 @@ def as_exclusions(
     >>> exactk.as_exclusions([{4, 7}, []])
     <Exclusions of 2 users, 2 items (int64)>
     """
-    return exclusions_of(value, {"user": user, "item": item}, _all_threads())
+    return exclusions_of(value, {"user": user, "item": item}, _default_encoding())
 
 
 def exclusions_of(value: object, columns: ColumnNames, encoding: Encoding = Encoding()) -> Exclusions | None:  # noqa: B008 - immutable
-    """Return the value as `Exclusions`, its names numbered on from those that are known."""
+    """Return the value as `Exclusions`; the codes of its keys continue those of the encoding."""
     if value is None or isinstance(value, Exclusions):
         return value
     if isinstance(value, Lists):  # training data often is a Truth already
         return Exclusions.from_rows(value.rows()._replace(grades=None, present=None))
-    rows = rows_of(value, ConversionRequest("exclude", encoding, columns))
+    rows = rows_of_container(value, ConversionOptions("exclude", encoding, columns))
     return Exclusions.from_rows(rows._replace(present=None))

@@ -9,7 +9,7 @@ from exactk._inputs.checks import bias_array, vector_array
 from exactk._inputs.containers.registry import as_candidate_items
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
-from exactk._inputs.model.scores import threshold
+from exactk._inputs.model.scores import checked_threshold
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -81,13 +81,13 @@ class Embeddings(CanonicalEmbeddings):
         min_score: float | None = None,
         candidates: object = None,
         item_bias: object = None,
-        exclude_self: bool = False,  # noqa: FBT001, FBT002 - as the others may be given by place
+        exclude_self: bool = False,  # noqa: FBT001, FBT002 - as the others may be given by position
     ) -> None:
         self._freeze(
             vector_array(users, "embeddings.users"),
             vector_array(items, "embeddings.items"),
             similarity,
-            None if min_score is None else threshold(min_score),
+            None if min_score is None else checked_threshold(min_score),
             as_candidate_items(candidates),
             None if item_bias is None else bias_array(item_bias, "embeddings.item_bias"),
             exclude_self=exclude_self,
@@ -108,5 +108,5 @@ class Embeddings(CanonicalEmbeddings):
         candidates: tuple[Any, ...] | None,
         *more: Any,  # noqa: ANN401 - as __init__ takes them
     ) -> Embeddings:
-        restriction = candidates and CandidateItems.from_plain(candidates)
-        return cls(users, items, similarity, min_score, restriction, *more)
+        candidate_items = candidates and CandidateItems.from_plain(candidates)
+        return cls(users, items, similarity, min_score, candidate_items, *more)

@@ -8,7 +8,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import id_array, number_array
-from exactk._inputs.keys.columns import check_names
+from exactk._inputs.keys.columns import check_keys
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.model.lists import Rows, reindex
 from exactk._runtime.errors import ExactkError, input_error
@@ -93,8 +93,8 @@ def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, arg
     vocabulary, codes = _encode_users(users, labels, argument, encoding)
     sources = np.full(len(vocabulary), -1, np.int64)
     sources[codes[::-1]] = np.arange(len(codes))[::-1]  # the first of each
-    if (again := sources[codes] != np.arange(len(codes))).any():
-        row, count = int(np.argmax(again)), int(again.sum())
+    if (repeated := sources[codes] != np.arange(len(codes))).any():
+        row, count = int(np.argmax(repeated)), int(repeated.sum())
         raise input_error(
             argument, "each user once", f"{vocabulary.repr_of(int(codes[row]))} again", row=row, count=count
         )
@@ -105,7 +105,7 @@ def encode_items(
     items: Column, argument: str, encoding: Encoding, *, extend: bool = True
 ) -> tuple[Ids, Vocabulary | None]:
     """Return integers as they are; strings or bytes as codes, with their vocabulary."""
-    check_names(items, argument)
+    check_keys(items, argument)
     if items.kind == "int":
         return id_array(items.values(argument), argument), None
     extends = extend or encoding.items is None
@@ -130,7 +130,7 @@ def _encode_users(
 def check_user_columns(users: Sequence[Column], labels: Sequence[str], argument: str) -> Sequence[Column]:
     """Return the columns if their values can be keys."""
     for column, label in zip(users, labels, strict=True):
-        check_names(column, f"{argument}.{label}")
+        check_keys(column, f"{argument}.{label}")
     return users
 
 

@@ -1,4 +1,4 @@
-"""Rows of ratings, known and predicted: the adapter that makes both truth and predictions."""
+"""Rows of ratings, actual and predicted: the adapter that makes both truth and predictions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from exactk._inputs.checks import key_array, number_array
 from exactk._inputs.model.lists import Rankings, Rows, Truth
-from exactk._inputs.model.scores import threshold as checked_threshold
+from exactk._inputs.model.scores import checked_threshold
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import input_error
 
@@ -69,26 +69,27 @@ def from_ratings(
     >>> report["precision@2"], report["recall@2"], report.counts["unknown_actual"]
     (0.5, 0.5, 1)
     """
-    keys, labels = key_array(_values(users), "users"), key_array(_values(items), "items")
-    ratings, estimates = number_array(_values(actual), "actual"), number_array(_values(predicted), "predicted")
-    for name, column in (("items", labels), ("actual", ratings), ("predicted", estimates)):
-        if len(column) != len(keys):
-            raise input_error(name, f"one entry for each of {len(keys)} rows", str(len(column)))
-    least = checked_threshold(threshold, "threshold")
-    least_predicted = (
-        least if predicted_threshold is None else checked_threshold(predicted_threshold, "predicted_threshold")
+    row_users, row_items = key_array(_column_values(users), "users"), key_array(_column_values(items), "items")
+    ratings = number_array(_column_values(actual), "actual")
+    estimates = number_array(_column_values(predicted), "predicted")
+    for name, column in (("items", row_items), ("actual", ratings), ("predicted", estimates)):
+        if len(column) != len(row_users):
+            raise input_error(name, f"one entry for each of {len(row_users)} rows", str(len(column)))
+    min_rating = checked_threshold(threshold, "threshold")
+    min_predicted = (
+        min_rating if predicted_threshold is None else checked_threshold(predicted_threshold, "predicted_threshold")
     )
 
-    known = np.flatnonzero(~np.isnan(ratings))
-    names, codes = np.unique(keys[known], return_inverse=True)
-    rows = known[np.argsort(codes, kind="stable")]  # user by user, those of a user in the order given
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(names)))]).astype(np.int64)
-    relevant = (ratings[rows] >= least).astype(np.float64)
-    truth = Truth.from_rows(Rows(indptr, rows, relevant), names, unknown_actual=len(keys) - len(known))
-    return truth, SparseScores.from_lists(Rankings(indptr, rows), estimates[rows], "predictions", least_predicted)
+    rated = np.flatnonzero(~np.isnan(ratings))
+    keys, codes = np.unique(row_users[rated], return_inverse=True)
+    rows = rated[np.argsort(codes, kind="stable")]  # user by user, those of a user in the order given
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(keys)))]).astype(np.int64)
+    relevant = (ratings[rows] >= min_rating).astype(np.float64)
+    truth = Truth.from_rows(Rows(indptr, rows, relevant), keys, unknown_actual=len(row_users) - len(rated))
+    return truth, SparseScores.from_lists(Rankings(indptr, rows), estimates[rows], "predictions", min_predicted)
 
 
-def _values(column: Any) -> object:  # noqa: ANN401 - whatever the caller has
+def _column_values(column: Any) -> object:  # noqa: ANN401 - whatever the caller has
     """Return a data frame's column as an array, or as a list if it holds objects; anything else as it is."""
     if not hasattr(column, "to_numpy"):
         return column

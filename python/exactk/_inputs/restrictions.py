@@ -14,27 +14,27 @@ if TYPE_CHECKING:
     from exactk._inputs.model.predictions import Predictions
 
 
-def restrict(
-    predictions: Predictions, columns: CandidateItems | None, exclude: Exclusions | None
+def resolve_restrictions(
+    predictions: Predictions, candidates: CandidateItems | None, exclude: Exclusions | None
 ) -> tuple[CandidateItems | None, Exclusions | None]:
     """Return which items may be ranked and which are excluded, with what the predictions themselves say of it.
 
-    Raise InputError unless they are scores that can be restricted to the columns.
+    Raise InputError unless they are scores that can be restricted to the candidates.
     """
     if isinstance(predictions, CanonicalEmbeddings):
-        exclude = predictions.excluded(exclude)
+        exclude = predictions.extend_exclusions(exclude)
         if predictions.candidates is not None:
-            if columns is not None:
+            if candidates is not None:
                 raise input_error("candidates", "None beside embeddings that have candidates", "others")
-            columns = predictions.candidates
-    if columns is None:
+            candidates = predictions.candidates
+    if candidates is None:
         return None, exclude
     if not isinstance(predictions, (Scores, CanonicalEmbeddings)):
         expected = f"None beside {type(predictions).__name__}, which hold all that may be ranked"
         raise input_error("candidates", expected, "columns of scores")
-    if not columns.for_all and len(columns) != len(predictions):
-        raise input_error("candidates", f"one entry for each of {len(predictions)} users", str(len(columns)))
-    columns.check(
+    if not candidates.for_all and len(candidates) != len(predictions):
+        raise input_error("candidates", f"one entry for each of {len(predictions)} users", str(len(candidates)))
+    candidates.check_ids(
         len(predictions.items) if isinstance(predictions, CanonicalEmbeddings) else predictions.values.shape[1]
     )
-    return columns, exclude
+    return candidates, exclude

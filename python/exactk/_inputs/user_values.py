@@ -1,4 +1,4 @@
-"""Weights and groups: one entry a user, in the order of the rows, or by the user's key."""
+"""Weights and groups: one entry per user, in the order of the rows, or by the user's key."""
 
 from __future__ import annotations
 
@@ -20,25 +20,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class _OfUsers:
+class UserValues:
+    """A value for each user, in the order of the rows or by the user's key."""
+
     values: NDArray[Any]
-    keys: tuple[Any, ...] | None  # whose the values are; None: the rows' own, in their order
+    keys: tuple[Any, ...] | None  # the user of each value; None: the values are in the order of the rows
 
     argument = "weights"
 
     @classmethod
-    def of(cls, given: object) -> Self:
-        """Return what was given for the users."""
-        if isinstance(given, Mapping):
-            return cls(cls._array(list(given.values())), tuple(given))
-        return cls(cls._array(given), None)
+    def from_argument(cls, values: object) -> Self:
+        """Return the values of an array, or of a mapping from key to value."""
+        if isinstance(values, Mapping):
+            return cls(cls._to_array(list(values.values())), tuple(values))
+        return cls(cls._to_array(values), None)
 
     @classmethod
-    def _array(cls, given: object) -> NDArray[Any]:
+    def _to_array(cls, values: object) -> NDArray[Any]:
         raise NotImplementedError
 
     @property
-    def by_row(self) -> bool:
+    def is_by_row(self) -> bool:
         """Whether the values are in the order of the rows."""
         return self.keys is None
 
@@ -49,36 +51,41 @@ class _OfUsers:
         """Return those of consecutive rows."""
         return self if self.keys is not None else replace(self, values=self.values[users])
 
-    def by_number(self, case: AlignedInputs, convention: Convention) -> Self:
+    def in_row_order(self, case: AlignedInputs, convention: Convention) -> Self:
         """Return the same in the order of the rows of a case."""
-        return replace(self, values=self._settled(case, convention), keys=None)
+        return replace(self, values=self._values_by_row(case, convention), keys=None)
 
-    def of_users(self, numbers: NDArray[np.uint32], convention: Convention) -> Self:
+    def for_users(self, codes: NDArray[np.uint32], convention: Convention) -> Self:
         """Return those of some rows. Users beyond all rows may go without, if they do not count."""
-        known = self.values
-        if (numbers >= len(known)).any() and convention.users not in {"truth", "both"}:
+        existing = self.values
+        if (codes >= len(existing)).any() and convention.users not in {"truth", "both"}:
             raise input_error(self.argument, "an entry for each user", "none for one who is not in the truth")
-        values = known[np.minimum(numbers, max(0, len(known) - 1))] if len(known) else np.ones(len(numbers))
-        return replace(self, values=values.astype(known.dtype))
+        values = existing[np.minimum(codes, max(0, len(existing) - 1))] if len(existing) else np.ones(len(codes))
+        return replace(self, values=values.astype(existing.dtype))
 
-    def _settled(self, case: AlignedInputs, convention: Convention) -> NDArray[Any]:
+    def _values_by_row(self, case: AlignedInputs, convention: Convention) -> NDArray[Any]:
         """Return one value for each row. Users that the truth does not have may go without, if they do not count."""
-        places = self._places(case)
-        without = int((places < 0).sum())
-        if without and (convention.users not in {"truth", "both"} or (places[: case.truth_size] < 0).any()):
-            row = int(np.argmax(places < 0))
-            found = f"none for {without} users" if isinstance(case.users, np.ndarray | None) else self._whose(case, row)
+        positions = self._value_positions(case)
+        missing = int((positions < 0).sum())
+        if missing and (convention.users not in {"truth", "both"} or (positions[: case.truth_size] < 0).any()):
+            row = int(np.argmax(positions < 0))
+            found = (
+                f"none for {missing} users"
+                if isinstance(case.users, np.ndarray | None)
+                else self._describe_missing(case, row)
+            )
             raise input_error(self.argument, f"one entry for each of {len(case.truth)} users", found)
         if not len(self.values):
-            return np.ones(len(places), self.values.dtype)
-        return self.values[np.maximum(places, 0)]
+            return np.ones(len(positions), self.values.dtype)
+        return self.values[np.maximum(positions, 0)]
 
     @staticmethod
-    def _whose(case: AlignedInputs, row: int) -> str:
+    def _describe_missing(case: AlignedInputs, row: int) -> str:
         users = case.truth.user_vocabulary
         return "none for " + (f"row {row}" if users is None else users.repr_of(row))
 
-    def _places(self, case: AlignedInputs) -> NDArray[np.int64]:
+    def _value_positions(self, case: AlignedInputs) -> NDArray[np.int64]:
+        """Return the position of each row's value; -1 for none."""
         rows = len(case.truth)
         if self.keys is None:
             if len(self.values) not in {rows, case.truth_size}:
@@ -89,39 +96,39 @@ class _OfUsers:
         users = case.truth.users
         if users is None:
             raise type_error(self.argument, "an array with one entry a row, as the users have no keys", "a mapping")
-        where = {_name(key): place for place, key in enumerate(self.keys)}
-        return np.array([where.get(key, -1) for key in users.tolist()], np.int64)
+        position_of = {_lookup_key(key): position for position, key in enumerate(self.keys)}
+        return np.array([position_of.get(key, -1) for key in users.tolist()], np.int64)
 
 
-def _name(key: object) -> object:
-    """Return what a key is called among names: others than numbers, strings and tuples of them by ``str``."""
+def _lookup_key(key: object) -> object:
+    """Return the key as vocabularies hold it: others than numbers, strings and tuples of them by ``str``."""
     return key if key is None or isinstance(key, (Number, np.generic, str, bytes, tuple)) else str(key)
 
 
-class Weights(_OfUsers):
+class Weights(UserValues):
     """What each user weighs in a mean."""
 
     argument = "weights"
 
     @classmethod
-    def _array(cls, given: object) -> NDArray[np.float64]:
-        return number_array(given, cls.argument)
+    def _to_array(cls, values: object) -> NDArray[np.float64]:
+        return number_array(values, cls.argument)
 
-    def of_rows(self, case: AlignedInputs, convention: Convention) -> NDArray[np.float64]:
+    def row_weights(self, case: AlignedInputs, convention: Convention) -> NDArray[np.float64]:
         """Return the weight of each row."""
-        return self._settled(case, convention)
+        return self._values_by_row(case, convention)
 
 
-class Groups(_OfUsers):
+class Groups(UserValues):
     """Which group each user is of."""
 
     argument = "groups"
 
     @classmethod
-    def _array(cls, given: object) -> NDArray[Any]:
-        return key_array(given, cls.argument)
+    def _to_array(cls, values: object) -> NDArray[Any]:
+        return key_array(values, cls.argument)
 
-    def codes(self, case: AlignedInputs, convention: Convention) -> tuple[NDArray[np.int64], list[Any]]:
-        """Return the number of each row's group, and what the groups are called."""
-        names, codes = np.unique(self._settled(case, convention), return_inverse=True)
-        return codes.astype(np.int64), names.tolist()
+    def encode(self, case: AlignedInputs, convention: Convention) -> tuple[NDArray[np.int64], list[Any]]:
+        """Return the code of each row's group, and the labels of the groups."""
+        labels, codes = np.unique(self._values_by_row(case, convention), return_inverse=True)
+        return codes.astype(np.int64), labels.tolist()

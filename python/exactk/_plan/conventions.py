@@ -23,12 +23,12 @@ _OTHER_FIELDS = ("min_grade", "gain_table", "decimals")
 RULE_FIELDS = (*CHOICES, *_OTHER_FIELDS)
 """Every field that a metric's string or an override may set."""
 
-WHOLE_FIELDS = ("score_dtype",)
+SHARED_FIELDS = ("score_dtype",)
 """The fields that hold for all values alike, for the users' scores are ranked once."""
 
-FIELDS = (*RULE_FIELDS, *WHOLE_FIELDS)
+FIELDS = (*RULE_FIELDS, *SHARED_FIELDS)
 
-NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+FIELD_CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {name: f.choices for name, f in CHOICES.items()} | {"score_dtype": ("native", "float32")}
 )
 """The choices of every field that has names for them, whoever reads it."""
@@ -44,12 +44,12 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
 )
 
 
-_MOST_DECIMALS = 15  # a double has no more that all count
+_MAX_DECIMALS = 15  # a double has no more that all count
 
 
 def checked_choice(name: str, value: object, argument: str) -> str:
     """Return the value if it is one of the field's choices, or raise what is wrong with it."""
-    choices = NAMES[name]
+    choices = FIELD_CHOICES[name]
     expected = f"{name} to be one of {', '.join(map(repr, choices))}"
     if not isinstance(value, str):
         raise type_error(argument, expected, repr(value))
@@ -58,42 +58,42 @@ def checked_choice(name: str, value: object, argument: str) -> str:
     return value
 
 
-def _checked(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a number or a tuple, by field
+def _checked_field(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a number or a tuple, by field
     """Return the value in its canonical form, or raise what is wrong with it."""
-    if name in NAMES:
+    if name in FIELD_CHOICES:
         return checked_choice(name, value, "convention")
     if name == "min_grade":
-        number = None if value is None else _finite(name, value)
+        number = None if value is None else _checked_number(name, value)
         return None if number == math.ulp(0.0) else number  # the least number above 0 says the same as None
     if name == "gain_table":
         if isinstance(value, np.ndarray):
             value = value.tolist()
         if not isinstance(value, (list, tuple)):
             raise type_error("convention", "gain_table to be a list of the gains of the grades 0, 1, ...", repr(value))
-        return tuple(_finite(name, gain) for gain in value)
+        return tuple(_checked_number(name, gain) for gain in value)
     if name == "decimals":
-        return None if value is None else _decimals(value)
+        return None if value is None else _checked_decimals(value)
     raise input_error("convention", f"one of the fields {', '.join(FIELDS)}", repr(name))
 
 
 def _checked_overrides(metric: str, choices: Mapping[str, object]) -> Mapping[str, Any]:
-    for name in WHOLE_FIELDS:
+    for name in SHARED_FIELDS:
         if name in choices:
             raise input_error("convention", f"{name} for all metrics, and in no overrides", f"{name} of {metric}")
-    return MappingProxyType({name: _checked(name, value) for name, value in choices.items()})
+    return MappingProxyType({name: _checked_field(name, value) for name, value in choices.items()})
 
 
-def _decimals(value: object) -> int:
+def _checked_decimals(value: object) -> int:
     expected = "decimals to be an integer in [0, 15], or None"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise type_error("convention", expected, repr(value))
     decimals = int(value)
-    if not 0 <= decimals <= _MOST_DECIMALS:
+    if not 0 <= decimals <= _MAX_DECIMALS:
         raise input_error("convention", expected, str(decimals) if abs(decimals) < 2**64 else "a larger number")
     return decimals
 
 
-def _finite(name: str, value: object) -> float:
+def _checked_number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise type_error("convention", f"{name} to be a number", repr(value))
     try:
@@ -147,13 +147,13 @@ class Convention:
     def __post_init__(self) -> None:
         """Check and freeze every field."""
         for name in FIELDS:
-            object.__setattr__(self, name, _checked(name, getattr(self, name)))
-        known = {info.name for info in _core.metric_table()}
+            object.__setattr__(self, name, _checked_field(name, getattr(self, name)))
+        metric_names = {info.name for info in _core.metric_table()}
         frozen: dict[str, Mapping[str, Any]] = {}
         if not isinstance(self.overrides, Mapping):
             raise type_error("convention", "overrides to be a mapping", repr(self.overrides))
         for metric, choices in self.overrides.items():
-            if metric not in known:
+            if metric not in metric_names:
                 raise input_error("convention", "overrides by names of metrics", repr(metric))
             if not isinstance(choices, Mapping):
                 raise type_error("convention", f"overrides of {metric} to be a mapping", repr(choices))
@@ -197,10 +197,10 @@ class Convention:
             if getattr(self, name) != getattr(other, name)
         }
         for metric in sorted({*self.overrides, *other.overrides}):
-            own, others = self.rules(metric), other.rules(metric)
+            rules, other_rules = self.rules(metric), other.rules(metric)
             for name in sorted({*self.overrides.get(metric, {}), *other.overrides.get(metric, {})}):
-                if own[name] != others[name]:
-                    differing[f"{metric}.{name}"] = (own[name], others[name])
+                if rules[name] != other_rules[name]:
+                    differing[f"{metric}.{name}"] = (rules[name], other_rules[name])
         return differing
 
     def to_dict(self) -> dict[str, Any]:
@@ -239,10 +239,10 @@ conventions: Mapping[str, Convention] = MappingProxyType(
 
 def departures(convention: Convention) -> str:
     """Return in what a convention differs from the standard, as text."""
-    changes = {name: own for name, (own, _) in convention.diff(_STANDARD).items()}
+    changes = {name: value for name, (value, _) in convention.diff(_STANDARD).items()}
     for metric, choices in convention.overrides.items():  # also what takes a change back for one metric
-        changes |= {f"{metric}.{name}": own for name, own in choices.items() if own != getattr(convention, name)}
-    return ", ".join(f"{name}={own!r}" for name, own in changes.items()) or "the defaults"
+        changes |= {f"{metric}.{name}": value for name, value in choices.items() if value != getattr(convention, name)}
+    return ", ".join(f"{name}={value!r}" for name, value in changes.items()) or "the defaults"
 
 
 def as_convention(convention: Convention | str) -> Convention:

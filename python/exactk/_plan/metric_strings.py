@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk import _core
-from exactk._plan.conventions import RULE_FIELDS, WHOLE_FIELDS, Convention
+from exactk._plan.conventions import RULE_FIELDS, SHARED_FIELDS, Convention
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 metrics: Mapping[str, _core.MetricInfo] = MappingProxyType({info.name: info for info in _core.metric_table()})
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""
 
-_NAMES: dict[str, str] = {alias: info.name for info in metrics.values() for alias in (info.name, *info.aliases)}
-_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(dict.fromkeys(("fbeta", "f1"), ("precision", "recall")))
+_CANONICAL_NAMES: dict[str, str] = {
+    alias: info.name for info in metrics.values() for alias in (info.name, *info.aliases)
+}
+_PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    dict.fromkeys(("fbeta", "f1"), ("precision", "recall"))
+)
 """The metrics that can be made of the means of others, and of which."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf")
-_SPELLING = re.compile(
+_METRIC_STRING = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z0-9_]*?)(?:_(?P<suffix>[0-9]+))?"
     r"(?:@(?P<cutoffs>[^()\[\]]+|\[[^()\[\]]*\]))?"
     r"(?:\((?P<arguments>.*)\))?"
@@ -32,7 +36,7 @@ _SPELLING = re.compile(
 
 @dataclass(frozen=True)
 class Value:
-    """One value to report: a metric at a cutoff under settled rules.
+    """One value to report: a metric at a cutoff under resolved rules.
 
     ``rules`` holds every field of the convention as it applies to this value.
     """
@@ -54,10 +58,12 @@ class Value:
         if self.rules["average"] != "of_means":
             return (self,)
         rules = MappingProxyType({**self.rules, "average": "macro"})
-        return tuple(replace(self, metric=metric, parameter=0.0, rules=rules) for metric in _OF_MEANS[self.metric])
+        return tuple(
+            replace(self, metric=metric, parameter=0.0, rules=rules) for metric in _PARTS_OF_MEANS[self.metric]
+        )
 
     @cached_property
-    def key(self) -> tuple[object, ...]:
+    def identity(self) -> tuple[object, ...]:
         """What is equal where the same is computed, however it is rounded afterwards."""
         return self.metric, self.cutoff, self.parameter, *{**self.rules, "decimals": None}.values()
 
@@ -70,15 +76,15 @@ def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
     return _core.Rules(names, min_grade, list(rules["gain_table"]))
 
 
-def computed(values: Iterable[Value]) -> tuple[Value, ...]:
-    """Return what is computed for the values, each once."""
-    return tuple({part.key: part for value in values for part in value.parts}.values())
+def distinct_parts(values: Iterable[Value]) -> tuple[Value, ...]:
+    """Return the parts of the values, those that are computed alike once."""
+    return tuple({part.identity: part for value in values for part in value.parts}.values())
 
 
-def part_places(values: Sequence[Value]) -> list[tuple[int, ...]]:
-    """Return where the parts of each value stand in what is computed for all of them."""
-    places = {part.key: place for place, part in enumerate(computed(values))}
-    return [tuple(places[part.key] for part in value.parts) for value in values]
+def part_indices(values: Sequence[Value]) -> list[tuple[int, ...]]:
+    """Return the indices of each value's parts among the distinct parts of all values."""
+    indices = {part.identity: index for index, part in enumerate(distinct_parts(values))}
+    return [tuple(indices[part.identity] for part in value.parts) for value in values]
 
 
 def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value, ...]:
@@ -94,14 +100,14 @@ def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value,
     for spelling in spellings:
         if not isinstance(spelling, str):
             raise type_error("metrics", "metric strings", repr(spelling))
-    return _plan(spellings, convention)
+    return _cached_plan(spellings, convention)
 
 
 @lru_cache(maxsize=64)  # the same metrics are evaluated over and over, and are long to spell out
-def _plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Value, ...]:
+def _cached_plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Value, ...]:
     values: dict[str, Value] = {}
     for spelling in spellings:
-        for value in _parse(spelling, convention):
+        for value in _parse_metric(spelling, convention):
             values.setdefault(value.name, value)
     if not values:
         raise input_error("metrics", "at least one metric", "none")
@@ -110,45 +116,45 @@ def _plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Value, ..
 
 def canonical_name(spelling: str, convention: Convention) -> str:
     """Return the name under which a report holds the value that the string asks for."""
-    names = [value.name for value in _parse(spelling, convention)]
+    names = [value.name for value in _parse_metric(spelling, convention)]
     if len(names) > 1:
         raise input_error("metric", "one cutoff", repr(spelling))
     return names[0]
 
 
-def _parse(spelling: object, convention: Convention) -> Iterator[Value]:
+def _parse_metric(spelling: object, convention: Convention) -> Iterator[Value]:
     if not isinstance(spelling, str):
         raise type_error("metrics", "metric strings", repr(spelling))
     text = re.sub(r"\s*([@(),=\[\]])\s*", r"\1", spelling.strip())
-    match = _SPELLING.fullmatch(text)
+    match = _METRIC_STRING.fullmatch(text)
     if match is None:
         raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] a string", repr(spelling))
     name, suffix = match["name"].lower(), match["suffix"]
-    if suffix is not None and f"{name}_{suffix}" in _NAMES:  # f_1
+    if suffix is not None and f"{name}_{suffix}" in _CANONICAL_NAMES:  # f_1
         name, suffix = f"{name}_{suffix}", None
     info = metric_info(name, spelling)
     if suffix is not None and (match["cutoffs"] is not None or info.parameter):  # f_2 might mean beta = 2
         raise input_error("metrics", "a cutoff written @k", repr(spelling))
-    parameter, changes = _arguments(match["arguments"], info, spelling)
+    parameter, changes = _parse_arguments(match["arguments"], info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
     changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
-    cutoffs = [None] if not (suffix or match["cutoffs"]) else _cutoffs(suffix or match["cutoffs"], spelling)
+    cutoffs = [None] if not (suffix or match["cutoffs"]) else _parse_cutoffs(suffix or match["cutoffs"], spelling)
     for cutoff in cutoffs:
-        yield _value(info, cutoff, parameter, changes, convention)
+        yield _resolve_value(info, cutoff, parameter, changes, convention)
 
 
 def metric_info(name: str, spelling: str | None = None) -> _core.MetricInfo:
     """Return what there is to know of a metric, by any of its names."""
-    if name.lower() not in _NAMES:
+    if name.lower() not in _CANONICAL_NAMES:
         import difflib  # noqa: PLC0415 - few need it, and it is long to load
 
-        close = difflib.get_close_matches(name.lower(), _NAMES, n=1)
+        close = difflib.get_close_matches(name.lower(), _CANONICAL_NAMES, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(metrics)}"
         raise input_error("metrics", "the name of a metric", repr(spelling or name), hint=hint)
-    return metrics[_NAMES[name.lower()]]
+    return metrics[_CANONICAL_NAMES[name.lower()]]
 
 
-def _cutoffs(text: str, spelling: str) -> list[int | None]:
+def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
     parts = text.removeprefix("[").removesuffix("]").split(",")
     cutoffs: list[int | None] = []
     for part in parts:
@@ -158,25 +164,27 @@ def _cutoffs(text: str, spelling: str) -> list[int | None]:
     return cutoffs
 
 
-def _arguments(text: str | None, info: _core.MetricInfo, spelling: str) -> tuple[float, dict[str, Any]]:
+def _parse_arguments(text: str | None, info: _core.MetricInfo, spelling: str) -> tuple[float, dict[str, Any]]:
     """Split what stands in parentheses into the metric's parameter and fields of the convention."""
     parameter: float | None = info.parameter.standard if info.parameter else 0.0
     changes: dict[str, Any] = {}
     seen: set[str] = set()
     for part in re.split(r",(?![^\[]*\])", text) if text else []:
-        name, equals, written = part.partition("=")
+        name, equals, value = part.partition("=")
         if not equals or name in seen:
             raise input_error("metrics", "each parameter=value once", repr(spelling))
         seen.add(name)
         if info.parameter and name == info.parameter.name:
-            parameter = checked_parameter(info, _number(written, spelling), "metrics")
+            parameter = checked_parameter(info, _parse_number(value, spelling), "metrics")
         elif name in RULE_FIELDS:
-            changes[name] = _field(name, written, spelling)
-        elif name in WHOLE_FIELDS:
+            changes[name] = _parse_field(name, value, spelling)
+        elif name in SHARED_FIELDS:
             raise input_error("metrics", f"{name} in the convention, for all metrics", repr(spelling))
         else:
-            known = [info.parameter.name] if info.parameter else []
-            raise input_error("metrics", f"one of {', '.join([*known, *RULE_FIELDS])}", f"{name!r} in {spelling!r}")
+            parameters = [info.parameter.name] if info.parameter else []
+            raise input_error(
+                "metrics", f"one of {', '.join([*parameters, *RULE_FIELDS])}", f"{name!r} in {spelling!r}"
+            )
     if parameter is None:
         assert info.parameter is not None  # noqa: S101 - for the type checker
         raise input_error("metrics", f"{info.name}({info.parameter.name}=...), which has no default", repr(spelling))
@@ -198,57 +206,57 @@ def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> f
     if bounds is None:
         return number
     if not bounds.low <= number <= bounds.high or (bounds.whole and not number.is_integer()):
-        whole = ", a whole number" if bounds.whole else ""
-        expected = f"{bounds.name} of {info.name} in [{bounds.low:g}, {bounds.high!r}]{whole}"
+        whole_number = ", a whole number" if bounds.whole else ""
+        expected = f"{bounds.name} of {info.name} in [{bounds.low:g}, {bounds.high!r}]{whole_number}"
         raise input_error(argument, expected, repr(number))
     return number
 
 
-def _number(written: str, spelling: str) -> float:
-    number = float(written) if _NUMBER.fullmatch(written) else math.nan
-    if math.isnan(number) or (math.isinf(number) and written != "inf"):
-        raise input_error("metrics", "a number", f"{written!r} in {spelling!r}")
+def _parse_number(text: str, spelling: str) -> float:
+    number = float(text) if _NUMBER.fullmatch(text) else math.nan
+    if math.isnan(number) or (math.isinf(number) and text != "inf"):
+        raise input_error("metrics", "a number", f"{text!r} in {spelling!r}")
     return number
 
 
-def _integer(written: str, spelling: str) -> int:
-    if not re.fullmatch(r"\d{1,10}", written, re.ASCII):
-        raise input_error("metrics", "an integer", f"{written!r} in {spelling!r}")
-    return int(written)
+def _parse_integer(text: str, spelling: str) -> int:
+    if not re.fullmatch(r"\d{1,10}", text, re.ASCII):
+        raise input_error("metrics", "an integer", f"{text!r} in {spelling!r}")
+    return int(text)
 
 
-def _field(name: str, written: str, spelling: str) -> object:
+def _parse_field(name: str, text: str, spelling: str) -> object:
     if name == "min_grade":
-        return None if written == "None" else _number(written, spelling)
+        return None if text == "None" else _parse_number(text, spelling)
     if name == "decimals":
-        return None if written == "None" else _integer(written, spelling)
+        return None if text == "None" else _parse_integer(text, spelling)
     if name == "gain_table":
-        if not (written.startswith("[") and written.endswith("]")):
+        if not (text.startswith("[") and text.endswith("]")):
             raise input_error("metrics", "gain_table=[gain, ...]", repr(spelling))
-        return [_number(gain, spelling) for gain in written[1:-1].split(",")]
-    return written
+        return [_parse_number(gain, spelling) for gain in text[1:-1].split(",")]
+    return text
 
 
-def _value(
+def _resolve_value(
     info: _core.MetricInfo, cutoff: int | None, parameter: float, changes: dict[str, Any], convention: Convention
 ) -> Value:
-    settled = convention.rules(info.name)
-    rules = settled | changes
-    if rules["average"] == "of_means" and info.name not in _OF_MEANS:
+    convention_rules = convention.rules(info.name)
+    rules = convention_rules | changes
+    if rules["average"] == "of_means" and info.name not in _PARTS_OF_MEANS:
         expected = f"{info.name}: another average (overrides set it for one metric)"
-        raise input_error("metrics", expected, f"'of_means', which is for {' and '.join(_OF_MEANS)}")
-    departures = {name: value for name, value in changes.items() if value != settled[name]}
-    shown = (
-        [f"{info.parameter.name}={_shown(parameter)}"]
+        raise input_error("metrics", expected, f"'of_means', which is for {' and '.join(_PARTS_OF_MEANS)}")
+    changed = {name: value for name, value in changes.items() if value != convention_rules[name]}
+    arguments = (
+        [f"{info.parameter.name}={_format_value(parameter)}"]
         if info.parameter and parameter != info.parameter.standard
         else []
     )
-    shown += [f"{name}={_shown(departures[name])}" for name in RULE_FIELDS if name in departures]
-    name = info.name + (f"@{cutoff}" if cutoff is not None else "") + (f"({','.join(shown)})" if shown else "")
+    arguments += [f"{name}={_format_value(changed[name])}" for name in RULE_FIELDS if name in changed]
+    name = info.name + (f"@{cutoff}" if cutoff is not None else "") + (f"({','.join(arguments)})" if arguments else "")
     return Value(name, info.name, cutoff, parameter, MappingProxyType(rules))
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, tuple):
-        return "[" + ",".join(map(_shown, value)) + "]"
+        return "[" + ",".join(map(_format_value, value)) + "]"
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

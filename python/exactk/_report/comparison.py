@@ -55,20 +55,20 @@ class Comparison(Mapping[str, Report]):
             rows.append(
                 [
                     name,
-                    *(display.number(report[name]) for report in reports),
-                    _shared_or_each(evaluated),
-                    _shared_or_each(skipped),
+                    *(display.format_number(report[name]) for report in reports),
+                    _format_counts(evaluated),
+                    _format_counts(skipped),
                 ]
             )
         return ["metric", *self._reports, "evaluated", "skipped"], rows
 
     def to_markdown(self) -> str:
         """Return the values as a Markdown table, a column a system."""
-        return display.markdown(*self._cells())
+        return display.format_markdown(*self._cells())
 
     def to_latex(self) -> str:
         """Return the values as a LaTeX table, a column a system."""
-        return display.latex(*self._cells())
+        return display.format_latex(*self._cells())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reports as plain data, by system. ``Comparison.from_dict`` takes it back."""
@@ -101,7 +101,7 @@ class Comparison(Mapping[str, Report]):
 
     def to_csv(self, table: Table = "values") -> str:
         """Return CSV with numbers in full, a column ``system`` first; see `Report.to_csv`."""
-        return display.csv(display.plain(self.columns(table)))
+        return display.format_csv(display.plain_columns(self.columns(table)))
 
     def to_pandas(self, table: Table = "values") -> pd.DataFrame:
         """Return a pandas data frame, a column ``system`` first; see `Report.to_pandas`."""
@@ -118,9 +118,9 @@ class Comparison(Mapping[str, Report]):
     def __repr__(self) -> str:
         first = next(iter(self._reports.values()))
         footer = f"convention {first.convention.name}; {first.state.counts['users']} users"
-        return "\n".join([display.text(*self._cells()), footer])
+        return "\n".join([display.format_text(*self._cells()), footer])
 
 
-def _shared_or_each(counts: Sequence[int]) -> str:
+def _format_counts(counts: Sequence[int]) -> str:
     """Return the one count that all systems share, or each system's."""
     return "/".join(map(str, counts if len(set(counts)) > 1 else counts[:1]))

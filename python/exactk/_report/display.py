@@ -15,18 +15,18 @@ def printable(text: str) -> str:
     r"""Return the text with what a terminal would not print, but obey, as Python writes it in a string: ``\x1b``."""
     if text.isprintable():
         return text
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
-def _printable(header: Row, rows: Sequence[Row]) -> list[list[str]]:
+def _printable_rows(header: Row, rows: Sequence[Row]) -> list[list[str]]:
     return [[printable(cell) for cell in row] for row in (header, *rows)]
 
 
-def text(header: Row, rows: Sequence[Row], *, numbers: bool = True) -> str:
-    """Return a table for a terminal; ``numbers`` aligns all columns but the first to the right."""
-    lines = _printable(header, rows)
+def format_text(header: Row, rows: Sequence[Row], *, align_right: bool = True) -> str:
+    """Return a table for a terminal; ``align_right`` aligns all columns but the first to the right."""
+    lines = _printable_rows(header, rows)
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    align = str.rjust if numbers else str.ljust
+    align = str.rjust if align_right else str.ljust
     return "\n".join(
         "  ".join(
             [row[0].ljust(widths[0]), *(align(cell, width) for cell, width in zip(row[1:], widths[1:], strict=True))]
@@ -35,10 +35,10 @@ def text(header: Row, rows: Sequence[Row], *, numbers: bool = True) -> str:
     )
 
 
-def markdown(header: Row, rows: Sequence[Row], *, numbers: bool = True) -> str:
-    """Return a Markdown table; ``numbers`` aligns all columns but the first to the right."""
-    rule = ["---", *(["---:" if numbers else "---"] * (len(header) - 1))]
-    lines = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in _printable(header, rows)]
+def format_markdown(header: Row, rows: Sequence[Row], *, align_right: bool = True) -> str:
+    """Return a Markdown table; ``align_right`` aligns all columns but the first to the right."""
+    rule = ["---", *(["---:" if align_right else "---"] * (len(header) - 1))]
+    lines = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row] for row in _printable_rows(header, rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], rule, *lines[1:]))
 
 
@@ -48,14 +48,14 @@ _LATEX = {
 }  # fmt: skip
 
 
-def latex(header: Row, rows: Sequence[Row]) -> str:
+def format_latex(header: Row, rows: Sequence[Row]) -> str:
     """Return a LaTeX ``tabular``; needs no package."""
 
     def line(row: Row) -> str:
         return " & ".join("".join(_LATEX.get(character, character) for character in cell) for cell in row) + r" \\"
 
     columns = "l" + "r" * (len(header) - 1)
-    first, *others = _printable(header, rows)
+    first, *others = _printable_rows(header, rows)
     return "\n".join(
         [
             rf"\begin{{tabular}}{{{columns}}}",
@@ -74,25 +74,25 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _QUOTED = re.compile(r'[",\r\n]')
 
 
-def csv(columns: Mapping[str, Sequence[object]]) -> str:
+def format_csv(columns: Mapping[str, Sequence[object]]) -> str:
     """Return the columns as CSV: text quoted where RFC 4180 asks for it, numbers in full.
 
     Text that a spreadsheet would run, for it begins like a formula and is no number, has an apostrophe before it.
     """
     rows = (columns, *zip(*columns.values(), strict=True))
-    return "".join(",".join(map(_cell, row)) + "\n" for row in rows)
+    return "".join(",".join(map(_csv_cell, row)) + "\n" for row in rows)
 
 
-def _cell(value: object) -> str:
+def _csv_cell(value: object) -> str:
     text = str(value)
     if isinstance(value, str) and _FORMULA.match(text) and not _NUMBER.fullmatch(text):
         text = "'" + text
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
-def plain(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+def plain_columns(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
     return {name: column.tolist() if isinstance(column, np.ndarray) else column for name, column in columns.items()}
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     return f"{value:.4f}" if abs(value) < 1e5 else f"{value:.5g}"

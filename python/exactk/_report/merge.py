@@ -54,6 +54,6 @@ def merge(parts: Sequence[Report | State]) -> Report:
     if len(reports) < len(parts):
         return Report(state)
     tables = [report.table for report in reports if report.table is not None]
-    whole = len(tables) == len(reports)
+    has_all_tables = len(tables) == len(reports)
     users = concatenate_users([report._users for report in reports])  # noqa: SLF001 - of the class's own module
-    return Report(state, users, np.concatenate(tables, axis=1) if whole else None)
+    return Report(state, users, np.concatenate(tables, axis=1) if has_all_tables else None)

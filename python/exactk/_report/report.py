@@ -12,11 +12,11 @@ import numpy as np
 
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._plan.metric_strings import canonical_name, part_places
+from exactk._plan.metric_strings import canonical_name, part_indices
 from exactk._report import display
-from exactk._report.state import Label, State, Sums, planned
-from exactk._report.statistics import evaluated, finish, standard_deviation
-from exactk._report.user_keys import equal_arrays, read_users, user_columns, written_users
+from exactk._report.state import Label, State, Sums, plan_of_state
+from exactk._report.statistics import evaluated_users, standard_deviation, value_of_sums
+from exactk._report.user_keys import equal_arrays, user_columns, users_from_plain, users_to_plain
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -33,36 +33,36 @@ _T = TypeVar("_T")
 Table = Literal["values", "per_user", "by_group"]
 
 
-class ByMetric(Mapping[str, _T], Generic[_T]):
+class MetricMapping(Mapping[str, _T], Generic[_T]):
     """An immutable mapping from metric to something; aliases are accepted as keys."""
 
-    def __init__(self, names: Sequence[str], entries: Sequence[_T], convention: Convention, absent: str) -> None:
-        self._entries = dict(zip(names, entries, strict=True))
+    def __init__(self, names: Sequence[str], values: Sequence[_T], convention: Convention, absent: str) -> None:
+        self._values = dict(zip(names, values, strict=True))
         self._convention = convention
         self._absent = absent
 
     def __getitem__(self, metric: str) -> _T:
-        """Return the entry of a metric, by its canonical name or any other spelling of it."""
-        if metric in self._entries:
-            return self._entries[metric]
+        """Return the value of a metric, by its canonical name or any other spelling of it."""
+        if metric in self._values:
+            return self._values[metric]
         try:
             name = canonical_name(metric, self._convention)
         except ExactkError as error:
             raise KeyError(str(error)) from None
-        if name not in self._entries:
-            known = ", ".join(self._entries)
-            message = f"{name}: {self._absent}" if not known else f"{name} is not among {known}"
+        if name not in self._values:
+            available = ", ".join(self._values)
+            message = f"{name}: {self._absent}" if not available else f"{name} is not among {available}"
             raise KeyError(message)
-        return self._entries[name]
+        return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter(self._values)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._values)
 
     def __repr__(self) -> str:
-        return repr(self._entries)
+        return repr(self._values)
 
 
 class Report:
@@ -134,23 +134,23 @@ class Report:
 
     @cached_property
     def _plan(self) -> tuple[Value, ...]:
-        return planned(self._state)
+        return plan_of_state(self._state)
 
     @cached_property
-    def _places(self) -> list[tuple[int, ...]]:
-        return part_places(self._plan)
+    def _part_indices(self) -> list[tuple[int, ...]]:
+        return part_indices(self._plan)
 
-    def _own(self, sums: Sequence[Sums]) -> list[list[Sums]]:
+    def _part_sums(self, sums: Sequence[Sums]) -> list[list[Sums]]:
         """Return the sums that each value is made of."""
-        return [[sums[place] for place in places] for places in self._places]
+        return [[sums[i] for i in indices] for indices in self._part_indices]
 
-    def _by_metric(self, entries: Sequence[_T], absent: str = "was not asked for") -> ByMetric[_T]:
-        return ByMetric(self.metrics[: len(entries)], entries, self.convention, absent)
+    def _by_metric(self, values: Sequence[_T], absent: str = "was not asked for") -> MetricMapping[_T]:
+        return MetricMapping(self.metrics[: len(values)], values, self.convention, absent)
 
-    def _of_sums(self, sums: Sequence[Sums], what: Callable[..., float]) -> ByMetric[float]:
+    def _statistic_by_metric(self, sums: Sequence[Sums], statistic: Callable[..., float]) -> MetricMapping[float]:
         weighted = self._state.weighted
-        own = zip(self._plan, self._own(sums), strict=True)
-        return self._by_metric([what(value, parts, weighted=weighted) for value, parts in own])
+        parts_of_values = zip(self._plan, self._part_sums(sums), strict=True)
+        return self._by_metric([statistic(value, parts, weighted=weighted) for value, parts in parts_of_values])
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -168,17 +168,17 @@ class Report:
         return self._state
 
     @cached_property
-    def values(self) -> ByMetric[float]:
+    def values(self) -> MetricMapping[float]:
         """The value of each metric."""
-        return self._of_sums(self._state.totals, finish)
+        return self._statistic_by_metric(self._state.totals, value_of_sums)
 
     @cached_property
-    def standard_deviation(self) -> ByMetric[float]:
+    def standard_deviation(self) -> MetricMapping[float]:
         """The standard deviation of the users' values."""
-        return self._of_sums(self._state.totals, standard_deviation)
+        return self._statistic_by_metric(self._state.totals, standard_deviation)
 
     @property
-    def per_user(self) -> ByMetric[NDArray[np.float64]]:
+    def per_user(self) -> MetricMapping[NDArray[np.float64]]:
         """Each user's values."""
         return self._by_metric([] if self._per_user is None else list(self._per_user), "not kept; use per_user=True")
 
@@ -190,17 +190,19 @@ class Report:
         return self._users.array if isinstance(self._users, Vocabulary) else self._users
 
     @cached_property
-    def by_group(self) -> Mapping[Label, ByMetric[float]]:
+    def by_group(self) -> Mapping[Label, MetricMapping[float]]:
         """The values of each group."""
         groups = self._state.groups or {}
-        return MappingProxyType({label: self._of_sums(sums, finish) for label, sums in groups.items()})
+        return MappingProxyType(
+            {label: self._statistic_by_metric(sums, value_of_sums) for label, sums in groups.items()}
+        )
 
     @property
     def counts(self) -> Mapping[str, Any]:
         """What was seen on the way."""
-        counted = self._by_metric([evaluated(sums) for sums in self._own(self._state.totals)])
+        evaluated = self._by_metric([evaluated_users(sums) for sums in self._part_sums(self._state.totals)])
         users = self._state.counts["users"]
-        return MappingProxyType({"users": users, "evaluated": counted, **_nested(self._state.counts)})
+        return MappingProxyType({"users": users, "evaluated": evaluated, **_nest_counts(self._state.counts)})
 
     def __getitem__(self, metric: str) -> float:
         """Return a value by its metric's name, in any accepted spelling."""
@@ -252,7 +254,7 @@ class Report:
                 for label, values in self.by_group.items()
             ],
             "convention": self.convention.to_dict(),
-            "users": None if self._users is None else written_users(self.users),
+            "users": None if self._users is None else users_to_plain(self.users),
             "per_user": {name: [_json_number(value) for value in row.tolist()] for name, row in self.per_user.items()},
             "state": self._state.to_dict(),
         }
@@ -263,7 +265,9 @@ class Report:
         try:
             state = State.from_dict(data["state"])
             users = (
-                None if data["users"] is None else read_users(data["users"][0], data["users"][1], state.counts["users"])
+                None
+                if data["users"] is None
+                else users_from_plain(data["users"][0], data["users"][1], state.counts["users"])
             )
             rows = [data["per_user"][name] for name in state.metrics] if data["per_user"] else None
             table = (
@@ -290,12 +294,12 @@ class Report:
             raise input_error("report", "what Report.to_json wrote", str(error)) from error
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        users, evaluated, spread = self._state.counts["users"], self.counts["evaluated"], self.standard_deviation
+        users, evaluated, deviations = self._state.counts["users"], self.counts["evaluated"], self.standard_deviation
         rows = [
             [
                 name,
-                display.number(value),
-                display.number(spread[name]),
+                display.format_number(value),
+                display.format_number(deviations[name]),
                 str(evaluated[name]),
                 str(users - evaluated[name]),
             ]
@@ -305,23 +309,23 @@ class Report:
 
     def to_markdown(self) -> str:
         """Return the values as a Markdown table."""
-        return display.markdown(*self._cells())
+        return display.format_markdown(*self._cells())
 
     def to_latex(self) -> str:
         """Return the values as a LaTeX table."""
-        return display.latex(*self._cells())
+        return display.format_latex(*self._cells())
 
     def __repr__(self) -> str:
-        return "\n".join([display.text(*self._cells()), self._footer()])
+        return "\n".join([display.format_text(*self._cells()), self._footer()])
 
     def _footer(self) -> str:
         counts = {name: count for name, count in self._state.counts.items() if not name.startswith("candidates.")}
-        oddities = [f"{count} {re.sub('[_.]', ' ', name)}" for name, count in counts.items() if count]
+        remarks = [f"{count} {re.sub('[_.]', ' ', name)}" for name, count in counts.items() if count]
         if self._state.counts.get("candidates.users"):
             least, mean_, most = self.counts["candidates"].values()
-            spread = f"{least} to {most} candidates a user (mean {mean_:.5g})"
-            oddities.append(spread if least < most else f"{least} candidates a user")
-        return f"convention {self.convention.name}; {', '.join(oddities) or '0 users'}"
+            candidates = f"{least} to {most} candidates a user (mean {mean_:.5g})"
+            remarks.append(candidates if least < most else f"{least} candidates a user")
+        return f"convention {self.convention.name}; {', '.join(remarks) or '0 users'}"
 
     def columns(self, table: Table = "values") -> dict[str, Any]:
         """Return what the frames are made of, without one: names and columns; see `to_pandas`."""
@@ -349,7 +353,7 @@ class Report:
         Text that a spreadsheet would run as a formula, as it begins with ``=``, ``+``, ``-`` or ``@`` and is no
         number, has an apostrophe before it. The other exports leave it as it is.
         """
-        return display.csv(display.plain(self.columns(table)))
+        return display.format_csv(display.plain_columns(self.columns(table)))
 
     def to_pandas(self, table: Table = "values") -> pd.DataFrame:
         """Return a pandas data frame.
@@ -370,7 +374,7 @@ class Report:
         return optional.arrow_table(self.columns(table))
 
 
-def _nested(counts: Mapping[str, int]) -> dict[str, Any]:
+def _nest_counts(counts: Mapping[str, int]) -> dict[str, Any]:
     """Return a state's counts as a report presents them: what has dots in its name, in mappings of its own."""
     nested: dict[str, Any] = {name: count for name, count in counts.items() if "." not in name}
     tied = {name.partition(".")[2]: count for name, count in counts.items() if name.startswith("tied_at_cutoff.")}
@@ -378,9 +382,9 @@ def _nested(counts: Mapping[str, int]) -> dict[str, Any]:
         nested["tied_at_cutoff"] = MappingProxyType({int(cutoff): count for cutoff, count in tied.items()})
     if "candidates.users" in counts:
         users = counts["candidates.users"]
-        spread = (counts["candidates.min"], counts["candidates.total"] / max(users, 1), counts["candidates.max"])
-        numbers = spread if users else (math.nan,) * 3
-        nested["candidates"] = MappingProxyType(dict(zip(("min", "mean", "max"), numbers, strict=True)))
+        candidates = (counts["candidates.min"], counts["candidates.total"] / max(users, 1), counts["candidates.max"])
+        statistics = candidates if users else (math.nan,) * 3
+        nested["candidates"] = MappingProxyType(dict(zip(("min", "mean", "max"), statistics, strict=True)))
     return nested
 
 

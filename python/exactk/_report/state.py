@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._plan.conventions import Convention
-from exactk._plan.metric_strings import Value, computed, plan
+from exactk._plan.metric_strings import Value, distinct_parts, plan
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 
 if TYPE_CHECKING:
@@ -112,13 +112,13 @@ class State:
             If the two were not made by the same plan; it says what differs.
         """
         _check_same_plan(self, other)
-        counts = _plus_counts(self.counts, other.counts)
-        totals = _sum_all(self.totals, other.totals)
+        counts = _add_counts(self.counts, other.counts)
+        totals = _add_totals(self.totals, other.totals)
         groups = None
         if self.groups is not None and other.groups is not None:
             groups = dict(self.groups)
             for label, sums in other.groups.items():
-                groups[label] = _sum_all(groups[label], sums) if label in groups else sums
+                groups[label] = _add_totals(groups[label], sums) if label in groups else sums
         return State(self.metrics, self.convention, self.weighted, counts, totals, groups)
 
     def to_bytes(self) -> bytes:
@@ -158,10 +158,10 @@ class State:
             "convention": self.convention.to_dict(),
             "weighted": self.weighted,
             "counts": dict(self.counts),
-            "totals": [_written(sums) for sums in self.totals],
+            "totals": [_sums_to_plain(sums) for sums in self.totals],
             "groups": None
             if groups is None
-            else [[label, [_written(one) for one in sums]] for label, sums in groups.items()],
+            else [[label, [_sums_to_plain(one) for one in sums]] for label, sums in groups.items()],
         }
 
     @classmethod
@@ -169,14 +169,14 @@ class State:
         """Return the state that `to_dict` described."""
         try:
             groups = data["groups"]
-            return _checked(
+            return _checked_state(
                 cls(
                     tuple(data["metrics"]),
                     Convention.from_dict(data["convention"]),
                     data["weighted"],
                     _checked_counts(dict(data["counts"])),
-                    tuple(map(_read, data["totals"])),
-                    None if groups is None else {label: tuple(map(_read, sums)) for label, sums in groups},
+                    tuple(map(_sums_from_plain, data["totals"])),
+                    None if groups is None else {label: tuple(map(_sums_from_plain, sums)) for label, sums in groups},
                 )
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -189,20 +189,20 @@ class State:
         return hash((self.metrics, self.convention, self.weighted, self.totals))
 
 
-def _checked(state: State) -> State:
+def _checked_state(state: State) -> State:
     """Return the state; raise ValueError if it has not the sums that its plan needs."""
-    needed = len(computed(planned(state)))
+    needed = len(distinct_parts(plan_of_state(state)))
     for sums in (state.totals, *(state.groups or {}).values()):
         if len(sums) != needed:
             raise ValueError(f"{len(sums)} sums of {needed}")
     return state
 
 
-def _sum_all(one: tuple[Sums, ...], other: tuple[Sums, ...]) -> tuple[Sums, ...]:
-    return tuple(mine.plus(theirs) for mine, theirs in zip(one, other, strict=True))
+def _add_totals(one: tuple[Sums, ...], other: tuple[Sums, ...]) -> tuple[Sums, ...]:
+    return tuple(sums.plus(other_sums) for sums, other_sums in zip(one, other, strict=True))
 
 
-_OF_CANDIDATES = {"candidates.users", "candidates.total", "candidates.min", "candidates.max"}
+_CANDIDATE_COUNTS = {"candidates.users", "candidates.total", "candidates.min", "candidates.max"}
 
 
 def _checked_counts(counts: dict[str, int]) -> dict[str, int]:
@@ -213,19 +213,19 @@ def _checked_counts(counts: dict[str, int]) -> dict[str, int]:
         group, _, cutoff = name.partition(".")
         if group == "tied_at_cutoff":
             int(cutoff)
-    needed = {"users"} | (_OF_CANDIDATES if counts.keys() & _OF_CANDIDATES else set())
+    needed = {"users"} | (_CANDIDATE_COUNTS if counts.keys() & _CANDIDATE_COUNTS else set())
     if missing := needed - counts.keys():
         raise KeyError(*sorted(missing))
     return counts
 
 
-def _plus_counts(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+def _add_counts(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
     """Add the counts of two sets of users. Least and greatest counts are chosen from, not added."""
     counts = {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
-    counted = [those for those in (one, other) if those.get("candidates.users")]
+    counted = [side for side in (one, other) if side.get("candidates.users")]
     for name, choose in (("candidates.min", min), ("candidates.max", max)):
         if counted:
-            counts[name] = choose(those[name] for those in counted)
+            counts[name] = choose(side[name] for side in counted)
     return counts
 
 
@@ -234,7 +234,8 @@ def _check_same_plan(one: State, other: State) -> None:
     if one.metrics != other.metrics:
         differences.append(f"metrics {one.metrics} and {other.metrics}")
     differences += [
-        f"{name} {mine!r} and {theirs!r}" for name, (mine, theirs) in one.convention.diff(other.convention).items()
+        f"{name} {value!r} and {other_value!r}"
+        for name, (value, other_value) in one.convention.diff(other.convention).items()
     ]
     if one.weighted != other.weighted:
         differences.append(f"weighted {one.weighted} and {other.weighted}")
@@ -248,15 +249,15 @@ def _check_same_plan(one: State, other: State) -> None:
         raise StateMismatchError(message, "states")
 
 
-def _written(sums: Sums) -> list[int | str]:
+def _sums_to_plain(sums: Sums) -> list[int | str]:
     integers = ((sums.total, sums.total_scale), (sums.squares, sums.squares_scale), (sums.weight, sums.weight_scale))
     return [sums.users, sums.undefined, *(part for integer, scale in integers for part in (hex(integer), scale))]
 
 
-def _read(written: list[Any]) -> Sums:
-    return Sums(*(int(part, 16) if isinstance(part, str) else part for part in written))
+def _sums_from_plain(parts: list[Any]) -> Sums:
+    return Sums(*(int(part, 16) if isinstance(part, str) else part for part in parts))
 
 
-def planned(state: State) -> tuple[Value, ...]:
+def plan_of_state(state: State) -> tuple[Value, ...]:
     """Return the plan that the state was made by: its canonical names resolve to themselves."""
     return plan(state.metrics, state.convention)

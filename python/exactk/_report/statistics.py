@@ -20,26 +20,26 @@ Ratio = tuple[int, int]
 _DIGITS = Context(prec=40)  # libm's exponential differs by an ulp between platforms
 
 
-def finish(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
+def value_of_sums(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
     """Return the value that comes of the sums of its parts, rounded as its rules say."""
-    number, decimals = _finish(value, sums, weighted=weighted), value.rules["decimals"]
-    return number if decimals is None else _rounded(number, decimals)
+    number, decimals = _unrounded_value(value, sums, weighted=weighted), value.rules["decimals"]
+    return number if decimals is None else _round_to_decimals(number, decimals)
 
 
-def _rounded(number: float, decimals: int) -> float:
+def _round_to_decimals(number: float, decimals: int) -> float:
     """Return the number to so many decimals as NumPy rounds it, and RecBole by it: 0.05 to 0.0, Python's round to 0.1."""
     scale = float(10**decimals)
     scaled = number * scale
     return round(scaled) / scale if abs(scaled) < 2**53 else number  # beyond are whole numbers, infinity and NaN
 
 
-def _finish(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
+def _unrounded_value(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
     """Return the value, correctly rounded to a double."""
-    averages = [_average(part, one, weighted=weighted) for part, one in zip(value.parts, sums, strict=True)]
-    known = [average for average in averages if average is not None]
-    if len(known) < len(averages):
+    averages = [_mean(part, one, weighted=weighted) for part, one in zip(value.parts, sums, strict=True)]
+    defined = [average for average in averages if average is not None]
+    if len(defined) < len(averages):
         return math.nan
-    numerator, denominator = _f_of_means(value, *known) if value.rules["average"] == "of_means" else known[0]
+    numerator, denominator = _f_of_means(value, *defined) if value.rules["average"] == "of_means" else defined[0]
     if denominator == 0:
         return {"zero": 0.0, "one": 1.0}.get(value.rules["undefined"], math.nan)
     if value.rules["average"] == "geometric":
@@ -49,22 +49,22 @@ def _finish(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
 
 def standard_deviation(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
     """Return the population standard deviation of the users' values; NaN unless their mean is the arithmetic one."""
-    own = sums[0]
-    divisor, scale = _divisor(value, own, weighted=weighted)
-    if value.rules["average"] != "macro" or divisor == 0 or own.undefined:
+    part = sums[0]
+    divisor, scale = _divisor(value, part, weighted=weighted)
+    if value.rules["average"] != "macro" or divisor == 0 or part.undefined:
         return math.nan
     weight = Fraction(divisor, 2**scale)
-    average = Fraction(own.total, 2**own.total_scale) / weight
-    variance = Fraction(own.squares, 2**own.squares_scale) / weight - average**2
+    average = Fraction(part.total, 2**part.total_scale) / weight
+    variance = Fraction(part.squares, 2**part.squares_scale) / weight - average**2
     return math.sqrt(max(variance, Fraction(0)))  # exact, but for products that underflow
 
 
-def evaluated(sums: Sequence[Sums]) -> int:
+def evaluated_users(sums: Sequence[Sums]) -> int:
     """Return how many users a value was computed for: where its parts skip different ones, in the fewest."""
     return min(one.users for one in sums)
 
 
-def _average(value: Value, sums: Sums, *, weighted: bool) -> Ratio | None:
+def _mean(value: Value, sums: Sums, *, weighted: bool) -> Ratio | None:
     """Return the mean of what was summed (macro, geometric) or the ratio of the sums (micro), exactly; None if it is NaN."""
     divisor, scale = _divisor(value, sums, weighted=weighted)
     weightless = divisor == 0 and value.rules["average"] != "micro"  # no user, or every weight is 0

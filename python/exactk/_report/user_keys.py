@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 def concatenate_users(parts: Sequence[Vocabulary | NDArray[Any] | None]) -> NDArray[Any] | None:
     """Return the keys of the users of all parts; None where they are row numbers in all."""
-    named = [part.array if isinstance(part, Vocabulary) else part for part in parts if part is not None]
-    if not named:
+    keyed = [part.array if isinstance(part, Vocabulary) else part for part in parts if part is not None]
+    if not keyed:
         return None
-    kinds = {part.dtype.kind for part in named}
-    if len(named) < len(parts) or len(kinds) > 1:
+    kinds = {part.dtype.kind for part in keyed}
+    if len(keyed) < len(parts) or len(kinds) > 1:
         message = "parts: expected keys of users of one kind in all parts, found them in some, or of several kinds"
         raise StateMismatchError(message, "parts")
-    users = np.concatenate(named)
+    users = np.concatenate(keyed)
     seen: set[Any] = set()
     for user in users.tolist():
         if user in seen:
@@ -50,32 +50,32 @@ def user_columns(users: NDArray[Any]) -> dict[str, NDArray[Any]]:
     return {name: users[name] for name in users.dtype.names}
 
 
-def written_users(users: NDArray[Any]) -> list[Any]:
+def users_to_plain(users: NDArray[Any]) -> list[Any]:
     """Return keys as plain data: how NumPy describes their type, and they; bytes as hexadecimal text."""
     kind = users.dtype.descr if users.dtype.names else users.dtype.str
-    return [kind, [_written_key(key) for key in users.tolist()]]
+    return [kind, [_key_to_plain(key) for key in users.tolist()]]
 
 
-def _written_key(key: object) -> object:
+def _key_to_plain(key: object) -> object:
     if isinstance(key, tuple):
-        return [_written_key(part) for part in key]
+        return [_key_to_plain(part) for part in key]
     return {"bytes": key.hex()} if isinstance(key, bytes) else key
 
 
-def read_users(kind: Any, keys: list[Any], count: int) -> NDArray[Any]:  # noqa: ANN401 - what JSON had
-    """Return the keys that `written_users` described."""
+def users_from_plain(kind: Any, keys: list[Any], count: int) -> NDArray[Any]:  # noqa: ANN401 - what JSON had
+    """Return the keys that `users_to_plain` described."""
     dtype = np.dtype(kind if isinstance(kind, str) else [(str(name), str(part)) for name, part in kind])
     parts = [dtype[name].kind for name in dtype.names] if dtype.names else [dtype.kind]
     if set(parts) - set("iuUO"):
         raise ValueError(f"users of type {dtype}")
     users = np.empty(len(keys), dtype)
-    users[:] = [_read_key(key) for key in keys]
+    users[:] = [_key_from_plain(key) for key in keys]
     if len(users) != count:
         raise ValueError(f"{len(users)} users of {count}")
     return users
 
 
-def _read_key(key: object) -> object:
+def _key_from_plain(key: object) -> object:
     if isinstance(key, list):
-        return tuple(_read_key(part) for part in key)
+        return tuple(_key_from_plain(part) for part in key)
     return bytes.fromhex(key["bytes"]) if isinstance(key, dict) else key

@@ -18,7 +18,7 @@ class ExactkError(Exception):
     argument : str or None
         The argument that is at fault, such as ``"predictions"``.
     row, position : int or None
-        Where the first fault stands: the user's row, and the place within it, both from 0.
+        Where the first fault stands: the user's row, and the position within it, both from 0.
     count : int
         How many faults of this kind there are.
     """
@@ -38,7 +38,7 @@ class ExactkError(Exception):
         self.count = count
 
     @classmethod
-    def about(
+    def of_argument(
         cls,
         argument: str,
         expected: str,
@@ -50,10 +50,10 @@ class ExactkError(Exception):
         hint: str = "",
     ) -> Self:
         """Word a fault as the core does: which argument, what was expected, what came, where, how often."""
-        place = [f"{name} {number}" for name, number in (("row", row), ("position", position)) if number is not None]
+        location = [f"{name} {index}" for name, index in (("row", row), ("position", position)) if index is not None]
         text = f"{argument}: expected {expected}, found {found}"
-        if place:
-            text += " at " + ", ".join(place)
+        if location:
+            text += " at " + ", ".join(location)
         if count > 1:
             text += f" (the first of {count})"
         if hint:
@@ -84,19 +84,19 @@ class EvaluationWarning(UserWarning):
     """The input is legal, but the numbers may not mean what was meant."""
 
 
-input_error = InputError.about
-type_error = InputTypeError.about
+input_error = InputError.of_argument
+type_error = InputTypeError.of_argument
 
 
 @contextmanager
-def name_source(place: str) -> Iterator[None]:
+def name_source(source: str) -> Iterator[None]:
     """Say of an error where what it speaks of is from, if it does not yet."""
     try:
         yield
     except ExactkError as error:
-        if place in str(error):
+        if source in str(error):
             raise
-        raise type(error)(f"{error} in {place}", error.argument, error.row, error.position, error.count) from error
+        raise type(error)(f"{error} in {source}", error.argument, error.row, error.position, error.count) from error
 
 
 def caller_level() -> int:

@@ -63,7 +63,7 @@ def sgemm() -> Any:  # noqa: ANN401 - a capsule has a type from Python 3.13 on
     return cython_blas.__pyx_capi__["sgemm"]
 
 
-def thread_limits() -> ThreadpoolController:
+def threadpool_controller() -> ThreadpoolController:
     """Return what limits the threads of the BLAS libraries that are loaded by now."""
     from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - an optional library
 
@@ -94,24 +94,24 @@ def arrow_table(columns: Mapping[str, Any]) -> pa.Table:
 def csr_array(data: Any, indices: Any, indptr: Any, shape: Any) -> Any:  # noqa: ANN401 - SciPy has no types
     """Return a matrix of SciPy of these parts, as they are."""
     try:
-        from scipy.sparse import csr_array as made  # noqa: PLC0415 - an optional library
+        from scipy.sparse import csr_array as scipy_csr_array  # noqa: PLC0415 - an optional library
     except ImportError as error:
         raise ImportError("a matrix of SciPy needs SciPy: pip install 'exactk[embeddings]'") from error
-    return made((data, indices, indptr), tuple(shape))
+    return scipy_csr_array((data, indices, indptr), tuple(shape))
 
 
-def arrow(what: str) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return pyarrow, which `what` needs."""
+def arrow(purpose: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return pyarrow, which `purpose` needs."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - an optional library
     except ImportError as error:
-        raise ImportError(f"{what} needs pyarrow: pip install 'exactk[arrow]'") from error
+        raise ImportError(f"{purpose} needs pyarrow: pip install 'exactk[arrow]'") from error
     return pa
 
 
-def arrow_module(name: str, what: str) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return a module of pyarrow, which `what` needs."""
-    return importlib.import_module(f"{arrow(what).__name__}.{name}")
+def arrow_module(name: str, purpose: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return a module of pyarrow, which `purpose` needs."""
+    return importlib.import_module(f"{arrow(purpose).__name__}.{name}")
 
 
 def parquet(table: pa.Table) -> bytes:

@@ -14,11 +14,11 @@ from exactk._runtime.errors import input_error, type_error
 MAX_THREADS = _core.MAX_THREADS
 
 # Set by others: Python 3.13 reads the first, joblib's workers are given the second.
-_LIMITS = ("PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT")
+_LIMIT_VARIABLES = ("PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT")
 
 
 def resolve_threads(num_threads: object) -> int:
-    """Return how many threads a call uses that was given this argument."""
+    """Return how many threads a call with this argument uses."""
     if num_threads is None:
         return default_threads()
     if isinstance(num_threads, bool) or not isinstance(num_threads, Integral):
@@ -34,84 +34,86 @@ def default_threads() -> int:
     That is the smallest of the CPU affinity, the quotas of the process's cgroup and its ancestors,
     PYTHON_CPU_COUNT and LOKY_MAX_CPU_COUNT; at least 1.
     """
-    return deciding_limit().threads
+    return effective_limit().threads
 
 
-class Limit(NamedTuple):
+class ThreadLimit(NamedTuple):
     """How many threads, and what says so."""
 
     threads: int
     source: str
 
 
-def deciding_limit() -> Limit:
+def effective_limit() -> ThreadLimit:
     """Return the limit that `default_threads` obeys: of several that are equally low, the first that it looks at."""
-    if wanted := os.environ.get("EXACTK_NUM_THREADS", ""):
-        return Limit(_wanted(wanted), "EXACTK_NUM_THREADS")
-    others = [Limit(_limit(os.environ.get(name, "")), name) for name in _LIMITS]
-    lowest = _lowest(
-        Limit(_affinity(), "the CPU affinity"), Limit(MAX_THREADS, "the most that the core takes"), *others
+    if requested := os.environ.get("EXACTK_NUM_THREADS", ""):
+        return ThreadLimit(_requested_threads(requested), "EXACTK_NUM_THREADS")
+    others = [ThreadLimit(_limit_of_variable(os.environ.get(name, "")), name) for name in _LIMIT_VARIABLES]
+    lowest = _lowest_limit(
+        ThreadLimit(_affinity_threads(), "the CPU affinity"),
+        ThreadLimit(MAX_THREADS, "the most that the core takes"),
+        *others,
     )
     if lowest.threads == 1:
         return lowest
-    quota = _quota(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))
-    return _lowest(lowest, Limit(quota, "the CPU quota of the cgroup"))
+    quota = _cgroup_quota(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))
+    return _lowest_limit(lowest, ThreadLimit(quota, "the CPU quota of the cgroup"))
 
 
-def _lowest(*limits: Limit) -> Limit:
+def _lowest_limit(*limits: ThreadLimit) -> ThreadLimit:
     return min(limits, key=attrgetter("threads"))
 
 
-def _number(text: str) -> int:
+def _parse_number(text: str) -> int:
     """Return the number that ASCII digits write; 0 if the text is anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else 0
 
 
-def _wanted(text: str) -> int:
-    threads = _number(text.strip())
+def _requested_threads(text: str) -> int:
+    threads = _parse_number(text.strip())
     if not 1 <= threads <= MAX_THREADS:
         raise input_error("EXACTK_NUM_THREADS", f"an integer from 1 to {MAX_THREADS}", repr(text))
     return threads
 
 
-def _limit(text: str) -> int:
+def _limit_of_variable(text: str) -> int:
     """Return the limit that another library's variable sets. Rubbish in it is not for us to refuse."""
-    return _number(text.strip()) or MAX_THREADS
+    return _parse_number(text.strip()) or MAX_THREADS
 
 
-def _affinity() -> int:
+def _affinity_threads() -> int:
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # pragma: no cover - not on Linux
         return os.cpu_count() or 1
 
 
-def _quota(own_cgroup: Path, root: Path) -> int:
+def _cgroup_quota(cgroup_file: Path, root: Path) -> int:
     """Return the lowest CPU quota, in whole CPUs, of the process's cgroup and its ancestors.
 
     A controller belongs to one hierarchy. Where one of version 1 has "cpu", version 2 has it not.
     """
     version_2 = None
-    for line in _text(own_cgroup).splitlines():
-        number, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
+    for line in _read_text(cgroup_file).splitlines():
+        hierarchy, _, fields = line.partition(":")
+        controllers, _, path = fields.partition(":")
         if "cpu" in controllers.split(","):
-            return min(map(_quota_of_version_1, _ancestry(_mount(root, controllers), path)))
-        if number == "0" and not controllers:
+            return min(map(_quota_of_version_1, _cgroup_folders(_controller_mount(root, controllers), path)))
+        if hierarchy == "0" and not controllers:
             version_2 = path
     if version_2 is None:
         return MAX_THREADS
-    return min(map(_quota_of_version_2, _ancestry(root, version_2)))
+    return min(map(_quota_of_version_2, _cgroup_folders(root, version_2)))
 
 
-def _mount(root: Path, controllers: str) -> Path:
+def _controller_mount(root: Path, controllers: str) -> Path:
     return root / "cpu" if (root / "cpu").is_dir() else root / controllers
 
 
-def _ancestry(mount: Path, path: str) -> list[Path]:
+def _cgroup_folders(mount: Path, path: str) -> list[Path]:
     """Return the folders of a cgroup and of its ancestors, up to the mount.
 
-    A container may be told the path of its cgroup on the host and see only the mount: the folders
+    A container may have the path of its cgroup on the host and see only the mount: the folders
     between them do not exist, and limit nothing.
     """
     parts = [part for part in path.split("/") if part]
@@ -121,26 +123,26 @@ def _ancestry(mount: Path, path: str) -> list[Path]:
 
 
 def _quota_of_version_1(folder: Path) -> int:
-    quota = _text(folder / "cpu.cfs_quota_us").strip()
-    if not _number(quota):  # -1: no quota
+    quota = _read_text(folder / "cpu.cfs_quota_us").strip()
+    if not _parse_number(quota):  # -1: no quota
         return MAX_THREADS
-    return _cpus(quota, _text(folder / "cpu.cfs_period_us").strip())
+    return _whole_cpus(quota, _read_text(folder / "cpu.cfs_period_us").strip())
 
 
 def _quota_of_version_2(folder: Path) -> int:
-    quota, _, period = _text(folder / "cpu.max").strip().partition(" ")
-    return _cpus(quota, period)
+    quota, _, period = _read_text(folder / "cpu.max").strip().partition(" ")
+    return _whole_cpus(quota, period)
 
 
-def _cpus(quota: str, period: str) -> int:
+def _whole_cpus(quota: str, period: str) -> int:
     """Return the quota as CPUs, rounded up: half a CPU is one thread that sleeps half of the time."""
-    share, whole = _number(quota), _number(period)
-    if not (share and whole):  # "max", or a form that we do not know
+    quota_time, period_time = _parse_number(quota), _parse_number(period)
+    if not (quota_time and period_time):  # "max", or a form that we do not know
         return MAX_THREADS
-    return min(MAX_THREADS, -(-share // whole))
+    return min(MAX_THREADS, -(-quota_time // period_time))
 
 
-def _text(file: Path) -> str:
+def _read_text(file: Path) -> str:
     """Return what the file holds; nothing if it cannot be read."""
     try:
         return file.read_text(encoding="utf-8", errors="replace")

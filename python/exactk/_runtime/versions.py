@@ -10,13 +10,13 @@ import numpy as np
 
 from exactk import _core
 from exactk._runtime.errors import InputError
-from exactk._runtime.isa import wanted_isa
-from exactk._runtime.threads import deciding_limit
+from exactk._runtime.isa import requested_isa
+from exactk._runtime.threads import effective_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-OPTIONAL: Mapping[str, str] = {
+OPTIONAL_LIBRARIES: Mapping[str, str] = {
     "pandas": "data frames",
     "polars": "data frames",
     "pyarrow": "tables, and files but for TREC text and .npz",
@@ -53,21 +53,21 @@ def show_versions() -> None:
     threadpoolctl ...
     torch         ...
     """
-    sys.stdout.write(described())
+    sys.stdout.write(version_report())
 
 
-def described() -> str:
+def version_report() -> str:
     """Return what `show_versions` prints: a line a fact."""
-    return as_lines(facts() | {name: version_of(name) for name in OPTIONAL})
+    return format_facts(installation_facts() | {name: version_of(name) for name in OPTIONAL_LIBRARIES})
 
 
-def as_lines(facts: Mapping[str, str]) -> str:
+def format_facts(facts: Mapping[str, str]) -> str:
     """Return the facts, each on a line after its name."""
     width = max(map(len, facts))
     return "".join(f"{name:<{width}}  {fact}\n" for name, fact in facts.items())
 
 
-def facts() -> dict[str, str]:
+def installation_facts() -> dict[str, str]:
     """Return what is so of this machine and this installation, but for optional libraries."""
     return {
         "exactk": version_of("exactk"),
@@ -75,26 +75,26 @@ def facts() -> dict[str, str]:
         "NumPy": np.__version__,
         "platform": platform.platform(),
         "compiler": _core.built_with(),
-        "instructions": _or_fault(_instructions),
-        "threads": _or_fault(_threads),
+        "instructions": _text_or_error(_describe_isa),
+        "threads": _text_or_error(_describe_threads),
     }
 
 
-def _instructions() -> str:
+def _describe_isa() -> str:
     available = ", ".join(_core.isas())
-    if wanted := wanted_isa():
-        return f"{wanted}, by EXACTK_ISA, of {available}"
+    if requested := requested_isa():
+        return f"{requested}, by EXACTK_ISA, of {available}"
     return f"{_core.isas()[-1]}, the widest of {available}"
 
 
-def _threads() -> str:
-    limit = deciding_limit()
+def _describe_threads() -> str:
+    limit = effective_limit()
     return f"{limit.threads}, by {limit.source}"
 
 
-def _or_fault(fact: Callable[[], str]) -> str:
+def _text_or_error(describe: Callable[[], str]) -> str:
     try:
-        return fact()
+        return describe()
     except InputError as error:
         return str(error)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from exactk._engine.pipeline import evaluate_with
-from exactk._engine.topk import TopK, rank_with
+from exactk._engine.pipeline import evaluate_with_engine
+from exactk._engine.topk import TopK, rank_top_k
 from exactk.reference.engine import reference_engine
 from exactk.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
 from exactk.reference.ranking import reference_ranker
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._report.comparison import Comparison
     from exactk._report.report import Report
-    from exactk._runtime.progress import Tell
+    from exactk._runtime.progress import ProgressCallback
 
 __all__ = ["evaluate", "metrics", "topk"]
 
@@ -54,7 +54,7 @@ def evaluate(
     groups: object = None,
     per_user: bool = False,
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
     item: str | None = None,
     score: str | None = None,
@@ -69,7 +69,7 @@ def evaluate(
     >>> exactk.reference.evaluate([[1, 4], [21]], [[1, 2, 4], [2, 3]], ["recall@3"])["recall@3"]
     0.5
     """
-    return evaluate_with(
+    return evaluate_with_engine(
         reference_engine,
         truth,
         predictions,
@@ -95,7 +95,7 @@ def topk(
     ties: str = "lowest_id",
     nan: str = "raise",
     num_threads: int | None = None,
-    progress: bool | Tell = False,
+    progress: bool | ProgressCallback = False,
 ) -> TopK:
     """Rank as `exactk.topk` does, user by user in Python; `num_threads` is checked and ignored.
 
@@ -105,4 +105,4 @@ def topk(
     >>> exactk.reference.topk([[3, 7, 5]], k=2).ids
     array([[1, 2]])
     """
-    return rank_with(reference_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)
+    return rank_top_k(reference_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)

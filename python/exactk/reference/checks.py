@@ -1,4 +1,4 @@
-"""The errors that the core raises, found in the plainest way."""
+"""The errors that the core raises, detected in the plainest way."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _MAX_GAIN = 2.0**256
 _MAX_STEPWISE_CUTOFF = 2**20  # each rank down to it is computed
 
 
-def check(problem: Problem) -> None:
+def check_problem(problem: Problem) -> None:
     """Raise InputError for what can be seen without judging a user."""
     for value in problem.values:
         _check_value(value)
-    lists = _lists(problem)
+    lists = _stored_lists(problem)
     if lists is not None:
         _check_lists(lists)
     _check_length("predictions", len(problem.predictions), len(problem.truth))
     if problem.exclude is not None:
         _check_length("exclude", len(problem.exclude), len(problem.truth))
     _check_weights(problem)
-    for rules in _all_rules(problem):
+    for rules in _rules_of_problem(problem):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and rules["min_grade"] is not None and rules["min_grade"] > 1:
             raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
@@ -46,7 +46,7 @@ def check(problem: Problem) -> None:
     predictions = problem.predictions
     if isinstance(predictions, CanonicalEmbeddings):
         check_vectors(predictions)
-    elif not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _all_rules(problem)):
+    elif not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _rules_of_problem(problem)):
         check_nan(predictions, problem.candidates, "predictions")
 
 
@@ -54,17 +54,19 @@ def _check_weights(problem: Problem) -> None:
     if problem.weights is None:
         return
     _check_length("weights", len(problem.weights), len(problem.truth))
-    bad = [
+    violations = [
         (user, weight)
         for user, weight in enumerate(problem.weights.tolist())
         if weight != 0 and not 1 / _MAX_GAIN <= weight <= _MAX_GAIN
     ]
-    if bad:
-        user, weight = bad[0]
-        raise input_error("weights", "0, or numbers from 2^-256 to 2^256", f"{weight:g}", row=user, count=len(bad))
+    if violations:
+        user, weight = violations[0]
+        raise input_error(
+            "weights", "0, or numbers from 2^-256 to 2^256", f"{weight:g}", row=user, count=len(violations)
+        )
 
 
-def _lists(problem: Problem) -> Rankings | None:
+def _stored_lists(problem: Problem) -> Rankings | None:
     """Return the items of the predictions, if each user has some of its own."""
     predictions = problem.predictions
     if isinstance(predictions, SparseScores):
@@ -72,8 +74,8 @@ def _lists(problem: Problem) -> Rankings | None:
     return predictions if isinstance(predictions, Rankings) else None
 
 
-def _all_rules(problem: Problem) -> list[Rules]:
-    """Return the rules that anything is found under: those of the counts, then each value's."""
+def _rules_of_problem(problem: Problem) -> list[Rules]:
+    """Return the rules that anything is computed under: those of the counts, then each value's."""
     return [problem.convention.rules(""), *(value.rules for value in problem.values)]
 
 
@@ -86,7 +88,7 @@ def _check_value(value: Value) -> None:
             raise input_error(
                 "metrics", f"{value.metric}: compute, skip or error beside average='micro'", "zero or one"
             )
-    _check_ties(value)
+    _check_tie_rules(value)
     if info.uses_gains:
         _check_gain_fields(value.metric, rules)
     if value.metric == "mean_precision" and (value.cutoff or 0) > _MAX_STEPWISE_CUTOFF:
@@ -99,16 +101,16 @@ def _check_value(value: Value) -> None:
 
 
 def _check_gain_fields(metric: str, rules: Rules) -> None:
-    bad = [gain for gain in rules["gain_table"] if not 0 <= gain <= _MAX_GAIN]
-    if bad:
-        raise input_error("metrics", f"{metric}: gain_table of numbers from 0 to 2^256", str(bad[0]))
+    violations = [gain for gain in rules["gain_table"] if not 0 <= gain <= _MAX_GAIN]
+    if violations:
+        raise input_error("metrics", f"{metric}: gain_table of numbers from 0 to 2^256", str(violations[0]))
     if rules["gain"] == "table" and not rules["gain_table"]:
         raise input_error("metrics", f"{metric}: a gain_table beside gain='table'", "none")
     if rules["gain"] == "exp2_shifted" and rules["min_grade"] is None:
         raise input_error("metrics", f"{metric}: a min_grade beside gain='exp2_shifted'", "none")
 
 
-def _check_ties(value: Value) -> None:
+def _check_tie_rules(value: Value) -> None:
     if registry[value.metric].pairwise and value.cutoff is not None:
         raise input_error("metrics", f"{value.metric}: no cutoff", str(value.cutoff))
     if value.rules["ties"] == "expected":
@@ -118,9 +120,9 @@ def _check_ties(value: Value) -> None:
             raise input_error("metrics", f"{value.metric}: another ap_over beside ties='expected'", "'hits'")
 
 
-def _check_length(argument: str, found: int, users: int) -> None:
-    if found != users:
-        raise input_error(argument, f"one entry for each of {users} users", str(found))
+def _check_length(argument: str, length: int, users: int) -> None:
+    if length != users:
+        raise input_error(argument, f"one entry for each of {users} users", str(length))
 
 
 def _check_lists(rankings: Rankings) -> None:
@@ -138,16 +140,16 @@ def _check_lists(rankings: Rankings) -> None:
     for user in range(len(rankings)):
         if not rankings.has(user) and len(rankings.row(user)) > 0:
             raise input_error("predictions", "no items where present is False", "items", row=user)
-    bad = [
+    violations = [
         (user, position, item)
         for user in range(len(rankings))
         for position, item in enumerate(rankings.row(user).tolist())
         if not 0 <= item < 2**63
     ]
-    if bad:
-        user, position, item = bad[0]
+    if violations:
+        user, position, item = violations[0]
         raise input_error(
-            "predictions", "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(bad)
+            "predictions", "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(violations)
         )
 
 
@@ -176,16 +178,16 @@ def _check_gains(problem: Problem, value: Value) -> None:
         if not _has_gain(1.0, value):
             raise input_error("truth", "grades that have gains", "grade 1")
         return
-    bad = [
+    violations = [
         (user, position, grade)
         for user in range(len(truth))
         for position, grade in enumerate(truth.grades[truth.indptr[user] : truth.indptr[user + 1]].tolist())
         if not _has_gain(grade, value)
     ]
-    if bad:
-        user, position, grade = bad[0]
+    if violations:
+        user, position, grade = violations[0]
         raise input_error(
-            "truth", "grades that have gains", f"grade {grade:g}", row=user, position=position, count=len(bad)
+            "truth", "grades that have gains", f"grade {grade:g}", row=user, position=position, count=len(violations)
         )
 
 
@@ -199,10 +201,10 @@ def check_user_faults(
     all_rules = [value.rules for value in problem.values]
     if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
         check_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
-    lists = _lists(problem)
+    lists = _stored_lists(problem)
     if lists is not None and any(rules["duplicate_items"] == "raise" for rules in all_rules):
         check_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
-    _raise_ties(problem, tied_ranks)
+    _check_tied_users(problem, tied_ranks)
     for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
         broken = [
             user
@@ -213,7 +215,7 @@ def check_user_faults(
             raise input_error(argument, f"no user for {kind}='error'", "one", row=broken[0], count=len(broken))
 
 
-def _raise_ties(problem: Problem, tied_ranks: Callable[[int, Rules], list[int]]) -> None:
+def _check_tied_users(problem: Problem, tied_ranks: Callable[[int, Rules], list[int]]) -> None:
     cutoffs = [value.cutoff or math.inf for value in problem.values if value.rules["ties"] == "raise"]
     if not cutoffs:
         return

@@ -15,11 +15,11 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._report.state import Sums
 from exactk._runtime.errors import input_error
-from exactk.reference.checks import check, check_user_faults
-from exactk.reference.judge import Rules, User, is_relevant, item_grades, judge, resolved_rules
+from exactk.reference.checks import check_problem, check_user_faults
+from exactk.reference.judge import JudgedUser, Rules, is_relevant, item_grades, judge, resolved_rules
 from exactk.reference.metrics import METRICS, Ratio
-from exactk.reference.ranking import Row, row_of
-from exactk.reference.ties import expected
+from exactk.reference.ranking import ScoredRow, scored_row
+from exactk.reference.ties import expected_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,60 +29,62 @@ if TYPE_CHECKING:
 
 _SCALE = 4096  # a product of three doubles is a multiple of 2^-3222
 _DIGITS = Context(prec=50)
-_LEAST = 1e-5  # that a value counts in a geometric mean, as in trec_eval: one user without a hit would make it 0
+_LEAST_VALUE = 1e-5  # that a value counts in a geometric mean, as in trec_eval: one user without a hit would make it 0
 _COMPUTE = "compute"
 
 
-class _Users:
+class _JudgedUsers:
     """The users of a problem, judged under the rules of each value."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._judged: dict[tuple[int, str], User] = {}
+        self._judged: dict[tuple[int, str], JudgedUser] = {}
 
     def __len__(self) -> int:
         return len(self._problem.truth)
 
-    def truth(self, user: int) -> list[tuple[int, float]]:
+    def graded_items(self, user: int) -> list[tuple[int, float]]:
         truth = self._problem.truth
         items = truth.row(user).tolist()
         begin = int(truth.indptr[user])
         grades = [1.0] * len(items) if truth.grades is None else truth.grades[begin : begin + len(items)].tolist()
         return list(zip(items, grades, strict=True))
 
-    def ranking(self, user: int, rules: Rules) -> list[list[int]]:
+    def ranked_groups(self, user: int, rules: Rules) -> list[list[int]]:
         """Return the user's list, in which items of one score are together unless `ties` orders them."""
         predictions = self._problem.predictions
         if isinstance(predictions, Rankings):
             return [[item] for item in predictions.row(user).tolist()]
-        row = row_of(predictions, self._problem.candidates, user)
-        groups = row.ranking(self.excluded(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
+        row = scored_row(predictions, self._problem.candidates, user)
+        groups = row.ranking(self.excluded_items(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
         return [[row.ids[i] for i in group] for group in groups]
 
-    def scored(self, user: int) -> Row | None:
+    def scored_row(self, user: int) -> ScoredRow | None:
         """Return what has a score for the user; None where the predictions are lists."""
         predictions = self._problem.predictions
-        return None if isinstance(predictions, Rankings) else row_of(predictions, self._problem.candidates, user)
+        return None if isinstance(predictions, Rankings) else scored_row(predictions, self._problem.candidates, user)
 
     def has_candidates(self) -> bool:
         problem = self._problem
         return isinstance(problem.predictions, SparseScores) or problem.candidates is not None
 
-    def excluded(self, user: int) -> frozenset[int]:
+    def excluded_items(self, user: int) -> frozenset[int]:
         exclude = self._problem.exclude
         return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
 
-    def judged(self, user: int, rules: Rules) -> User:
-        names = ("min_grade", "duplicate_items", "duplicate_truth", "ties", "nan", "gain", "gain_table")
-        key = (user, repr([rules[name] for name in names]))
+    def judged_user(self, user: int, rules: Rules) -> JudgedUser:
+        rule_names = ("min_grade", "duplicate_items", "duplicate_truth", "ties", "nan", "gain", "gain_table")
+        key = (user, repr([rules[name] for name in rule_names]))
         if key not in self._judged:
-            self._judged[key] = judge(self.truth(user), self.ranking(user, rules), self.excluded(user), rules)
+            self._judged[key] = judge(
+                self.graded_items(user), self.ranked_groups(user, rules), self.excluded_items(user), rules
+            )
         return self._judged[key]
 
     def tied_ranks(self, user: int, rules: Rules) -> list[int]:
         """Return the first ranks of the ties that items of the truth are in with others."""
-        truth = {item for item, _ in self.truth(user)}
-        groups = self.ranking(user, rules)
+        truth = {item for item, _ in self.graded_items(user)}
+        groups = self.ranked_groups(user, rules)
         firsts = accumulate(map(len, groups), initial=1)
         return [first for first, group in zip(firsts, groups, strict=False) if len(group) > 1 and truth & set(group)]
 
@@ -92,47 +94,50 @@ class _Users:
 
 def reference_engine(problem: Problem) -> Outcome:
     """Evaluate as the definitions say."""
-    check(problem)
-    users = _Users(problem)
-    check_user_faults(problem, lambda user, rules: _policy(users, user, rules), users.tied_ranks)
-    _check_catalogues(users, problem.values)
-    ratios = _ratios(problem, users)
+    check_problem(problem)
+    users = _JudgedUsers(problem)
+    check_user_faults(problem, lambda user, rules: _user_policy(users, user, rules), users.tied_ranks)
+    _check_item_counts(users, problem.values)
+    ratios = _ratios_by_value(problem, users)
     per_user = np.array(
-        [[_value(ratio, value.rules) for ratio in row] for value, row in zip(problem.values, ratios, strict=True)]
+        [
+            [_value_of_ratio(ratio, value.rules) for ratio in row]
+            for value, row in zip(problem.values, ratios, strict=True)
+        ]
     ).reshape(len(problem.values), len(users))
     sums = [
-        _sums(problem, value, ratios[i], group) for group in range(problem.group_count)
+        _sums_of_group(problem, value, ratios[i], group) for group in range(problem.group_count)
         for i, value in enumerate(problem.values)
     ]  # fmt: skip
-    return Outcome(sums, _counts(problem, users), per_user if problem.per_user else None)
+    return Outcome(sums, _problem_counts(problem, users), per_user if problem.per_user else None)
 
 
-def _ratios(problem: Problem, users: _Users) -> list[list[Ratio | None]]:
+def _ratios_by_value(problem: Problem, users: _JudgedUsers) -> list[list[Ratio | None]]:
     """Return each value's ratios, user by user."""
     ratios: list[list[Ratio | None]] = [[] for _ in problem.values]
     for user in range(len(users)):
         for row, value in zip(ratios, problem.values, strict=True):
-            row.append(_ratio(users, user, value))
-        problem.finished(user + 1)
+            row.append(_ratio_of_user(users, user, value))
+        problem.report_progress(user + 1)
     return ratios
 
 
-def _check_catalogues(users: _Users, values: Sequence[Value]) -> None:
+def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:
     """Raise InputError if a user's relevant items and misses are more than the items there are said to be."""
 
-    def too_many(user: int, value: Value) -> bool:
-        judged = users.judged(user, resolved_rules(value))
+    def has_too_many(user: int, value: Value) -> bool:
+        judged = users.judged_user(user, resolved_rules(value))
         misses = len(judged.top(value.cutoff)) - judged.hits(value.cutoff)
-        return _policy(users, user, value.rules)[0] == _COMPUTE and judged.relevant + misses > value.parameter
+        return _user_policy(users, user, value.rules)[0] == _COMPUTE and judged.relevant + misses > value.parameter
 
-    of_catalogues = [value for value in values if value.metric == "list_auc"]
-    broken = [user for user in range(len(users)) if any(too_many(user, value) for value in of_catalogues)]
+    list_aucs = [value for value in values if value.metric == "list_auc"]
+    broken = [user for user in range(len(users)) if any(has_too_many(user, value) for value in list_aucs)]
     if broken:
         expected = "list_auc: items=... not below |T| + misses of any user"
         raise input_error("metrics", expected, "fewer", row=broken[0], count=len(broken))
 
 
-def _policy(users: _Users, user: int, rules: Rules) -> tuple[str, str]:
+def _user_policy(users: _JudgedUsers, user: int, rules: Rules) -> tuple[str, str]:
     """Return what becomes of the user as a whole, and the policy that says so."""
     in_truth, in_predictions = users.presence(user)
     included = {
@@ -143,7 +148,7 @@ def _policy(users: _Users, user: int, rules: Rules) -> tuple[str, str]:
     }
     if not included[rules["users"]]:
         return "skip", "users"
-    judged = users.judged(user, {**rules, "gain": "binary"})  # a table need not have gains for it
+    judged = users.judged_user(user, {**rules, "gain": "binary"})  # a table need not have gains for it
     if judged.relevant == 0 and rules["empty_truth"] != _COMPUTE:
         return rules["empty_truth"], "empty_truth"
     if not in_predictions:
@@ -153,9 +158,9 @@ def _policy(users: _Users, user: int, rules: Rules) -> tuple[str, str]:
     return _COMPUTE, ""
 
 
-def _ratio(users: _Users, user: int, value: Value) -> Ratio | None:
+def _ratio_of_user(users: _JudgedUsers, user: int, value: Value) -> Ratio | None:
     """Return one user's numerator and denominator; None where the value skips the user."""
-    policy, _ = _policy(users, user, value.rules)
+    policy, _ = _user_policy(users, user, value.rules)
     match policy:
         case "skip":
             return None
@@ -164,9 +169,9 @@ def _ratio(users: _Users, user: int, value: Value) -> Ratio | None:
         case "one":
             return 1.0, 1.0
     rules = resolved_rules(value)
-    judged = users.judged(user, rules)
+    judged = users.judged_user(user, rules)
     if rules["ties"] == "expected":
-        numerator, denominator = expected(value.metric, judged, value.cutoff, rules, value.parameter)
+        numerator, denominator = expected_ratio(value.metric, judged, value.cutoff, rules, value.parameter)
     else:
         numerator, denominator = METRICS[value.metric](judged, value.cutoff, rules, value.parameter)
     undefined = denominator == 0 and value.rules["undefined"] == "skip"
@@ -175,7 +180,7 @@ def _ratio(users: _Users, user: int, value: Value) -> Ratio | None:
     return float(numerator), float(denominator)
 
 
-def _value(ratio: Ratio | None, rules: Rules) -> float:
+def _value_of_ratio(ratio: Ratio | None, rules: Rules) -> float:
     if ratio is None:
         return math.nan
     numerator, denominator = ratio
@@ -184,13 +189,13 @@ def _value(ratio: Ratio | None, rules: Rules) -> float:
     return numerator / denominator
 
 
-def _exact(*factors: float) -> int:
+def _scaled_product(*factors: float) -> int:
     """Return the exact product of the factors as a multiple of 2^-4096."""
     product = math.prod(map(Fraction, factors), start=Fraction(1))
     return product.numerator * (1 << _SCALE) // product.denominator
 
 
-def _sums(problem: Problem, value: Value, ratios: list[Ratio | None], group: int) -> Sums:
+def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], group: int) -> Sums:
     """Return the sums of one value over one group: of values (macro), their logarithms (geometric), or of both parts (micro)."""
     average = value.rules["average"]
     users = undefined = total = squares = weight_sum = 0
@@ -200,22 +205,22 @@ def _sums(problem: Problem, value: Value, ratios: list[Ratio | None], group: int
         users += 1
         weight = 1.0 if problem.weights is None else float(problem.weights[user])
         if average == "micro":
-            total += _exact(weight, ratio[0])
-            weight_sum += _exact(weight, ratio[1])
+            total += _scaled_product(weight, ratio[0])
+            weight_sum += _scaled_product(weight, ratio[1])
             continue
-        number = _value(ratio, value.rules)
+        number = _value_of_ratio(ratio, value.rules)
         if math.isnan(number):
             undefined += 1
             continue
         if average == "geometric":
-            number = float(Decimal(max(number, _LEAST)).ln(_DIGITS))
-        total += _exact(weight, number)
-        squares += _exact(weight, number, number)
-        weight_sum += _exact(weight)
+            number = float(Decimal(max(number, _LEAST_VALUE)).ln(_DIGITS))
+        total += _scaled_product(weight, number)
+        squares += _scaled_product(weight, number, number)
+        weight_sum += _scaled_product(weight)
     return Sums(users, undefined, total, _SCALE, squares, _SCALE, weight_sum, _SCALE)
 
 
-def _counts(problem: Problem, users: _Users) -> dict[str, int]:
+def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
     rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary"}
     cutoffs = sorted({value.cutoff for value in problem.values if value.cutoff is not None})
     counts: dict[str, int] = dict.fromkeys(
@@ -233,9 +238,9 @@ def _counts(problem: Problem, users: _Users) -> dict[str, int]:
     )
     for user in range(len(users)):
         in_truth, in_predictions = users.presence(user)
-        judged, excluded = users.judged(user, rules), users.excluded(user)
-        ranking = list(chain.from_iterable(users.ranking(user, rules)))
-        row = users.scored(user)
+        judged, excluded = users.judged_user(user, rules), users.excluded_items(user)
+        ranking = list(chain.from_iterable(users.ranked_groups(user, rules)))
+        row = users.scored_row(user)
         items = ranking if row is None else row.ids  # in lists, all items are ranked
         counts["empty_truth"] += in_truth and judged.relevant == 0
         counts["empty_predictions"] += in_predictions and not judged.ranking
@@ -243,33 +248,33 @@ def _counts(problem: Problem, users: _Users) -> dict[str, int]:
         counts["missing_truth"] += in_predictions and not in_truth
         counts["duplicates"] += len(items) - len(set(items))
         counts["excluded_recommended"] += sum(item in excluded for item in ranking)
-        grades = item_grades(users.truth(user), rules)
+        grades = item_grades(users.graded_items(user), rules)
         relevant = [item for item, grade in grades.items() if is_relevant(grade, rules)]
         counts["relevant_excluded"] += sum(item in excluded for item in relevant)
         if row is not None and in_predictions:
             counts["relevant_not_rankable"] += sum(item not in row.ids for item in relevant)
     if not isinstance(problem.predictions, Rankings):
-        counts |= {f"tied_at_cutoff.{cutoff}": _tied_at(users, cutoff, rules) for cutoff in cutoffs}
+        counts |= {f"tied_at_cutoff.{cutoff}": _users_tied_at_cutoff(users, cutoff, rules) for cutoff in cutoffs}
     return counts | _candidate_counts(users)
 
 
-def _tied_at(users: _Users, cutoff: int, rules: Rules) -> int:
+def _users_tied_at_cutoff(users: _JudgedUsers, cutoff: int, rules: Rules) -> int:
     """Return how many users have items of one score both above and below the cutoff."""
-    rankings = (users.ranking(user, {**rules, "ties": "expected"}) for user in range(len(users)))
-    ends = (set(accumulate(map(len, groups))) for groups in rankings)
-    return sum(cutoff < max(places, default=0) and cutoff not in places for places in ends)
+    rankings = (users.ranked_groups(user, {**rules, "ties": "expected"}) for user in range(len(users)))
+    group_ends = (set(accumulate(map(len, groups))) for groups in rankings)
+    return sum(cutoff < max(ends, default=0) and cutoff not in ends for ends in group_ends)
 
 
-def _candidate_counts(users: _Users) -> dict[str, int]:
+def _candidate_counts(users: _JudgedUsers) -> dict[str, int]:
     """Count the candidates of the users who are present in the predictions, less the excluded ones."""
     if not users.has_candidates():
         return {}
     sizes = []
     for user in range(len(users)):
-        row = users.scored(user)
+        row = users.scored_row(user)
         assert row is not None  # noqa: S101 - for the type checker
         if users.presence(user)[1]:
-            excluded = users.excluded(user)
+            excluded = users.excluded_items(user)
             sizes.append(sum(item not in excluded for item in row.ids))
     return {
         "candidates.users": len(sizes),

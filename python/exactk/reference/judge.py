@@ -30,7 +30,7 @@ def resolved_rules(value: Value) -> Rules:
 
 
 @dataclass(frozen=True)
-class Item:
+class JudgedItem:
     """A judged item at a rank."""
 
     relevant: bool
@@ -38,10 +38,10 @@ class Item:
 
 
 @dataclass(frozen=True)
-class User:
+class JudgedUser:
     """One user: L, the ranking, and T, the relevant items, as the metrics see them."""
 
-    ranking: tuple[Item | None, ...]  # best first; None where the item is not judged
+    ranking: tuple[JudgedItem | None, ...]  # best first; None where the item is not judged
     ranks: tuple[int, ...]  # beside it: 1, 2, 3, ..., or several times the last of those that a tie shares
     ties: tuple[int, ...]  # how many of one score stand together, best first
     relevant_grades: tuple[float, ...]  # of T
@@ -53,14 +53,14 @@ class User:
         """|T|."""
         return len(self.relevant_grades)
 
-    def top(self, k: int | None) -> tuple[Item | None, ...]:
+    def top(self, k: int | None) -> tuple[JudgedItem | None, ...]:
         """Return the ranking down to the cutoff."""
         return self.ranking[:k]
 
-    def judged(self, k: int | None) -> list[tuple[int, Item]]:
+    def judged(self, k: int | None) -> list[tuple[int, JudgedItem]]:
         """Return the judged items down to the cutoff with their ranks, from 1."""
-        places = zip(self.ranks, self.ranking, strict=True)
-        return [(rank, item) for rank, item in places if item is not None and (k is None or rank <= k)]
+        ranked_items = zip(self.ranks, self.ranking, strict=True)
+        return [(rank, item) for rank, item in ranked_items if item is not None and (k is None or rank <= k)]
 
     def hit_ranks(self, k: int | None) -> list[int]:
         """Return the ranks of the relevant items down to the cutoff."""
@@ -71,7 +71,7 @@ class User:
         return len(self.hit_ranks(k))
 
 
-def tied_hits(user: User) -> Iterator[tuple[int, int, list[Item]]]:
+def tied_hits(user: JudgedUser) -> Iterator[tuple[int, int, list[JudgedItem]]]:
     """Return each tie's first rank, its size and its relevant items, best first."""
     first = 1
     for size in user.ties:
@@ -80,7 +80,7 @@ def tied_hits(user: User) -> Iterator[tuple[int, int, list[Item]]]:
         first += size
 
 
-def _exponential(exponent: float) -> float:
+def _exp2_minus_1(exponent: float) -> float:
     """Return 2^exponent - 1, exact for whole exponents."""
     return (math.ldexp(1.0, int(exponent)) if exponent == int(exponent) else math.exp2(exponent)) - 1
 
@@ -93,9 +93,9 @@ def gain(grade: float, rules: Rules) -> float:
         case "linear":
             return grade
         case "exp2":
-            return _exponential(grade)
+            return _exp2_minus_1(grade)
         case "exp2_shifted":
-            return _exponential(grade - rules["min_grade"] + 1)
+            return _exp2_minus_1(grade - rules["min_grade"] + 1)
         case _:  # table
             return float(rules["gain_table"][int(grade)])
 
@@ -116,20 +116,20 @@ def item_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int, f
 
 def judge(
     truth: Sequence[tuple[int, float]], groups: Sequence[Sequence[int]], excluded: frozenset[int], rules: Rules
-) -> User:
+) -> JudgedUser:
     """Judge a user's list, in which items of one score are together; `truth` has (item, grade) pairs, perhaps repeated."""
     grades = item_grades(truth, rules)
-    items = {item: Item(is_relevant(grade, rules), grade) for item, grade in grades.items()}
+    items = {item: JudgedItem(is_relevant(grade, rules), grade) for item, grade in grades.items()}
     sizes = [len(group) for group in groups if not excluded.issuperset(group)]  # excluded items are in no tie
     if rules["ties"] in {"optimistic", "pessimistic", "shared"}:
-        groups = [[item] for item in _arranged(groups, excluded, items, rules)]
+        groups = [[item] for item in _arrange_ties(groups, excluded, items, rules)]
     ranking = list(chain.from_iterable(groups))
     counted = [item for item, _ in truth] if rules["duplicate_truth"] == "count" else list(grades)
-    ranked = _ranked(ranking, excluded, items, rules)
+    ranked = _judged_ranking(ranking, excluded, items, rules)
     hits = [item for item in ranking if item in items and item not in excluded and items[item].relevant]
-    return User(
+    return JudgedUser(
         ranking=tuple(ranked),
-        ranks=tuple(_ranks(sizes, rules)),
+        ranks=tuple(_ranks_of_groups(sizes, rules)),
         ties=tuple(len(group) for group in groups if not excluded.issuperset(group)),
         relevant_grades=tuple(items[item].grade for item in counted if items[item].relevant),
         nonrelevant=sum(not items[item].relevant for item in counted),
@@ -137,11 +137,11 @@ def judge(
     )
 
 
-_REPEAT = -1  # no item has this id
+_REPEATED_ITEM = -1  # no item has this id
 
 
-def _arranged(
-    groups: Sequence[Sequence[int]], excluded: frozenset[int], items: Mapping[int, Item], rules: Rules
+def _arrange_ties(
+    groups: Sequence[Sequence[int]], excluded: frozenset[int], items: Mapping[int, JudgedItem], rules: Rules
 ) -> Iterator[int]:
     """Yield the items, of those of one score the ones with the highest gain first or last, and those not judged at the other end.
 
@@ -158,13 +158,13 @@ def _arranged(
     for group in groups:
         tied = []
         for item in group:
-            no_hit = item in seen and item not in excluded and rules["duplicate_items"] != "count"
-            tied.append(_REPEAT if no_hit else item)
+            is_no_hit = item in seen and item not in excluded and rules["duplicate_items"] != "count"
+            tied.append(_REPEATED_ITEM if is_no_hit else item)
             seen.add(item)
         yield from sorted(tied, key=merit, reverse=rules["ties"] == "optimistic")
 
 
-def _ranks(sizes: Sequence[int], rules: Rules) -> Iterator[int]:
+def _ranks_of_groups(sizes: Sequence[int], rules: Rules) -> Iterator[int]:
     """Yield the rank of each item of the list, of which so many at a time have one score."""
     last = 0
     for size in sizes:
@@ -172,16 +172,16 @@ def _ranks(sizes: Sequence[int], rules: Rules) -> Iterator[int]:
         yield from [last] * size if rules["ties"] == "shared" else range(first, last + 1)
 
 
-def _ranked(
-    ranking: Sequence[int], excluded: frozenset[int], items: Mapping[int, Item], rules: Rules
-) -> list[Item | None]:
-    """Return the list without the excluded items. A repeated item keeps its place."""
-    ranked: list[Item | None] = []
+def _judged_ranking(
+    ranking: Sequence[int], excluded: frozenset[int], items: Mapping[int, JudgedItem], rules: Rules
+) -> list[JudgedItem | None]:
+    """Return the list without the excluded items. A repeated item keeps its rank."""
+    ranked: list[JudgedItem | None] = []
     seen: set[int] = set()
     for item in ranking:
         if item in excluded:
             continue
-        counts = item not in seen or rules["duplicate_items"] == "count"
-        ranked.append(items.get(item) if counts else None)
+        is_counted = item not in seen or rules["duplicate_items"] == "count"
+        ranked.append(items.get(item) if is_counted else None)
         seen.add(item)
     return ranked

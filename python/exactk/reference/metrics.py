@@ -12,53 +12,53 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from exactk.reference.discounts import discount
-from exactk.reference.judge import Item, Rules, User, gain, tied_hits
+from exactk.reference.judge import JudgedItem, JudgedUser, Rules, gain, tied_hits
 
 Ratio = tuple[float, float]
-Metric = Callable[[User, int | None, Rules, float], Ratio]
+Metric = Callable[[JudgedUser, int | None, Rules, float], Ratio]
 
 METRICS: dict[str, Metric] = {}
 
 
-def metric(function: Metric) -> Metric:
+def register(function: Metric) -> Metric:
     """Register a metric under its function's name."""
     METRICS[function.__name__] = function
     return function
 
 
-def divisor(over: str, user: User, k: int | None) -> int:
+def divisor(over: str, user: JudgedUser, k: int | None) -> int:
     """Return what the convention divides by."""
-    shown = len(user.top(k))
+    list_length = len(user.top(k))
     cutoff = math.inf if k is None else k
     match over:
         case "cutoff":
-            return shown if k is None else k
+            return list_length if k is None else k
         case "list":
-            return shown
+            return list_length
         case "min_cutoff_relevant":
             return int(min(cutoff, user.relevant))
         case "min_list_relevant":
-            return min(shown, user.relevant)
+            return min(list_length, user.relevant)
         case "hits":
             return max(user.hits(k), 1)
         case _:  # relevant, all_judged
             return user.relevant
 
 
-@metric
-def precision(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+@register
+def precision(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """h / k."""
     return user.hits(k), divisor(rules["precision_over"], user, k)
 
 
-@metric
-def recall(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+@register
+def recall(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """h / |T|."""
     return user.hits(k), divisor(rules["recall_over"], user, k)
 
 
-@metric
-def fbeta(user: User, k: int | None, rules: Rules, beta: float) -> Ratio:
+@register
+def fbeta(user: JudgedUser, k: int | None, rules: Rules, beta: float) -> Ratio:
     """(1 + beta^2) P R / (beta^2 P + R) = h / (a D_P + (1 - a) D_R), a = 1 / (1 + beta^2).
 
     The second form holds at beta = 0 and infinity too. van Rijsbergen 1979, chapter 7.
@@ -69,20 +69,20 @@ def fbeta(user: User, k: int | None, rules: Rules, beta: float) -> Ratio:
     return user.hits(k), over_recall + a * (over_precision - over_recall)
 
 
-@metric
-def f1(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+@register
+def f1(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """2 P R / (P + R)."""
     return fbeta(user, k, rules, 1.0)
 
 
-@metric
-def hit_rate(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+@register
+def hit_rate(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """1 if h > 0."""
     return float(user.hits(k) > 0), 1
 
 
-@metric
-def average_precision(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+@register
+def average_precision(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum of the precision at each hit, over min(k, |T|). Buckley, Voorhees 2000."""
     total = 0.0
     ranks = user.hit_ranks(k)
@@ -91,16 +91,16 @@ def average_precision(user: User, k: int | None, rules: Rules, _: float) -> Rati
     return total, divisor(rules["ap_over"], user, k)
 
 
-@metric
-def average_recall(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+@register
+def average_recall(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum of the recall at each hit, over min(k, |T|)."""
     ranks = user.hit_ranks(k)
     total = sum(bisect_right(ranks, rank) for rank in ranks)  # h(i)
     return total, divisor(rules["ap_over"], user, k) * divisor(rules["recall_over"], user, k)
 
 
-@metric
-def mean_precision(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+@register
+def mean_precision(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """Sum of the precision h(n) / n at every rank n, over k, as in elliot's MAP: beyond a short list h stays as it was."""
     ranks, last = user.hit_ranks(k), divisor("cutoff", user, k)
     total = 0.0
@@ -109,21 +109,21 @@ def mean_precision(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
     return total, last
 
 
-@metric
-def set_average_precision(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+@register
+def set_average_precision(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """P R, as in trec_eval's set_map."""
     return user.hits(k) ** 2, divisor(rules["precision_over"], user, k) * divisor(rules["recall_over"], user, k)
 
 
-@metric
-def reciprocal_rank(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+@register
+def reciprocal_rank(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """1 / the rank of the first hit. Voorhees 1999."""
     ranks = user.hit_ranks(k)
     return 1 / ranks[0] if ranks else 0.0, 1
 
 
-@metric
-def dcg(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+@register
+def dcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Sum of gain(i) / log2(i + 1). Jarvelin, Kekalainen 2002."""
     total = 0.0
     for rank, item in user.judged(k):
@@ -132,29 +132,29 @@ def dcg(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
     return total, 1
 
 
-@metric
-def ndcg(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+@register
+def ndcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """DCG over the DCG of the ideal ranking: the highest gains first."""
-    places = divisor(rules["ideal_over"], user, k)
+    ideal_length = divisor(rules["ideal_over"], user, k)
     # A full-k ideal goes on past the relevant items; it is for binary gains, which are all 1.
-    best = sorted((gain(grade, rules) for grade in user.relevant_grades), reverse=True)[:places]
-    gains = [1.0] * places if rules["ideal_over"] == "cutoff" else best
+    best = sorted((gain(grade, rules) for grade in user.relevant_grades), reverse=True)[:ideal_length]
+    gains = [1.0] * ideal_length if rules["ideal_over"] == "cutoff" else best
     ideal = 0.0
     for rank, highest in enumerate(gains, start=1):
         ideal += highest * discount(rules["discount"], rank)
-    gained, _one = dcg(user, k, rules, 0)
+    gained, _ = dcg(user, k, rules, 0)
     # No ranking gains more than the ideal, but for the rounding of another order of terms.
     return (gained if user.hits_repeat else min(gained, ideal)), ideal
 
 
-@metric
-def r_precision(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+@register
+def r_precision(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """Hits among the first |T|, over |T|."""
     return sum(rank <= user.relevant for rank in user.hit_ranks(k)), user.relevant
 
 
-@metric
-def rbp(user: User, k: int | None, rules: Rules, p: float) -> Ratio:
+@register
+def rbp(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
     """(1 - p) sum of gain(i) p^(i - 1), at most the highest gain. Moffat, Zobel 2008."""
     total, weight = 0.0, 1.0
     weighed = 1  # the rank that the weight is of
@@ -168,8 +168,8 @@ def rbp(user: User, k: int | None, rules: Rules, p: float) -> Ratio:
     return min((1 - p) * total, highest), 1
 
 
-@metric
-def err(user: User, k: int | None, rules: Rules, max_grade: float) -> Ratio:
+@register
+def err(user: JudgedUser, k: int | None, rules: Rules, max_grade: float) -> Ratio:
     """Sum of R(i) / i times the product of 1 - R(j) above, R = (2^grade - 1) / 2^max_grade. Chapelle et al. 2009."""
     total, unsatisfied = 0.0, 1.0
     for rank, item in user.judged(k):
@@ -180,8 +180,8 @@ def err(user: User, k: int | None, rules: Rules, max_grade: float) -> Ratio:
     return total, 1
 
 
-@metric
-def auc(user: User, _k: int | None, _rules: Rules, _: float) -> Ratio:
+@register
+def auc(user: JudgedUser, _k: int | None, _rules: Rules, _: float) -> Ratio:
     """Share of the pairs of a relevant and another ranked item that are in the right order, ties half.
 
     Hanley, McNeil 1982. Relevant items that are not ranked are in no pair that is right.
@@ -195,8 +195,8 @@ def auc(user: User, _k: int | None, _rules: Rules, _: float) -> Ratio:
     return right, pairs
 
 
-@metric
-def list_auc(user: User, k: int | None, _rules: Rules, items: float) -> Ratio:
+@register
+def list_auc(user: JudgedUser, k: int | None, _rules: Rules, items: float) -> Ratio:
     """AUC of N items, those beyond the list in random order: a hit among them is halfway down. As in implicit.
 
     Pairs of a hit and a miss within the list count where the hit is above.
@@ -210,16 +210,16 @@ def list_auc(user: User, k: int | None, _rules: Rules, items: float) -> Ratio:
     return right + (hits + user.relevant) / 2 * (others - misses), user.relevant * others
 
 
-@metric
-def judged(user: User, k: int | None, rules: Rules, _: float) -> Ratio:
+@register
+def judged(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Precision, were every judged item relevant."""
-    ranking = tuple(None if item is None else Item(relevant=True, grade=1.0) for item in user.ranking)
-    everything = replace(user, ranking=ranking, relevant_grades=(1.0,) * (user.relevant + user.nonrelevant))
-    return precision(everything, k, rules, 0)
+    ranking = tuple(None if item is None else JudgedItem(relevant=True, grade=1.0) for item in user.ranking)
+    all_relevant = replace(user, ranking=ranking, relevant_grades=(1.0,) * (user.relevant + user.nonrelevant))
+    return precision(all_relevant, k, rules, 0)
 
 
-@metric
-def bpref(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+@register
+def bpref(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """Sum over hits of 1 - min(n above, R, N) / min(R, N), over R. Buckley, Voorhees 2004, as in trec_eval.
 
     R relevant and N judged non-relevant items, n of these above the hit; a hit with none above counts 1.
@@ -236,19 +236,19 @@ def bpref(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
     return total, user.relevant
 
 
-@metric
-def num_hits(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+@register
+def num_hits(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """h."""
     return user.hits(k), 1
 
 
-@metric
-def num_relevant(user: User, _k: int | None, _rules: Rules, _: float) -> Ratio:
+@register
+def num_relevant(user: JudgedUser, _k: int | None, _rules: Rules, _: float) -> Ratio:
     """|T|."""
     return user.relevant, 1
 
 
-@metric
-def num_recommended(user: User, k: int | None, _rules: Rules, _: float) -> Ratio:
+@register
+def num_recommended(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """min(k, |L|)."""
     return len(user.top(k)), 1

@@ -17,16 +17,16 @@ from exactk.reference.similarity import check_vectors, similarities
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from exactk._engine.topk import Best, TopKProblem
+    from exactk._engine.topk import BestIndices, TopKProblem
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.predictions import Scored
 
 
 @dataclass(frozen=True)
-class Row:
+class ScoredRow:
     """The items that have a score for a user, in the order in which they are stored."""
 
-    places: Sequence[int]  # columns of a matrix, or positions among the user's candidates
+    positions: Sequence[int]  # columns of a matrix, or positions among the user's candidates
     ids: Sequence[int]
     scores: Sequence[float]
 
@@ -39,9 +39,11 @@ class Row:
         items = [i for i in items if self.ids[i] not in excluded]
         if ties != "input_order":  # of one id, the first stays first
             items.sort(key=lambda i: self.ids[i], reverse=ties == "highest_id")
-        numbers = [i for i in items if not _is_nan(self.scores[i])]
-        assert nan == "last" or len(numbers) == len(items)  # noqa: S101 - `check_nan` has seen to it
-        best_first = sorted(numbers, key=lambda i: self.scores[i], reverse=True)  # of equal ones, the first stays first
+        without_nan = [i for i in items if not _is_nan(self.scores[i])]
+        assert nan == "last" or len(without_nan) == len(items)  # noqa: S101 - `check_nan` has seen to it
+        best_first = sorted(
+            without_nan, key=lambda i: self.scores[i], reverse=True
+        )  # of equal ones, the first stays first
         last = [i for i in items if _is_nan(self.scores[i])]
         if ties in STRICT_TIES:
             return [[i] for i in best_first + last]
@@ -49,7 +51,7 @@ class Row:
         return groups + ([last] if last else [])
 
 
-def row_of(predictions: Scored, columns: CandidateItems | None, user: int) -> Row:
+def scored_row(predictions: Scored, candidates: CandidateItems | None, user: int) -> ScoredRow:
     """Return what has a score for the user, and may be ranked unless it is excluded."""
     if not isinstance(predictions, SparseScores):
         scores = (
@@ -58,39 +60,39 @@ def row_of(predictions: Scored, columns: CandidateItems | None, user: int) -> Ro
             else predictions.values[user]
         )
         row = scores.tolist()
-        places = range(len(row)) if columns is None else columns.row(user).tolist()
-        return Row(places, places, [row[place] for place in places])
+        positions = range(len(row)) if candidates is None else candidates.row(user).tolist()
+        return ScoredRow(positions, positions, [row[position] for position in positions])
     ids = predictions.lists.row(user).tolist()
     begin = int(predictions.indptr[user])
-    return Row(range(len(ids)), ids, predictions.scores[begin : begin + len(ids)].tolist())
+    return ScoredRow(range(len(ids)), ids, predictions.scores[begin : begin + len(ids)].tolist())
 
 
-def rows_of(predictions: Scored, columns: CandidateItems | None) -> Iterator[Row]:
+def scored_rows(predictions: Scored, candidates: CandidateItems | None) -> Iterator[ScoredRow]:
     """Return the row of each user."""
-    return (row_of(predictions, columns, user) for user in range(len(predictions)))
+    return (scored_row(predictions, candidates, user) for user in range(len(predictions)))
 
 
 def _is_nan(score: float) -> bool:
     return score != score  # noqa: PLR0124 - NaN alone differs from itself
 
 
-def check_nan(predictions: Scored, columns: CandidateItems | None, argument: str) -> None:
+def check_nan(predictions: Scored, candidates: CandidateItems | None, argument: str) -> None:
     """Raise InputError if any score is NaN, even of an item that is excluded."""
-    places = [
-        (user, place)
-        for user, row in enumerate(rows_of(predictions, columns))
-        for place, score in zip(row.places, row.scores, strict=True)
+    nans = [
+        (user, position)
+        for user, row in enumerate(scored_rows(predictions, candidates))
+        for position, score in zip(row.positions, row.scores, strict=True)
         if _is_nan(score)
     ]
-    if places:
-        user, place = places[0]
+    if nans:
+        user, position = nans[0]
         raise input_error(
             argument,
             "scores that are no NaN",
             "NaN",
             row=user,
-            position=place,
-            count=len(places),
+            position=position,
+            count=len(nans),
             hint="nan='last' ranks them last",
         )
 
@@ -109,31 +111,31 @@ def check_repeats(argument: str, rows: Iterable[Sequence[int]]) -> None:
         raise input_error(argument, "each item once", found, row=user, position=position, count=len(repeats))
 
 
-def reference_ranker(question: TopKProblem) -> Best:
-    """Return where the k best items of each user stand in what stores the scores, padded with -1."""
-    scores, exclude = question.scores, question.exclude
-    if question.ties not in {*STRICT_TIES, "raise"}:
-        raise input_error("ties", "an order of the items alone, or 'raise'", repr(question.ties))
+def reference_ranker(problem: TopKProblem) -> BestIndices:
+    """Return the indices of the k best items of each user in what stores the scores, padded with -1."""
+    scores, exclude = problem.scores, problem.exclude
+    if problem.ties not in {*STRICT_TIES, "raise"}:
+        raise input_error("ties", "an order of the items alone, or 'raise'", repr(problem.ties))
     if isinstance(scores, CanonicalEmbeddings):
         check_vectors(scores)
-    if question.nan == "raise":
-        check_nan(scores, question.candidates, "scores")
-    check_repeats("scores", (row.ids for row in rows_of(scores, question.candidates)))
-    places = np.full((len(scores), question.k), -1, np.int64)
-    found = np.full(places.shape, np.nan) if isinstance(scores, CanonicalEmbeddings) else None
+    if problem.nan == "raise":
+        check_nan(scores, problem.candidates, "scores")
+    check_repeats("scores", (row.ids for row in scored_rows(scores, problem.candidates)))
+    indices = np.full((len(scores), problem.k), -1, np.int64)
+    best_scores = np.full(indices.shape, np.nan) if isinstance(scores, CanonicalEmbeddings) else None
     tied = []
-    for user, row in enumerate(rows_of(scores, question.candidates)):
+    for user, row in enumerate(scored_rows(scores, problem.candidates)):
         excluded = frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
         begin = int(scores.indptr[user]) if isinstance(scores, SparseScores) else 0
-        groups = row.ranking(excluded, scores.min_score, ties=question.ties, nan=question.nan)
-        best = list(chain.from_iterable(groups))[: question.k]
-        places[user, : len(best)] = [begin + row.places[i] for i in best]
-        if found is not None:
-            found[user, : len(best)] = [row.scores[i] for i in best]
+        groups = row.ranking(excluded, scores.min_score, ties=problem.ties, nan=problem.nan)
+        best = list(chain.from_iterable(groups))[: problem.k]
+        indices[user, : len(best)] = [begin + row.positions[i] for i in best]
+        if best_scores is not None:
+            best_scores[user, : len(best)] = [row.scores[i] for i in best]
         firsts = np.cumsum([0, *map(len, groups)])[:-1]
-        if any(len(group) > 1 and first < question.k for group, first in zip(groups, firsts, strict=True)):
+        if any(len(group) > 1 and first < problem.k for group, first in zip(groups, firsts, strict=True)):
             tied.append(user)
-        question.finished(user + 1)
+        problem.report_progress(user + 1)
     if tied:
         raise input_error("scores", "scores that no two of the best items share", "a tie", row=tied[0], count=len(tied))
-    return places, found
+    return indices, best_scores

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from exactk._inputs.model.embeddings import CanonicalEmbeddings
 
 _SUMS = 8
-_LARGEST = 2.0**500  # square of a length
+_LARGEST_SQUARED_NORM = 2.0**500  # square of a length
 
 
-def _summed(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sum_rows(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the sum of each row: term j goes to sum j mod 8, one after another."""
     sums = np.zeros((len(terms), _SUMS))
     for j in range(terms.shape[1]):
@@ -26,26 +26,26 @@ def _summed(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     return ((zero + four) + (two + six)) + ((one + five) + (three + seven))
 
 
-def squares(vectors: NDArray[Any]) -> NDArray[np.float64]:
+def squared_norms(vectors: NDArray[Any]) -> NDArray[np.float64]:
     """Return the square of each vector's length."""
     wide = vectors.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        return _summed(wide * wide)
+        return _sum_rows(wide * wide)
 
 
 def similarities(embeddings: CanonicalEmbeddings, user: int) -> NDArray[np.float64]:
     """Return the score of each item for the user."""
-    own = embeddings.users[user].astype(np.float64)
+    vector = embeddings.users[user].astype(np.float64)
     items = embeddings.items.astype(np.float64)
     if embeddings.similarity == "euclidean":
-        scores = 0 - np.sqrt(_summed((own - items) * (own - items)))
+        scores = 0 - np.sqrt(_sum_rows((vector - items) * (vector - items)))
     else:
-        scores = _summed(own * items)
+        scores = _sum_rows(vector * items)
     if embeddings.similarity == "cosine":
-        scores = scores / np.sqrt(squares(own[np.newaxis]) * squares(items))
+        scores = scores / np.sqrt(squared_norms(vector[np.newaxis]) * squared_norms(items))
     if embeddings.item_bias is not None:
         scores = scores + embeddings.item_bias.astype(np.float64)
-    if not embeddings.narrow:
+    if not embeddings.has_float32_scores:
         return scores
     with np.errstate(over="ignore"):
         return scores.astype(np.float32).astype(np.float64)
@@ -54,23 +54,27 @@ def similarities(embeddings: CanonicalEmbeddings, user: int) -> NDArray[np.float
 def check_vectors(embeddings: CanonicalEmbeddings) -> None:
     """Raise InputError unless numbers are finite, and no vector is too long, or, for a cosine, too short."""
     for argument, vectors in zip(embeddings.arguments, (embeddings.users, embeddings.items), strict=True):
-        lengths = squares(vectors)
-        shortest = 1 / _LARGEST if embeddings.similarity == "cosine" else 0.0
-        wrong = np.flatnonzero(~((lengths >= shortest) & (lengths <= _LARGEST)))
+        squared = squared_norms(vectors)
+        smallest = 1 / _LARGEST_SQUARED_NORM if embeddings.similarity == "cosine" else 0.0
+        wrong = np.flatnonzero(~((squared >= smallest) & (squared <= _LARGEST_SQUARED_NORM)))
         if not wrong.size:
             continue
         row, count = int(wrong[0]), int(wrong.size)
-        odd = np.flatnonzero(~np.isfinite(vectors[row]))
-        if odd.size:
-            place = int(odd[0])
+        invalid = np.flatnonzero(~np.isfinite(vectors[row]))
+        if invalid.size:
+            position = int(invalid[0])
             raise input_error(
-                argument, "finite numbers", f"{vectors[row, place]:g}", row=row, position=place, count=count
+                argument, "finite numbers", f"{vectors[row, position]:g}", row=row, position=position, count=count
             )
         expected = "vectors of a length from 2^-250 to 2^250"
-        raise input_error(argument, expected, f"one of length {np.sqrt(lengths[row]):g}", row=row, count=count)
+        raise input_error(argument, expected, f"one of length {np.sqrt(squared[row]):g}", row=row, count=count)
     biases = embeddings.item_bias
-    if biases is not None and (odd := np.flatnonzero(~(np.abs(biases.astype(np.float64)) <= 2.0**250))).size:
-        place = int(odd[0])
+    if biases is not None and (invalid := np.flatnonzero(~(np.abs(biases.astype(np.float64)) <= 2.0**250))).size:
+        position = int(invalid[0])
         raise input_error(
-            "embeddings.item_bias", "numbers up to 2^250", f"{biases[place]:g}", position=place, count=int(odd.size)
+            "embeddings.item_bias",
+            "numbers up to 2^250",
+            f"{biases[position]:g}",
+            position=position,
+            count=int(invalid.size),
         )

@@ -1,6 +1,6 @@
 """What a metric is expected to be over all orders of the items of one score.
 
-Which places of a tie are hits is drawn without replacement: McSherry, Najork: Computing Information
+Which ranks of a tie are hits is drawn without replacement: McSherry, Najork: Computing Information
 Retrieval Performance Measures Efficiently in the Presence of Tied Scores, ECIR 2008. The letters are
 theirs: a tie of n items, r of them relevant, at ranks from i on, of which the cutoff reaches m; R
 relevant items stand above it.
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from exactk.reference.discounts import discount
-from exactk.reference.judge import Rules, User, gain, tied_hits
+from exactk.reference.judge import JudgedUser, Rules, gain, tied_hits
 from exactk.reference.metrics import METRICS, Ratio
 
 
@@ -27,35 +27,35 @@ class Tie(NamedTuple):
     grades: list[float]  # of the relevant items
 
 
-def _ties(user: User, k: int | None) -> Iterator[Tie]:
+def _reached_ties(user: JudgedUser, k: int | None) -> Iterator[Tie]:
     above = 0
     for first, size, hits in tied_hits(user):
-        reached = size if k is None else min(size, k - first + 1)
-        if hits and reached > 0:
-            yield Tie(first, size, reached, len(hits), above, [item.grade for item in hits])
+        reached_size = size if k is None else min(size, k - first + 1)
+        if hits and reached_size > 0:
+            yield Tie(first, size, reached_size, len(hits), above, [item.grade for item in hits])
         above += len(hits)
 
 
-Expectation = Callable[[Tie, User, Rules], float]
+Expectation = Callable[[Tie, JudgedUser, Rules], float]
 
 
-def _hits(tie: Tie, _user: User, _rules: Rules) -> float:
+def _expected_hits(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
     """E[h] = m r / n."""
     return tie.m * tie.r / tie.n
 
 
-def _early_hits(tie: Tie, user: User, rules: Rules) -> float:
+def _expected_early_hits(tie: Tie, user: JudgedUser, rules: Rules) -> float:
     """E[h] among the first |T| ranks."""
-    return _hits(tie._replace(m=max(0, min(tie.m, user.relevant - tie.i + 1))), user, rules)
+    return _expected_hits(tie._replace(m=max(0, min(tie.m, user.relevant - tie.i + 1))), user, rules)
 
 
-def _hits_squared(tie: Tie, _user: User, _rules: Rules) -> float:
-    """E[(R + h)^2] - R^2, for two of the m places are both hits with chance r (r - 1) / (n (n - 1))."""
+def _expected_squared_hits(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
+    """E[(R + h)^2] - R^2, for two of the m ranks are both hits with chance r (r - 1) / (n (n - 1))."""
     others = (tie.m - 1) * (tie.r - 1) / (tie.n - 1) if tie.n > 1 else 0.0
     return tie.m * tie.r / tie.n * (2 * tie.R + 1 + others)
 
 
-def _any_hit(tie: Tie, _user: User, _rules: Rules) -> float:
+def _hit_probability(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
     """P(h > 0) = 1 - C(n - m, r) / C(n, r), in the first tie that has hits."""
     if tie.R > 0:
         return 0.0
@@ -65,8 +65,8 @@ def _any_hit(tie: Tie, _user: User, _rules: Rules) -> float:
     return 1 - none
 
 
-def _precisions(tie: Tie, _user: User, _rules: Rules) -> float:
-    """E[sum of h(i) / i at the hits]: a place is one with chance r / n, and the j before it hold j (r - 1) / (n - 1)."""
+def _expected_precisions(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
+    """E[sum of h(i) / i at the hits]: a rank is one with chance r / n, and the j before it hold j (r - 1) / (n - 1)."""
     total = 0.0
     for j in range(tie.m):
         others = (tie.r - 1) / (tie.n - 1) if tie.n > 1 else 0.0
@@ -74,8 +74,8 @@ def _precisions(tie: Tie, _user: User, _rules: Rules) -> float:
     return total
 
 
-def _gains(tie: Tie, _user: User, rules: Rules) -> float:
-    """E[sum of the discounted gains]: the mean gain at each place."""
+def _expected_gains(tie: Tie, _user: JudgedUser, rules: Rules) -> float:
+    """E[sum of the discounted gains]: the mean gain at each rank."""
     gains = 0.0
     for grade in tie.grades:
         gains += gain(grade, rules)
@@ -85,8 +85,8 @@ def _gains(tie: Tie, _user: User, rules: Rules) -> float:
     return gains / tie.n * discounts
 
 
-def _reciprocal(tie: Tie, _user: User, _rules: Rules) -> float:
-    """E[1 / rank of the first hit]: that j places come before it has the chance C(n - 1 - j, r - 1) / C(n, r)."""
+def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules) -> float:
+    """E[1 / rank of the first hit]: that j ranks come before it has the chance C(n - 1 - j, r - 1) / C(n, r)."""
     if tie.R > 0:
         return 0.0
     total, chance = 0.0, tie.r / tie.n
@@ -97,27 +97,27 @@ def _reciprocal(tie: Tie, _user: User, _rules: Rules) -> float:
 
 
 EXPECTATIONS: dict[str, Expectation] = {
-    "precision": _hits,
-    "recall": _hits,
-    "fbeta": _hits,
-    "f1": _hits,
-    "num_hits": _hits,
-    "r_precision": _early_hits,
-    "hit_rate": _any_hit,
-    "average_precision": _precisions,
-    "set_average_precision": _hits_squared,
-    "dcg": _gains,
-    "ndcg": _gains,
-    "reciprocal_rank": _reciprocal,
+    "precision": _expected_hits,
+    "recall": _expected_hits,
+    "fbeta": _expected_hits,
+    "f1": _expected_hits,
+    "num_hits": _expected_hits,
+    "r_precision": _expected_early_hits,
+    "hit_rate": _hit_probability,
+    "average_precision": _expected_precisions,
+    "set_average_precision": _expected_squared_hits,
+    "dcg": _expected_gains,
+    "ndcg": _expected_gains,
+    "reciprocal_rank": _expected_reciprocal_rank,
 }
 """What each tie adds to the numerator of a metric. No denominator depends on the order within ties."""
 
 
-def expected(metric: str, user: User, k: int | None, rules: Rules, parameter: float) -> Ratio:
+def expected_ratio(metric: str, user: JudgedUser, k: int | None, rules: Rules, parameter: float) -> Ratio:
     """Return the expected numerator, and the denominator."""
     numerator, denominator = METRICS[metric](user, k, rules, parameter)
     if metric != "auc":  # whose pairs have their halves already
         numerator = 0.0
-        for tie in _ties(user, k):
+        for tie in _reached_ties(user, k):
             numerator += EXPECTATIONS[metric](tie, user, rules)
     return (min(numerator, denominator) if metric == "ndcg" and not user.hits_repeat else numerator), denominator

@@ -16,40 +16,39 @@ if TYPE_CHECKING:
     from exactk._inputs.model.lists import Rows
 
 
-def matches(value: object) -> bool:
+def is_mapping(value: object) -> bool:
     """Return whether the value is a mapping."""
     return isinstance(value, Mapping)
 
 
-def rows(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
-    """Return the rows, and whose they are."""
-    users = _columns(list(value), argument)
-    labels = ["user"] if len(users) == 1 else [f"user_{place}" for place in range(len(users))]
-    return long_format.rows_by_user(
-        users, labels, sequences.rows(list(value.values()), argument, encoding), argument, encoding
-    )
+def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
+    """Return the rows, with the vocabulary of their users."""
+    users = _key_columns(list(value), argument)
+    labels = ["user"] if len(users) == 1 else [f"user_{part}" for part in range(len(users))]
+    rows = sequences.rows_of_lists(list(value.values()), argument, encoding)
+    return long_format.rows_by_user(users, labels, rows, argument, encoding)
 
 
-def _columns(keys: list[Any], argument: str) -> list[Column]:
-    """Return the keys as one column, or as one for each place of tuples of one length."""
+def _key_columns(keys: list[Any], argument: str) -> list[Column]:
+    """Return the keys as one column, or as one for each part of tuples of one length."""
     if keys and set(map(type, keys)) == {tuple} and len(set(map(len, keys))) == 1 and keys[0]:
-        return [columns.of_objects(list(part), f"{argument}.user") for part in zip(*keys, strict=True)]
-    return [columns.of_objects(keys, f"{argument}.user")]
+        return [columns.column_of_objects(list(part), f"{argument}.user") for part in zip(*keys, strict=True)]
+    return [columns.column_of_objects(keys, f"{argument}.user")]
 
 
-def is_of_systems(value: Mapping[Any, Any]) -> bool | None:
+def is_mapping_of_systems(value: Mapping[Any, Any]) -> bool | None:
     """Return whether the values are predictions of many users each, and not what one user has; None if all are empty.
 
     The first that is not empty tells: what one user has, has items, of which none has items itself.
     """
-    for one in value.values():
-        if one is None:
+    for content in value.values():
+        if content is None:
             continue
-        if hasattr(one, "shape"):
-            return len(one.shape) != 1
-        if not isinstance(one, (Mapping, Sequence, AbstractSet)) or isinstance(one, (str, bytes)):
+        if hasattr(content, "shape"):
+            return len(content.shape) != 1
+        if not isinstance(content, (Mapping, Sequence, AbstractSet)) or isinstance(content, (str, bytes)):
             return True
-        if one:
-            first = next(iter(one.values() if isinstance(one, Mapping) else one))
+        if content:
+            first = next(iter(content.values() if isinstance(content, Mapping) else content))
             return first is None or sequences.is_row(first)
     return None

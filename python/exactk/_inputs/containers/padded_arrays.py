@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import id_array, plain_array
+from exactk._inputs.checks import as_ndarray, id_array
 from exactk._inputs.model.lists import Rows
 from exactk._runtime.errors import type_error
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Ids, Offsets
 
 
-def matches(value: object) -> bool:
+def is_array(value: object) -> bool:
     """Return whether the value is a NumPy array."""
     return isinstance(value, np.ndarray)
 
 
-def rows(value: object, argument: str) -> Rows:
+def rows_of_array(value: object, argument: str) -> Rows:
     """Return the rows of a matrix of ids, or the columns that are True in each row of a bool matrix."""
-    array = plain_array(value, argument)
+    array = as_ndarray(value, argument)
     if array.ndim != 2:
-        what = "a two-dimensional array of ids padded with -1 (or exactk.Truth and exactk.Rankings for CSR arrays)"
-        raise type_error(argument, what, f"shape {array.shape}")
+        expected = "a two-dimensional array of ids padded with -1 (or exactk.Truth and exactk.Rankings for CSR arrays)"
+        raise type_error(argument, expected, f"shape {array.shape}")
     if array.dtype.kind == "b":
-        return _multi_hot(array, argument)
-    return _padded(array, argument)
+        return _rows_of_multi_hot(array, argument)
+    return _rows_of_padded(array, argument)
 
 
-def _multi_hot(array: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], argument: str) -> Rows:
+def _rows_of_multi_hot(array: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], argument: str) -> Rows:
     if argument == "predictions":  # a row of flags has no order
         raise type_error(argument, "ids, best first", "a multi-hot bool array")
     users, items = np.nonzero(array)
@@ -39,7 +39,7 @@ def _multi_hot(array: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], argument:
     return Rows(indptr.astype(np.int64), items.astype(np.int64))
 
 
-def _padded(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], argument: str) -> Rows:
+def _rows_of_padded(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], argument: str) -> Rows:
     ids = id_array(array, argument, dimensions=2)
     return matrix_rows(ids, _core.padded_lengths(ids, argument))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.checks import as_numpy, id_array
+from exactk._inputs.checks import id_array, import_dlpack
 from exactk._inputs.containers import frames, mappings, neighbor_lists, padded_arrays, sequences, sparse
 from exactk._inputs.keys.column_roles import ColumnNames
 from exactk._inputs.long_format import Encoding
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class ConversionRequest(NamedTuple):
-    """What an adapter is to know beside the container."""
+class ConversionOptions(NamedTuple):
+    """What an adapter needs beside the container."""
 
     argument: str
     encoding: Encoding = Encoding()
@@ -30,52 +30,59 @@ class Adapter(NamedTuple):
     """One kind of container."""
 
     name: str  # as a message lists it
-    matches: Callable[[object], bool]
-    rows: Callable[[Any, ConversionRequest], Rows]
+    accepts: Callable[[object], bool]
+    to_rows: Callable[[Any, ConversionOptions], Rows]
 
 
 ADAPTERS = (
     Adapter(
         "a list of sequences",
-        sequences.matches,
-        lambda value, request: sequences.rows(value, request.argument, request.encoding),
+        sequences.is_list_of_rows,
+        lambda value, options: sequences.rows_of_lists(value, options.argument, options.encoding),
     ),
-    Adapter("a sparse matrix", sparse.matches, lambda value, request: sparse.rows(value, request.argument)),
     Adapter(
-        "a mapping", mappings.matches, lambda value, request: mappings.rows(value, request.argument, request.encoding)
+        "a sparse matrix",
+        sparse.is_sparse_matrix,
+        lambda value, options: sparse.rows_of_sparse_matrix(value, options.argument),
+    ),
+    Adapter(
+        "a mapping",
+        mappings.is_mapping,
+        lambda value, options: mappings.rows_of_mapping(value, options.argument, options.encoding),
     ),
     Adapter(
         "a two-dimensional array",
-        padded_arrays.matches,
-        lambda value, request: padded_arrays.rows(value, request.argument),
+        padded_arrays.is_array,
+        lambda value, options: padded_arrays.rows_of_array(value, options.argument),
     ),
     Adapter(
         "a data frame",
-        frames.matches,
-        lambda value, request: frames.rows(value, request.argument, request.encoding, request.columns),
+        frames.is_frame,
+        lambda value, options: frames.rows_of_frame(value, options.argument, options.encoding, options.columns),
     ),
     Adapter(
         "ids and distances as an index of neighbours returns them",
-        neighbor_lists.matches,
-        lambda value, request: neighbor_lists.rows(value, request.argument),
+        neighbor_lists.is_neighbor_lists,
+        lambda value, options: neighbor_lists.rows_of_neighbor_lists(value, options.argument),
     ),
 )
 
 
-def rows_of(value: object, request: ConversionRequest) -> Rows:
-    value = as_numpy(value, request.argument)
+def rows_of_container(value: object, options: ConversionOptions) -> Rows:
+    """Return the rows that the adapter of the container makes of it."""
+    value = import_dlpack(value, options.argument)
     for adapter in ADAPTERS:
-        if adapter.matches(value):
-            return adapter.rows(value, request)
+        if adapter.accepts(value):
+            return adapter.to_rows(value, options)
     expected = ", ".join(adapter.name for adapter in ADAPTERS)
-    others = {
+    alternatives = {
         "truth": " or exactk.Truth",
         "predictions": ", exactk.Rankings, Scores, SparseScores or Embeddings",
         "exclude": " or exactk.Exclusions",
         "scores": ", exactk.Scores, SparseScores or Embeddings",
         "candidates": " or one sequence of ids for all users",
     }
-    raise type_error(request.argument, f"{expected}{others[request.argument]}", type(value).__name__)
+    raise type_error(options.argument, f"{expected}{alternatives[options.argument]}", type(value).__name__)
 
 
 def as_candidate_items(value: object) -> CandidateItems | None:
@@ -84,18 +91,23 @@ def as_candidate_items(value: object) -> CandidateItems | None:
         return value
     if isinstance(value, Lists):
         return CandidateItems.from_rows(value.rows(), for_all=False)
-    if sparse.matches(value):
-        return CandidateItems.from_rows(sparse.entries(value, "candidates").rows, for_all=False)
-    value = as_numpy(value, "candidates")
+    if sparse.is_sparse_matrix(value):
+        return CandidateItems.from_rows(sparse.stored_elements(value, "candidates").rows, for_all=False)
+    value = import_dlpack(value, "candidates")
     if isinstance(value, np.ndarray) and value.ndim == 1:
         items = id_array(value, "candidates")
         return CandidateItems.from_rows(Rows(np.array([0, len(items)]), items), for_all=True)
-    if sequences.is_flat(value) and not neighbor_lists.matches(value):  # a pair of arrays is a tuple too
-        return CandidateItems.from_rows(_of_numbers(sequences.rows([value], "candidates")), for_all=True)
-    return CandidateItems.from_rows(_of_numbers(rows_of(value, ConversionRequest("candidates"))), for_all=False)
+    if sequences.is_flat(value) and not neighbor_lists.is_neighbor_lists(value):  # a pair of arrays is a tuple too
+        return CandidateItems.from_rows(
+            _check_integer_ids(sequences.rows_of_lists([value], "candidates")), for_all=True
+        )
+    return CandidateItems.from_rows(
+        _check_integer_ids(rows_of_container(value, ConversionOptions("candidates"))), for_all=False
+    )
 
 
-def _of_numbers(rows: Rows) -> Rows:
+def _check_integer_ids(rows: Rows) -> Rows:
+    """Return the rows; raise InputTypeError if their users or items are keyed."""
     if rows.users is not None or rows.item_vocabulary is not None:
         raise type_error("candidates", "numbers of columns, for all users or row by row", "names of users or items")
     return rows

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import as_numpy, exact_float, id_array
+from exactk._inputs.checks import exact_float, id_array, import_dlpack
 from exactk._inputs.long_format import Encoding, new_vocabulary
 from exactk._inputs.model.lists import Rows
 from exactk._runtime.errors import type_error
@@ -18,12 +18,12 @@ from exactk._runtime.errors import type_error
 if TYPE_CHECKING:
     from exactk._inputs.checks import Ids
 
-VALUED = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # what a mapping from items has, by argument
+VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # of a mapping, by argument
 
-_WALKED = {list, tuple, set, frozenset, dict, type(None)}  # by the core as they are
+_CORE_TYPES = {list, tuple, set, frozenset, dict, type(None)}  # of rows, which the core reads as they are
 
 
-def matches(value: object) -> bool:
+def is_list_of_rows(value: object) -> bool:
     """Return whether the value is a list."""
     return isinstance(value, list)
 
@@ -40,50 +40,52 @@ def is_row(value: object) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
 
 
-def rows(value: object, argument: str, encoding: Encoding = Encoding()) -> Rows:  # noqa: B008 - immutable
+def rows_of_lists(value: object, argument: str, encoding: Encoding = Encoding()) -> Rows:  # noqa: B008 - immutable
     """Return the rows. In the truth a row may also be a set, or a mapping from item to grade; in predictions to score."""
-    assert isinstance(value, list)  # noqa: S101 - what `matches` said, for the type checker
+    assert isinstance(value, list)  # noqa: S101 - what `is_list_of_rows` said, for the type checker
     types = set(map(type, value))
-    if not types <= _WALKED:
-        if arrays := _arrays(value, argument):
+    if not types <= _CORE_TYPES:
+        if arrays := _rows_of_arrays(value, argument):
             return arrays
-        value = [row if type(row) in _WALKED else _plain(row, argument, user) for user, row in enumerate(value)]
+        value = [
+            row if type(row) in _CORE_TYPES else _to_core_type(row, argument, user) for user, row in enumerate(value)
+        ]
         types = set(map(type, value))
-    valued = dict in types and argument in VALUED
-    if dict in types and not valued:
+    has_values = dict in types and argument in VALUE_FIELDS
+    if dict in types and not has_values:
         value = [tuple(row) if isinstance(row, dict) else row for row in value]
     if argument == "predictions" and types & {set, frozenset}:
         _refuse_sets(value, argument)
-    return _walked(value, argument, encoding, valued=valued)
+    return _encode_lists(value, argument, encoding, has_values=has_values)
 
 
-def _walked(lists: list[Any], argument: str, encoding: Encoding, *, valued: bool) -> Rows:
-    what = VALUED.get(argument, "values")
-    kind = _kind(lists)
+def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_values: bool) -> Rows:
+    field = VALUE_FIELDS.get(argument, "values")
+    kind = _item_kind(lists)
     if kind == "other":
-        lists, kind = [_as_text(row, argument, user) for user, row in enumerate(lists)], "str"
+        lists, kind = [_to_text(row, argument, user) for user, row in enumerate(lists)], "str"
     item_vocabulary = None
     items: Ids
-    to_float = exact_float if valued else None
+    to_float = exact_float if has_values else None
     if kind == "int":
-        indptr, items, values, present = _core.integer_rows(lists, to_float, argument, what)
+        indptr, items, values, present = _core.integer_rows(lists, to_float, argument, field)
     else:
         item_vocabulary = new_vocabulary([kind], (), encoding.items)
         indptr, items, values, present = _core.text_rows(
-            item_vocabulary.parts[0], lists, kind == "bytes", to_float, argument, what
+            item_vocabulary.parts[0], lists, kind == "bytes", to_float, argument, field
         )
-    graded = argument == "truth"
+    is_truth = argument == "truth"
     return Rows(
         indptr,
         items,
-        grades=values if graded else None,
+        grades=values if is_truth else None,
         present=present,
-        scores=None if graded else values,
+        scores=None if is_truth else values,
         item_vocabulary=item_vocabulary,
     )
 
 
-def _kind(lists: list[Any]) -> str:
+def _item_kind(lists: list[Any]) -> str:
     """Return of what kind the first item is; "other" if only ``str`` can tell."""
     first = next((item for row in lists if row for item in row), 0)
     if isinstance(first, (str, bytes)):
@@ -92,7 +94,7 @@ def _kind(lists: list[Any]) -> str:
     return "int" if first is None or isinstance(first, (Number, np.generic, Iterable)) else "other"
 
 
-def _as_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row of any kind
+def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row of any kind
     if row is None:
         return None
     for position, item in enumerate(row):
@@ -102,9 +104,9 @@ def _as_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
     return {str(item): value for item, value in row.items()} if isinstance(row, dict) else [str(item) for item in row]
 
 
-def _plain(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequence that the core walks
+def _to_core_type(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a sequence that the core reads
     """Return the row as a list, tuple or dict."""
-    row = as_numpy(row.to_numpy() if hasattr(row, "to_numpy") else row, argument)
+    row = import_dlpack(row.to_numpy() if hasattr(row, "to_numpy") else row, argument)
     if isinstance(row, np.ndarray) and row.dtype.kind in "OUS":
         return row.tolist()
     if isinstance(row, np.ndarray):
@@ -118,9 +120,9 @@ def _plain(row: object, argument: str, user: int) -> Any:  # noqa: ANN401 - a se
     raise type_error(argument, "a sequence of ids", type(row).__name__, row=user)
 
 
-def _arrays(value: list[Any], argument: str) -> Rows | None:
-    """Return the rows if all that are not empty are arrays of one type: they are joined, and not walked."""
-    lists = [as_numpy(row, argument) for row in value]
+def _rows_of_arrays(value: list[Any], argument: str) -> Rows | None:
+    """Return the rows if all that are not empty are arrays of one type, which are concatenated."""
+    lists = [import_dlpack(row, argument) for row in value]
     filled = [row for row in lists if isinstance(row, np.ndarray) and row.size]
     if (
         not all(row.dtype.kind in "iu" for row in filled)

@@ -1,6 +1,6 @@
-"""SciPy's sparse arrays and matrices. Each entry that is stored counts, whatever its value: a zero too.
+"""SciPy's sparse arrays and matrices. Each element that is stored counts, whatever its value: a zero too.
 
-Nothing is asked of SciPy that would add up entries of one place, or change the matrix.
+Nothing is asked of SciPy that would add up elements of one row and column, or change the matrix.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Ids, Offsets
 
 
-class StoredEntries(NamedTuple):
-    """The stored entries, row after row, within a row in the order in which they are stored."""
+class StoredElements(NamedTuple):
+    """The stored elements, row after row, within a row in the order in which they are stored."""
 
     rows: Rows
     values: NDArray[Any]
 
 
-def matches(value: object) -> bool:
+def is_sparse_matrix(value: object) -> bool:
     """Return whether the value is a sparse array or matrix."""
     return optional.is_sparse(value)
 
 
-def rows(value: object, argument: str) -> Rows:
+def rows_of_sparse_matrix(value: object, argument: str) -> Rows:
     """Return the rows: the values are scores of predictions; in the truth, what is stored as zero is not relevant."""
-    stored, values = entries(value, argument)
+    rows, values = stored_elements(value, argument)
     if argument in {"predictions", "scores"}:
-        return stored._replace(scores=values)
+        return rows._replace(scores=values)
     if argument != "truth" or bool((values == 1).all()):
-        return stored
+        return rows
     if not np.isin(values, (0, 1)).all():
         message = "the values of a sparse truth are taken as 0 or not; exactk.Truth(indptr, indices, grades) has grades"
         warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
-    return stored._replace(grades=(values != 0).astype(np.float64))
+    return rows._replace(grades=(values != 0).astype(np.float64))
 
 
-def entries(value: object, argument: str) -> StoredEntries:
+def stored_elements(value: object, argument: str) -> StoredElements:
     """Return what a csr, csc or coo array or matrix stores: views of the first, copies of the others."""
     matrix: Any = value
     if matrix.ndim != 2 or matrix.format not in {"csr", "csc", "coo"}:
@@ -54,18 +54,18 @@ def entries(value: object, argument: str) -> StoredEntries:
         hint = ".tocsr() makes one" if matrix.ndim == 2 else ""
         raise type_error(argument, "a two-dimensional csr, csc or coo matrix", found, hint=hint)
     if matrix.format == "coo":
-        stored = _by_row(id_array(matrix.row, argument), id_array(matrix.col, argument), matrix, argument)
+        stored = _elements_by_row(id_array(matrix.row, argument), id_array(matrix.col, argument), matrix, argument)
     elif matrix.format == "csc":
-        stored = _of_columns(matrix, argument)
+        stored = _elements_of_csc(matrix, argument)
     else:
-        indptr = _offsets(matrix, 0, argument)
+        indptr = _indptr_of(matrix, 0, argument)
         size = max(0, int(indptr[-1]))  # there may be room for more
-        stored = StoredEntries(Rows(indptr, id_array(matrix.indices[:size], argument)), matrix.data[:size])
+        stored = StoredElements(Rows(indptr, id_array(matrix.indices[:size], argument)), matrix.data[:size])
     _check_columns(stored.rows, int(matrix.shape[1]), argument)
     return stored
 
 
-def _offsets(matrix: Any, axis: int, argument: str) -> Offsets:  # noqa: ANN401 - SciPy has no types
+def _indptr_of(matrix: Any, axis: int, argument: str) -> Offsets:  # noqa: ANN401 - SciPy has no types
     indptr = offset_array(matrix.indptr, argument)
     if len(indptr) != matrix.shape[axis] + 1:
         expected = f"an indptr of {matrix.shape[axis] + 1} offsets beside the shape {tuple(matrix.shape)}"
@@ -73,11 +73,11 @@ def _offsets(matrix: Any, axis: int, argument: str) -> Offsets:  # noqa: ANN401 
     return indptr
 
 
-def _of_columns(matrix: Any, argument: str) -> StoredEntries:  # noqa: ANN401 - SciPy has no types
-    indptr = _offsets(matrix, 1, argument)
-    begin, end, stored = int(indptr[0]), int(indptr[-1]), len(matrix.indices)
-    if begin != 0 or not 0 <= end <= stored:  # before so many columns are written down
-        expected = f"indptr to go from 0 to at most {stored}, the row numbers that are stored"
+def _elements_of_csc(matrix: Any, argument: str) -> StoredElements:  # noqa: ANN401 - SciPy has no types
+    indptr = _indptr_of(matrix, 1, argument)
+    begin, end, stored_count = int(indptr[0]), int(indptr[-1]), len(matrix.indices)
+    if begin != 0 or not 0 <= end <= stored_count:  # before so many columns are written down
+        expected = f"indptr to go from 0 to at most {stored_count}, the row numbers that are stored"
         raise input_error(argument, expected, f"from {begin} to {end}")
     sizes = np.diff(indptr)
     if (falls := indptr[1:] < indptr[:-1]).any():
@@ -85,10 +85,10 @@ def _of_columns(matrix: Any, argument: str) -> StoredEntries:  # noqa: ANN401 - 
         found, count = str(indptr[position]), int(falls.sum())
         raise input_error(argument, "indptr not to decrease", found, position=position, count=count)
     users = id_array(matrix.indices[:end], argument)
-    return _by_row(users, np.repeat(np.arange(len(sizes)), sizes), matrix, argument)
+    return _elements_by_row(users, np.repeat(np.arange(len(sizes)), sizes), matrix, argument)
 
 
-def _by_row(users: Ids, items: Ids, matrix: Any, argument: str) -> StoredEntries:  # noqa: ANN401 - SciPy has no types
+def _elements_by_row(users: Ids, items: Ids, matrix: Any, argument: str) -> StoredElements:  # noqa: ANN401 - SciPy has no types
     values = matrix.data[: len(users)]
     if not len(users) == len(items) == len(values):
         found = f"{len(users)} row numbers, {len(items)} column numbers, {len(values)} values"
@@ -98,22 +98,22 @@ def _by_row(users: Ids, items: Ids, matrix: Any, argument: str) -> StoredEntries
         raise input_error(argument, f"row numbers from 0 to {count - 1}", f"from {users.min()} to {users.max()}")
     order = np.argsort(users, kind="stable")
     indptr: Offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(users, minlength=count))])
-    return StoredEntries(Rows(indptr, items[order]), values[order])
+    return StoredElements(Rows(indptr, items[order]), values[order])
 
 
 def _check_columns(rows: Rows, columns: int, argument: str) -> None:
-    """Raise InputError if an entry lies beyond the columns of its matrix."""
+    """Raise InputError if an element lies beyond the columns of its matrix."""
     if not len(rows.items) or int(rows.items.max()) < columns:
         return
     if rows.indptr[0] != 0 or (rows.indptr[1:] < rows.indptr[:-1]).any():
-        return  # entries have no place then: the core will say so
-    places = np.flatnonzero(rows.items >= columns)
-    row = int(np.searchsorted(rows.indptr, places[0], side="right")) - 1
+        return  # elements belong to no row then: the core will say so
+    offsets = np.flatnonzero(rows.items >= columns)
+    row = int(np.searchsorted(rows.indptr, offsets[0], side="right")) - 1
     raise input_error(
         argument,
         f"column numbers below {columns}, as the matrix has columns",
-        str(rows.items[places[0]]),
+        str(rows.items[offsets[0]]),
         row=row,
-        position=int(places[0] - rows.indptr[row]),
-        count=len(places),
+        position=int(offsets[0] - rows.indptr[row]),
+        count=len(offsets),
     )

@@ -1,4 +1,4 @@
-"""Columns of names and numbers, whoever holds them: NumPy, Arrow, lists of objects, codes of categories."""
+"""Columns of keys and numbers, whoever holds them: NumPy, Arrow, lists of objects, codes of categories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.checks import Codes
 
-NAMES = ("int", "str", "bytes")  # the kinds of what can be a name
+KEY_KINDS = ("int", "str", "bytes")  # the kinds of what can be a key
 
 
 class Column(Protocol):
@@ -28,7 +28,7 @@ class Column(Protocol):
 
     @property
     def kind(self) -> str:
-        """What it holds: int, str or bytes, which can be names; float; or what messages call it."""
+        """What it holds: int, str or bytes, which can be keys; float; or what messages call it."""
         ...
 
     def __len__(self) -> int: ...
@@ -37,8 +37,8 @@ class Column(Protocol):
         """Return integers or floats as an array, in place if it can be."""
         ...
 
-    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the number of each name among the keys; those that are not known get new ones."""
+    def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the code of each row's key in the vocabulary; new keys are added."""
         ...
 
 
@@ -60,9 +60,9 @@ class NumberColumn:
         """Return the array."""
         return self.array
 
-    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the number of each integer."""
-        return keys.encode_integers(id_array(self.array, argument), threads, argument)
+    def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the code of each integer."""
+        return vocabulary.encode_integers(id_array(self.array, argument), threads, argument)
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class TextColumn:
         """Refuse: there are none."""
         raise type_error(argument, "numbers", self.kind)
 
-    def encode(self, keys: _core.Vocabulary, argument: str, _threads: int) -> Codes:
-        """Return the number of each string; the objects are Python's, who lets one thread at a time at them."""
-        return _core.encode_texts(keys, self.texts, as_bytes=self.kind == "bytes", argument=argument)
+    def encode(self, vocabulary: _core.Vocabulary, argument: str, _threads: int) -> Codes:
+        """Return the code of each string; the objects are Python's, who lets one thread at a time at them."""
+        return _core.encode_texts(vocabulary, self.texts, as_bytes=self.kind == "bytes", argument=argument)
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ class PackedColumn:
         """Refuse: there are none."""
         raise type_error(argument, "numbers", self.kind)
 
-    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the number of each string."""
-        return keys.encode_packed(self.offsets, self.data, threads, argument)
+    def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the code of each string."""
+        return vocabulary.encode_packed(self.offsets, self.data, threads, argument)
 
 
 @dataclass(frozen=True)
@@ -113,45 +113,47 @@ class CodedColumn:
 
     @property
     def kind(self) -> str:
-        """That of the values."""
+        """That of the categories."""
         return self.categories.kind
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def values(self, argument: str) -> NDArray[Any]:
-        """Return the value of each row."""
-        values: NDArray[Any] = self.categories.values(argument)[self._checked(argument)]
+        """Return the category of each row."""
+        values: NDArray[Any] = self.categories.values(argument)[self._checked_codes(argument)]
         return values
 
-    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the number of each row's value. Values of no row get none: a filter may have left them."""
+    def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the code of each row's category. Categories of no row get none: a filter may have left them."""
         used = _core.Vocabulary(True)  # noqa: FBT003 - of integers
-        rows = used.encode_integers(id_array(self._checked(argument), argument), threads, argument)
-        return self._taken(used.as_integers(), argument).encode(keys, argument, threads)[rows]
+        used_codes = used.encode_integers(id_array(self._checked_codes(argument), argument), threads, argument)
+        return self._take_categories(used.as_integers(), argument).encode(vocabulary, argument, threads)[used_codes]
 
-    def _taken(self, places: NDArray[Any], argument: str) -> Column:
-        """Return some of the values."""
+    def _take_categories(self, positions: NDArray[Any], argument: str) -> Column:
+        """Return the categories at these positions."""
         if self.kind == "int":
-            return NumberColumn(self.categories.values(argument)[places])
-        every = _core.Vocabulary(False)  # noqa: FBT003 - of strings
-        values = self.categories.encode(every, argument, 1)[places]
-        offsets, data = every.as_packed()
-        begins, sizes = offsets[:-1][values], np.diff(offsets)[values]
+            return NumberColumn(self.categories.values(argument)[positions])
+        distinct = _core.Vocabulary(False)  # noqa: FBT003 - of strings
+        codes = self.categories.encode(distinct, argument, 1)[positions]
+        offsets, data = distinct.as_packed()
+        begins, sizes = offsets[:-1][codes], np.diff(offsets)[codes]
         ends: NDArray[np.int64] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         return PackedColumn(ends, data[np.arange(ends[-1]) + np.repeat(begins - ends[:-1], sizes)], self.kind)
 
-    def _checked(self, argument: str) -> NDArray[Any]:
+    def _checked_codes(self, argument: str) -> NDArray[Any]:
         codes, count = self.codes, len(self.categories)
         if len(codes) and not 0 <= codes.min() <= codes.max() < count:
-            bad = (codes < 0) | (codes >= count)
-            found, position = str(codes[np.argmax(bad)]), int(np.argmax(bad))
-            raise input_error(argument, f"codes of {count} categories", found, position=position, count=int(bad.sum()))
+            outside = (codes < 0) | (codes >= count)
+            found, position = str(codes[np.argmax(outside)]), int(np.argmax(outside))
+            raise input_error(
+                argument, f"codes of {count} categories", found, position=position, count=int(outside.sum())
+            )
         return codes
 
 
 @dataclass(frozen=True)
-class ArrowTexts:
+class ArrowTextColumn:
     """Strings or bytes as Arrow has them."""
 
     column: _core.ArrowColumn
@@ -168,106 +170,110 @@ class ArrowTexts:
         """Refuse: there are none."""
         raise type_error(argument, "numbers", self.kind)
 
-    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the number of each string."""
-        return self.column.encode(keys, threads, argument)
+    def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the code of each string."""
+        return self.column.encode(vocabulary, threads, argument)
 
 
 @dataclass(frozen=True)
-class JoinedColumn:
-    """Columns of one kind, one after another."""
+class ChunkedColumn:
+    """Columns of one kind, one after another, such as the chunks of a column of Arrow."""
 
-    columns: Sequence[Column]
+    chunks: Sequence[Column]
 
     @property
     def kind(self) -> str:
-        """That of the first."""
-        return self.columns[0].kind
+        """That of the first chunk."""
+        return self.chunks[0].kind
 
     def __len__(self) -> int:
-        return sum(map(len, self.columns))
+        return sum(map(len, self.chunks))
 
     def values(self, argument: str) -> NDArray[Any]:
-        """Return the numbers of all."""
-        return np.concatenate([column.values(argument) for column in self.columns])
+        """Return the numbers of all chunks."""
+        return np.concatenate([chunk.values(argument) for chunk in self.chunks])
 
-    def encode(self, keys: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the number of each name of all."""
-        return np.concatenate([column.encode(keys, argument, threads) for column in self.columns])
+    def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
+        """Return the code of each row's key, chunk after chunk."""
+        return np.concatenate([chunk.encode(vocabulary, argument, threads) for chunk in self.chunks])
 
 
-def of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
+def column_of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
     """Return a column of Arrow, none of whose rows may be null."""
     nulls, first = column.nulls()
     if nulls:
         raise type_error(argument, "a value in every row", f"{column.type} with {nulls} null", position=first)
     if column.is_dictionary:
-        codes, values = column.values(argument), column.dictionaries()
-        return _joined(
-            [CodedColumn(own, of_arrow(one, argument)) for own, one in zip(codes, values, strict=True)], column
+        codes, dictionaries = column.values(argument), column.dictionaries()
+        return _concatenate_chunks(
+            [
+                CodedColumn(chunk_codes, column_of_arrow(categories, argument))
+                for chunk_codes, categories in zip(codes, dictionaries, strict=True)
+            ],
+            column,
         )
     if column.type in {"string", "bytes"}:
-        return ArrowTexts(column)
+        return ArrowTextColumn(column)
     if column.type.startswith(("int", "uint", "float")):
-        return _joined([NumberColumn(piece) for piece in column.values(argument)], column)
+        return _concatenate_chunks([NumberColumn(chunk) for chunk in column.values(argument)], column)
     raise type_error(argument, "integers, floats, strings or bytes", column.type)
 
 
-def _joined(columns: Sequence[Column], column: _core.ArrowColumn) -> Column:
-    filled = [one for one in columns if len(one)]
+def _concatenate_chunks(chunks: Sequence[Column], column: _core.ArrowColumn) -> Column:
+    filled = [chunk for chunk in chunks if len(chunk)]
     if len(filled) == 1:
         return filled[0]
-    if columns and not filled:
-        return columns[0]
+    if chunks and not filled:
+        return chunks[0]
     if not filled:
         return NumberColumn(np.empty(0, np.int64)) if column.type != "string" else TextColumn([], "str")
-    return JoinedColumn(filled)
+    return ChunkedColumn(filled)
 
 
-def of_array(array: NDArray[Any], argument: str) -> Column:
+def column_of_array(array: NDArray[Any], argument: str) -> Column:
     """Return an array of numbers, strings or objects."""
     if array.dtype.kind in "iuf":
         return NumberColumn(array)
     if array.dtype.kind in "USTO":
-        return of_objects(array.tolist(), argument)
-    return NumberColumn(array)  # whoever asks for its names or numbers says what is wrong with them
+        return column_of_objects(array.tolist(), argument)
+    return NumberColumn(array)  # whoever asks for its keys or numbers says what is wrong with them
 
 
-def of_objects(values: list[Any], argument: str) -> Column:
-    """Return objects of one kind: integers, strings, bytes; floats, which are no names; or others, by ``str``."""
+def column_of_objects(values: list[Any], argument: str) -> Column:
+    """Return objects of one kind: integers, strings, bytes; floats, which are no keys; or others, by ``str``."""
     types = set(map(type, values))
     for kind, base in (("str", str), ("bytes", bytes)):
-        if all(issubclass(own, base) for own in types):
+        if all(issubclass(type_, base) for type_ in types):
             return TextColumn(values, kind)
-    if all(issubclass(own, Integral) and not issubclass(own, bool) for own in types):
-        return NumberColumn(_integers(values, argument))
-    floats = [exact_float(value) for value in values] if all(map(_is_real, types)) else [None]
+    if all(issubclass(type_, Integral) and not issubclass(type_, bool) for type_ in types):
+        return NumberColumn(_integer_array(values, argument))
+    floats = [exact_float(value) for value in values] if all(map(_is_real_type, types)) else [None]
     if None not in floats:
         return NumberColumn(np.array(floats, np.float64))
     plain = [value for value in values if _is_number(value) or value is None or isinstance(value, (str, bytes))]
     containers = [value for value in values if isinstance(value, (list, dict, set, np.ndarray))]
     if plain or containers:
-        raise _no_names(values, types, argument)
+        raise _mixed_kinds_error(values, types, argument)
     return TextColumn([str(value) for value in values], "str")
 
 
-def _is_real(own: type) -> bool:
-    return issubclass(own, (Integral, float, np.floating)) and not issubclass(own, bool)
+def _is_real_type(type_: type) -> bool:
+    return issubclass(type_, (Integral, float, np.floating)) and not issubclass(type_, bool)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (Number, np.generic))
 
 
-def _no_names(values: list[Any], types: set[type], argument: str) -> Exception:
+def _mixed_kinds_error(values: list[Any], types: set[type], argument: str) -> Exception:
     expected = "keys of one kind: integers, strings, bytes, or others that str() tells apart"
     holes = [i for i, value in enumerate(values) if value is None or (isinstance(value, float) and math.isnan(value))]
     if holes:
         return type_error(argument, "a value in every row", f"{len(holes)} None or NaN", position=holes[0])
-    return type_error(argument, expected, " and ".join(sorted(own.__name__ for own in types)))
+    return type_error(argument, expected, " and ".join(sorted(type_.__name__ for type_ in types)))
 
 
-def _integers(values: list[Any], argument: str) -> NDArray[Any]:
+def _integer_array(values: list[Any], argument: str) -> NDArray[Any]:
     try:
         return np.fromiter(values, np.int64, len(values))
     except OverflowError:
@@ -280,9 +286,9 @@ def _integers(values: list[Any], argument: str) -> NDArray[Any]:
         raise input_error(argument, expected, str(values[position]), position=position) from None
 
 
-def check_names(column: Column, argument: str) -> Column:
-    """Return a column that can be names; raise InputTypeError for others, floats among them."""
-    if column.kind in NAMES:
+def check_keys(column: Column, argument: str) -> Column:
+    """Return a column that can be keys; raise InputTypeError for others, floats among them."""
+    if column.kind in KEY_KINDS:
         return column
     found = column.kind
     if column.kind == "float":

@@ -83,28 +83,28 @@ class Vocabulary:
         return self._encode_pairs(codes, argument)
 
     def _encode_pairs(self, codes: list[Codes], argument: str) -> Codes:
-        whole = codes[0]
-        for vocabulary, part in zip(self.pairs, codes[1:], strict=True):
-            pairs = (whole.astype(np.uint64) << _SHIFT) | part
-            whole = vocabulary.encode_integers(pairs, 1, argument)
-        return whole
+        combined = codes[0]
+        for vocabulary, part_codes in zip(self.pairs, codes[1:], strict=True):
+            pairs = (combined.astype(np.uint64) << _SHIFT) | part_codes
+            combined = vocabulary.encode_integers(pairs, 1, argument)
+        return combined
 
     def check_kinds(self, kinds: Sequence[str], argument: str) -> None:
         """Raise InputTypeError unless keys of these kinds can be added."""
         if tuple(kinds) != self.kinds:
-            expected, found = (" and ".join(names) for names in (self.kinds, kinds))
+            expected, found = (" and ".join(part_kinds) for part_kinds in (self.kinds, kinds))
             raise type_error(argument, f"keys that are {expected}", found, hint=KIND_HINT)
 
     @property
     def by_part(self) -> list[Codes]:
         """For each part, the code of that part of each key."""
         split: list[Codes] = []
-        whole = np.arange(len(self), dtype=np.uint32)
+        combined = np.arange(len(self), dtype=np.uint32)
         for vocabulary in reversed(self.pairs):
-            pairs = vocabulary.as_integers().view(np.uint64)[whole]
+            pairs = vocabulary.as_integers().view(np.uint64)[combined]
             split.insert(0, (pairs & _LOW).astype(np.uint32))
-            whole = (pairs >> _SHIFT).astype(np.uint32)
-        return [whole, *split]
+            combined = (pairs >> _SHIFT).astype(np.uint32)
+        return [combined, *split]
 
     @cached_property
     def array(self) -> NDArray[Any]:
@@ -113,10 +113,10 @@ class Vocabulary:
         if not self.pairs:
             return read_only(parts[0])
         dtype = [(label, part.dtype) for label, part in zip(self.labels, parts, strict=True)]
-        whole = np.empty(len(self), dtype)
+        keys = np.empty(len(self), dtype)
         for label, part, codes in zip(self.labels, parts, self.by_part, strict=True):
-            whole[label] = part[codes]
-        return read_only(whole)
+            keys[label] = part[codes]
+        return read_only(keys)
 
     def repr_of(self, code: int) -> str:
         """Return a key as a message shows it."""
@@ -139,7 +139,7 @@ class Vocabulary:
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return what `from_plain` makes the same vocabulary of: tuples, strings and arrays alone."""
-        parts = tuple(_content(part) for part in self.parts)
+        parts = tuple(_plain_keys(part) for part in self.parts)
         return (self.kinds, self.labels, parts, tuple(pair.as_integers() for pair in self.pairs))
 
     @classmethod
@@ -171,15 +171,15 @@ def vocabulary_of_labels(labels: NDArray[Any], argument: str) -> Vocabulary:
     return vocabulary
 
 
-def _key_array(keys: _core.Vocabulary, kind: str) -> NDArray[Any]:
+def _key_array(part: _core.Vocabulary, kind: str) -> NDArray[Any]:
     if kind == "int":
-        return keys.as_integers()
-    offsets, data = keys.as_packed()
-    whole, ends = data.tobytes(), offsets.tolist()
-    cut = [whole[begin:end] for begin, end in pairwise(ends)]
+        return part.as_integers()
+    offsets, data = part.as_packed()
+    packed = data.tobytes()
+    keys = [packed[begin:end] for begin, end in pairwise(offsets.tolist())]
     if kind == "bytes":
-        return _object_array(cut)
-    return _text_array([one.decode("utf-8", "surrogatepass") for one in cut])
+        return _object_array(keys)
+    return _text_array([key.decode("utf-8", "surrogatepass") for key in keys])
 
 
 _FEW_BYTES = 1 << 20
@@ -200,5 +200,5 @@ def _object_array(values: list[Any]) -> NDArray[Any]:
     return array
 
 
-def _content(keys: _core.Vocabulary) -> NDArray[Any] | Packed:
-    return keys.as_integers() if keys.of_integers else keys.as_packed()
+def _plain_keys(part: _core.Vocabulary) -> NDArray[Any] | Packed:
+    return part.as_integers() if part.of_integers else part.as_packed()

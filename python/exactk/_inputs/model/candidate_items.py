@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.model.lists import Lists, Rows, compact, cut_rows
+from exactk._inputs.model.lists import Lists, Rows, remove_padding, slice_rows
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class CandidateItems(Lists):
-    """Which columns of scores may be ranked: one row for all users, or a row a user.
+    """Which columns of scores may be ranked: one row for all users, or a row per user.
 
     Each row is a set: its ids ascend, each once.
     """
 
     for_all: bool
-    given: Rows  # the same before they were sorted, to say where one stood
+    unsorted: Rows  # the same before they were sorted, for positions in messages
 
     _argument = "candidates"
 
@@ -34,46 +34,46 @@ class CandidateItems(Lists):
         if rows.present is not None and not rows.present.all():  # no candidates at all, or all there are?
             user, count = int(np.argmin(rows.present)), int((~rows.present).sum())
             raise input_error(cls._argument, "a sequence of ids for every user", "None", row=user, count=count)
-        rows = compact(rows)
-        given = Rows(rows.indptr, rows.items.astype(np.int64))
-        return cls._of(_ascending(given), given, for_all=for_all)
+        rows = remove_padding(rows)
+        unsorted = Rows(rows.indptr, rows.items.astype(np.int64))
+        return cls._assemble(_sort_rows(unsorted), unsorted, for_all=for_all)
 
     @classmethod
-    def _of(cls, rows: Rows, given: Rows, *, for_all: bool) -> CandidateItems:
-        columns = cls.__new__(cls)
-        columns._freeze(rows)  # noqa: SLF001 - its own
-        object.__setattr__(columns, "for_all", for_all)
-        object.__setattr__(columns, "given", given)
-        return columns
+    def _assemble(cls, rows: Rows, unsorted: Rows, *, for_all: bool) -> CandidateItems:
+        candidates = cls.__new__(cls)
+        candidates._freeze(rows)  # noqa: SLF001 - its own
+        object.__setattr__(candidates, "for_all", for_all)
+        object.__setattr__(candidates, "unsorted", unsorted)
+        return candidates
 
     def row(self, user: int) -> Ids:
         """Return one user's columns."""
         return super().row(0 if self.for_all else user)
 
-    def check(self, columns: int) -> None:
+    def check_ids(self, columns: int) -> None:
         """Raise InputError if there are not as many columns as an id asks for."""
         if not (self.items >= columns).any():
             return
-        places = np.flatnonzero(self.given.items >= columns)
-        user = int(np.searchsorted(self.given.indptr, places[0], side="right")) - 1
+        offsets = np.flatnonzero(self.unsorted.items >= columns)
+        user = int(np.searchsorted(self.unsorted.indptr, offsets[0], side="right")) - 1
         raise input_error(
             self._argument,
             f"ids of columns, below {columns}",
-            str(self.given.items[places[0]]),
+            str(self.unsorted.items[offsets[0]]),
             row=user,
-            position=int(places[0] - self.given.indptr[user]),
-            count=len(places),
+            position=int(offsets[0] - self.unsorted.indptr[user]),
+            count=len(offsets),
         )
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return what `from_plain` makes the same candidate items of, for pickles."""
-        return (self.rows().to_plain(), self.given.to_plain(), self.for_all)
+        return (self.rows().to_plain(), self.unsorted.to_plain(), self.for_all)
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> CandidateItems:
         """Return the candidate items that `to_plain` described."""
-        rows, given, for_all = plain
-        return cls._of(Rows.from_plain(rows), Rows.from_plain(given), for_all=for_all)
+        rows, unsorted, for_all = plain
+        return cls._assemble(Rows.from_plain(rows), Rows.from_plain(unsorted), for_all=for_all)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (CandidateItems.from_plain, (self.to_plain(),))
@@ -83,19 +83,19 @@ class CandidateItems(Lists):
         if self.for_all:
             return self
         begin, end, _ = users.indices(len(self))
-        own = cut_rows(Rows(self.indptr, self.items), begin, end)
-        return self._of(own, cut_rows(self.given, begin, end), for_all=False)
+        rows = slice_rows(Rows(self.indptr, self.items), begin, end)
+        return self._assemble(rows, slice_rows(self.unsorted, begin, end), for_all=False)
 
 
-def _is_ascending(rows: Rows) -> bool:
+def _has_ascending_rows(rows: Rows) -> bool:
     starts = np.zeros(len(rows.items) + 1, np.bool_)
     starts[rows.indptr] = True
     return bool((starts[1:-1] | (rows.items[1:] > rows.items[:-1])).all())
 
 
-def _ascending(rows: Rows) -> Rows:
+def _sort_rows(rows: Rows) -> Rows:
     """Return the ids of each row in ascending order, each once: the rows themselves if they are so already."""
-    if _is_ascending(rows):
+    if _has_ascending_rows(rows):
         return rows
     count = len(rows.indptr) - 1
     users = np.repeat(np.arange(count), np.diff(rows.indptr))

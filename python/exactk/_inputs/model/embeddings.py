@@ -1,4 +1,4 @@
-"""Waist 1 for embeddings: users and items as vectors, which are read where they lie."""
+"""Canonical embeddings: users and items as vectors, which are read where they lie."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.checks import read_only, vector_array
 from exactk._inputs.model.lists import Exclusions, Rows
-from exactk._inputs.model.scores import narrowed_threshold, threshold
+from exactk._inputs.model.scores import checked_threshold, round_threshold
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class CanonicalEmbeddings:
     candidates: CandidateItems | None
     item_bias: NDArray[Any] | None
     exclude_self: bool
-    narrow: bool  # whether scores are rounded to float32
+    has_float32_scores: bool  # whether scores are rounded to float32
     arguments: tuple[str, str]  # what messages call users and items
     core: _core.Embeddings = field(repr=False)
 
@@ -42,13 +42,13 @@ class CanonicalEmbeddings:
     ) -> CanonicalEmbeddings:
         """View vectors that are users and items; messages call them vectors."""
         array = vector_array(vectors, "vectors")
-        least = None if min_score is None else threshold(min_score)
+        threshold = None if min_score is None else checked_threshold(min_score)
         embeddings = cls.__new__(cls)
         embeddings._freeze(  # noqa: SLF001 - its own
             array,
             array,
             similarity,
-            least,
+            threshold,
             None,
             None,
             exclude_self=exclude_self,
@@ -66,7 +66,7 @@ class CanonicalEmbeddings:
         item_bias: NDArray[Any] | None,
         *,
         exclude_self: object,
-        narrow: bool = False,
+        has_float32_scores: bool = False,
         arguments: tuple[str, str] = ("embeddings.users", "embeddings.items"),
     ) -> None:
         if not isinstance(similarity, str) or similarity not in SIMILARITIES:
@@ -81,58 +81,58 @@ class CanonicalEmbeddings:
             "candidates": candidates,
             "item_bias": None if item_bias is None else read_only(item_bias),
             "exclude_self": bool(exclude_self),
-            "narrow": narrow,
+            "has_float32_scores": has_float32_scores,
             "arguments": arguments,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "core", self.core_with(None, None))
+        object.__setattr__(self, "core", self.core_for(None, None))
         if exclude_self and len(users) != len(items):
             raise input_error("exclude_self", f"as many users as items ({len(items)})", str(len(users)))
         if candidates is not None:
-            candidates.check(len(items))
+            candidates.check_ids(len(items))
 
-    def core_with(self, columns: CandidateItems | None, sgemm: Any) -> _core.Embeddings:  # noqa: ANN401 - a capsule or None
+    def core_for(self, candidates: CandidateItems | None, sgemm: Any) -> _core.Embeddings:  # noqa: ANN401 - a capsule or None
         """Return the core's view, of which only these items may be ranked, and which may multiply by BLAS."""
         return _core.Embeddings(
             self.users,
             self.items,
             self.item_bias,
             self.similarity,
-            self.narrow,
+            self.has_float32_scores,
             self.min_score,
-            None if columns is None else columns.core,
+            None if candidates is None else candidates.core,
             sgemm,
             *self.arguments,
         )
 
-    def excluded(self, exclude: Exclusions | None) -> Exclusions | None:
-        """Return what is excluded, with each user's own row if that is to be."""
+    def extend_exclusions(self, exclude: Exclusions | None) -> Exclusions | None:
+        """Return the exclusions, with each user's own row if `exclude_self` says so."""
         if not self.exclude_self:
             return exclude
-        own = np.arange(len(self), dtype=np.int64)
+        self_ids = np.arange(len(self), dtype=np.int64)
         if exclude is None:
-            return Exclusions.from_rows(Rows(np.arange(len(self) + 1), own))
+            return Exclusions.from_rows(Rows(np.arange(len(self) + 1), self_ids))
         if len(exclude) != len(self):
             raise input_error("exclude", f"one entry for each of {len(self)} users", str(len(exclude)))
-        items = np.insert(exclude.items, exclude.indptr[1:], own)
+        items = np.insert(exclude.items, exclude.indptr[1:], self_ids)
         return Exclusions.from_rows(Rows(exclude.indptr + np.arange(len(self) + 1), items))
 
-    def narrowed(self) -> CanonicalEmbeddings:
+    def with_float32_scores(self) -> CanonicalEmbeddings:
         """Return the same, its scores and `min_score` rounded to float32."""
-        other = type(self).__new__(type(self))
-        other._freeze(  # noqa: SLF001 - its own
+        embeddings = type(self).__new__(type(self))
+        embeddings._freeze(  # noqa: SLF001 - its own
             self.users,
             self.items,
             self.similarity,
-            narrowed_threshold(self.min_score),
+            round_threshold(self.min_score),
             self.candidates,
             self.item_bias,
             exclude_self=self.exclude_self,
-            narrow=True,
+            has_float32_scores=True,
             arguments=self.arguments,
         )
-        return other
+        return embeddings
 
     def __len__(self) -> int:
         """Return the number of users."""

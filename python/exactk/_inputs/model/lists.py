@@ -28,13 +28,15 @@ class Rows(NamedTuple):
     present: NDArray[np.bool_] | None = None
     lengths: Offsets | None = None  # of the rows of a padded matrix
     scores: NDArray[Any] | None = None
-    users: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by number
+    users: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by position
     item_vocabulary: Vocabulary | None = None  # of keyed items, which are codes then
 
     def to_plain(self) -> dict[str, Any]:
         """Return what `from_plain` makes the same rows of, for pickles: they name no private class."""
         vocabularies = {"users": self.users, "item_vocabulary": self.item_vocabulary}
-        return self._asdict() | {name: one and one.to_plain() for name, one in vocabularies.items()}
+        return self._asdict() | {
+            name: vocabulary and vocabulary.to_plain() for name, vocabulary in vocabularies.items()
+        }
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Rows:
@@ -46,51 +48,51 @@ class Rows(NamedTuple):
 def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
     """Return the rows in another order: row i is row `sources[i]`, or a missing user's where that is -1."""
     size, absent = len(rows.indptr) - 1, sources < 0
-    first = min(size, len(sources))
-    if np.array_equal(sources[:first], np.arange(first)) and absent[first:].all():
-        return _resize(rows, len(sources))
+    shared = min(size, len(sources))
+    if np.array_equal(sources[:shared], np.arange(shared)) and absent[shared:].all():
+        return _resize_rows(rows, len(sources))
     lengths, starts, present = np.zeros(len(sources), np.int64), np.zeros(len(sources), np.int64), ~absent
     if size:
-        known = np.where(absent, 0, sources)
-        starts = rows.indptr[known]
-        own = rows.indptr[known + 1] - starts if rows.lengths is None else rows.lengths[known]
-        lengths = np.where(absent, 0, own)
-        present &= True if rows.present is None else rows.present[known]
+        existing = np.where(absent, 0, sources)
+        starts = rows.indptr[existing]
+        source_lengths = rows.indptr[existing + 1] - starts if rows.lengths is None else rows.lengths[existing]
+        lengths = np.where(absent, 0, source_lengths)
+        present &= True if rows.present is None else rows.present[existing]
     indptr: Offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    places = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+    offsets = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
     return rows._replace(
         indptr=indptr,
-        items=rows.items[places],
-        grades=None if rows.grades is None else rows.grades[places],
-        scores=None if rows.scores is None else rows.scores[places],
+        items=rows.items[offsets],
+        grades=None if rows.grades is None else rows.grades[offsets],
+        scores=None if rows.scores is None else rows.scores[offsets],
         present=None if present.all() else present,
         lengths=None,
     )
 
 
-def _resize(rows: Rows, size: int) -> Rows:
-    """Return the first rows, or all of them and after them nobody's; the items stay where they are."""
-    own = len(rows.indptr) - 1
-    if size == own:
+def _resize_rows(rows: Rows, size: int) -> Rows:
+    """Return the first rows, or all of them and after them those of missing users; the items stay where they are."""
+    old_size = len(rows.indptr) - 1
+    if size == old_size:
         return rows
-    if size < own:
+    if size < old_size:
         end = int(rows.indptr[size])
         rows = rows._replace(
             items=rows.items[:end],
             grades=None if rows.grades is None else rows.grades[:end],
             scores=None if rows.scores is None else rows.scores[:end],
         )
-    indptr = np.concatenate([rows.indptr[: size + 1], np.full(max(0, size - own), rows.indptr[-1])])
-    present = np.arange(size) < own
+    indptr = np.concatenate([rows.indptr[: size + 1], np.full(max(0, size - old_size), rows.indptr[-1])])
+    present = np.arange(size) < old_size
     if rows.present is not None:
-        present[:own] &= rows.present[:size]
-    lengths = None if rows.lengths is None else np.resize(rows.lengths, size) * (np.arange(size) < own)
+        present[:old_size] &= rows.present[:size]
+    lengths = None if rows.lengths is None else np.resize(rows.lengths, size) * (np.arange(size) < old_size)
     return rows._replace(indptr=indptr, present=None if present.all() else present, lengths=lengths)
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Lists:
-    """One list of item ids a user: row ``u`` is ``items[indptr[u]:indptr[u + 1]]``."""
+    """One list of item ids per user: row ``u`` is ``items[indptr[u]:indptr[u + 1]]``."""
 
     indptr: Offsets
     items: Ids
@@ -120,7 +122,7 @@ class Lists:
             lists.validate(self._argument, rows.grades)
         except ExactkError as error:
             raise error if rows.users is None else rows.users.with_user(error) from None
-        rows = compact(rows)
+        rows = remove_padding(rows)
         self._freeze(rows._replace(items=rows.items.astype(np.int64)))
 
     def __len__(self) -> int:
@@ -329,7 +331,7 @@ class Exclusions(Lists):
     def __getitem__(self, users: slice) -> Exclusions:
         """Return consecutive users."""
         begin, end, _ = users.indices(len(self))
-        return Exclusions.from_rows(cut_rows(Rows(self.indptr, self.items), begin, end))
+        return Exclusions.from_rows(slice_rows(Rows(self.indptr, self.items), begin, end))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Exclusions._from_plain, (self.rows().to_plain(),))
@@ -339,15 +341,16 @@ class Exclusions(Lists):
         return cls.from_rows(Rows.from_plain(rows))
 
 
-def cut_rows(rows: Rows, begin: int, end: int) -> Rows:
+def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
+    """Return consecutive rows, whose offsets begin at 0."""
     indptr = rows.indptr[begin : end + 1]
     return Rows(indptr - indptr[0], rows.items[indptr[0] : indptr[-1]])
 
 
-def compact(rows: Rows) -> Rows:
+def remove_padding(rows: Rows) -> Rows:
     """Return rows without the padding between them."""
     if rows.lengths is None:
         return rows
     indptr = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
-    places = np.arange(indptr[-1]) + np.repeat(rows.indptr[:-1] - indptr[:-1], rows.lengths)
-    return rows._replace(indptr=indptr, items=rows.items[places], lengths=None)
+    offsets = np.arange(indptr[-1]) + np.repeat(rows.indptr[:-1] - indptr[:-1], rows.lengths)
+    return rows._replace(indptr=indptr, items=rows.items[offsets], lengths=None)

@@ -1,4 +1,4 @@
-"""Waist 1 for scores: a matrix, which is read where it lies."""
+"""Canonical scores: a matrix, which is read where it lies."""
 
 from __future__ import annotations
 
@@ -69,20 +69,20 @@ class Scores:
 
     def _freeze(self, values: object, min_score: object, argument: str) -> None:
         array = read_only(score_array(values, argument))
-        least = None if min_score is None else threshold(min_score)
+        threshold = None if min_score is None else checked_threshold(min_score)
         object.__setattr__(self, "values", array)
-        object.__setattr__(self, "min_score", least)
-        object.__setattr__(self, "core", _core.Scores(array, least, None, argument))
+        object.__setattr__(self, "min_score", threshold)
+        object.__setattr__(self, "core", _core.Scores(array, threshold, None, argument))
 
-    def restricted(self, columns: CandidateItems | None) -> _core.Scores:
+    def core_for(self, candidates: CandidateItems | None) -> _core.Scores:
         """Return the core's view of the scores, of which only these columns may be ranked."""
-        if columns is None:
+        if candidates is None:
             return self.core
-        return _core.Scores(self.values, self.min_score, columns.core, "predictions")
+        return _core.Scores(self.values, self.min_score, candidates.core, "predictions")
 
-    def narrowed(self) -> Scores:
+    def with_float32_scores(self) -> Scores:
         """Return the same scores as float32, and `min_score` too."""
-        return Scores(as_float32(self.values), narrowed_threshold(self.min_score))
+        return Scores(round_to_float32(self.values), round_threshold(self.min_score))
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -100,7 +100,7 @@ class Scores:
         return (Scores, (self.values, self.min_score))
 
 
-def threshold(min_score: object, argument: str = "min_score") -> float:
+def checked_threshold(min_score: object, argument: str = "min_score") -> float:
     """Return the least score that is recommended, as the core takes it."""
     if isinstance(min_score, bool) or not isinstance(min_score, Real):
         raise type_error(argument, "a number or None", repr(min_score))
@@ -111,21 +111,21 @@ def threshold(min_score: object, argument: str = "min_score") -> float:
     return exact
 
 
-_CHUNK = 1 << 20  # scores that are narrowed at a time: signals are handled between them
+_CHUNK = 1 << 20  # scores that are rounded at a time: signals are handled between them
 
 
-def as_float32(scores: NDArray[Any]) -> NDArray[Any]:
+def round_to_float32(scores: NDArray[Any]) -> NDArray[Any]:
     """Return the scores rounded to float32, infinite beyond its range. What is no wider is left as it is."""
     if scores.dtype in {np.dtype(np.float16), np.dtype(np.float32)}:
         return scores
-    narrow = np.empty(scores.shape, np.float32)
+    rounded = np.empty(scores.shape, np.float32)
     rows = max(1, _CHUNK // max(1, math.prod(scores.shape[1:])))
     with np.errstate(over="ignore", invalid="ignore"):
         for begin in range(0, len(scores), rows):
-            narrow[begin : begin + rows] = scores[begin : begin + rows]
-    return narrow
+            rounded[begin : begin + rows] = scores[begin : begin + rows]
+    return rounded
 
 
-def narrowed_threshold(min_score: float | None) -> float | None:
-    """Return the least score as float32, so that scores which reach it do so when they are narrowed."""
-    return None if min_score is None else float(as_float32(np.array([min_score]))[0])
+def round_threshold(min_score: float | None) -> float | None:
+    """Return the least score as float32, so that scores which reach it do so when they are rounded."""
+    return None if min_score is None else float(round_to_float32(np.array([min_score]))[0])

@@ -1,4 +1,4 @@
-"""Waist 1 for candidates: items of each user with their scores, which are read where they lie."""
+"""Canonical sparse scores: items of each user with their scores, which are read where they lie."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from exactk import _core
 from exactk._inputs.checks import read_only, score_array
 from exactk._inputs.model.lists import Rankings, Rows
-from exactk._inputs.model.scores import as_float32, narrowed_threshold, threshold
+from exactk._inputs.model.scores import checked_threshold, round_threshold, round_to_float32
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,22 +68,22 @@ class SparseScores:
     @classmethod
     def from_lists(cls, lists: Rankings, scores: object, argument: str, min_score: float | None = None) -> SparseScores:
         """Score items that are lists already; messages call them by this name."""
-        candidates = cls.__new__(cls)
-        candidates._freeze(lists, scores, min_score, argument)  # noqa: SLF001 - its own
-        return candidates
+        sparse_scores = cls.__new__(cls)
+        sparse_scores._freeze(lists, scores, min_score, argument)  # noqa: SLF001 - its own
+        return sparse_scores
 
     def _freeze(self, lists: Rankings, scores: object, min_score: object, argument: str) -> None:
         array = read_only(score_array(scores, f"{argument}.scores", dimensions=1))
-        least = None if min_score is None else threshold(min_score)
+        threshold = None if min_score is None else checked_threshold(min_score)
         object.__setattr__(self, "lists", lists)
         object.__setattr__(self, "scores", array)
-        object.__setattr__(self, "min_score", least)
-        object.__setattr__(self, "core", _core.SparseScores(lists.core, array, least, argument))
+        object.__setattr__(self, "min_score", threshold)
+        object.__setattr__(self, "core", _core.SparseScores(lists.core, array, threshold, argument))
 
-    def narrowed(self) -> SparseScores:
-        """Return the same candidates, their scores and `min_score` as float32."""
+    def with_float32_scores(self) -> SparseScores:
+        """Return the same items, their scores and `min_score` as float32."""
         return SparseScores.from_lists(
-            self.lists, as_float32(self.scores), "predictions", narrowed_threshold(self.min_score)
+            self.lists, round_to_float32(self.scores), "predictions", round_threshold(self.min_score)
         )
 
     @property
@@ -107,12 +107,12 @@ class SparseScores:
 
     @property
     def user_vocabulary(self) -> Vocabulary | None:
-        """Names of the users, if they are known by name."""
+        """Keys of the users, if the users are keyed."""
         return self.lists.user_vocabulary
 
     @property
     def item_vocabulary(self) -> Vocabulary | None:
-        """What the items are numbers of, if they are not ids themselves."""
+        """Keys of the items, if the items are keyed: they are codes then."""
         return self.lists.item_vocabulary
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Candidates: items with scores, against the reference, as scores, and as the lists that they rank."""
+"""SparseScores: items with scores, against the reference, as scores, and as the lists that they rank."""
 
 from __future__ import annotations
 
@@ -23,44 +23,44 @@ from strategies import (
     SCORE_DTYPES,
     TIES,
     Evaluation,
-    candidates,
     columns,
     examples,
     score_evaluations,
     score_matrices,
     scores,
-    spelled,
+    sparse_scores,
+    spell,
     spellings,
     truths,
 )
-from test_concurrency import Flipper, for_a_while, meanwhile
-from test_faults import error_of, place
-from test_laws import run
+from test_concurrency import Flipper, repeat_meanwhile, repeat_until_seen
+from test_faults import error_of, location_of
+from test_laws import run_if_legal
 from test_reference import assert_same
-from test_scores import EVERY_METRIC, SCORES, outcome, same_numbers, sorted_by_numpy, with_rules
+from test_scores import EVERY_METRIC, SCORES, best_or_error, has_same_values, sort_by_numpy, with_rules
 
 Array = np.ndarray[Any, Any]
 
 # Ranked 7 4 9, and 3 21.
-FOUND = exactk.SparseScores([0, 3, 5], [9, 4, 7, 21, 3], [0.1, 0.5, 0.9, 0.2, 0.7])
+SPARSE = exactk.SparseScores([0, 3, 5], [9, 4, 7, 21, 3], [0.1, 0.5, 0.9, 0.2, 0.7])
 TRUTH = [[4, 50], [3]]
 
 
 @st.composite
-def restricted(draw: st.DrawFn, *, min_users: int = 0) -> Evaluation:
+def restricted_evaluations(draw: st.DrawFn, *, min_users: int = 0) -> Evaluation:
     evaluation = draw(score_evaluations(min_users=min_users))
     matrix = evaluation.predictions.values
     evaluation.options["candidates"] = draw(columns(*matrix.shape))
     return evaluation
 
 
-def scored_candidates(*, min_users: int = 0) -> st.SearchStrategy[Evaluation]:
-    return score_evaluations(min_users=min_users, predictions=candidates)
+def sparse_evaluations(*, min_users: int = 0) -> st.SearchStrategy[Evaluation]:
+    return score_evaluations(min_users=min_users, predictions=sparse_scores)
 
 
 KINDS: dict[str, Callable[..., st.SearchStrategy[Evaluation]]] = {
-    "candidates": scored_candidates,
-    "columns": restricted,
+    "sparse scores": sparse_evaluations,
+    "columns": restricted_evaluations,
 }
 
 # --- against the reference
@@ -77,32 +77,32 @@ def test_core_equals_reference(kind: str, data: st.DataObject) -> None:
 @settings(max_examples=examples(40))
 @given(data=st.data())
 def test_every_metric_equals_its_reference(name: str, data: st.DataObject) -> None:
-    evaluation = data.draw(st.sampled_from(list(KINDS.values())))
-    drawn = data.draw(evaluation(min_users=1))
+    kind = data.draw(st.sampled_from(list(KINDS.values())))
+    evaluation = data.draw(kind(min_users=1))
     cutoffs = data.draw(st.lists(st.integers(1, 35), min_size=1, max_size=5))
-    assert_same(Evaluation(drawn.truth, drawn.predictions, spellings(name, cutoffs), drawn.options))
+    assert_same(Evaluation(evaluation.truth, evaluation.predictions, spellings(name, cutoffs), evaluation.options))
 
 
 @settings(max_examples=examples(400))
 @given(st.data())
 def test_topk_equals_reference(data: st.DataObject) -> None:
     users = data.draw(st.integers(0, 6))
-    given_scores: Any = data.draw(st.one_of(scores(users), candidates(users)))
+    predictions: Any = data.draw(st.one_of(scores(users), sparse_scores(users)))
     options: dict[str, Any] = {
         "ties": data.draw(st.sampled_from(TIES)),
         "nan": data.draw(st.sampled_from(["raise", "last", "last"])),
     }
-    if isinstance(given_scores, exactk.Scores):
-        options["candidates"] = data.draw(columns(*given_scores.values.shape))
+    if isinstance(predictions, exactk.Scores):
+        options["candidates"] = data.draw(columns(*predictions.values.shape))
     k = data.draw(st.one_of(st.integers(1, 8), st.integers(1, 50)))
     exclude = data.draw(st.one_of(st.none(), st.lists(st.lists(IDS, max_size=20), min_size=users, max_size=users)))
     expected, best = (
-        outcome(topk, given_scores, k, exclude, **options) for topk in (exactk.reference.topk, exactk.topk)
+        best_or_error(topk, predictions, k, exclude, **options) for topk in (exactk.reference.topk, exactk.topk)
     )
     if isinstance(expected, exactk.InputError) or isinstance(best, exactk.InputError):
         assert isinstance(expected, exactk.InputError)
         assert isinstance(best, exactk.InputError)
-        assert place(best) == place(expected)
+        assert location_of(best) == location_of(expected)
         return
     assert best.ids.tolist() == expected.ids.tolist()
     np.testing.assert_array_equal(best.scores, expected.scores)
@@ -113,21 +113,21 @@ def test_topk_equals_reference(data: st.DataObject) -> None:
 
 @settings(max_examples=examples(150))
 @given(st.data())
-def test_candidates_of_all_columns_are_the_scores(data: st.DataObject) -> None:
+def test_sparse_scores_of_all_columns_are_the_scores(data: st.DataObject) -> None:
     """In both ways, and bit for bit: but for the number of candidates, the reports are the same."""
     evaluation = data.draw(score_evaluations(min_users=1))
     matrix, min_score = evaluation.predictions.values, evaluation.predictions.min_score
     users, items = matrix.shape
-    every = exactk.SparseScores(
+    all_columns = exactk.SparseScores(
         np.arange(users + 1) * items, np.tile(np.arange(items), users), matrix.ravel(), min_score
     )
-    expected = run(evaluation, per_user=True)
+    expected = run_if_legal(evaluation, per_user=True)
     for other in (
-        run(Evaluation(evaluation.truth, every, evaluation.metrics, evaluation.options), per_user=True),
-        run(evaluation, per_user=True, candidates=np.arange(items)),
-        run(evaluation, per_user=True, candidates=[range(items)] * users),
+        run_if_legal(Evaluation(evaluation.truth, all_columns, evaluation.metrics, evaluation.options), per_user=True),
+        run_if_legal(evaluation, per_user=True, candidates=np.arange(items)),
+        run_if_legal(evaluation, per_user=True, candidates=[range(items)] * users),
     ):
-        assert same_numbers(other, expected)
+        assert has_same_values(other, expected)
         counts = dict(other.counts)
         sizes = counts.pop("candidates")
         assert counts == expected.counts
@@ -136,25 +136,28 @@ def test_candidates_of_all_columns_are_the_scores(data: st.DataObject) -> None:
 
 @settings(max_examples=examples(150))
 @given(st.data())
-def test_candidates_are_the_lists_that_they_rank(data: st.DataObject) -> None:
+def test_sparse_scores_are_the_lists_that_they_rank(data: st.DataObject) -> None:
     users = data.draw(st.integers(1, 5))
-    found = data.draw(candidates(users, nan=False))
+    predictions = data.draw(sparse_scores(users, nan=False))
     ties = data.draw(st.sampled_from(TIES))
     lists: list[Any] = []
     for user in range(users):
-        ids, row = found.lists.row(user), found.scores[found.indptr[user] : found.indptr[user + 1]]
+        ids, row = (
+            predictions.lists.row(user),
+            predictions.scores[predictions.indptr[user] : predictions.indptr[user + 1]],
+        )
         # The item of a column of NumPy's sort is a position here, once the row is in the order of the tie rule.
         order = {"lowest_id": ids, "highest_id": ids.max(initial=0) - ids, "input_order": np.zeros(len(ids))}[ties]
         by_tie = np.argsort(order, kind="stable")
-        best = sorted_by_numpy(row[by_tie], (), found.min_score, "lowest_id")
-        lists.append(ids[by_tie][best] if found.has(user) else None)
+        best = sort_by_numpy(row[by_tie], (), predictions.min_score, "lowest_id")
+        lists.append(ids[by_tie][best] if predictions.has(user) else None)
     repeats = data.draw(st.sampled_from(["raise", "first", "count"]))
     exclude = data.draw(st.lists(st.lists(IDS, max_size=4), min_size=users, max_size=users))
     options = {"convention": with_rules(ties=ties, duplicate_items=repeats), "exclude": exclude, "per_user": True}
     truth = data.draw(truths(users))
-    of_candidates = run(Evaluation(truth, found, EVERY_METRIC, options))
-    rows_by_user = run(Evaluation(truth, lists, EVERY_METRIC, options))
-    assert same_numbers(of_candidates, rows_by_user)
+    of_sparse_scores = run_if_legal(Evaluation(truth, predictions, EVERY_METRIC, options))
+    of_lists = run_if_legal(Evaluation(truth, lists, EVERY_METRIC, options))
+    assert has_same_values(of_sparse_scores, of_lists)
 
 
 @settings(max_examples=examples(150))
@@ -163,16 +166,18 @@ def test_a_restriction_excludes_all_the_others(data: st.DataObject) -> None:
     users = data.draw(st.integers(1, 5))
     matrix = data.draw(score_matrices(users, nan=False))
     items = matrix.shape[1]
-    chosen = [data.draw(st.sets(st.integers(0, items - 1))) if items else set() for _ in range(users)]
+    candidates = [data.draw(st.sets(st.integers(0, items - 1))) if items else set() for _ in range(users)]
     exclude = data.draw(st.lists(st.sets(IDS, max_size=4), min_size=users, max_size=users))
-    others = [set(range(items)) - row | also for row, also in zip(chosen, exclude, strict=True)]
+    others = [set(range(items)) - row | also for row, also in zip(candidates, exclude, strict=True)]
     truth, ties = data.draw(truths(users)), data.draw(st.sampled_from(TIES))
     options = {"convention": with_rules(ties=ties), "per_user": True}
     predictions = exactk.Scores(matrix)
-    one = run(Evaluation(truth, predictions, EVERY_METRIC, options | {"candidates": chosen, "exclude": exclude}))
-    other = run(Evaluation(truth, predictions, EVERY_METRIC, options | {"exclude": others}))
-    assert same_numbers(one, other)
-    best = exactk.topk(predictions, 3, exclude, candidates=chosen, ties=ties)
+    one = run_if_legal(
+        Evaluation(truth, predictions, EVERY_METRIC, options | {"candidates": candidates, "exclude": exclude})
+    )
+    other = run_if_legal(Evaluation(truth, predictions, EVERY_METRIC, options | {"exclude": others}))
+    assert has_same_values(one, other)
+    best = exactk.topk(predictions, 3, exclude, candidates=candidates, ties=ties)
     assert best.ids.tolist() == exactk.topk(predictions, 3, others, ties=ties).ids.tolist()
 
 
@@ -180,19 +185,19 @@ def test_a_restriction_excludes_all_the_others(data: st.DataObject) -> None:
 @given(st.data())
 def test_the_best_k_as_rankings_give_the_same_values_at_k(data: st.DataObject) -> None:
     users, k = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 12))
-    found = data.draw(candidates(users, nan=False, repeats=False))
+    predictions = data.draw(sparse_scores(users, nan=False, repeats=False))
     metrics = [
-        spelled(name, k)
+        spell(name, k)
         for name, info in exactk.metrics.items()
         if not info.pairwise and name not in {"r_precision", "bpref"}
     ]
     truth = data.draw(truths(users))
-    of_candidates = run(Evaluation(truth, found, metrics, {"per_user": True}))
-    best = exactk.topk(found, k)
-    of_ids = run(Evaluation(truth, best.ids, metrics, {"per_user": True}))
-    if found.present is None:
-        assert same_numbers(of_candidates, of_ids)
-    assert of_candidates.per_user[metrics[0]].tobytes() == of_ids.per_user[metrics[0]].tobytes()
+    of_sparse_scores = run_if_legal(Evaluation(truth, predictions, metrics, {"per_user": True}))
+    best = exactk.topk(predictions, k)
+    of_ids = run_if_legal(Evaluation(truth, best.ids, metrics, {"per_user": True}))
+    if predictions.present is None:
+        assert has_same_values(of_sparse_scores, of_ids)
+    assert of_sparse_scores.per_user[metrics[0]].tobytes() == of_ids.per_user[metrics[0]].tobytes()
 
 
 SIZES = [1, 7, 255, 256, 257, 700, 2**16 + 3]
@@ -206,18 +211,20 @@ def test_the_best_are_those_that_numpy_sorts_first(size: int, ties: str) -> None
     ids = rng.permutation(size) * (2**62 // size)
     exclude: list[Any] = [ids[::7], []]
     row = np.stack([rng.integers(0, 3, size), rng.integers(0, 10**6, size)]).astype(np.float32)
-    found = exactk.SparseScores([0, size, 2 * size], np.tile(ids, 2), row.ravel())
+    predictions = exactk.SparseScores([0, size, 2 * size], np.tile(ids, 2), row.ravel())
     by_tie = {"lowest_id": np.argsort(ids), "highest_id": np.argsort(-ids), "input_order": np.arange(size)}[ties]
-    expected = [ids[by_tie][sorted_by_numpy(scores[by_tie], (), None, "lowest_id")] for scores in row]
+    expected = [ids[by_tie][sort_by_numpy(scores[by_tie], (), None, "lowest_id")] for scores in row]
     expected[0] = expected[0][~np.isin(expected[0], exclude[0])]
     for k in (1, 10, size):
-        ids_of_best = exactk.topk(found, k, exclude, ties=ties).ids
+        ids_of_best = exactk.topk(predictions, k, exclude, ties=ties).ids
         padded = [(ranked[:k].tolist() + [-1] * k)[:k] for ranked in expected]
         assert ids_of_best.tolist() == padded
     truth = [rng.choice(ids, min(size, 100), replace=False), ids[:20]]
     metrics = ["ndcg@[1,10,100]", "average_precision", "reciprocal_rank"]
     options: dict[str, Any] = {"convention": with_rules(ties=ties), "per_user": True, "exclude": exclude}
-    assert same_numbers(*(run(Evaluation(truth, given_as, metrics, options)) for given_as in (found, expected)))
+    assert has_same_values(
+        *(run_if_legal(Evaluation(truth, source, metrics, options)) for source in (predictions, expected))
+    )
 
 
 # --- examples worked by hand
@@ -225,7 +232,7 @@ def test_the_best_are_those_that_numpy_sorts_first(size: int, ties: str) -> None
 
 def test_an_example() -> None:
     with pytest.warns(exactk.EvaluationWarning, match="1 relevant items .* are not among the candidates"):
-        report = exactk.evaluate(TRUTH, FOUND, ["mrr", "recall", "P@1", "num_recommended"], per_user=True)
+        report = exactk.evaluate(TRUTH, SPARSE, ["mrr", "recall", "P@1", "num_recommended"], per_user=True)
     assert report.per_user["mrr"].tolist() == [1 / 2, 1]
     assert report.per_user["recall"].tolist() == [1 / 2, 1]
     assert report.per_user["P@1"].tolist() == [0, 1]
@@ -233,13 +240,13 @@ def test_an_example() -> None:
     assert report.counts["relevant_not_rankable"] == 1
 
 
-def test_ties_are_settled_by_ids_or_by_the_order_of_the_input() -> None:
-    found = exactk.SparseScores([0, 4], [8, 2, 9, 5], [1, 1, 1, 2])
+def test_ties_are_broken_by_ids_or_by_the_order_of_the_input() -> None:
+    predictions = exactk.SparseScores([0, 4], [8, 2, 9, 5], [1, 1, 1, 2])
     expected = {"lowest_id": [5, 2, 8, 9], "highest_id": [5, 9, 8, 2], "input_order": [5, 8, 2, 9]}
     for ties, ids in expected.items():
         for topk in (exactk.topk, exactk.reference.topk):
-            assert topk(found, 4, ties=ties).ids.tolist() == [ids]
-        assert list(exactk.evaluate([ids[1:2]], found, f"mrr(ties={ties})").values.values()) == [0.5]
+            assert topk(predictions, 4, ties=ties).ids.tolist() == [ids]
+        assert list(exactk.evaluate([ids[1:2]], predictions, f"mrr(ties={ties})").values.values()) == [0.5]
     constant = np.zeros((1, 4))
     assert exactk.topk(constant, 2, ties="input_order").ids.tolist() == [[0, 1]]
     assert exactk.topk(constant, 2, ties="input_order", candidates=[3, 1, 2]).ids.tolist() == [[1, 2]]
@@ -249,22 +256,22 @@ def test_ties_are_settled_by_ids_or_by_the_order_of_the_input() -> None:
 def test_ids_at_the_edges(dtype: str) -> None:
     last = min(np.iinfo(dtype).max, 2**63 - 1)
     ids = np.array(sorted({last, last - 1, min(last, 2**31), 0, 2**31 - 1}, reverse=True), dtype)
-    found = exactk.SparseScores([0, len(ids)], ids, np.arange(len(ids)))
-    assert found.items.dtype == dtype
-    assert exactk.topk(found, 9).ids[0, : len(ids)].tolist() == ids[::-1].tolist()
+    predictions = exactk.SparseScores([0, len(ids)], ids, np.arange(len(ids)))
+    assert predictions.items.dtype == dtype
+    assert exactk.topk(predictions, 9).ids[0, : len(ids)].tolist() == ids[::-1].tolist()
     for rank, item in enumerate(ids[::-1].tolist(), start=1):
-        assert exactk.evaluate([[item]], found, "mrr")["mrr"] == 1 / rank
+        assert exactk.evaluate([[item]], predictions, "mrr")["mrr"] == 1 / rank
 
 
 @pytest.mark.parametrize("dtype", SCORE_DTYPES)
 def test_f05_every_type_of_score(dtype: str) -> None:
     array = np.array([3, 1, 2, 2, 5, 4], dtype)
-    found = exactk.SparseScores([0, 3, 6], [7, 8, 9, 3, 2, 1], array)
-    best = exactk.topk(found, 2)
+    predictions = exactk.SparseScores([0, 3, 6], [7, 8, 9, 3, 2, 1], array)
+    best = exactk.topk(predictions, 2)
     assert best.ids.tolist() == [[7, 9], [2, 1]]
     assert best.scores.dtype == array.dtype
     assert best.scores.tolist() == [[3, 2], [5, 4]]
-    padding = exactk.topk(found, 4, [[], [1]]).scores[1, 2:]
+    padding = exactk.topk(predictions, 4, [[], [1]]).scores[1, 2:]
     assert np.isnan(padding).all() if dtype[0] == "f" else padding.tolist() == [0, 0]
 
 
@@ -279,16 +286,18 @@ def test_f05_scores_are_compared_as_they_are() -> None:
 
 
 def test_candidates_are_counted_without_the_excluded_and_before_the_least_score() -> None:
-    found = exactk.SparseScores([0, 4, 6, 6, 6], [1, 2, 3, 4, 5, 6], np.arange(6.0), 3.5, [True, True, True, False])
+    predictions = exactk.SparseScores(
+        [0, 4, 6, 6, 6], [1, 2, 3, 4, 5, 6], np.arange(6.0), 3.5, [True, True, True, False]
+    )
     for evaluator in (exactk.evaluate, exactk.reference.evaluate):
-        report = evaluator([[4], [5], [], [4]], found, "num_recommended", exclude=[[1, 9], [], [1], [1]])
+        report = evaluator([[4], [5], [], [4]], predictions, "num_recommended", exclude=[[1, 9], [], [1], [1]])
         assert report.counts["candidates"] == {"min": 0, "mean": 5 / 3, "max": 3}
         assert "0 to 3 candidates a user (mean 1.6667)" in repr(report)
         assert exactk.Report.from_json(report.to_json()) == report
         assert report.to_dict()["counts"]["candidates"] == {"min": 0, "mean": 5 / 3, "max": 3}
-        restricted = evaluator([[1], [2]], SCORES, "P@1", candidates=[1, 2, 2], exclude=[[0, 2], [1]])
-        assert restricted.counts["candidates"] == {"min": 1, "mean": 1, "max": 1}
-        assert "1 candidates a user" in repr(restricted)
+        restricted_report = evaluator([[1], [2]], SCORES, "P@1", candidates=[1, 2, 2], exclude=[[0, 2], [1]])
+        assert restricted_report.counts["candidates"] == {"min": 1, "mean": 1, "max": 1}
+        assert "1 candidates a user" in repr(restricted_report)
         assert "candidates" not in evaluator([[1], [0]], SCORES, "P@1").counts
         assert "candidates" not in evaluator([[1]], [[1]], "P@1").counts
 
@@ -343,19 +352,21 @@ def test_f01_another_number_of_scores(size: int) -> None:
 
 
 @settings(max_examples=examples(300))
-@given(candidates(4, nan=False), st.data())
-def test_f01_one_offset_is_anything(found: exactk.SparseScores, data: st.DataObject) -> None:
-    indptr = found.indptr.copy()
+@given(sparse_scores(4, nan=False), st.data())
+def test_f01_one_offset_is_anything(predictions: exactk.SparseScores, data: st.DataObject) -> None:
+    indptr = predictions.indptr.copy()
     indptr[data.draw(st.integers(0, 4))] = data.draw(st.one_of(st.integers(-2, 40), st.integers(-(2**63), 2**63 - 1)))
-    other = exactk.SparseScores(indptr, found.items, found.scores, found.min_score, found.present)
+    other = exactk.SparseScores(
+        indptr, predictions.items, predictions.scores, predictions.min_score, predictions.present
+    )
     assert_same(Evaluation([[1], [2], [3], [4]], other, ["recall@2", "mrr"]))
 
 
 @pytest.mark.parametrize("item", [-1, -(2**63)])
 def test_f03_ids_that_are_none(item: int) -> None:
-    found = exactk.SparseScores([0, 2, 5], [4, 7, 1, item, item], np.arange(5))
+    predictions = exactk.SparseScores([0, 2, 5], [4, 7, 1, item, item], np.arange(5))
     for evaluator in (exactk.evaluate, exactk.reference.evaluate):
-        assert place(error_of(lambda call=evaluator: call(TRUTH, found, "mrr"))) == ("predictions", 1, 1, 2)
+        assert location_of(error_of(lambda call=evaluator: call(TRUTH, predictions, "mrr"))) == ("predictions", 1, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -373,32 +384,34 @@ def test_f03_ids_that_are_none(item: int) -> None:
         (([0, 1], [1], [1.0], None, [1]), "predictions.present"),
     ],
 )
-def test_f04_f07_arrays_that_are_no_candidates(arguments: tuple[Any, ...], argument: str) -> None:
+def test_f04_f07_arrays_that_are_no_sparse_scores(arguments: tuple[Any, ...], argument: str) -> None:
     assert error_of(lambda: exactk.SparseScores(*arguments), exactk.InputTypeError).argument == argument
 
 
 def test_f06_layouts_are_read_where_they_lie() -> None:
     items, array = np.array([9, 4, 7, 21, 3], np.uint32), np.zeros(15, np.float32)[::3]
-    array[:] = FOUND.scores
-    for scores_ in (array, array[::-1][::-1], array.astype(">f4"), array.astype(np.float32)):
-        found = exactk.SparseScores([0, 3, 5], items, scores_)
-        assert np.shares_memory(found.items, items)
-        assert np.shares_memory(found.scores, scores_) == (scores_.dtype == np.float32)
-        assert run(Evaluation(TRUTH, found, EVERY_METRIC)) == run(Evaluation(TRUTH, FOUND, EVERY_METRIC))
+    array[:] = SPARSE.scores
+    for view in (array, array[::-1][::-1], array.astype(">f4"), array.astype(np.float32)):
+        predictions = exactk.SparseScores([0, 3, 5], items, view)
+        assert np.shares_memory(predictions.items, items)
+        assert np.shares_memory(predictions.scores, view) == (view.dtype == np.float32)
+        assert run_if_legal(Evaluation(TRUTH, predictions, EVERY_METRIC)) == run_if_legal(
+            Evaluation(TRUTH, SPARSE, EVERY_METRIC)
+        )
     one = np.broadcast_to(np.float64(1), 5)
     assert exactk.topk(exactk.SparseScores([0, 3, 5], items, one), 2).ids.tolist() == [[4, 7], [3, 21]]
 
 
-def test_f08_nan_is_refused_with_its_place() -> None:
-    numbers = np.array([0.5, 0.1, math.nan, 0.3, math.nan])
-    found = exactk.SparseScores([0, 1, 5], [4, 7, 1, 3, 2], numbers)
+def test_f08_nan_is_refused_with_its_position() -> None:
+    scores = np.array([0.5, 0.1, math.nan, 0.3, math.nan])
+    predictions = exactk.SparseScores([0, 1, 5], [4, 7, 1, 3, 2], scores)
     for evaluator in (exactk.evaluate, exactk.reference.evaluate):
-        error = error_of(lambda call=evaluator: call(TRUTH, found, "P@1", exclude=[[], [1, 2]]))
-        assert place(error) == ("predictions", 1, 1, 2)
+        error = error_of(lambda call=evaluator: call(TRUTH, predictions, "P@1", exclude=[[], [1, 2]]))
+        assert location_of(error) == ("predictions", 1, 1, 2)
     for topk in (exactk.topk, exactk.reference.topk):
-        assert place(error_of(lambda ranked=topk: ranked(found, 1))) == ("scores", 1, 1, 2)
-        assert topk(found, 4, nan="last").ids.tolist() == [[4, -1, -1, -1], [3, 7, 1, 2]]
-        assert topk(found, 4, nan="last", ties="highest_id").ids.tolist()[1] == [3, 7, 2, 1]
+        assert location_of(error_of(lambda ranked=topk: ranked(predictions, 1))) == ("scores", 1, 1, 2)
+        assert topk(predictions, 4, nan="last").ids.tolist() == [[4, -1, -1, -1], [3, 7, 1, 2]]
+        assert topk(predictions, 4, nan="last", ties="highest_id").ids.tolist()[1] == [3, 7, 2, 1]
 
 
 def test_f08_nan_of_a_matrix_counts_in_the_candidates_alone() -> None:
@@ -406,22 +419,22 @@ def test_f08_nan_of_a_matrix_counts_in_the_candidates_alone() -> None:
     for topk, evaluator in ((exactk.topk, exactk.evaluate), (exactk.reference.topk, exactk.reference.evaluate)):
         assert topk(matrix, 2, candidates=[[2, 0], [1]]).ids.tolist() == [[0, 2], [1, -1]]
         error = error_of(lambda ranked=topk: ranked(matrix, 2, candidates=[[2, 0], [2, 1]]))
-        assert place(error) == ("scores", 1, 2, 1)  # the column
+        assert location_of(error) == ("scores", 1, 2, 1)  # the column
         error = error_of(lambda call=evaluator: call([[0], [1]], matrix, "mrr", candidates=[1, 2]))
-        assert place(error) == ("predictions", 0, 1, 2)
+        assert location_of(error) == ("predictions", 0, 1, 2)
 
 
 def test_f10_repeated_items() -> None:
-    """The whole row counts, not only what is ranked high; the better place counts."""
-    found = exactk.SparseScores([0, 1, 6], [5, 9, 7, 8, 7, 7], [1, 5, 1, 2, 4, 3])  # ranked 9 7 7 8 7
+    """The whole row counts, not only what is ranked high; the better position counts."""
+    predictions = exactk.SparseScores([0, 1, 6], [5, 9, 7, 8, 7, 7], [1, 5, 1, 2, 4, 3])  # ranked 9 7 7 8 7
     truth = [[5], [7]]
     for evaluator in (exactk.evaluate, exactk.reference.evaluate):
-        error = error_of(lambda call=evaluator: call(truth, found, "P@1", exclude=[[], [7]]))
-        assert place(error) == ("predictions", 1, 3, 2)
+        error = error_of(lambda call=evaluator: call(truth, predictions, "P@1", exclude=[[], [7]]))
+        assert location_of(error) == ("predictions", 1, 3, 2)
         assert "item 7 again" in str(error)
         for repeats, hits in (("first", [1, 1]), ("count", [2, 3])):
             report = evaluator(
-                truth, found, ["num_hits@3", "num_hits", "num_recommended", "mrr"], per_user=True,
+                truth, predictions, ["num_hits@3", "num_hits", "num_recommended", "mrr"], per_user=True,
                 convention=with_rules(duplicate_items=repeats),
             )  # fmt: skip
             assert [report.per_user[name][1] for name in ("num_hits@3", "num_hits")] == hits
@@ -429,60 +442,60 @@ def test_f10_repeated_items() -> None:
             assert report.per_user["mrr"].tolist() == [1, 0.5]
             assert report.counts["duplicates"] == 2
     for topk in (exactk.topk, exactk.reference.topk):
-        assert place(error_of(lambda ranked=topk: ranked(found, 1))) == ("scores", 1, 3, 2)
+        assert location_of(error_of(lambda ranked=topk: ranked(predictions, 1))) == ("scores", 1, 3, 2)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_f10_the_first_is_first_for_any_number_of_threads(threads: int) -> None:
     items = np.tile(np.arange(40), 20_000)
     items[[4_100 * 40 + 9, 4_100 * 40 + 3, 19_999 * 40 + 1]] = [0, 0, 0]
-    found = exactk.SparseScores(np.arange(20_001) * 40, items, np.zeros(len(items)))
-    error = error_of(lambda: exactk.evaluate([[1]] * 20_000, found, "P@5", num_threads=threads))
-    assert place(error) == ("predictions", 4_100, 3, 3)
-    assert place(error_of(lambda: exactk.topk(found, 5, num_threads=threads))) == ("scores", 4_100, 3, 3)
+    predictions = exactk.SparseScores(np.arange(20_001) * 40, items, np.zeros(len(items)))
+    error = error_of(lambda: exactk.evaluate([[1]] * 20_000, predictions, "P@5", num_threads=threads))
+    assert location_of(error) == ("predictions", 4_100, 3, 3)
+    assert location_of(error_of(lambda: exactk.topk(predictions, 5, num_threads=threads))) == ("scores", 4_100, 3, 3)
 
 
 def test_f15_missing_is_not_empty() -> None:
-    found = exactk.SparseScores([0, 1, 1, 1], [4], [1.0], present=[True, True, False])
+    predictions = exactk.SparseScores([0, 1, 1, 1], [4], [1.0], present=[True, True, False])
     metrics = ["recall", "recall(missing_list=skip)", "recall(empty_list=skip)"]
     with pytest.warns(exactk.EvaluationWarning, match="1 relevant items"):
-        report = exactk.evaluate([[4], [4], [4]], found, metrics)
+        report = exactk.evaluate([[4], [4], [4]], predictions, metrics)
     assert list(report.values.values()) == [1 / 3, 1 / 2, 1 / 2]
     assert (report.counts["empty_predictions"], report.counts["missing_predictions"]) == (1, 1)
-    assert exactk.topk(found, 1).ids.tolist() == [[4], [-1], [-1]]
+    assert exactk.topk(predictions, 1).ids.tolist() == [[4], [-1], [-1]]
     wrong = exactk.SparseScores([0, 1], [4], [1.0], present=[False])
     assert_same(Evaluation([[4]], wrong, ["recall"]))
-    assert place(error_of(lambda: exactk.evaluate([[4]], wrong, "recall")))[:2] == ("predictions", 0)
+    assert location_of(error_of(lambda: exactk.evaluate([[4]], wrong, "recall")))[:2] == ("predictions", 0)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i8"])
 def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
-    """Ids are read once into a copy, by which ties are settled, and never used as an index."""
+    """Ids are read once into a copy, by which ties are broken, and never used as an index."""
     users, size, k = 100, 400, 20
     rng = np.random.default_rng(3)
     items = np.concatenate([rng.permutation(size) for _ in range(users)])
     array = rng.integers(0, 20, users * size).astype(dtype)
-    found = exactk.SparseScores(np.arange(users + 1) * size, items, array)
+    predictions = exactk.SparseScores(np.arange(users + 1) * size, items, array)
     matrix = exactk.Scores(array.reshape(users, size))
     restriction = np.tile(np.arange(0, size, 2), users)
     lists = _core.Lists(restriction, np.arange(users + 1) * (size // 2), None, None, "candidates")
-    restricted = _core.Scores(matrix.values, None, lists, "predictions")
+    restricted_scores = _core.Scores(matrix.values, None, lists, "predictions")
     truth = exactk.as_truth([range(user % 100) for user in range(users)])
     rules = _core.Rules({}, 0.5, [])
     values = [_core.PlannedValue("ndcg", 5, 0, rules)]
     outcomes = {"result": 0, "refused": 0}
 
     def call() -> None:
-        exactk.evaluate(truth, found, EVERY_METRIC, num_threads=2)
-        assert exactk.topk(found, k, ties="highest_id", num_threads=2).ids.shape == (users, k)
-        _core.evaluate(truth.core, None, restricted, None, None, None, 1, values, rules, True, 2, "", None)
-        places, _ = _core.topk(restricted, k, None, "lowest_id", "last", 2, "", None)
-        assert -1 <= places.min() <= places.max() < size
+        exactk.evaluate(truth, predictions, EVERY_METRIC, num_threads=2)
+        assert exactk.topk(predictions, k, ties="highest_id", num_threads=2).ids.shape == (users, k)
+        _core.evaluate(truth.core, None, restricted_scores, None, None, None, 1, values, rules, True, 2, "", None)
+        positions, _ = _core.topk(restricted_scores, k, None, "lowest_id", "last", 2, "", None)
+        assert -1 <= positions.min() <= positions.max() < size
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
-        with meanwhile(Flipper([items, array, restriction], call)):
-            for _ in for_a_while(outcomes):
+        with repeat_meanwhile(Flipper([items, array, restriction], call)):
+            for _ in repeat_until_seen(outcomes):
                 try:
                     call()
                 except exactk.InputError:
@@ -497,13 +510,13 @@ def test_f21_the_core_itself_holds_what_it_reads() -> None:
     ids, array = rng.permutation(500_000), rng.random(500_000)
     indptr = np.arange(1001) * 500
     expected = exactk.topk(exactk.SparseScores(indptr, ids, array), 5).ids
-    held = _core.SparseScores(_core.Lists(ids.copy(), indptr, None, None, "x"), array.copy(), None, "x")
-    columns_ = _core.Lists(np.array([0, 3]), np.array([0, 2]), None, None, "x")
-    matrix = _core.Scores(array.reshape(1000, 500).copy(), None, columns_, "x")
-    del columns_
+    sparse = _core.SparseScores(_core.Lists(ids.copy(), indptr, None, None, "x"), array.copy(), None, "x")
+    candidate_lists = _core.Lists(np.array([0, 3]), np.array([0, 2]), None, None, "x")
+    matrix = _core.Scores(array.reshape(1000, 500).copy(), None, candidate_lists, "x")
+    del candidate_lists
     waste = [np.full(ids.shape, 3), np.full(array.shape, 3.0), np.full(2, 7)]  # over what was freed, if it was
-    places, _ = _core.topk(held, 5, None, "lowest_id", "raise", 2, "", None)
-    assert ids[places].tolist() == expected.tolist()
+    positions, _ = _core.topk(sparse, 5, None, "lowest_id", "raise", 2, "", None)
+    assert ids[positions].tolist() == expected.tolist()
     assert set(_core.topk(matrix, 2, None, "lowest_id", "raise", 2, "", None)[0].ravel().tolist()) == {0, 3}
     assert len(waste) == 3
 
@@ -512,8 +525,8 @@ def test_f21_the_core_itself_holds_what_it_reads() -> None:
 
 
 @pytest.fixture(scope="module")
-def many() -> Evaluation:
-    """1,000 users with up to 90 candidates in any order, with ties, grades, excluded items and weights."""
+def many_sparse_scores() -> Evaluation:
+    """1,000 users with up to 90 scored items in any order, with ties, grades, excluded items and weights."""
     rng = np.random.default_rng(11)
     users = 1000
     sizes = rng.integers(0, 90, users)
@@ -523,78 +536,99 @@ def many() -> Evaluation:
         for _ in range(users)
     ]
     array = np.round(rng.standard_normal(len(items)), 1).astype(np.float32)
-    found = exactk.SparseScores(np.concatenate([[0], np.cumsum(sizes)]), items, array)
+    predictions = exactk.SparseScores(np.concatenate([[0], np.cumsum(sizes)]), items, array)
     options = {
         "exclude": [rng.choice(150, rng.integers(0, 30), replace=False) for _ in range(users)],
         "weights": rng.random(users),
         "groups": rng.integers(0, 5, users),
         "per_user": True,
     }
-    return Evaluation(truth, found, [*EVERY_METRIC, "ndcg@10(ties=highest_id)", "ndcg@10(ties=input_order)"], options)
+    return Evaluation(
+        truth, predictions, [*EVERY_METRIC, "ndcg@10(ties=highest_id)", "ndcg@10(ties=input_order)"], options
+    )
 
 
 @pytest.fixture(scope="module")
-def cut(many: Evaluation) -> Evaluation:
+def with_candidates(many_sparse_scores: Evaluation) -> Evaluation:
     """The same users with a matrix of which each has some columns."""
     rng = np.random.default_rng(12)
-    matrix = np.round(rng.standard_normal((len(many.truth), 150)), 1).astype(np.float32)
-    found = many.predictions
-    chosen = [found.lists.row(user) for user in range(len(found))]
-    return Evaluation(many.truth, matrix, many.metrics, many.options | {"candidates": chosen})
+    matrix = np.round(rng.standard_normal((len(many_sparse_scores.truth), 150)), 1).astype(np.float32)
+    predictions = many_sparse_scores.predictions
+    candidates = [predictions.lists.row(user) for user in range(len(predictions))]
+    return Evaluation(
+        many_sparse_scores.truth,
+        matrix,
+        many_sparse_scores.metrics,
+        many_sparse_scores.options | {"candidates": candidates},
+    )
 
 
-def test_f22_number_of_threads(many: Evaluation, cut: Evaluation) -> None:
-    for evaluation in (many, cut):
-        one, *others = (run(evaluation, num_threads=threads) for threads in (1, 2, 3, 7))
+def test_f22_number_of_threads(many_sparse_scores: Evaluation, with_candidates: Evaluation) -> None:
+    for evaluation in (many_sparse_scores, with_candidates):
+        one, *others = (run_if_legal(evaluation, num_threads=threads) for threads in (1, 2, 3, 7))
         assert all(other == one for other in others)
-        chosen = evaluation.options.get("candidates")
-        best = [exactk.topk(evaluation.predictions, 9, candidates=chosen, num_threads=n).ids for n in (1, 2, 7)]
+        candidates = evaluation.options.get("candidates")
+        best = [exactk.topk(evaluation.predictions, 9, candidates=candidates, num_threads=n).ids for n in (1, 2, 7)]
         assert len({ids.tobytes() for ids in best}) == 1
 
 
 @pytest.mark.parametrize("dtype", SCORE_DTYPES)
-def test_f31_instruction_set(many: Evaluation, cut: Evaluation, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = many.predictions
-    of_type = exactk.SparseScores(found.indptr, found.items, (found.scores * 10 + 60).astype(dtype))
-    matrix = exactk.Scores((cut.predictions * 10 + 60).astype(dtype))
-    exclude = many.options["exclude"]
+def test_f31_instruction_set(
+    many_sparse_scores: Evaluation, with_candidates: Evaluation, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predictions = many_sparse_scores.predictions
+    of_type = exactk.SparseScores(predictions.indptr, predictions.items, (predictions.scores * 10 + 60).astype(dtype))
+    matrix = exactk.Scores((with_candidates.predictions * 10 + 60).astype(dtype))
+    exclude = many_sparse_scores.options["exclude"]
 
-    def found_alike() -> tuple[Any, ...]:
+    def evaluate_all() -> tuple[Any, ...]:
         return (
-            run(Evaluation(many.truth, of_type, many.metrics, many.options)),
-            run(Evaluation(cut.truth, matrix, cut.metrics, cut.options)),
+            run_if_legal(
+                Evaluation(many_sparse_scores.truth, of_type, many_sparse_scores.metrics, many_sparse_scores.options)
+            ),
+            run_if_legal(Evaluation(with_candidates.truth, matrix, with_candidates.metrics, with_candidates.options)),
             exactk.topk(of_type, 10, exclude, ties="highest_id").ids.tobytes(),
             exactk.topk(matrix, 10, exclude, candidates=range(3, 90)).ids.tobytes(),
         )
 
-    widest = found_alike()
+    widest = evaluate_all()
     for isa in _core.isas():
         monkeypatch.setenv("EXACTK_ISA", isa)
-        assert found_alike() == widest
+        assert evaluate_all() == widest
 
 
 @pytest.mark.parametrize("size", [1, 300, 4000])
-def test_blocks_equal_the_whole(many: Evaluation, cut: Evaluation, size: int) -> None:
+def test_blocks_equal_the_whole(many_sparse_scores: Evaluation, with_candidates: Evaluation, size: int) -> None:
     users = 40 if size == 1 else 1000
-    found = many.predictions
+    predictions = many_sparse_scores.predictions
 
     def block(begin: int) -> exactk.SparseScores:
-        indptr = found.indptr[begin : begin + size + 1]
+        indptr = predictions.indptr[begin : begin + size + 1]
         rows = slice(int(indptr[0]), int(indptr[-1]))
-        return exactk.SparseScores(indptr - indptr[0], found.items[rows], found.scores[rows])
+        return exactk.SparseScores(indptr - indptr[0], predictions.items[rows], predictions.scores[rows])
 
     def options(evaluation: Evaluation) -> dict[str, Any]:
-        given_options = evaluation.options.items()
-        return {name: option[:users] if hasattr(option, "__len__") else option for name, option in given_options}
+        items = evaluation.options.items()
+        return {name: option[:users] if hasattr(option, "__len__") else option for name, option in items}
 
-    blocks = ((many.truth[i : i + size], block(i)) for i in range(0, users, size))
+    blocks = ((many_sparse_scores.truth[i : i + size], block(i)) for i in range(0, users, size))
     if users == 1000:
-        assert run(Evaluation(None, blocks, many.metrics, options(many))) == run(many)
+        assert run_if_legal(
+            Evaluation(None, blocks, many_sparse_scores.metrics, options(many_sparse_scores))
+        ) == run_if_legal(many_sparse_scores)
     blocks_of_scores = (
-        (cut.truth[i : i + size], cut.predictions[i : min(i + size, users)]) for i in range(0, users, size)
+        (with_candidates.truth[i : i + size], with_candidates.predictions[i : min(i + size, users)])
+        for i in range(0, users, size)
     )
-    whole = Evaluation(cut.truth[:users], cut.predictions[:users], cut.metrics, options(cut))
-    assert run(Evaluation(None, blocks_of_scores, cut.metrics, options(cut))) == run(whole)
+    whole = Evaluation(
+        with_candidates.truth[:users],
+        with_candidates.predictions[:users],
+        with_candidates.metrics,
+        options(with_candidates),
+    )
+    assert run_if_legal(
+        Evaluation(None, blocks_of_scores, with_candidates.metrics, options(with_candidates))
+    ) == run_if_legal(whole)
 
 
 def test_blocks_share_the_candidates_of_all() -> None:
@@ -605,15 +639,15 @@ def test_blocks_share_the_candidates_of_all() -> None:
     assert error.argument == "candidates"
 
 
-@pytest.mark.parametrize("chosen", [[0, 1], []])
-def test_no_blocks_are_nobody_whatever_the_candidates(chosen: list[int]) -> None:
+@pytest.mark.parametrize("candidates", [[0, 1], []])
+def test_no_blocks_are_nobody_whatever_the_candidates(candidates: list[int]) -> None:
     with pytest.warns(exactk.EvaluationWarning, match="no user was evaluated"):
-        assert exactk.evaluate(None, iter([]), "mrr", candidates=chosen).counts["users"] == 0
+        assert exactk.evaluate(None, iter([]), "mrr", candidates=candidates).counts["users"] == 0
 
 
 # --- candidates= and its containers
 
-CHOSEN: dict[str, Any] = {
+CANDIDATES_PER_USER: dict[str, Any] = {
     "lists": [[0, 2, 2], [4, 1]],
     "tuples and sets": [(2, 0), {1, 4}],
     "arrays": [np.array([2, 0], np.int8), np.array([4, 1], np.uint64)],
@@ -625,7 +659,7 @@ CHOSEN: dict[str, Any] = {
     "rankings": exactk.Rankings([0, 2, 4], [2, 0, 4, 1]),
     "sparse": scipy.sparse.coo_array((np.zeros(5), ([0, 0, 0, 1, 1], [2, 2, 0, 4, 1])), shape=(2, 5)),
 }
-FOR_ALL: dict[str, Any] = {
+CANDIDATES_FOR_ALL: dict[str, Any] = {
     "list": [4, 1, 1],
     "tuple": (1, 4),
     "set": {4, 1},
@@ -636,32 +670,32 @@ FOR_ALL: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("name", CANDIDATES_PER_USER)
 def test_candidates_of_each_user(name: str) -> None:
-    expected = exactk.evaluate([[2], [4]], SCORES, EVERY_METRIC, candidates=CHOSEN["lists"])
+    expected = exactk.evaluate([[2], [4]], SCORES, EVERY_METRIC, candidates=CANDIDATES_PER_USER["lists"])
     for evaluator in (exactk.evaluate, exactk.reference.evaluate):
-        report = evaluator([[2], [4]], SCORES, EVERY_METRIC, candidates=CHOSEN[name])
+        report = evaluator([[2], [4]], SCORES, EVERY_METRIC, candidates=CANDIDATES_PER_USER[name])
         assert report.values == expected.values
         assert report.counts["candidates"] == {"min": 2, "mean": 2, "max": 2}
     for topk in (exactk.topk, exactk.reference.topk):
-        assert topk(SCORES, 3, candidates=CHOSEN[name]).ids.tolist() == [[2, 0, -1], [4, 1, -1]]
+        assert topk(SCORES, 3, candidates=CANDIDATES_PER_USER[name]).ids.tolist() == [[2, 0, -1], [4, 1, -1]]
 
 
 def test_candidates_that_ascend_are_held_once() -> None:
     columns = as_candidate_items([[0, 2], [], [1, 2, 4], [0], []])
     assert columns is not None
-    assert np.shares_memory(columns.items, columns.given.items)
+    assert np.shares_memory(columns.items, columns.unsorted.items)
     for rows in ([[2, 0]], [[0, 0]], [[], [1], [4, 2], [2]]):
         assert (columns := as_candidate_items(rows)) is not None
         assert [columns.row(user).tolist() for user in range(len(rows))] == [sorted(set(row)) for row in rows]
 
 
-@pytest.mark.parametrize("name", FOR_ALL)
+@pytest.mark.parametrize("name", CANDIDATES_FOR_ALL)
 def test_candidates_of_all_users(name: str) -> None:
     for topk in (exactk.topk, exactk.reference.topk):
-        assert topk(SCORES, 3, candidates=FOR_ALL[name]).ids.tolist() == [[1, 4, -1], [4, 1, -1]]
-    assert exactk.evaluate([[1], [4]], SCORES, "P@1", candidates=FOR_ALL[name])["P@1"] == 1
-    assert exactk.precision_at_k([[1], [4]], SCORES, k=1, candidates=FOR_ALL[name]) == 1
+        assert topk(SCORES, 3, candidates=CANDIDATES_FOR_ALL[name]).ids.tolist() == [[1, 4, -1], [4, 1, -1]]
+    assert exactk.evaluate([[1], [4]], SCORES, "P@1", candidates=CANDIDATES_FOR_ALL[name])["P@1"] == 1
+    assert exactk.precision_at_k([[1], [4]], SCORES, k=1, candidates=CANDIDATES_FOR_ALL[name]) == 1
 
 
 def test_nothing_may_be_ranked() -> None:
@@ -675,7 +709,7 @@ def test_nothing_may_be_ranked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "row", "position", "count"),
+    ("candidates", "row", "position", "count"),
     [
         ([[0, 1], [3, 7, 1, 7, 5]], 1, 1, 3),
         ([4, 9, 0], 0, 1, 1),
@@ -690,26 +724,31 @@ def test_nothing_may_be_ranked() -> None:
         ([], None, None, 1),
     ],
 )
-def test_f03_candidates_that_are_no_columns(chosen: Any, row: int, position: int, count: int) -> None:
-    """The place is the one in what was given, whatever was sorted since."""
+def test_f03_candidates_that_are_no_columns(candidates: Any, row: int, position: int, count: int) -> None:
+    """The position is the one in what was given, whatever was sorted since."""
     for evaluator in (exactk.evaluate, exactk.reference.evaluate):
-        error = error_of(lambda call=evaluator: call([[1], [4]], SCORES, "mrr", candidates=chosen))
-        assert place(error) == ("candidates", row, position, count)
-    assert place(error_of(lambda: exactk.topk(SCORES, 1, candidates=chosen))) == ("candidates", row, position, count)
+        error = error_of(lambda call=evaluator: call([[1], [4]], SCORES, "mrr", candidates=candidates))
+        assert location_of(error) == ("candidates", row, position, count)
+    assert location_of(error_of(lambda: exactk.topk(SCORES, 1, candidates=candidates))) == (
+        "candidates",
+        row,
+        position,
+        count,
+    )
 
 
 @pytest.mark.parametrize(
-    "chosen",
+    "candidates",
     [1, 1.0, "12", [1.0], [True], [1, [2]], [[1], 2], [[0.5], [1]], ["a"], {0: [1]}, np.array([0.5]),
-     np.array([True, False]), np.array(1), np.zeros((1, 1, 1), int), exactk.Scores(SCORES), FOUND, NotImplemented],
+     np.array([True, False]), np.array(1), np.zeros((1, 1, 1), int), exactk.Scores(SCORES), SPARSE, NotImplemented],
     ids=repr,
 )  # fmt: skip
-def test_f04_candidates_of_a_wrong_type(chosen: Any) -> None:
-    error = error_of(lambda: exactk.evaluate([[1], [4]], SCORES, "mrr", candidates=chosen), exactk.InputTypeError)
+def test_f04_candidates_of_a_wrong_type(candidates: Any) -> None:
+    error = error_of(lambda: exactk.evaluate([[1], [4]], SCORES, "mrr", candidates=candidates), exactk.InputTypeError)
     assert error.argument == "candidates"
 
 
-@pytest.mark.parametrize("predictions", [[[1], [4]], np.array([[1], [4]]), FOUND], ids=repr)
+@pytest.mark.parametrize("predictions", [[[1], [4]], np.array([[1], [4]]), SPARSE], ids=repr)
 def test_candidates_are_for_scores_alone(predictions: Any) -> None:
     calls: list[Callable[[], Any]] = [
         lambda: exactk.evaluate([[1], [4]], predictions, "mrr", candidates=[1]),
@@ -720,8 +759,8 @@ def test_candidates_are_for_scores_alone(predictions: Any) -> None:
         error = error_of(call)
         assert error.argument == "candidates"
         assert "expected None" in str(error)
-    if predictions is FOUND:
-        assert error_of(lambda: exactk.topk(FOUND, 1, candidates=[1])).argument == "candidates"
+    if predictions is SPARSE:
+        assert error_of(lambda: exactk.topk(SPARSE, 1, candidates=[1])).argument == "candidates"
 
 
 # --- scipy.sparse
@@ -730,14 +769,14 @@ DENSE = np.array([[0, 0.5, 0, 0.9], [0.7, 0, 0, 0], [0, 0, 0, 0]])
 
 
 def explicit_zero(form: str) -> Any:
-    """Store a zero at (0, 2), and the entries of user 0 out of order."""
-    entries = (np.array([0.9, 0.0, 0.5, 0.7]), (np.array([0, 0, 0, 1]), np.array([3, 2, 1, 0])))
+    """Store a zero at (0, 2), and the values of user 0 out of order."""
+    triplets = (np.array([0.9, 0.0, 0.5, 0.7]), (np.array([0, 0, 0, 1]), np.array([3, 2, 1, 0])))
     if "csr" in form:
         csr: Any = getattr(scipy.sparse, form)(
-            (entries[0], np.array([3, 2, 1, 0]), np.array([0, 3, 4, 4])), shape=(3, 4)
+            (triplets[0], np.array([3, 2, 1, 0]), np.array([0, 3, 4, 4])), shape=(3, 4)
         )
         return csr
-    matrix: Any = getattr(scipy.sparse, form)(entries, shape=(3, 4))
+    matrix: Any = getattr(scipy.sparse, form)(triplets, shape=(3, 4))
     return matrix
 
 
@@ -745,26 +784,26 @@ FORMS = [f"{form}_{kind}" for form in ("csr", "csc", "coo") for kind in ("array"
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_sparse_entries_are_candidates_zeros_too(form: str) -> None:
+def test_stored_values_are_scores_zeros_too(form: str) -> None:
     sparse = explicit_zero(form)
     for topk in (exactk.topk, exactk.reference.topk):
         best = topk(sparse, 4)
         assert best.ids.tolist() == [[3, 1, 2, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
         np.testing.assert_array_equal(best.scores[0], [0.9, 0.5, 0.0, math.nan])
-    found = exactk.as_predictions(sparse)
-    assert type(found) is exactk.SparseScores
+    predictions = exactk.as_predictions(sparse)
+    assert type(predictions) is exactk.SparseScores
     report = exactk.evaluate([[2], [0], []], sparse, ["mrr"], per_user=True)
     assert report.per_user["mrr"][:2].tolist() == [1 / 3, 1]
     assert report.counts["candidates"] == {"min": 0, "mean": 4 / 3, "max": 3}
     if "csr" in form:
-        assert np.shares_memory(found.items, sparse.indices)
-        assert np.shares_memory(found.scores, sparse.data)
-        assert found.lists.row(0).tolist() == [3, 2, 1]  # as stored
+        assert np.shares_memory(predictions.items, sparse.indices)
+        assert np.shares_memory(predictions.scores, sparse.data)
+        assert predictions.lists.row(0).tolist() == [3, 2, 1]  # as stored
     assert sparse.nnz == 4  # as before
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_f10_sparse_entries_of_one_place_are_not_added_up(form: str) -> None:
+def test_f10_stored_values_of_one_column_are_not_added_up(form: str) -> None:
     if form.startswith("coo"):
         sparse = getattr(scipy.sparse, form)(([1.0, 2.0, 4.0], ([0, 0, 0], [3, 1, 3])), shape=(1, 4))
     elif form.startswith("csr"):
@@ -772,7 +811,7 @@ def test_f10_sparse_entries_of_one_place_are_not_added_up(form: str) -> None:
     else:
         sparse = getattr(scipy.sparse, form)(([2.0, 1.0, 4.0], [0, 0, 0], [0, 0, 1, 1, 3]), shape=(1, 4))
     error = error_of(lambda: exactk.evaluate([[3]], sparse, "mrr"))
-    assert place(error) == ("predictions", 0, 2, 1)
+    assert location_of(error) == ("predictions", 0, 2, 1)
     assert error_of(lambda: exactk.topk(sparse, 1)).argument == "scores"
     report = exactk.evaluate(
         [[3]], sparse, ["num_hits", "num_recommended"], convention=with_rules(duplicate_items="count")
@@ -782,7 +821,7 @@ def test_f10_sparse_entries_of_one_place_are_not_added_up(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_sparse_entries_are_excluded_zeros_too(form: str) -> None:
+def test_stored_values_are_excluded_zeros_too(form: str) -> None:
     sparse = explicit_zero(form)
     seen = exactk.as_exclusions(sparse)
     assert seen is not None
@@ -791,29 +830,31 @@ def test_sparse_entries_are_excluded_zeros_too(form: str) -> None:
         report = exactk.evaluate([[2], [1], [5]], [[2, 7], [0, 1], [5]], ["P@1"], exclude=sparse)
     assert report["P@1"] == 2 / 3
     assert exactk.topk(DENSE, 1, sparse).ids.tolist() == [[0], [1], [0]]
-    chosen = exactk.topk(DENSE + 1, 4, candidates=sparse)
-    assert chosen.ids.tolist() == [[3, 1, 2, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
+    best = exactk.topk(DENSE + 1, 4, candidates=sparse)
+    assert best.ids.tolist() == [[3, 1, 2, -1], [0, -1, -1, -1], [-1, -1, -1, -1]]
 
 
 @settings(max_examples=examples(100))
-@given(candidates(4, nan=False), st.sampled_from(FORMS))
-def test_sparse_forms_are_the_same(found: exactk.SparseScores, form: str) -> None:
+@given(sparse_scores(4, nan=False), st.sampled_from(FORMS))
+def test_sparse_forms_are_the_same(predictions: exactk.SparseScores, form: str) -> None:
     """Of ids that a column may have; the order of csc is its own."""
-    items = found.items % 41
-    users = np.repeat(np.arange(4), np.diff(found.indptr))
-    array = found.scores if found.scores.dtype != np.float16 else found.scores.astype(np.float32)
+    items = predictions.items % 41
+    users = np.repeat(np.arange(4), np.diff(predictions.indptr))
+    array = predictions.scores if predictions.scores.dtype != np.float16 else predictions.scores.astype(np.float32)
     if form.startswith("coo"):
         sparse = getattr(scipy.sparse, form)((array, (users, items)), shape=(4, 41))
     elif form.startswith("csr"):
-        sparse = getattr(scipy.sparse, form)((array, items, found.indptr), shape=(4, 41))
+        sparse = getattr(scipy.sparse, form)((array, items, predictions.indptr), shape=(4, 41))
     else:
         order = np.argsort(items, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=41))])
         sparse = getattr(scipy.sparse, form)((array[order], users[order], indptr), shape=(4, 41))
     rules = {"convention": with_rules(duplicate_items="count"), "per_user": True}
     truth = [[1, 5], [2], [3, 8], [4]]
-    expected = run(Evaluation(truth, exactk.SparseScores(found.indptr, items, array), EVERY_METRIC, rules))
-    assert run(Evaluation(truth, sparse, EVERY_METRIC, rules)) == expected
+    expected = run_if_legal(
+        Evaluation(truth, exactk.SparseScores(predictions.indptr, items, array), EVERY_METRIC, rules)
+    )
+    assert run_if_legal(Evaluation(truth, sparse, EVERY_METRIC, rules)) == expected
 
 
 @pytest.mark.parametrize("argument", ["predictions", "exclude", "candidates", "scores"])
@@ -901,7 +942,7 @@ def test_f03_a_column_beyond_the_sparse_matrix(form: str, name: str) -> None:
     for argument in ("predictions", "exclude"):
         arguments: dict[str, Any] = {"predictions": np.zeros((2, 3)), argument: matrix}
         error = error_of(lambda given=arguments: exactk.evaluate([[1], [2]], metrics="mrr", **given))
-        assert place(error) == (argument, 1, 0, 2)
+        assert location_of(error) == (argument, 1, 0, 2)
 
 
 def test_scipy_is_never_imported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -915,24 +956,24 @@ def test_scipy_is_never_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_immutable_and_picklable() -> None:
-    assert (len(FOUND), repr(FOUND)) == (2, "<SparseScores of 2 users, 5 items (int64), scores (float64)>")
+    assert (len(SPARSE), repr(SPARSE)) == (2, "<SparseScores of 2 users, 5 items (int64), scores (float64)>")
     with pytest.raises(AttributeError):
-        FOUND.min_score = 0.5  # type: ignore[misc]
-    for array in (FOUND.scores, FOUND.items, FOUND.indptr):
+        SPARSE.min_score = 0.5  # type: ignore[misc]
+    for array in (SPARSE.scores, SPARSE.items, SPARSE.indptr):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
-    found = exactk.SparseScores(
+    predictions = exactk.SparseScores(
         np.array([0, 2, 2], np.int32), np.array([7, 3], np.uint32), np.array([1, 2], np.float16), 0.5, [True, False]
     )
-    again = pickle.loads(pickle.dumps(found))  # noqa: S301 - just written
+    again = pickle.loads(pickle.dumps(predictions))  # noqa: S301 - just written
     assert (again.min_score, again.has(0), again.has(1), again.items.dtype) == (0.5, True, False, np.uint32)
     assert again.scores.dtype == np.float16
-    evaluation = Evaluation([[3], [3]], found, EVERY_METRIC)
-    assert run(Evaluation([[3], [3]], again, EVERY_METRIC)) == run(evaluation)
+    evaluation = Evaluation([[3], [3]], predictions, EVERY_METRIC)
+    assert run_if_legal(Evaluation([[3], [3]], again, EVERY_METRIC)) == run_if_legal(evaluation)
 
 
-def test_the_arrays_of_a_list_of_candidates_are_known_by_their_names() -> None:
-    assert FOUND.indptr.tolist() == [0, 3, 5]
-    assert FOUND.items.tolist() == [9, 4, 7, 21, 3]
-    assert FOUND.present is None
-    assert (FOUND.has(0), FOUND.min_score) == (True, None)
+def test_the_arrays_of_sparse_scores_are_attributes() -> None:
+    assert SPARSE.indptr.tolist() == [0, 3, 5]
+    assert SPARSE.items.tolist() == [9, 4, 7, 21, 3]
+    assert SPARSE.present is None
+    assert (SPARSE.has(0), SPARSE.min_score) == (True, None)

@@ -17,7 +17,7 @@ from strategies import examples
 IDS = np.array([[4, 2, 1], [3, -1, -1], [-1, -1, -1], [9, 0, 7]])
 RISING = np.array([[0, 0.5, 0.5], [0.25, np.inf, np.inf], [np.inf] * 3, [-1e-7, 0, 2]], np.float32)
 LISTS = [[4, 2, 1], [3], [], [9, 0, 7]]
-PADDED = np.finfo(np.float32).max  # what faiss writes beside its -1
+PADDING_DISTANCE = np.finfo(np.float32).max  # what faiss writes beside its -1
 COUNTS = np.array([3, 1, 0, 3])
 
 
@@ -25,7 +25,7 @@ def lists(rankings: exactk.Rankings) -> list[list[int]]:
     return [rankings.row(user).tolist() for user in range(len(rankings))]
 
 
-def error_of(value: Any, kind: type[exactk.ExactkError] = exactk.InputError) -> exactk.ExactkError:
+def rankings_error(value: Any, kind: type[exactk.ExactkError] = exactk.InputError) -> exactk.ExactkError:
     with pytest.raises(kind) as caught:
         exactk.as_rankings(value)
     assert type(caught.value) is kind
@@ -33,7 +33,7 @@ def error_of(value: Any, kind: type[exactk.ExactkError] = exactk.InputError) -> 
     return caught.value
 
 
-def place(error: exactk.ExactkError) -> tuple[Any, ...]:
+def row_location(error: exactk.ExactkError) -> tuple[Any, ...]:
     return (error.row, error.position, error.count)
 
 
@@ -43,10 +43,10 @@ def usearch_form(ids: Any, distances: Any, counts: Any) -> SimpleNamespace:
 
 FORMS: dict[str, Any] = {
     "distances second": (IDS, RISING),
-    "distances first": (np.where(IDS < 0, PADDED, RISING), IDS),
-    "similarities": (np.where(IDS < 0, -PADDED, 1 - RISING), IDS),
+    "distances first": (np.where(IDS < 0, PADDING_DISTANCE, RISING), IDS),
+    "similarities": (np.where(IDS < 0, -PADDING_DISTANCE, 1 - RISING), IDS),
     "NaN beside the padding": (IDS, np.where(IDS < 0, np.nan, RISING)),
-    "what the padding rises to falls": (np.where(IDS < 0, -PADDED, RISING), IDS),
+    "what the padding rises to falls": (np.where(IDS < 0, -PADDING_DISTANCE, RISING), IDS),
     "int32, float64": (IDS.astype(np.int32), RISING.astype(np.float64)),
     "int16, float16": (IDS.astype(np.int16), RISING.astype(np.float16)),
     "strided": (np.repeat(IDS, 2, axis=1)[:, ::2], np.asfortranarray(RISING)),
@@ -101,7 +101,7 @@ def test_one_query_of_usearch_is_one_user() -> None:
 
 @pytest.mark.parametrize("pair", [([[1]], [[0.5]]), (IDS, RISING, RISING), (IDS,), (IDS.tolist(), RISING)])
 def test_f07_other_tuples_are_refused_as_before(pair: Any) -> None:
-    assert "ids and distances as an index" in str(error_of(pair, exactk.InputTypeError))
+    assert "ids and distances as an index" in str(rankings_error(pair, exactk.InputTypeError))
 
 
 MALFORMED: dict[str, tuple[Any, type[exactk.ExactkError], str, tuple[Any, ...]]] = {
@@ -127,22 +127,22 @@ MALFORMED: dict[str, tuple[Any, type[exactk.ExactkError], str, tuple[Any, ...]]]
 @pytest.mark.parametrize("case", MALFORMED)
 def test_f07_malformed(case: str) -> None:
     value, kind, message, where = MALFORMED[case]
-    error = error_of(value, kind)
+    error = rankings_error(value, kind)
     assert message in str(error)
-    assert place(error) == where
+    assert row_location(error) == where
 
 
 def test_f08_a_distance_is_no_nan() -> None:
     distances = RISING.copy()
     distances[0, 2] = distances[3, 0] = np.nan
     for value in [(distances, IDS), usearch_form(IDS, distances, COUNTS)]:
-        error = error_of(value)
-        assert place(error) == (0, 2, 2)
+        error = rankings_error(value)
+        assert row_location(error) == (0, 2, 2)
         assert "a distance beside each id, found nan" in str(error)
 
 
 def test_f03_padding_stands_at_the_end() -> None:
-    for hole in [0.25, np.nan, PADDED, -PADDED]:
+    for hole in [0.25, np.nan, PADDING_DISTANCE, -PADDING_DISTANCE]:
         for sign in [1, -1]:
             distances = sign * np.array([[0.0, 0.5, 0.5], [0.0, hole, 1.0]])
             with pytest.raises(exactk.InputError, match="-1 at row 1, position 1"):
@@ -159,58 +159,61 @@ def test_rows_of_both_directions_are_refused() -> None:
     """The fault is what fewer steps do, be it a whole row; between as many, what the first one does not."""
     falling_row = np.array([[0.0, 0.5, 0.5], [1.0, 0.75, 0.5], [0.0, 0.0, 1.0], [2.0, 3.0, 4.0]])
     ids = np.arange(3) + np.zeros((4, 1), np.int64)
-    error = error_of((ids, falling_row))
-    assert place(error) == (1, 1, 2)
+    error = rankings_error((ids, falling_row))
+    assert row_location(error) == (1, 1, 2)
     assert "distances that rise in each row, found 0.75 after 1.0" in str(error)
-    error = error_of((-falling_row, ids))
-    assert place(error) == (1, 1, 2)
+    error = rankings_error((-falling_row, ids))
+    assert row_location(error) == (1, 1, 2)
     assert "distances that fall in each row, found -0.75 after -1.0" in str(error)
-    assert place(error_of((ids[:2], falling_row[1:3]))) == (1, 2, 1)
-    assert place(error_of((ids[:2, :2], falling_row[:2, :2]))) == (1, 1, 1)
+    assert row_location(rankings_error((ids[:2], falling_row[1:3]))) == (1, 2, 1)
+    assert row_location(rankings_error((ids[:2, :2], falling_row[:2, :2]))) == (1, 1, 1)
 
 
-def test_one_item_out_of_place() -> None:
+def test_one_item_out_of_order() -> None:
     distances = RISING.copy()
     distances[3] = [-1e-7, 2, 0]
-    error = error_of((distances, IDS))
-    assert place(error) == (3, 2, 1)
+    error = rankings_error((distances, IDS))
+    assert row_location(error) == (3, 2, 1)
     assert "found 0.0 after 2.0" in str(error)
 
 
 @settings(max_examples=examples(200), deadline=None)
 @given(st.data())
-def test_places_are_those_of_a_loop(data: st.DataObject) -> None:
-    """Few rows at a time, and the first fault is still told in rows of the whole."""
+def test_positions_are_those_of_a_loop(data: st.DataObject) -> None:
+    """Few rows at a time, and the first fault is still reported in rows of the whole."""
     users, width = data.draw(st.integers(1, 6)), data.draw(st.integers(2, 4))
-    numbers = st.sampled_from([0.0, 0.5, 1.0, np.nan, np.inf])
-    row = st.lists(numbers, min_size=width, max_size=width)
-    orderly: Any = data.draw(st.sampled_from([lambda row: row, sorted, lambda row: sorted(row, reverse=True)]))
-    distances = np.array([orderly(data.draw(row)) for _ in range(users)])
+    values = st.sampled_from([0.0, 0.5, 1.0, np.nan, np.inf])
+    row = st.lists(values, min_size=width, max_size=width)
+    order_row: Any = data.draw(st.sampled_from([lambda row: row, sorted, lambda row: sorted(row, reverse=True)]))
+    distances = np.array([order_row(data.draw(row)) for _ in range(users)])
     lengths = np.array([data.draw(st.integers(0, width)) for _ in range(users)])
     ids = np.where(np.arange(width) < lengths[:, None], np.arange(width), -1)
     steps = [
-        (user, place, float(np.sign(distances[user, place] - distances[user, place - 1])))
+        (user, position, float(np.sign(distances[user, position] - distances[user, position - 1])))
         for user in range(users)
-        for place in range(1, lengths[user])
-        if distances[user, place] != distances[user, place - 1]
+        for position in range(1, lengths[user])
+        if distances[user, position] != distances[user, position - 1]
     ]
     nans = [
-        (user, place) for user in range(users) for place in range(lengths[user]) if np.isnan(distances[user, place])
+        (user, position)
+        for user in range(users)
+        for position in range(lengths[user])
+        if np.isnan(distances[user, position])
     ]
     signs = [sign for *_, sign in steps]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neighbor_lists, "_AT_A_TIME", data.draw(st.sampled_from([1, 2 * width, 1 << 20])))
+        patch.setattr(neighbor_lists, "_CHUNK_SIZE", data.draw(st.sampled_from([1, 2 * width, 1 << 20])))
         if nans:
-            assert place(error_of((ids, distances))) == (*nans[0], len(nans))
+            assert row_location(rankings_error((ids, distances))) == (*nans[0], len(nans))
         elif len(set(signs)) == 2:
             wrong = -signs[0] if signs.count(signs[0]) >= signs.count(-signs[0]) else signs[0]
             faults = [step[:2] for step in steps if step[2] == wrong]
-            assert place(error_of((ids, distances))) == (*faults[0], len(faults))
+            assert row_location(rankings_error((ids, distances))) == (*faults[0], len(faults))
         else:
             assert lists(exactk.as_rankings((ids, distances))) == [list(range(length)) for length in lengths]
 
 
-def vectors() -> np.ndarray[Any, np.dtype[np.float32]]:
+def unit_vectors() -> np.ndarray[Any, np.dtype[np.float32]]:
     """Every fifth one is there twice, so that distances are equal, and those of a vector to itself not quite 0."""
     drawn = np.random.default_rng(3).normal(size=(400, 24)).astype(np.float32)
     drawn[::5] = drawn[1::5]
@@ -226,7 +229,7 @@ def recall(exact: Any, approximate: Any, k: int = 20) -> float:
 def test_faiss() -> None:
     faiss = pytest.importorskip("faiss")
     faiss.omp_set_num_threads(1)
-    given = vectors()
+    given = unit_vectors()
     size = given.shape[1]
     for metric in (faiss.METRIC_INNER_PRODUCT, faiss.METRIC_L2):
         exact = faiss.IndexFlat(size, metric)
@@ -251,7 +254,7 @@ def test_faiss() -> None:
 @pytest.mark.native
 def test_usearch() -> None:
     index_of = pytest.importorskip("usearch.index")
-    given = vectors()
+    given = unit_vectors()
     for metric in ("cos", "ip", "l2sq"):
         for dtype in ("f32", "f16", "bf16", "i8"):
             index = index_of.Index(ndim=given.shape[1], metric=metric, dtype=dtype)
@@ -269,7 +272,7 @@ def test_usearch() -> None:
 def test_scikit_learn() -> None:
     neighbors = pytest.importorskip("sklearn.neighbors")
     for dtype in (np.float32, np.float64):
-        given = vectors().astype(dtype)
+        given = unit_vectors().astype(dtype)
         for options in ({"metric": "cosine"}, {"algorithm": "brute"}, {"algorithm": "ball_tree"}):
             pair = neighbors.NearestNeighbors(**options).fit(given).kneighbors(given, 20)
             assert recall(pair, pair) == 1

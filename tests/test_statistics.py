@@ -1,4 +1,4 @@
-"""What is made of finished values: from exact sums to the numbers of a report."""
+"""Statistics of the values of users: from exact sums to the values of a report."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from strategies import Evaluation, evaluations, examples, spelled
-from test_laws import run
+from strategies import Evaluation, evaluations, examples, spell
+from test_laws import run_if_legal
 
 TRUTH = [[1, 4], [21], [7, 8, 9], []]
 LISTS = [[4, 2, 1], [3, 21], [5], [6]]
 STANDARD = exactk.conventions["standard"]
 
 
-def both(*arguments: Any, **options: Any) -> list[exactk.Report]:
+def core_and_reference(*arguments: Any, **options: Any) -> list[exactk.Report]:
     """Return what the core and the reference report."""
     return [evaluate(*arguments, **options) for evaluate in (exactk.evaluate, exactk.reference.evaluate)]
 
 
-def geometric(values: Any, weights: Any) -> float:
+def geometric_by_libm(values: Any, weights: Any) -> float:
     """gm_map's formula, by libm."""
     products = [weight * math.log(max(value, 1e-5)) for value, weight in zip(values, weights, strict=True)]
     return math.exp(math.fsum(products) / math.fsum(weights)) if math.fsum(weights) else math.nan
@@ -32,8 +32,10 @@ def geometric(values: Any, weights: Any) -> float:
 
 def test_geometric_mean() -> None:
     metrics = ["ap", "ap(average=geometric)", "rr@2(average=geometric)", "num_hits(average=geometric)"]
-    for report in both(TRUTH, LISTS, metrics, per_user=True):
-        assert report["ap(average=geometric)"] == pytest.approx(geometric([5 / 6, 1 / 2, 0], [1] * 3), rel=1e-14)
+    for report in core_and_reference(TRUTH, LISTS, metrics, per_user=True):
+        assert report["ap(average=geometric)"] == pytest.approx(
+            geometric_by_libm([5 / 6, 1 / 2, 0], [1] * 3), rel=1e-14
+        )
         assert report["rr@2(average=geometric)"] == pytest.approx((1 * 0.5 * 1e-5) ** (1 / 3), rel=1e-14)
         assert report["num_hits(average=geometric)"] == pytest.approx((2 * 1 * 1e-5) ** (1 / 3), rel=1e-14)
         assert np.array_equal(report.per_user["ap(average=geometric)"], report.per_user["ap"], equal_nan=True)
@@ -45,10 +47,12 @@ def test_geometric_mean() -> None:
 @given(evaluations(min_users=1), st.sampled_from(sorted(exactk.metrics)))
 def test_geometric_mean_of_any_metric(evaluation: Evaluation, name: str) -> None:
     metric = f"{name}(average=geometric)"
-    report = run(Evaluation(evaluation.truth, evaluation.predictions, [metric], evaluation.options), per_user=True)
+    report = run_if_legal(
+        Evaluation(evaluation.truth, evaluation.predictions, [metric], evaluation.options), per_user=True
+    )
     counted = ~np.isnan(report.per_user[metric])
     weights = np.asarray(evaluation.options.get("weights", np.ones(len(counted))))
-    expected = geometric(report.per_user[metric][counted], weights[counted])
+    expected = geometric_by_libm(report.per_user[metric][counted], weights[counted])
     if np.count_nonzero(counted) < report.counts["evaluated"][metric]:  # undefined for one of them
         expected = math.nan
     assert report[metric] == pytest.approx(expected, rel=1e-12, nan_ok=True)
@@ -56,9 +60,9 @@ def test_geometric_mean_of_any_metric(evaluation: Evaluation, name: str) -> None
 
 def test_geometric_means_of_groups_weights_and_shards() -> None:
     metric, weights, groups = "recall(average=geometric)", [0.5, 2.0, 1e10, 3.0], ["a", "b", "a", "b"]
-    for report in both(TRUTH, LISTS, metric, weights=weights, groups=groups):
-        assert report[metric] == pytest.approx(geometric([1, 1, 0], weights[:3]), rel=1e-13)
-        assert report.by_group["a"][metric] == pytest.approx(geometric([1, 0], [0.5, 1e10]), rel=1e-13)
+    for report in core_and_reference(TRUTH, LISTS, metric, weights=weights, groups=groups):
+        assert report[metric] == pytest.approx(geometric_by_libm([1, 1, 0], weights[:3]), rel=1e-13)
+        assert report.by_group["a"][metric] == pytest.approx(geometric_by_libm([1, 0], [0.5, 1e10]), rel=1e-13)
         assert report.by_group["b"][metric] == 1
     whole = exactk.evaluate(TRUTH, LISTS, metric)
     parts = [exactk.evaluate(TRUTH[i : i + 1], LISTS[i : i + 1], metric).state.to_bytes() for i in range(3)]
@@ -70,14 +74,14 @@ def test_geometric_means_of_groups_weights_and_shards() -> None:
 )
 def test_undefined_ratios_in_a_geometric_mean(undefined: str, expected: float) -> None:
     convention = STANDARD.replace(empty_truth="compute", average="geometric", undefined=undefined)
-    for report in both([[1], []], [[1], [2]], "recall@1", convention=convention):
+    for report in core_and_reference([[1], []], [[1], [2]], "recall@1", convention=convention):
         assert report["recall@1"] == pytest.approx(expected, rel=1e-15, nan_ok=True)
 
 
 OF_MEANS = "fbeta@2(beta=2,average=of_means)"
 
 
-def f_of(precision: float, recall: float, beta: float) -> float:
+def f_measure(precision: float, recall: float, beta: float) -> float:
     """Evidently's formula."""
     return (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
 
@@ -90,12 +94,12 @@ def test_f_of_mean_precision_and_mean_recall() -> None:
         "fbeta@2(beta=inf,average=of_means)",
     ]
     metrics += ["precision@2", "recall@2", "f1@2"]
-    for report in both(TRUTH, LISTS, metrics, per_user=True):
+    for report in core_and_reference(TRUTH, LISTS, metrics, per_user=True):
         f1, f2, f_0, f_inf, precision, recall, mean_f1 = report.values.values()
         assert (f_0, f_inf) == (precision, recall) == (1 / 3, 1 / 2)
-        assert f1 == pytest.approx(f_of(precision, recall, 1), rel=1e-15)
+        assert f1 == pytest.approx(f_measure(precision, recall, 1), rel=1e-15)
         assert f1 != pytest.approx(mean_f1, rel=1e-3)
-        assert f2 == pytest.approx(f_of(precision, recall, 2), rel=1e-15)
+        assert f2 == pytest.approx(f_measure(precision, recall, 2), rel=1e-15)
         assert report.counts["evaluated"]["f1@2(average=of_means)"] == 3
         assert math.isnan(report.standard_deviation[OF_MEANS])
         assert np.isnan(report.per_user[OF_MEANS]).all()
@@ -110,17 +114,17 @@ def test_f_of_mean_precision_and_mean_recall() -> None:
 )
 def test_f_of_means_that_are_both_0(beta: float, undefined: str, expected: float) -> None:
     metric = f"fbeta@1(beta={beta},average=of_means,undefined={undefined})"
-    for report in both([[1]], [[2]], metric):
+    for report in core_and_reference([[1]], [[2]], metric):
         assert report.values[report.metrics[0]] == pytest.approx(expected, nan_ok=True)
 
 
 def test_f_of_means_of_groups_weights_blocks_and_systems() -> None:
     options: dict[str, Any] = {"weights": [1.0, 3.0, 2.0, 1.0], "groups": ["a", "b", "a", "a"]}
     metrics = [OF_MEANS, "precision@2(average=micro)"]
-    whole, reference = both(TRUTH, LISTS, metrics, **options)
+    whole, reference = core_and_reference(TRUTH, LISTS, metrics, **options)
     assert list(whole.values.values()) == pytest.approx(list(reference.values.values()), rel=1e-15)
-    assert whole[OF_MEANS] == pytest.approx(f_of((0.5 + 1.5) / 6, (0.5 + 3) / 6, 2), rel=1e-15)
-    assert whole.by_group["a"][OF_MEANS] == pytest.approx(f_of(0.5 / 3, 0.5 / 3, 2), rel=1e-15)
+    assert whole[OF_MEANS] == pytest.approx(f_measure((0.5 + 1.5) / 6, (0.5 + 3) / 6, 2), rel=1e-15)
+    assert whole.by_group["a"][OF_MEANS] == pytest.approx(f_measure(0.5 / 3, 0.5 / 3, 2), rel=1e-15)
     blocks = iter([(TRUTH[:1], LISTS[:1]), (TRUTH[1:], LISTS[1:])])
     assert exactk.evaluate(None, blocks, metrics, **options) == whole
     assert exactk.evaluate(TRUTH, {"one": LISTS}, metrics, **options)["one"] == whole
@@ -141,7 +145,9 @@ def test_f_of_means_of_shards() -> None:
 def test_f_of_means_is_computed_of_what_its_own_rules_say() -> None:
     fields = {"average": "of_means", "recall_over": "min_cutoff_relevant"}
     convention = STANDARD.replace(overrides={"fbeta": fields, "f1": fields})
-    for report in both([[1, 2, 3, 4]], [[1, 9]], ["f1@2", "recall@2", "fbeta@2(average=macro)"], convention=convention):
+    for report in core_and_reference(
+        [[1, 2, 3, 4]], [[1, 9]], ["f1@2", "recall@2", "fbeta@2(average=macro)"], convention=convention
+    ):
         assert report["f1@2"] == report["fbeta@2(average=macro)"] == 0.5
         assert report["recall@2"] == 0.25
 
@@ -150,7 +156,7 @@ def test_f_of_means_is_computed_of_what_its_own_rules_say() -> None:
 def test_other_metrics_are_of_no_means(name: str) -> None:
     for evaluate in (exactk.evaluate, exactk.reference.evaluate):
         with pytest.raises(exactk.InputError, match=f"{name}: another average.* 'of_means', which is for fbeta and f1"):
-            evaluate(TRUTH, LISTS, spelled(name), convention=STANDARD.replace(average="of_means"))
+            evaluate(TRUTH, LISTS, spell(name), convention=STANDARD.replace(average="of_means"))
 
 
 def test_warnings_of_f_of_means() -> None:
@@ -178,7 +184,7 @@ def test_decimals() -> None:
         "f1@2(average=of_means,decimals=1)",
     ]
     groups = ["a", "b", "b", "a"]
-    for report in both(TRUTH, LISTS, metrics, per_user=True, groups=groups):
+    for report in core_and_reference(TRUTH, LISTS, metrics, per_user=True, groups=groups):
         exact, rounded, geometric_mean, f1 = report.values.values()
         assert (rounded, geometric_mean, f1) == (round(exact, 4), 0.02, 0.4)
         assert rounded != exact
