@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import exactk
@@ -47,6 +48,15 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "TopK": lambda: exactk.topk(np.eye(2), 1),
     "Truth": lambda: exactk.as_truth(KEYED_TRUTH),
 }
+# Keyed containers without a key.
+EMPTY: dict[str, Callable[[], Any]] = {
+    "Exclusions": lambda: exactk.as_exclusions({}),
+    "Truth": lambda: exactk.as_truth({}),
+    "Truth without items": lambda: exactk.as_truth(pl.DataFrame({"user": ["ann"], "item": [[]]}, EMPTY_LISTS)),
+    "batches": lambda: exactk.as_predictions(exactk.Batches(list)),
+    "Embeddings": lambda: exactk.Embeddings(np.zeros((0, 2)), np.eye(2), candidates=[]),
+}
+EMPTY_LISTS = {"user": pl.String, "item": pl.List(pl.String)}
 
 
 def public_objects() -> dict[str, Any]:
@@ -55,7 +65,7 @@ def public_objects() -> dict[str, Any]:
 
 def test_f60_public_classes_and_functions_belong_to_exactk() -> None:
     for name, public in public_objects().items():
-        if isinstance(public, type) or (callable(public) and name != "read"):
+        if callable(public):
             assert public.__module__ == "exactk", name
             assert public.__qualname__ == name
 
@@ -78,9 +88,11 @@ class _Recorder(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-@pytest.mark.parametrize("name", INSTANCES)
-def test_f60_a_pickle_names_no_private_module(name: str) -> None:
-    instance = INSTANCES[name]()
+@pytest.mark.parametrize(
+    "make", [*INSTANCES.values(), *EMPTY.values()], ids=[*INSTANCES, *(f"no {name}" for name in EMPTY)]
+)
+def test_f60_a_pickle_names_no_private_module(make: Callable[[], Any]) -> None:
+    instance = make()
     recorder = _Recorder(pickle.dumps(instance))
     loaded = recorder.load()
     assert type(loaded) is type(instance)

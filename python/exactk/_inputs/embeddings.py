@@ -94,7 +94,7 @@ class Embeddings(CanonicalEmbeddings):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        candidates = self.candidates and self.candidates.to_plain()
+        candidates = None if self.candidates is None else self.candidates.to_plain()
         fields = (self.similarity, self.min_score, candidates, self.item_bias, self.exclude_self)
         return (Embeddings._from_plain, (self.users, self.items, *fields))
 
@@ -108,5 +108,5 @@ class Embeddings(CanonicalEmbeddings):
         candidates: tuple[Any, ...] | None,
         *more: Any,  # noqa: ANN401 - as __init__ takes them
     ) -> Embeddings:
-        candidate_items = candidates and CandidateItems.from_plain(candidates)
+        candidate_items = None if candidates is None else CandidateItems.from_plain(candidates)
         return cls(users, items, similarity, min_score, candidate_items, *more)

@@ -28,21 +28,23 @@ class Rows(NamedTuple):
     present: NDArray[np.bool_] | None = None
     lengths: Offsets | None = None  # of the rows of a padded matrix
     scores: NDArray[Any] | None = None
-    users: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by position
+    user_vocabulary: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by position
     item_vocabulary: Vocabulary | None = None  # of keyed items, which are codes then
 
     def to_plain(self) -> dict[str, Any]:
         """Return what `from_plain` makes the same rows of, for pickles: they name no private class."""
-        vocabularies = {"users": self.users, "item_vocabulary": self.item_vocabulary}
-        return self._asdict() | {
-            name: vocabulary and vocabulary.to_plain() for name, vocabulary in vocabularies.items()
-        }
+        vocabularies = {"user_vocabulary": self.user_vocabulary, "item_vocabulary": self.item_vocabulary}
+        plain = {name: None if keys is None else keys.to_plain() for name, keys in vocabularies.items()}
+        return self._asdict() | plain
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Rows:
         """Return the rows that `to_plain` described."""
-        names = ("users", "item_vocabulary")
-        return cls(**plain | {name: plain[name] and Vocabulary.from_plain(plain[name]) for name in names})
+        vocabularies = {
+            name: None if plain[name] is None else Vocabulary.from_plain(plain[name])
+            for name in ("user_vocabulary", "item_vocabulary")
+        }
+        return cls(**plain | vocabularies)
 
 
 def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
@@ -111,7 +113,7 @@ class Lists:
             array = getattr(rows, name)
             object.__setattr__(self, name, None if array is None else read_only(array.copy()))
         object.__setattr__(self, "items", read_only(rows.items))
-        object.__setattr__(self, "user_vocabulary", rows.users)
+        object.__setattr__(self, "user_vocabulary", rows.user_vocabulary)
         object.__setattr__(self, "item_vocabulary", rows.item_vocabulary)
         object.__setattr__(self, "core", core)
 
@@ -121,7 +123,7 @@ class Lists:
         try:
             lists.validate(self._argument, rows.grades)
         except ExactkError as error:
-            raise error if rows.users is None else rows.users.with_user(error) from None
+            raise error if rows.user_vocabulary is None else rows.user_vocabulary.with_user(error) from None
         rows = remove_padding(rows)
         self._freeze(rows._replace(items=rows.items.astype(np.int64)))
 
@@ -141,7 +143,7 @@ class Lists:
             None,
             self.present,
             self.lengths,
-            users=self.user_vocabulary,
+            user_vocabulary=self.user_vocabulary,
             item_vocabulary=self.item_vocabulary,
         )
 
