@@ -29,7 +29,7 @@ class Row:
 ROWS = {
     1: Row("broken row offsets are refused, before a thread starts"),
     2: Row(
-        "offsets of every integer type; places beyond 2^31 and 2^32",
+        "offsets of every integer type; positions beyond 2^31 and 2^32",
         "the arrays are as long, but mostly holes: no test reads billions of ids",
     ),
     3: Row(
@@ -46,7 +46,7 @@ ROWS = {
     ),
     9: Row("grades and weights are finite, and gains in range"),
     10: Row("a repeated item in a list is refused, or never counted twice unless asked"),
-    11: Row("a repeated item in the truth is refused, or settled by the policy"),
+    11: Row("a repeated item in the truth is refused, or handled by the policy"),
     12: Row("the order within the truth means nothing"),
     13: Row("grade 0 is judged and not relevant"),
     14: Row("a user without relevant items: the policy decides, the report counts"),

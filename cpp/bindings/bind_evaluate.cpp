@@ -109,7 +109,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
                          bool per_user, int num_threads, const std::string& isa,
                          const Progress& progress) {
   std::atomic<Count> finished = 0;
-  const Count users = truth.lists().rows();
+  const Count users = truth.lists().row_count();
   check_size(groups, users, "groups");
   check_grades(grades, truth.lists());
   const auto owned_groups = snapshot<Offset>(groups, "groups");
@@ -183,7 +183,7 @@ PyTopK best_positions(const OwnedAnyScores& owned_scores, Count k,
                       .expected = "from 1 to " + std::to_string(kMaxCutoff),
                       .found = std::to_string(k)});
   }
-  // Beside the positions, Python keeps the scores, and of candidates the items.
+  // Beside the positions, Python keeps the scores, and of sparse scores the items.
   require_memory(users, k * static_cast<Count>(sizeof(std::int64_t) + sizeof(double)),
                  {.argument = "k", .hint = "a smaller k needs less"});
   py::array_t<std::int64_t> positions({users, k});
@@ -251,14 +251,14 @@ void bind_evaluate(py::module_& module) {
                     std::optional<double>, std::optional<const OwnedLists*>,
                     const std::optional<py::capsule>&, const std::string&, const std::string&>(),
            py::arg("users").noconvert(), py::arg("items").noconvert(),
-           py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("narrowed"),
+           py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("float32_scores"),
            py::arg("min_score"), py::arg("candidates"), py::arg("sgemm"), py::arg("users_argument"),
            py::arg("items_argument"), py::keep_alive<1, 8>());
   module.def("topk", &best_positions, py::arg("scores").none(false), py::arg("k"),
              py::arg("exclude"), py::arg("ties"), py::arg("nan"), py::arg("num_threads"),
              py::arg("isa"), py::arg("progress"),
              "The positions of the k best items of each user, best first, then -1: users x k. Of a "
-             "matrix, their columns; of candidates, their offsets in the arrays; of embeddings, "
+             "matrix, their columns; of sparse scores, their offsets in the arrays; of embeddings, "
              "their rows, and with these their scores, then NaN.");
   py::class_<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under resolved rules.")
       .def(py::init(

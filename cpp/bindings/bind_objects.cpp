@@ -129,7 +129,7 @@ class IntegerItems {
 };
 
 // Collects strings, or bytes. They are held until there are so many that encoding them together,
-// while they are still in a near cache, hides that the table of keys is not.
+// while they are still in a near cache, hides the cache misses of the table of keys.
 class TextItems {
  public:
   TextItems(OwnedVocabulary& vocabulary, bool as_bytes, std::string argument)

@@ -185,9 +185,9 @@ void bind_vocabulary(py::module_& module) {
           py::arg("other"), py::arg("argument"),
           "Add the keys of another vocabulary; return the code of each of them.")
       .def(
-          "sorted_positions",
+          "positions_in_key_order",
           [](const OwnedVocabulary& self) {
-            return code_array(sorted_positions(self.vocabulary(), interruptible_execution()));
+            return code_array(positions_in_key_order(self.vocabulary(), interruptible_execution()));
           },
           "The position of each key among all of them in ascending order.")
       .def(

@@ -1,5 +1,6 @@
 #include <pybind11/gil_safe_call_once.h>
 
+#include <atomic>
 #include <exception>
 
 #include "bindings.hpp"
@@ -15,7 +16,7 @@ struct ErrorTypes {
 };
 
 PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<ErrorTypes> error_types;
-bool is_registered = false;  // under the GIL
+std::atomic<bool> is_registered = false;
 
 void register_errors(const py::type& input, const py::type& input_type, const py::type& capacity) {
   error_types.call_once_and_store_result([&] { return ErrorTypes{input, input_type, capacity}; });

@@ -52,8 +52,8 @@ class OwnedLists {
                         .expected = "indptr with one offset more than there are rows",
                         .found = "none"});
     }
-    check_size(lengths, lists_.rows(), argument + ".lengths");
-    check_size(present, lists_.rows(), argument + ".present");
+    check_size(lengths, lists_.row_count(), argument + ".lengths");
+    check_size(present, lists_.row_count(), argument + ".present");
   }
   OwnedLists(const OwnedLists&) = delete;  // lists_ points into the other members
   OwnedLists& operator=(const OwnedLists&) = delete;
@@ -194,8 +194,8 @@ class OwnedSparseScores {
 class OwnedEmbeddings {
  public:
   OwnedEmbeddings(py::array users, py::array items, std::optional<py::array> item_bias,
-                  const std::string& similarity, bool narrowed, std::optional<double> min_score,
-                  std::optional<const OwnedLists*> candidates,
+                  const std::string& similarity, bool float32_scores,
+                  std::optional<double> min_score, std::optional<const OwnedLists*> candidates,
                   const std::optional<py::capsule>& sgemm, const std::string& users_argument,
                   const std::string& items_argument)
       : users_(std::move(users)), items_(std::move(items)), item_bias_(std::move(item_bias)) {
@@ -203,7 +203,7 @@ class OwnedEmbeddings {
                    .items = vectors_of(items_, 2, items_argument),
                    .width = items_.shape(1),
                    .similarity = similarity_of(similarity),
-                   .narrowed = narrowed,
+                   .float32_scores = float32_scores,
                    .min_score = min_score,
                    .sgemm = sgemm_of(sgemm)};
     if (users_.shape(1) != items_.shape(1)) {

@@ -53,7 +53,7 @@ class OwnedVocabulary {
   [[nodiscard]] Vocabulary& extensible_vocabulary() {
     if (!is_base_) return *vocabulary_;
     throw InputError({.argument = "keys",
-                      .expected = "those that nobody has gone on from",
+                      .expected = "those that no vocabulary continues",
                       .found = "others: fork() makes some"});
   }
 

@@ -236,7 +236,7 @@ struct Model {
   Matrix items;
   Similarity similarity = Similarity::dot;
   std::optional<Matrix> item_bias = {};
-  bool narrowed = false;
+  bool float32_scores = false;
   std::optional<double> min_score = {};
   std::optional<OwnedLists> candidates = {};
 
@@ -245,7 +245,7 @@ struct Model {
                           .items = items.view("items"),
                           .width = items.width,
                           .similarity = similarity,
-                          .narrowed = narrowed,
+                          .float32_scores = float32_scores,
                           .min_score = min_score,
                           .sgemm = product};
     if (item_bias) embeddings.item_bias = item_bias->view("item_bias");
@@ -372,9 +372,9 @@ TEST_CASE("products that are as wrong as they may be change nothing of what is f
         CAPTURE(static_cast<int>(similarity));
         model.similarity = similarity;
         if (kind == Draw::tiny && similarity == Similarity::cosine) continue;  // without direction
-        for (const bool narrowed : {false, true}) {
-          CAPTURE(narrowed);
-          model.narrowed = narrowed;
+        for (const bool float32_scores : {false, true}) {
+          CAPTURE(float32_scores);
+          model.float32_scores = float32_scores;
           check_screening(model, {.ties = random() % 2 == 0 ? Ties::lowest_id : Ties::highest_id});
         }
       }

@@ -20,7 +20,7 @@
 #include "exactk/topk.hpp"
 #include "kernels/dispatch.hpp"
 #include "no_checkpoint.hpp"
-#include "rank/scores/score_ranking.hpp"
+#include "rank/scores/score_ranker.hpp"
 #include "request.hpp"
 
 namespace exactk {
@@ -443,7 +443,7 @@ TEST_CASE("requests for the best items that cannot be met are refused") {
   };
   CHECK(refused_argument([](TopKRequest& r) { r.k = 0; }) == "k");
   CHECK(refused_argument([](TopKRequest& r) { r.k = kMaxCutoff + 1; }) == "k");
-  CHECK(refused_argument([](TopKRequest& r) { r.k = 5; }) == "places");
+  CHECK(refused_argument([](TopKRequest& r) { r.k = 5; }) == "positions");
   CHECK(refused_argument([](TopKRequest& r) { r.threads = 0; }) == "num_threads");
   CHECK(refused_argument([&](TopKRequest& r) { matrix(r).items = -1; }) == "scores");
   CHECK(refused_argument([&](TopKRequest& r) { matrix(r).items = kMaxScoredItems + 1; }) ==

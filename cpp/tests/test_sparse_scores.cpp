@@ -19,7 +19,7 @@
 #include "exactk/topk.hpp"
 #include "kernels/dispatch.hpp"
 #include "no_checkpoint.hpp"
-#include "rank/scores/score_ranking.hpp"
+#include "rank/scores/score_ranker.hpp"
 #include "request.hpp"
 
 namespace exactk {
@@ -50,8 +50,8 @@ ScoreMatrix matrix_of(const std::vector<float>& scores, Count users, const Owned
 }
 
 // The positions of all that may be ranked, best first, by a plain sort.
-Row sorted_positions(const std::vector<float>& scores, const Row& ids, Ties ties,
-                     const Row& exclude, std::optional<double> min_score) {
+Row positions_in_key_order(const std::vector<float>& scores, const Row& ids, Ties ties,
+                           const Row& exclude, std::optional<double> min_score) {
   Row positions(scores.size());
   std::iota(positions.begin(), positions.end(), 0);
   const auto id = [&](std::int64_t i) { return ids[static_cast<std::size_t>(i)]; };
@@ -90,9 +90,9 @@ void check(const Source& source, const std::vector<float>& scores, const Row& id
       REQUIRE(positions != nullptr);
       CHECK(ranker.has_nan() == std::ranges::any_of(scores, &is_nan<float>));
       CHECK(ranker.candidate_count() ==
-            std::ssize(sorted_positions(scores, ids, Ties::lowest_id, exclude, {})));
+            std::ssize(positions_in_key_order(scores, ids, Ties::lowest_id, exclude, {})));
       for (const Ties ties : kTies) {
-        const Row expected = sorted_positions(scores, ids, ties, exclude, source.min_score);
+        const Row expected = positions_in_key_order(scores, ids, ties, exclude, source.min_score);
         Row expected_ids;
         for (const std::int64_t i : expected) {
           expected_ids.push_back(ids[static_cast<std::size_t>(i)]);
@@ -184,7 +184,7 @@ TEST_CASE("where the items of a list stand") {
       return row;
     };
     ListMatcher matcher(~std::uint64_t{0} >> 1U, true);
-    const ItemPositions& positions = matcher.locate(
+    const ItemPositions& positions = matcher.find_item_positions(
         times({7, 3, 3, 9, 5}), times({5, 8, 3, 7, 8, 3, 8, 2}), times({8, 7, 1}), no_checkpoint);
     CHECK(positions.truth == Row{0, 2, 5});
     CHECK(positions.excluded == Row{1, 3, 4, 6});

@@ -248,7 +248,7 @@ TEST_CASE("a vocabulary continues after another, which stays as it is") {
   CHECK(third.string(2) == "c");
   CHECK(third.string(3) == "d");
   CHECK(third.find("e") == kNoCode);
-  CHECK(sorted_positions(third, execution) == Codes{0, 1, 2, 3});
+  CHECK(positions_in_key_order(third, execution) == Codes{0, 1, 2, 3});
 }
 
 TEST_CASE("the flags of integers are continued too") {
@@ -257,7 +257,7 @@ TEST_CASE("the flags of integers are continued too") {
   Vocabulary next(std::make_shared<const Vocabulary>(std::move(negative)));
   CHECK_THROWS_AS(encode_column(next, std::vector<std::uint64_t>{~std::uint64_t{0}}), InputError);
   CHECK(encode_column(next, std::vector<std::int32_t>{-2, -1}) == Codes{1, 0});
-  CHECK(sorted_positions(next, execution) == Codes{1, 0});
+  CHECK(positions_in_key_order(next, execution) == Codes{1, 0});
 }
 
 TEST_CASE("keys of another vocabulary get the codes that they have here") {
@@ -272,7 +272,7 @@ TEST_CASE("strings in order are those of their bytes") {
   const auto check = [](std::vector<std::string> strings) {
     Vocabulary keys(false);
     for (const std::string& string : strings) keys.encode(string);
-    const Codes positions = sorted_positions(keys, execution);
+    const Codes positions = positions_in_key_order(keys, execution);
     std::ranges::sort(strings, std::ranges::less{}, [](const std::string& one) {
       return std::basic_string<unsigned char>(one.begin(), one.end());
     });
@@ -299,10 +299,10 @@ TEST_CASE("integers in order have a sign, or bit 63") {
   Vocabulary negative(true);
   encode_column(negative, std::vector<std::int64_t>{3, -1, std::numeric_limits<std::int64_t>::min(),
                                                     0, std::numeric_limits<std::int64_t>::max()});
-  CHECK(sorted_positions(negative, execution) == Codes{3, 1, 0, 2, 4});
+  CHECK(positions_in_key_order(negative, execution) == Codes{3, 1, 0, 2, 4});
   Vocabulary wide(true);
   encode_column(wide, std::vector<std::uint64_t>{~std::uint64_t{0}, 3, std::uint64_t{1} << 63U, 0});
-  CHECK(sorted_positions(wide, execution) == Codes{3, 1, 2, 0});
+  CHECK(positions_in_key_order(wide, execution) == Codes{3, 1, 2, 0});
 }
 
 TEST_CASE("rows that are grouped by user keep their order") {

@@ -163,7 +163,7 @@ class Embeddings:
         items: numpy.ndarray,
         item_bias: numpy.ndarray | None,
         similarity: str,
-        narrowed: bool,
+        float32_scores: bool,
         min_score: typing.SupportsFloat | typing.SupportsIndex | None,
         candidates: Lists | None,
         sgemm: typing_extensions.CapsuleType | None,
@@ -234,7 +234,7 @@ class Vocabulary:
         """
         A vocabulary that continues after these keys, which must not be extended from then on.
         """
-    def sorted_positions(self) -> numpy.typing.NDArray[numpy.uint32]:
+    def positions_in_key_order(self) -> numpy.typing.NDArray[numpy.uint32]:
         """
         The position of each key among all of them in ascending order.
         """
@@ -424,7 +424,7 @@ def topk(
     progress: collections.abc.Callable[[int], typing.Any] | None,
 ) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64] | None]:
     """
-    The positions of the k best items of each user, best first, then -1: users x k. Of a matrix, their columns; of candidates, their offsets in the arrays; of embeddings, their rows, and with these their scores, then NaN.
+    The positions of the k best items of each user, best first, then -1: users x k. Of a matrix, their columns; of sparse scores, their offsets in the arrays; of embeddings, their rows, and with these their scores, then NaN.
     """
 
 MAX_CUTOFF: int = 2147483647

@@ -94,7 +94,7 @@ def neighbors(
     k: int = 300,
     similarity: str = "cosine",
     min_score: float | None = None,
-    exclude_self: bool = True,  # noqa: FBT001, FBT002 - as the others may be given by place
+    exclude_self: bool = True,  # noqa: FBT001, FBT002 - as the others may be given by position
     *,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,

@@ -41,7 +41,7 @@ class Adapter(Protocol):
     MODULE: str  # what must be importable
     REQUIREMENTS: tuple[str, ...]
     SOURCE: str  # where the code is, if no registry has it; else empty
-    INPUT: str  # what exactk is given: rankings, candidates or scores
+    INPUT: str  # what exactk is given: rankings, sparse scores or scores
     MIN_SCORE: float | None  # below which an item is not recommended
     KNOBS: Knobs
     CALLS: Mapping[str, str]  # by exactk's metric: what was called
@@ -86,7 +86,7 @@ def record(name: str) -> dict[str, Any]:
         "preset": name,
         "library": library.DISTRIBUTION or library.SOURCE,
         "version": version(library.DISTRIBUTION) if library.DISTRIBUTION else "",
-        "command": f"python tests/golden/record.py {name}",
+        "command": f"python tools/golden/record.py {name}",
         "input": library.INPUT,
         "min_score": library.MIN_SCORE,
         "tolerance": library.TOLERANCE,
@@ -131,7 +131,7 @@ def differences(name: str, recording: dict[str, Any]) -> list[str]:
         changes += [
             f"{old['name']}: {key} differ: {old[key]!r}, now {new[key]!r}"
             for key in old
-            if not _agree(old[key], new.get(key), previous["tolerance"])
+            if not _agree(old[key], new.get(key), previous["tolerance"] if key == "outputs" else 0.0)
         ]
     return changes
 
@@ -143,7 +143,7 @@ def _agree(old: Any, new: Any, tolerance: float) -> bool:
     if isinstance(old, list) and isinstance(new, list):
         return len(old) == len(new) and all(_agree(*pair, tolerance) for pair in zip(old, new, strict=True))
     if isinstance(old, float) and isinstance(new, float):
-        return abs(old - new) <= tolerance
+        return old == new or abs(old - new) <= tolerance
     return bool(old == new)
 
 

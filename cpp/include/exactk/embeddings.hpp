@@ -39,7 +39,7 @@ struct Embeddings {
   Count width = 0;  // of both
   Similarity similarity = Similarity::dot;
   std::optional<Vectors> item_bias = {};  // a number an item, added to its product
-  bool narrowed = false;                  // whether scores are rounded to single precision
+  bool float32_scores = false;            // whether scores are rounded to single precision
   std::optional<double> min_score = {};
   // The only items that may be ranked: one row for all users or a row a user, each ascending.
   std::optional<Lists> candidates = {};

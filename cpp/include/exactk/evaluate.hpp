@@ -1,4 +1,4 @@
-// The one entry point of the core.
+// Evaluation: the request, and the exact sums that answer it.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Scores to rank by, as the caller stores them: a matrix, or candidates.
+// Scores to rank by, as the caller stores them: a matrix, or sparse scores.
 #pragma once
 
 #include <cstddef>

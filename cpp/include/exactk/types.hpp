@@ -33,7 +33,7 @@ struct Lists {
   std::span<const Offset> lengths;
   std::span<const std::uint8_t> present;
 
-  [[nodiscard]] Count rows() const noexcept { return static_cast<Count>(indptr.size()) - 1; }
+  [[nodiscard]] Count row_count() const noexcept { return static_cast<Count>(indptr.size()) - 1; }
   [[nodiscard]] Offset begin(Count row) const noexcept {
     return indptr[static_cast<std::size_t>(row)];
   }
@@ -54,7 +54,7 @@ template <class T>
                         static_cast<std::size_t>(lists.length(row)));
 }
 
-// Only predictions and candidates come in several widths; the adapters convert the rest once.
+// Only rankings and sparse scores come in several widths; the adapters convert the rest once.
 [[nodiscard]] inline std::span<const std::int64_t> int64_row_items(const Lists& lists, Count row) {
   return row_slice(std::get<std::span<const std::int64_t>>(lists.items), lists, row);
 }

@@ -69,7 +69,7 @@ void encode(Vocabulary& vocabulary, const Strings& column, std::span<Code> codes
                                        const std::string& argument, const Execution& execution);
 
 // The position of each key among all of them in ascending order; strings compare by their bytes.
-[[nodiscard]] std::vector<Code> sorted_positions(const Vocabulary& vocabulary,
-                                                 const Execution& execution);
+[[nodiscard]] std::vector<Code> positions_in_key_order(const Vocabulary& vocabulary,
+                                                       const Execution& execution);
 
 }  // namespace exactk

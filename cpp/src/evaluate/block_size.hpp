@@ -12,13 +12,14 @@ namespace exactk {
 // How much is read for all users, in ids: a score takes a small part of the time of an id.
 [[nodiscard]] inline Count cost_in_ids(const Lists& lists) { return lists.indptr.back(); }
 [[nodiscard]] inline Count cost_in_ids(const ScoreMatrix& scores) {
-  if (scores.candidates && scores.candidates->rows() > 1) return cost_in_ids(*scores.candidates);
+  if (scores.candidates && scores.candidates->row_count() > 1)
+    return cost_in_ids(*scores.candidates);
   constexpr Count kScoresPerId = 16;
   return std::min(scores.users * scores.items, Count{1} << 62U) / kScoresPerId;
 }
 [[nodiscard]] inline Count cost_in_ids(const SparseScores& scores) { return scores.size; }
 [[nodiscard]] inline Count cost_in_ids(const Embeddings& embeddings) {
-  const bool is_per_user = embeddings.candidates && embeddings.candidates->rows() > 1;
+  const bool is_per_user = embeddings.candidates && embeddings.candidates->row_count() > 1;
   const Count scores =
       is_per_user ? cost_in_ids(*embeddings.candidates)
                   : std::min(embeddings.users.rows * embeddings.items.rows, Count{1} << 46U);

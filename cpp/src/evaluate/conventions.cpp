@@ -72,7 +72,7 @@ constexpr auto kFields = std::to_array<ConventionField>({
     field<&Rules::ap_over, cutoff, list, relevant, min_cutoff_relevant, min_list_relevant, hits>(
         "ap_over", "what average precision and average recall divide their sums by"),
     field<&Rules::ideal_over, cutoff, min_cutoff_relevant, min_list_relevant, all_judged>(
-        "ideal_over", "how many places the ideal ranking of nDCG fills"),
+        "ideal_over", "how many ranks the ideal ranking of nDCG fills"),
     field<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::exp2_shifted, Gain::table>(
         "gain",
         "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or "
@@ -95,7 +95,7 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "undefined", "a ratio whose divisor is 0"),
     field<&Rules::duplicate_items, Duplicates::raise, Duplicates::first, Duplicates::count>(
         "duplicate_items",
-        "an item repeated in a list: an error, no hit in its later places, or a hit each time"),
+        "an item repeated in a list: an error, no hit at its later ranks, or a hit each time"),
     field<&Rules::duplicate_truth, Duplicates::raise, Duplicates::first, Duplicates::max,
           Duplicates::count>("duplicate_truth",
                              "an item repeated in a user's truth: an error, its first or highest "

@@ -56,7 +56,7 @@ DiscountDepths discount_depths(const Plan& plan, Discount kind, Count longest_li
 
 Count max_list_length(const Lists& lists) {
   Count length = 0;
-  for (Count row = 0; row < lists.rows(); ++row) length = std::max(length, lists.length(row));
+  for (Count row = 0; row < lists.row_count(); ++row) length = std::max(length, lists.length(row));
   return length;
 }
 Count max_list_length(const ScoreMatrix& scores) {
@@ -102,7 +102,7 @@ class Evaluation {
   Result run();
 
  private:
-  [[nodiscard]] Count users() const noexcept { return job_.request.truth.rows(); }
+  [[nodiscard]] Count users() const noexcept { return job_.request.truth.row_count(); }
   [[nodiscard]] Count group_of(Count user) const noexcept {
     const std::span<const Offset> groups = job_.request.groups;
     return groups.empty() ? 0 : groups[static_cast<std::size_t>(user)];
@@ -187,7 +187,7 @@ void Evaluation::throw_violation(Violation gravest) {
       worker.prepare(block, checkpoint);
     }
     const Violation added = worker.add_user(user, checkpoint);
-    const Violation violation = std::min(added, worker.flush(checkpoint));
+    const Violation violation = std::min(added, worker.score_batch(checkpoint));
     if (violation == Violation::none || violation > gravest) continue;
     if (violation < gravest) count = 0;
     gravest = violation;
@@ -310,7 +310,7 @@ Violation Evaluation::evaluate_blocks() {
   std::atomic<Violation> violation = Violation::none;
 
   const auto finish_group = [&](ThreadState& state, const Checkpoint& checkpoint) {
-    const Violation result = state.worker.flush(checkpoint);
+    const Violation result = state.worker.score_batch(checkpoint);
     if (result != Violation::none) violation = result;
     add_sums(state.worker, state.group);
   };

@@ -8,7 +8,7 @@
 #include "base/checkpoint.hpp"
 #include "exactk/types.hpp"
 #include "match/list_matcher.hpp"
-#include "rank/scores/score_ranking.hpp"
+#include "rank/scores/score_ranker.hpp"
 
 namespace exactk {
 
@@ -24,7 +24,8 @@ const ItemPositions* open_score_row(ScoreRanker<Row>& ranker, ListMatcher& match
     ranker.load_scores(exclude, checkpoint);
     return nullptr;
   }
-  const ItemPositions& positions = matcher.locate(truth, ranker.row().ids(), exclude, checkpoint);
+  const ItemPositions& positions =
+      matcher.find_item_positions(truth, ranker.row().ids(), exclude, checkpoint);
   ranker.load_scores(positions.excluded, checkpoint);
   return &positions;
 }

@@ -24,7 +24,7 @@
 #include "match/list_matcher.hpp"
 #include "rank/embeddings/norms.hpp"
 #include "rank/embeddings/screening.hpp"
-#include "rank/scores/score_ranking.hpp"
+#include "rank/scores/score_ranker.hpp"
 
 namespace exactk {
 namespace {
@@ -58,17 +58,17 @@ std::uint64_t validate(const TopKRequest& request) {
   if (request.exclude) {
     id_bits |= validate_lists(*request.exclude, "exclude", execution);
     check_int64(*request.exclude, "exclude");
-    check_rows(request.exclude->rows(), users, "exclude");
+    check_rows(request.exclude->row_count(), users, "exclude");
   }
   if (users > std::numeric_limits<Count>::max() / request.k) {
     throw InputError({.argument = "k",
-                      .expected = "fewer than 2^63 places",
+                      .expected = "fewer than 2^63 items in all",
                       .found = std::to_string(users) + " x " + std::to_string(request.k)});
   }
-  check_size(request.positions.size(), users * request.k, "places", "one a user and rank");
+  check_size(request.positions.size(), users * request.k, "positions", "one per user and rank");
   const bool has_best_scores = std::holds_alternative<Embeddings>(request.scores);
   check_size(request.best_scores.size(), has_best_scores ? users * request.k : 0, "best_scores",
-             "one a place of embeddings");
+             "one per position, of embeddings");
   return id_bits;
 }
 
@@ -245,7 +245,7 @@ void refuse_duplicates(const TopKRequest& request, TopKRanker& ranker,
                        const Checkpoint& checkpoint) {
   const auto* sparse_scores = std::get_if<SparseScores>(&request.scores);
   if (sparse_scores == nullptr) return;
-  Fault fault{.argument = "scores", .expected = "each candidate once a user", .found = ""};
+  Fault fault{.argument = "scores", .expected = "each item once per user", .found = ""};
   count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset& first) {
     ranker.open_user(user, checkpoint);
     return ranker.count_duplicates(first);
@@ -291,7 +291,7 @@ void refuse_ties(const TopKRequest& request, TopKRanker& ranker, const Checkpoin
 Count user_count(const AnyScores& scores) {
   if (const auto* matrix = std::get_if<ScoreMatrix>(&scores)) return matrix->users;
   if (const auto* embeddings = std::get_if<Embeddings>(&scores)) return embeddings->users.rows;
-  return std::get<SparseScores>(scores).items.rows();
+  return std::get<SparseScores>(scores).items.row_count();
 }
 
 void topk(const TopKRequest& request) {

@@ -67,7 +67,7 @@ void check_indptr(const Lists& lists, const std::string& argument, const Checkpo
   });
   if (indptr.back() != item_count(lists.items)) {
     fail("to end at the number of items, " + std::to_string(item_count(lists.items)), indptr.back(),
-         lists.rows());
+         lists.row_count());
   }
 }
 
@@ -86,7 +86,7 @@ namespace {
 // Calls check(row) for every row.
 template <class Check>
 void for_each_row(const Lists& lists, const Checkpoint& checkpoint, const Check& check) {
-  const auto rows = static_cast<std::size_t>(lists.rows());
+  const auto rows = static_cast<std::size_t>(lists.row_count());
   in_chunks(rows, checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) check(static_cast<Count>(row));
   });
@@ -94,7 +94,7 @@ void for_each_row(const Lists& lists, const Checkpoint& checkpoint, const Check&
 
 void check_lengths(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
   if (lists.lengths.empty()) return;
-  check_size(lists.lengths.size(), lists.rows(), argument, "one length a row");
+  check_size(lists.lengths.size(), lists.row_count(), argument, "one length a row");
   for_each_row(lists, checkpoint, [&](Count row) {
     const Count room = lists.begin(row + 1) - lists.begin(row);
     const Count length = lists.length(row);
@@ -108,7 +108,7 @@ void check_lengths(const Lists& lists, const std::string& argument, const Checkp
 
 void check_present(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
   if (lists.present.empty()) return;
-  check_size(lists.present.size(), lists.rows(), argument, "present with one entry a row");
+  check_size(lists.present.size(), lists.row_count(), argument, "present with one entry a row");
   for_each_row(lists, checkpoint, [&](Count row) {
     if (lists.has(row) || lists.length(row) == 0) return;
     throw InputError({.argument = argument,
@@ -348,7 +348,7 @@ void check_candidates(const Lists& lists, Count users, Count items, const Execut
   const std::string argument = "candidates";
   validate_lists(lists, argument, execution);
   check_int64(lists, argument);
-  if (lists.rows() != 1) check_rows(lists.rows(), users, argument);
+  if (lists.row_count() != 1) check_rows(lists.row_count(), users, argument);
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   for_each_row(lists, checkpoint, [&](Count row) {
     const auto columns = int64_row_items(lists, row);
@@ -476,13 +476,13 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
   std::uint64_t id_bits = validate_lists(request.truth, "truth", execution);
   check_int64(request.truth, "truth");
   validate_grades(request.grades, request.truth, execution);
-  const Count users = request.truth.rows();
+  const Count users = request.truth.row_count();
   if (const auto* lists = std::get_if<Lists>(&request.predictions)) {
     id_bits |= validate_lists(*lists, "predictions", execution);
-    check_rows(lists->rows(), users, "predictions");
+    check_rows(lists->row_count(), users, "predictions");
   } else if (const auto* sparse_scores = std::get_if<SparseScores>(&request.predictions)) {
     id_bits |= validate_scores(*sparse_scores, "predictions", execution);
-    check_rows(sparse_scores->items.rows(), users, "predictions");
+    check_rows(sparse_scores->items.row_count(), users, "predictions");
   } else if (const auto* matrix = std::get_if<ScoreMatrix>(&request.predictions)) {
     validate_scores(*matrix, "predictions", execution);
     check_rows(matrix->users, users, "predictions");
@@ -496,7 +496,7 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
   if (request.exclude) {
     id_bits |= validate_lists(*request.exclude, "exclude", execution);
     check_int64(*request.exclude, "exclude");
-    check_rows(request.exclude->rows(), users, "exclude");
+    check_rows(request.exclude->row_count(), users, "exclude");
   }
   if (request.weights) check_weights(*request.weights, users, checkpoint);
   check_groups(request, users, checkpoint);

@@ -191,7 +191,7 @@ Violation Worker::add_user(Count user, const Checkpoint& checkpoint) {
   users_.push_back(user);
   const bool is_full =
       std::ranges::any_of(hit_rows_, [](const auto& rows) { return rows.is_full(); });
-  return is_full ? flush(checkpoint) : Violation::none;
+  return is_full ? score_batch(checkpoint) : Violation::none;
 }
 
 Violation Worker::judge(Count user, const Checkpoint& checkpoint) {
@@ -263,7 +263,7 @@ void Worker::count_candidates() {
   tally_.most_candidates = std::max(tally_.most_candidates, candidates);
 }
 
-Violation Worker::flush(const Checkpoint& checkpoint) {
+Violation Worker::score_batch(const Checkpoint& checkpoint) {
   weights_.clear();
   if (job_.request.weights) {
     for (const Count user : users_) {
@@ -272,13 +272,13 @@ Violation Worker::flush(const Checkpoint& checkpoint) {
   }
   Violation gravest = Violation::none;
   for (std::size_t rules_index = 0; rules_index < hit_rows_.size(); ++rules_index) {
-    gravest = std::min(gravest, flush_rules(rules_index, checkpoint));
+    gravest = std::min(gravest, score_batch_under(rules_index, checkpoint));
   }
   clear_rows();
   return gravest;
 }
 
-Violation Worker::flush_rules(std::size_t rules_index, const Checkpoint& checkpoint) {
+Violation Worker::score_batch_under(std::size_t rules_index, const Checkpoint& checkpoint) {
   const std::span<const HitRow> rows = hit_rows_[rules_index].rows();
   irregular_users_.clear();
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -378,7 +378,7 @@ void Worker::reduce(const Run& run, std::span<const HitRow> rows) {
 }
 
 void Worker::write_per_user(std::size_t output) {
-  const auto size = static_cast<std::size_t>(job_.request.truth.rows());
+  const auto size = static_cast<std::size_t>(job_.request.truth.row_count());
   const std::span<double> row = job_.request.per_user.subspan(output * size, size);
   const std::span<const double> values = values_[output];
   for (std::size_t i = 0; i < users_.size(); ++i) {

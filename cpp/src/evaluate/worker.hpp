@@ -18,7 +18,7 @@
 #include "numeric/discounts.hpp"
 #include "rank/embeddings/norms.hpp"
 #include "rank/embeddings/screening.hpp"
-#include "rank/scores/score_ranking.hpp"
+#include "rank/scores/score_ranker.hpp"
 
 namespace exactk {
 
@@ -48,14 +48,14 @@ class Worker {
  public:
   explicit Worker(const Job& job);
 
-  // Prefetches work that is cheaper in blocks. Callers may still skip any of these users.
+  // Screens these users together, where that pays. Callers may still skip any of them.
   void prepare(std::span<const Count> users, const Checkpoint& checkpoint);
 
   // Adds a user to the batch. Returns which rule is broken, by this user or by one of the batch.
   Violation add_user(Count user, const Checkpoint& checkpoint);
 
   // Scores and sums the users of the batch, and empties it.
-  Violation flush(const Checkpoint& checkpoint);
+  Violation score_batch(const Checkpoint& checkpoint);
 
   // Of any user, whether added or not. Valid until the next call of any member.
   const Matches& match(Count user, const Checkpoint& checkpoint);
@@ -64,7 +64,7 @@ class Worker {
   // How many scores of the user are NaN, and which is the first.
   Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
 
-  // Over the users flushed since the last `clear`.
+  // Over the users scored since the last `clear`.
   [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return sums_; }
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
   void clear() noexcept;
@@ -83,7 +83,7 @@ class Worker {
   void add_to_tally(Count user, const Matches& matches, const HitRow& row);
   void count_split_ties(const Checkpoint& checkpoint);
   void count_candidates();
-  Violation flush_rules(std::size_t rules_index, const Checkpoint& checkpoint);
+  Violation score_batch_under(std::size_t rules_index, const Checkpoint& checkpoint);
   void count_hits(std::span<const HitRow> rows, const CutoffSet& cutoff_set,
                   const Checkpoint& checkpoint);
   void score(const Run& run, std::span<const HitRow> rows, const Checkpoint& checkpoint);

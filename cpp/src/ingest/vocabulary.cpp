@@ -77,9 +77,10 @@ Vocabulary::Tables::Tables(std::shared_ptr<const Vocabulary> previous)
       base_size(previous->size()),
       base(std::move(previous)) {
   if (base_count <= kMaxBases) return;
-  throw InputError({.argument = "keys",
-                    .expected = "at most " + std::to_string(kMaxBases) + " that go on from others",
-                    .found = "more"});
+  throw InputError(
+      {.argument = "keys",
+       .expected = "at most " + std::to_string(kMaxBases) + " that continue one another",
+       .found = "more"});
 }
 
 template <class Key>
@@ -384,7 +385,7 @@ std::uint64_t sort_head(std::string_view string) {
 
 }  // namespace
 
-std::vector<Code> sorted_positions(const Vocabulary& vocabulary, const Execution& execution) {
+std::vector<Code> positions_in_key_order(const Vocabulary& vocabulary, const Execution& execution) {
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   std::vector<SortKey> order(static_cast<std::size_t>(vocabulary.size()));
   const std::size_t prefix_length =

@@ -113,8 +113,8 @@ void ListMatcher::locate_collision(Ids list, std::size_t position, Mark previous
   }
 }
 
-const ItemPositions& ListMatcher::locate(Ids truth, Ids list, Ids exclude,
-                                         const Checkpoint& checkpoint) {
+const ItemPositions& ListMatcher::find_item_positions(Ids truth, Ids list, Ids exclude,
+                                                      const Checkpoint& checkpoint) {
   positions_.truth.clear();
   positions_.excluded.clear();
   positions_.absent_entries.clear();

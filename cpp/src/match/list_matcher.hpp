@@ -67,9 +67,10 @@ class ListMatcher {
                        std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
 
   // Before a list is ranked. `needs_entries` must have been true. Valid until the next list.
-  const ItemPositions& locate(std::span<const std::int64_t> truth,
-                              std::span<const std::int64_t> list,
-                              std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+  const ItemPositions& find_item_positions(std::span<const std::int64_t> truth,
+                                           std::span<const std::int64_t> list,
+                                           std::span<const std::int64_t> exclude,
+                                           const Checkpoint& checkpoint);
   // What is ranked of the list that was located last.
   const Matches& match_located(std::span<const std::int64_t> truth, const RankedList& ranked,
                                std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);

@@ -1,4 +1,4 @@
-// A bound that as many keys reach as are min_count, without an order of the keys: by counting those
+// A bound that at least min_count keys reach, without an order of the keys: by counting those
 // that reach one bound after another, which takes a vector at a time.
 #pragma once
 

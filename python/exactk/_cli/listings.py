@@ -22,7 +22,7 @@ def add_listings(commands: Commands) -> None:
     listing = add_command(commands, "metrics", run_metrics, summary, "exactk metrics ndcg map")
     listing.add_argument("metrics", nargs="*", metavar="METRIC", help="a metric, by any of its names")
 
-    summary = "list the presets of conventions, say what one settles, or in what two differ"
+    summary = "list the presets of conventions, say what one changes, or in what two differ"
     presets = add_command(
         commands, "conventions", run_conventions, summary, "exactk conventions --diff trec_eval pytrec_eval"
     )
@@ -60,7 +60,7 @@ def run_conventions(arguments: argparse.Namespace) -> int:
         rows = [[name, str(getattr(preset, name)), SUMMARIES[name]] for name in FIELDS]
         for metric, choices in preset.overrides.items():
             rows += [[f"{metric}.{name}", str(choice), f"the same, of {metric}"] for name, choice in choices.items()]
-        _print_table(["field", preset.name, "what it settles"], rows)
+        _print_table(["field", preset.name, "what it decides"], rows)
     else:
         rows = [[name, departures(preset)] for name, preset in conventions.items()]
         _print_table(["preset", "differs from standard in"], rows)

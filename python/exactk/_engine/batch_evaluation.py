@@ -50,17 +50,17 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> 
     try:
         for block in read_blocks(reader):
             batch_evaluation.add_block(
-                block._replace(rows=block.rows._replace(item_vocabulary=reader.items)),
-                reader.users or truth.user_vocabulary,
+                block._replace(rows=block.rows._replace(item_vocabulary=reader.item_vocabulary)),
+                reader.user_vocabulary or truth.user_vocabulary,
             )
     except UngroupedRows:
         all_rows = Reader(
-            batches, evaluation.columns, encoding._replace(users=truth.user_vocabulary)
+            batches, evaluation.columns, encoding._replace(user_vocabulary=truth.user_vocabulary)
         )  # without users of exclude alone
-        inputs = evaluation.align(truth, evaluation.narrow_scores(all_rows.read_all()))
+        inputs = evaluation.align(truth, evaluation.convert_scores(all_rows.read_all()))
         return evaluation.evaluate_all(inputs), has_common_item(inputs)
     batch_evaluation.add_remaining_users(truth.user_vocabulary, has_scores=batch_evaluation.has_scores)
-    return batch_evaluation.report(reader.users or truth.user_vocabulary), batch_evaluation.has_shared_items
+    return batch_evaluation.report(reader.user_vocabulary or truth.user_vocabulary), batch_evaluation.has_shared_items
 
 
 def _with_values_by_code(evaluation: Evaluation, truth: Truth) -> Evaluation:
@@ -89,32 +89,36 @@ class _BatchEvaluation:
 
     def add_block(self, block: Block, vocabulary: Vocabulary) -> None:
         """Evaluate some users."""
-        predictions = self._evaluation.narrow_scores(predictions_from_rows(block.rows))
+        predictions = self._evaluation.convert_scores(predictions_from_rows(block.rows))
         self.has_scores = block.rows.scores is not None
         evaluation = self._evaluation
         if evaluation.weights is not None:
-            evaluation = replace(evaluation, weights=evaluation.weights.for_users(block.users, evaluation.convention))
+            evaluation = replace(
+                evaluation, weights=evaluation.weights.for_users(block.user_codes, evaluation.convention)
+            )
         if evaluation.groups is not None:
-            evaluation = replace(evaluation, groups=evaluation.groups.for_users(block.users, evaluation.convention))
-        inputs = replace(self._align_block(block, predictions), row_users=(vocabulary, block.users))
+            evaluation = replace(
+                evaluation, groups=evaluation.groups.for_users(block.user_codes, evaluation.convention)
+            )
+        inputs = replace(self._align_block(block, predictions), row_users=(vocabulary, block.user_codes))
         if len(block.rows.items) and len(inputs.truth.items):
             self.has_shared_items = self.has_shared_items or has_common_item(inputs)
         report = evaluation.evaluate_all(inputs)
         self._state = report.state if self._state is None else self._state.plus(report.state)
-        self._codes.append(block.users)
+        self._codes.append(block.user_codes)
         self._tables += [] if report.table is None else [report.table]
 
     def _align_block(self, block: Block, predictions: Predictions) -> AlignedInputs:
         """Return the aligned rows of these users, which need no keys any more."""
-        truth_rows = block.users.astype(np.int64)
+        truth_rows = block.user_codes.astype(np.int64)
         truth_rows[truth_rows >= len(self._truth)] = -1
-        truth = Truth.from_rows(reindex(self._truth.rows(), truth_rows)._replace(users=None))
+        truth = Truth.from_rows(reindex(self._truth.rows(), truth_rows)._replace(user_vocabulary=None))
         exclude = self._evaluation.exclude
         if exclude is not None and self._exclude_rows is not None:
-            rows = np.full(len(block.users), -1, np.int64)
-            has_row = block.users < len(self._exclude_rows)
-            rows[has_row] = self._exclude_rows[block.users[has_row]]
-            exclude = Exclusions.from_rows(reindex(exclude.rows(), rows)._replace(users=None, present=None))
+            rows = np.full(len(block.user_codes), -1, np.int64)
+            has_row = block.user_codes < len(self._exclude_rows)
+            rows[has_row] = self._exclude_rows[block.user_codes[has_row]]
+            exclude = Exclusions.from_rows(reindex(exclude.rows(), rows)._replace(user_vocabulary=None, present=None))
         return align(truth, predictions, exclude)
 
     def add_remaining_users(self, vocabulary: Vocabulary, *, has_scores: bool) -> None:

@@ -16,7 +16,7 @@ from exactk._inputs.conversions import predictions_of, truth_of
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Truth
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._inputs.restrictions import resolve_restrictions
+from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.report import Report
 from exactk._report.state import Label, State
@@ -81,7 +81,7 @@ def add_error_note(note: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The arguments that hold for all users, or for all users one after another."""
+    """One evaluation: the arguments that hold for all its users, and how they are evaluated."""
 
     engine: Engine
     values: tuple[Value, ...]
@@ -97,9 +97,9 @@ class Evaluation:
 
     def convert_predictions(self, container: object, truth: Truth | None) -> Predictions:
         """Return the canonical predictions, whose vocabularies extend those of the truth."""
-        return self.narrow_scores(predictions_of(container, self.columns, encoding_of_truth(truth, self.num_threads)))
+        return self.convert_scores(predictions_of(container, self.columns, encoding_of_truth(truth, self.num_threads)))
 
-    def narrow_scores(self, predictions: Predictions) -> Predictions:
+    def convert_scores(self, predictions: Predictions) -> Predictions:
         """Return the predictions with their scores in the type in which the convention compares them."""
         if self.convention.score_dtype == "native" or isinstance(predictions, Rankings):
             return predictions
@@ -141,7 +141,7 @@ class Evaluation:
 
     def _problem_of_all_users(self, inputs: AlignedInputs) -> Problem:
         """Return the problem of all users as one group, in which no value of theirs is kept and no progress reported."""
-        candidates, exclude = resolve_restrictions(inputs.predictions, self.candidates, inputs.exclude)
+        candidates, exclude = merge_restrictions(inputs.predictions, self.candidates, inputs.exclude)
         return Problem(
             inputs.truth,
             inputs.predictions,

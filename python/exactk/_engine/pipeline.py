@@ -17,7 +17,7 @@ from exactk._engine.warnings import (
     warn_of_disjoint_keys_in_batches,
     warn_of_ties,
 )
-from exactk._inputs.alignment import extend_to_all_users
+from exactk._inputs.alignment import extend_truth_to_systems
 from exactk._inputs.batches import Batches
 from exactk._inputs.containers.mappings import is_mapping_of_systems
 from exactk._inputs.containers.registry import as_candidate_items
@@ -136,7 +136,7 @@ def _compare_systems(evaluation: Evaluation, truth: Truth, systems: Mapping[Any,
             raise type_error("predictions", "names of systems, each with its predictions", repr(name))
         with add_error_note(f"in system {name!r}"):
             canonical_predictions[name] = evaluation.convert_predictions(predictions, truth)
-    extended_truth = extend_to_all_users(truth, canonical_predictions)
+    extended_truth = extend_truth_to_systems(truth, canonical_predictions)
     reports = {}
     with evaluation.progress.track(len(extended_truth) * len(canonical_predictions)):
         for name, predictions in canonical_predictions.items():

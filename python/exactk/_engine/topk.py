@@ -15,7 +15,7 @@ from exactk._inputs.conversions import as_scored, exclusions_of
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._inputs.restrictions import resolve_restrictions
+from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.conventions import checked_choice
 from exactk._plan.metric_strings import checked_cutoff
 from exactk._runtime.errors import input_error
@@ -36,8 +36,8 @@ class TopK(NamedTuple):
     Attributes
     ----------
     ids : array of int64 or of object, shape (n_users, k)
-        Column numbers or the ids of candidates, and -1 as padding: as `exactk.evaluate` takes rankings. Of
-        candidates whose items have names, these, and None as padding.
+        Column numbers or the ids of sparse scores, and -1 as padding: as `exactk.evaluate` takes rankings. Of
+        sparse scores with keyed items, their keys, and None as padding.
     scores : array of the scores' type, shape (n_users, k)
         Their scores, of embeddings float64; NaN as padding, or 0 where they are integers.
     """
@@ -99,7 +99,7 @@ def rank_top_k(
         resolve_threads(num_threads),
         tracker.report_finished,
     )
-    restricted_candidates, restricted_exclusions = resolve_restrictions(
+    restricted_candidates, restricted_exclusions = merge_restrictions(
         problem.scores, problem.candidates, problem.exclude
     )
     users = len(problem.scores)
@@ -142,14 +142,14 @@ def _look_up_scores(ids: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any
     return best
 
 
-def _look_up_items(indices: NDArray[np.int64], candidates: SparseScores) -> TopK:
-    """Look the indices up in the arrays of the candidates, and replace them."""
-    best = TopK(indices, _padding_like(indices.shape, candidates.scores))
+def _look_up_items(indices: NDArray[np.int64], sparse_scores: SparseScores) -> TopK:
+    """Look the indices up in the arrays of the sparse scores, and replace them."""
+    best = TopK(indices, _padding_like(indices.shape, sparse_scores.scores))
     for block in _blocks(indices.shape):
         filled = indices[block] >= 0
         offsets = indices[block][filled]
-        best.scores[block][filled] = candidates.scores[offsets]
-        best.ids[block][filled] = candidates.items[offsets]
+        best.scores[block][filled] = sparse_scores.scores[offsets]
+        best.ids[block][filled] = sparse_scores.items[offsets]
     return best
 
 

@@ -30,7 +30,7 @@ def warn_of_disjoint_keys(report: Report, inputs: AlignedInputs, system: str = "
     if is_keyed and not _has_common_user(report):
         _warn_of_disjoint_users(system)
     elif _has_no_hit(report) and not has_common_item(
-        inputs, 1 if is_keyed or inputs.items is not None else _FEWEST_UNKEYED_ITEMS
+        inputs, 1 if is_keyed or inputs.item_vocabulary is not None else _FEWEST_UNKEYED_ITEMS
     ):
         lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
         assert isinstance(lists, Rankings)  # noqa: S101 - of others all items are common

@@ -28,8 +28,8 @@ class AlignedInputs:
     predictions: Predictions
     exclude: Exclusions | None
     truth_size: int  # users of the truth before others were added
-    items: Vocabulary | None = None  # of keyed items
-    item_order: Codes | None = None  # the id of each key of `items`, if ids ascend as the keys do
+    item_vocabulary: Vocabulary | None = None  # of keyed items
+    item_ids: Codes | None = None  # the id of each key, if ids ascend as the keys do and are not the codes
     row_users: tuple[Vocabulary, Codes] | None = None  # where the rows are some users: all users, and those of the rows
 
     @property
@@ -40,15 +40,19 @@ class AlignedInputs:
     @property
     def item_keys(self) -> NDArray[Any] | None:
         """The key of each id; None if ids are the caller's."""
-        if self.items is None:
+        if self.item_vocabulary is None:
             return None
-        return self.items.array if self.item_order is None else self.items.array[np.argsort(self.item_order)]
+        return (
+            self.item_vocabulary.array
+            if self.item_ids is None
+            else self.item_vocabulary.array[np.argsort(self.item_ids)]
+        )
 
     def item_text(self, item: int) -> str:
         """Return what a message calls an item."""
-        if self.items is None:
+        if self.item_vocabulary is None:
             return str(item)
-        return self.items.repr_of(item if self.item_order is None else int(np.argmax(self.item_order == item)))
+        return self.item_vocabulary.repr_of(item if self.item_ids is None else int(np.argmax(self.item_ids == item)))
 
     def with_user(self, error: ExactkError) -> ExactkError | None:
         """Return the error with the key of the user in whose row it is; None if it has no row, or the user no key."""
@@ -81,7 +85,9 @@ def align(truth: Truth, predictions: Predictions, exclude: Exclusions | None) ->
         truth = extend_truth(truth, users)
         if exclude is not None:
             _, sources = match_users(users, exclude, "exclude")
-            exclude = Exclusions.from_rows(reindex(exclude.rows(), sources[: len(users)])._replace(users=None))
+            exclude = Exclusions.from_rows(
+                reindex(exclude.rows(), sources[: len(users)])._replace(user_vocabulary=None)
+            )
     elif truth.user_vocabulary is not None and exclude is not None:
         raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
     return _align_items(AlignedInputs(truth, predictions, exclude, truth_size))
@@ -90,7 +96,7 @@ def align(truth: Truth, predictions: Predictions, exclude: Exclusions | None) ->
 def align_scores(scores: SparseScores, exclude: Exclusions | None) -> AlignedInputs:
     """Align scores and exclusions without a truth, as if there were one of the same users and no items."""
     indptr = np.zeros(len(scores) + 1, np.int64)
-    empty = Truth.from_rows(Rows(indptr, np.zeros(0, np.int64), users=scores.user_vocabulary))
+    empty = Truth.from_rows(Rows(indptr, np.zeros(0, np.int64), user_vocabulary=scores.user_vocabulary))
     return align(empty, scores, exclude)
 
 
@@ -101,7 +107,7 @@ def with_user_keys(truth: Truth) -> Truth:
     if truth.labels is None:
         hint = "exactk.Truth(..., users=...) has some"
         raise type_error("truth", "keys of users, as what it is matched with", "rows by number", hint=hint)
-    rows = truth.rows()._replace(users=vocabulary_of_labels(truth.labels, "truth.users"))
+    rows = truth.rows()._replace(user_vocabulary=vocabulary_of_labels(truth.labels, "truth.users"))
     return Truth.from_rows(rows, unknown_actual=truth.unknown_actual)
 
 
@@ -127,11 +133,11 @@ def extend_truth(truth: Truth, users: Vocabulary) -> Truth:
     if len(users) == len(truth):
         return truth
     sources = np.concatenate([np.arange(len(truth)), np.full(len(users) - len(truth), -1)])
-    rows = reindex(truth.rows(), sources)._replace(users=users)
+    rows = reindex(truth.rows(), sources)._replace(user_vocabulary=users)
     return Truth.from_rows(rows, unknown_actual=truth.unknown_actual)
 
 
-def extend_to_all_users(truth: Truth, systems: dict[str, Predictions]) -> Truth:
+def extend_truth_to_systems(truth: Truth, systems: dict[str, Predictions]) -> Truth:
     """Return the truth with a row for each user of any system, so that all are evaluated on the same users."""
     users = truth.user_vocabulary
     for predictions in systems.values():
@@ -188,10 +194,10 @@ def _align_items(inputs: AlignedInputs) -> AlignedInputs:
     for argument, one in lists.items():
         if one.item_vocabulary is not None:
             union, codes[argument] = _union(union, one.item_vocabulary, f"items of {argument}")
-    item_order = None
+    item_ids = None
     if isinstance(predictions, SparseScores):  # whose ties are broken by the order of ids
-        item_order = union.sorted_positions()
-        codes = {argument: item_order[code] for argument, code in codes.items()}
+        item_ids = union.positions_in_key_order()
+        codes = {argument: item_ids[code] for argument, code in codes.items()}
 
     def relabel(argument: str) -> Rows:
         rows, code = lists[argument].rows(), codes.get(argument)
@@ -205,7 +211,7 @@ def _align_items(inputs: AlignedInputs) -> AlignedInputs:
         None if exclude is None else Exclusions.from_rows(relabel("exclude")),
         inputs.truth_size,
         union,
-        item_order,
+        item_ids,
     )
 
 

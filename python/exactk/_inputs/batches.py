@@ -82,18 +82,18 @@ class Batches:
 class LongRows:
     """Rows of one user and one item each."""
 
-    users: Codes
+    user_codes: Codes
     items: Ids
     scores: NDArray[Any] | None
     ranks: NDArray[Any] | None
 
     def __len__(self) -> int:
-        return len(self.users)
+        return len(self.user_codes)
 
     def take(self, rows: slice | NDArray[np.int64]) -> LongRows:
         """Return some of the rows."""
         return LongRows(
-            self.users[rows],
+            self.user_codes[rows],
             self.items[rows],
             None if self.scores is None else self.scores[rows],
             None if self.ranks is None else self.ranks[rows],
@@ -105,7 +105,7 @@ class LongRows:
         scores = [part.scores for part in parts if part.scores is not None]
         ranks = [part.ranks for part in parts if part.ranks is not None]
         return LongRows(
-            np.concatenate([part.users for part in parts]),
+            np.concatenate([part.user_codes for part in parts]),
             _concatenate_exactly([part.items for part in parts], "predictions.item"),
             _concatenate_exactly(scores, "predictions.score") if scores else None,
             _concatenate_exactly(ranks, "predictions.rank") if ranks else None,
@@ -138,19 +138,19 @@ class Reader:
         self._batches = batches
         self._columns: ColumnNames = {**columns, **requested}  # type: ignore[typeddict-item]
         self._encoding = encoding
-        self.users: Vocabulary | None = None
-        self.items: Vocabulary | None = None
+        self.user_vocabulary: Vocabulary | None = None
+        self.item_vocabulary: Vocabulary | None = None
 
     def __iter__(self) -> Iterator[LongRows]:
         """Read from the first batch to the last."""
-        self.users = self.items = None
+        self.user_vocabulary = self.item_vocabulary = None
         first_form: tuple[bool, ...] | None = None
         for index, frame in enumerate(self._batches.source()):
             with name_source(self._batches.source_name or f"batch {index}"):
                 long_rows = self._read_frame(frame)
             if long_rows is None:
                 continue
-            form = (self.items is None, long_rows.scores is None, long_rows.ranks is None)
+            form = (self.item_vocabulary is None, long_rows.scores is None, long_rows.ranks is None)
             if first_form is None:
                 first_form = form
             elif form != first_form:
@@ -163,16 +163,20 @@ class Reader:
         if not len(columns.items):
             return None
         users = long_format.check_user_columns(columns.users, columns.labels, "predictions")
-        if self.users is None:
-            self.users = long_format.new_vocabulary(
-                [column.kind for column in users], columns.labels, self._encoding.users
+        if self.user_vocabulary is None:
+            self.user_vocabulary = long_format.new_vocabulary(
+                [column.kind for column in users], columns.labels, self._encoding.user_vocabulary
             )
-        user_codes = self.users.encode(users, "predictions", self._encoding.threads)
-        if self.items is not None and columns.items.kind == "int":
-            self.items.check_kinds(["int"], "predictions")
-        encoding = self._encoding if self.items is None else self._encoding._replace(items=self.items)
-        ids, self.items = long_format.encode_items(
-            columns.items, "predictions.item", encoding, extend=self.items is None
+        user_codes = self.user_vocabulary.encode(users, "predictions", self._encoding.threads)
+        if self.item_vocabulary is not None and columns.items.kind == "int":
+            self.item_vocabulary.check_kinds(["int"], "predictions")
+        encoding = (
+            self._encoding
+            if self.item_vocabulary is None
+            else self._encoding._replace(item_vocabulary=self.item_vocabulary)
+        )
+        ids, self.item_vocabulary = long_format.encode_items(
+            columns.items, "predictions.item", encoding, extend=self.item_vocabulary is None
         )
         return LongRows(
             user_codes,
@@ -186,18 +190,20 @@ class Reader:
         parts = list(self)
         if not parts:
             return Rankings.from_rows(
-                Rows(np.zeros(1, np.int64), np.zeros(0, np.int64), users=Vocabulary.of_kinds(["str"], ["user"]))
+                Rows(
+                    np.zeros(1, np.int64), np.zeros(0, np.int64), user_vocabulary=Vocabulary.of_kinds(["str"], ["user"])
+                )
             )
         long_rows = LongRows.concatenate(parts)
         rows = Rows(
             np.zeros(0, np.int64),
             long_rows.items,
             scores=long_rows.scores,
-            users=self.users,
-            item_vocabulary=self.items,
+            user_vocabulary=self.user_vocabulary,
+            item_vocabulary=self.item_vocabulary,
         )
         threads = self._encoding.threads
-        grouped = long_format.group_by_user(rows, long_rows.users, long_rows.ranks, "predictions", threads)
+        grouped = long_format.group_by_user(rows, long_rows.user_codes, long_rows.ranks, "predictions", threads)
         return predictions_from_rows(grouped)
 
 
@@ -214,7 +220,7 @@ class UngroupedRows(Exception):  # noqa: N818 - a finding, not an error
 class Block(NamedTuple):
     """Consecutive users with all of their rows."""
 
-    users: Codes
+    user_codes: Codes
     rows: Rows  # one per user
 
 
@@ -226,32 +232,32 @@ def read_blocks(reader: Reader) -> Iterator[Block]:
     finished = _FinishedUsers()
     carried: list[LongRows] = []
     for batch in reader:
-        starts = np.concatenate([[0], np.flatnonzero(batch.users[1:] != batch.users[:-1]) + 1])
+        starts = np.concatenate([[0], np.flatnonzero(batch.user_codes[1:] != batch.user_codes[:-1]) + 1])
         ready: list[Block] = []
-        if carried and carried[0].users[0] == batch.users[0]:
+        if carried and carried[0].user_codes[0] == batch.user_codes[0]:
             carried.append(batch.take(slice(None, starts[1] if len(starts) > 1 else None)))
             if len(starts) == 1:
                 continue
             starts = starts[1:]
         if carried:
-            ready.append(_make_block(LongRows.concatenate(carried), np.zeros(1, np.int64), reader.users))
+            ready.append(_make_block(LongRows.concatenate(carried), np.zeros(1, np.int64), reader.user_vocabulary))
         begin, end = starts[0], starts[-1]
         carried = [LongRows.concatenate([batch.take(slice(end, None))])]  # a copy, so that the batch need not be kept
         if begin < end:
-            ready.append(_make_block(batch.take(slice(begin, end)), starts[:-1] - begin, reader.users))
+            ready.append(_make_block(batch.take(slice(begin, end)), starts[:-1] - begin, reader.user_vocabulary))
         for block in ready:
-            finished.add(block.users)
+            finished.add(block.user_codes)
             yield block
     if carried:
-        block = _make_block(LongRows.concatenate(carried), np.zeros(1, np.int64), reader.users)
-        finished.add(block.users)
+        block = _make_block(LongRows.concatenate(carried), np.zeros(1, np.int64), reader.user_vocabulary)
+        finished.add(block.user_codes)
         yield block
 
 
 def _make_block(long_rows: LongRows, starts: Offsets, vocabulary: Vocabulary | None) -> Block:
     """Return the block of rows whose users begin at these offsets; the vocabulary is for messages."""
     indptr = np.concatenate([starts, [len(long_rows)]]).astype(np.int64)
-    users = long_rows.users[starts]
+    users = long_rows.user_codes[starts]
     if long_rows.ranks is not None:
         local_codes = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
         try:

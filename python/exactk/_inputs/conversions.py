@@ -121,7 +121,7 @@ def as_predictions(
 
     Parameters
     ----------
-    value : Rankings, Scores, SparseScores, CanonicalEmbeddings, mapping, data frame, list, array, ids and distances, or sparse matrix
+    value : Rankings, Scores, SparseScores, Embeddings, mapping, data frame, list, array, ids and distances, or sparse matrix
         A mapping has for each user a sequence of items, best first, or a mapping from item to score; a list
         has such rows without the users' names. A data frame has a row for each user and item with a score or a
         rank, in any order, or for each user a list of items, best first, or with a list of scores beside it. A

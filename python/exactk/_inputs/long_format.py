@@ -36,8 +36,8 @@ class LongColumns(NamedTuple):
 class Encoding(NamedTuple):
     """How keys are encoded: the vocabularies to continue after, so that codes agree, and the number of threads."""
 
-    users: Vocabulary | None = None
-    items: Vocabulary | None = None
+    user_vocabulary: Vocabulary | None = None
+    item_vocabulary: Vocabulary | None = None
     threads: int = 1
 
 
@@ -52,7 +52,7 @@ def rows_from_long_format(columns: LongColumns, argument: str, encoding: Encodin
         ids,
         None if grades is None else number_array(grades.values(f"{argument}.grade"), f"{argument}.grade"),
         scores=None if scores is None else scores.values(f"{argument}.score"),
-        users=user_vocabulary,
+        user_vocabulary=user_vocabulary,
         item_vocabulary=item_vocabulary,
     )
     rank_values = None if ranks is None else rank_array(ranks, f"{argument}.rank")
@@ -61,11 +61,11 @@ def rows_from_long_format(columns: LongColumns, argument: str, encoding: Encodin
 
 def group_by_user(rows: Rows, user_codes: Codes, ranks: NDArray[Any] | None, argument: str, threads: int) -> Rows:
     """Return rows of long format, which belong to users of these codes, user by user; by rank if there are ranks."""
-    assert rows.users is not None  # noqa: S101 - long format has users
+    assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
     if ranks is not None:
         return _order_by_rank(rows, user_codes, ranks, argument)
     columns = [part for part in (rows.items, rows.grades, rows.scores) if part is not None]
-    indptr, grouped = _core.group_by_user(user_codes, len(rows.users), columns, threads, argument)
+    indptr, grouped = _core.group_by_user(user_codes, len(rows.user_vocabulary), columns, threads, argument)
     parts = iter(columns if grouped is None else grouped)
     return rows._replace(
         indptr=indptr,
@@ -78,11 +78,11 @@ def group_by_user(rows: Rows, user_codes: Codes, ranks: NDArray[Any] | None, arg
 
 def _order_by_rank(rows: Rows, user_codes: Codes, ranks: NDArray[Any], argument: str) -> Rows:
     """Return the rows user by user, in the order of their ranks."""
-    assert rows.users is not None  # noqa: S101 - long format has users
+    assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
     try:
-        indptr, order = _core.order_by_user(user_codes, len(rows.users), ranks, argument)
+        indptr, order = _core.order_by_user(user_codes, len(rows.user_vocabulary), ranks, argument)
     except ExactkError as error:
-        raise rows.users.with_user(error) from None
+        raise rows.user_vocabulary.with_user(error) from None
     items = rows.items if order is None else rows.items[order]
     return rows._replace(indptr=indptr, items=items, present=_users_with_rows(indptr))
 
@@ -98,7 +98,7 @@ def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, arg
         raise input_error(
             argument, "each user once", f"{vocabulary.repr_of(int(codes[row]))} again", row=row, count=count
         )
-    return reindex(rows, sources)._replace(users=vocabulary)
+    return reindex(rows, sources)._replace(user_vocabulary=vocabulary)
 
 
 def encode_items(
@@ -108,8 +108,8 @@ def encode_items(
     check_keys(items, argument)
     if items.kind == "int":
         return id_array(items.values(argument), argument), None
-    extends = extend or encoding.items is None
-    vocabulary = new_vocabulary([items.kind], (), encoding.items) if extends else encoding.items
+    extends = extend or encoding.item_vocabulary is None
+    vocabulary = new_vocabulary([items.kind], (), encoding.item_vocabulary) if extends else encoding.item_vocabulary
     assert vocabulary is not None  # noqa: S101 - for the type checker
     return vocabulary.encode([items], argument, encoding.threads), vocabulary
 
@@ -123,7 +123,7 @@ def _encode_users(
     users: Sequence[Column], labels: Sequence[str], argument: str, encoding: Encoding
 ) -> tuple[Vocabulary, Codes]:
     check_user_columns(users, labels, argument)
-    vocabulary = new_vocabulary([column.kind for column in users], labels, encoding.users)
+    vocabulary = new_vocabulary([column.kind for column in users], labels, encoding.user_vocabulary)
     return vocabulary, vocabulary.encode(users, argument, encoding.threads)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.predictions import Predictions
 
 
-def resolve_restrictions(
+def merge_restrictions(
     predictions: Predictions, candidates: CandidateItems | None, exclude: Exclusions | None
 ) -> tuple[CandidateItems | None, Exclusions | None]:
     """Return which items may be ranked and which are excluded, with what the predictions themselves say of it.

@@ -51,9 +51,9 @@ class UserValues:
         """Return those of consecutive rows."""
         return self if self.keys is not None else replace(self, values=self.values[users])
 
-    def in_row_order(self, case: AlignedInputs, convention: Convention) -> Self:
-        """Return the same in the order of the rows of a case."""
-        return replace(self, values=self._values_by_row(case, convention), keys=None)
+    def in_row_order(self, inputs: AlignedInputs, convention: Convention) -> Self:
+        """Return the same in the order of the rows of a inputs."""
+        return replace(self, values=self._values_by_row(inputs, convention), keys=None)
 
     def for_users(self, codes: NDArray[np.uint32], convention: Convention) -> Self:
         """Return those of some rows. Users beyond all rows may go without, if they do not count."""
@@ -63,37 +63,37 @@ class UserValues:
         values = existing[np.minimum(codes, max(0, len(existing) - 1))] if len(existing) else np.ones(len(codes))
         return replace(self, values=values.astype(existing.dtype))
 
-    def _values_by_row(self, case: AlignedInputs, convention: Convention) -> NDArray[Any]:
+    def _values_by_row(self, inputs: AlignedInputs, convention: Convention) -> NDArray[Any]:
         """Return one value for each row. Users that the truth does not have may go without, if they do not count."""
-        positions = self._value_positions(case)
+        positions = self._value_positions(inputs)
         missing = int((positions < 0).sum())
-        if missing and (convention.users not in {"truth", "both"} or (positions[: case.truth_size] < 0).any()):
+        if missing and (convention.users not in {"truth", "both"} or (positions[: inputs.truth_size] < 0).any()):
             row = int(np.argmax(positions < 0))
             found = (
                 f"none for {missing} users"
-                if isinstance(case.users, np.ndarray | None)
-                else self._describe_missing(case, row)
+                if isinstance(inputs.users, np.ndarray | None)
+                else self._describe_missing(inputs, row)
             )
-            raise input_error(self.argument, f"one entry for each of {len(case.truth)} users", found)
+            raise input_error(self.argument, f"one entry for each of {len(inputs.truth)} users", found)
         if not len(self.values):
             return np.ones(len(positions), self.values.dtype)
         return self.values[np.maximum(positions, 0)]
 
     @staticmethod
-    def _describe_missing(case: AlignedInputs, row: int) -> str:
-        users = case.truth.user_vocabulary
+    def _describe_missing(inputs: AlignedInputs, row: int) -> str:
+        users = inputs.truth.user_vocabulary
         return "none for " + (f"row {row}" if users is None else users.repr_of(row))
 
-    def _value_positions(self, case: AlignedInputs) -> NDArray[np.int64]:
+    def _value_positions(self, inputs: AlignedInputs) -> NDArray[np.int64]:
         """Return the position of each row's value; -1 for none."""
-        rows = len(case.truth)
+        rows = len(inputs.truth)
         if self.keys is None:
-            if len(self.values) not in {rows, case.truth_size}:
+            if len(self.values) not in {rows, inputs.truth_size}:
                 raise input_error(
-                    self.argument, f"one entry for each of {case.truth_size} users", f"{len(self.values)}"
+                    self.argument, f"one entry for each of {inputs.truth_size} users", f"{len(self.values)}"
                 )
             return np.where(np.arange(rows) < len(self.values), np.arange(rows), -1)
-        users = case.truth.users
+        users = inputs.truth.users
         if users is None:
             raise type_error(self.argument, "an array with one entry a row, as the users have no keys", "a mapping")
         position_of = {_lookup_key(key): position for position, key in enumerate(self.keys)}
@@ -114,9 +114,9 @@ class Weights(UserValues):
     def _to_array(cls, values: object) -> NDArray[np.float64]:
         return number_array(values, cls.argument)
 
-    def row_weights(self, case: AlignedInputs, convention: Convention) -> NDArray[np.float64]:
+    def row_weights(self, inputs: AlignedInputs, convention: Convention) -> NDArray[np.float64]:
         """Return the weight of each row."""
-        return self._values_by_row(case, convention)
+        return self._values_by_row(inputs, convention)
 
 
 class Groups(UserValues):
@@ -128,7 +128,7 @@ class Groups(UserValues):
     def _to_array(cls, values: object) -> NDArray[Any]:
         return key_array(values, cls.argument)
 
-    def encode(self, case: AlignedInputs, convention: Convention) -> tuple[NDArray[np.int64], list[Any]]:
+    def encode(self, inputs: AlignedInputs, convention: Convention) -> tuple[NDArray[np.int64], list[Any]]:
         """Return the code of each row's group, and the labels of the groups."""
-        labels, codes = np.unique(self._values_by_row(case, convention), return_inverse=True)
+        labels, codes = np.unique(self._values_by_row(inputs, convention), return_inverse=True)
         return codes.astype(np.int64), labels.tolist()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from golden.record import Output
 
-INPUT = "candidates"
+INPUT = "sparse scores"
 MIN_SCORE = 0.5  # scores that are tied are from 0 to 1
 # A row is a rating that is known beside its estimate: a user without one is no user.
 KNOBS = Knobs(

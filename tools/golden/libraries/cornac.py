@@ -90,6 +90,6 @@ def _evaluated(case: Case, asked: dict[str, Any]) -> dict[str, Output]:
     except ZeroDivisionError as error:  # nobody has a relevant item
         return dict.fromkeys(asked, repr(error))
     return {
-        metric: (float(mean), [own.get(user) for user in range(len(users))])
-        for metric, mean, own in zip(asked, means, values, strict=True)
+        metric: (float(mean), [user_values.get(user) for user in range(len(users))])
+        for metric, mean, user_values in zip(asked, means, values, strict=True)
     }

@@ -21,7 +21,7 @@ KNOBS = Knobs(grades=(0, 1, 2, 3), empty_list=False, listed_truth=True)
 COUNTED_AGAIN = " where a list is shorter than k and ends with a hit"
 DIFFERS = {
     metric
-    + COUNTED_AGAIN: "The last hit of a short list is counted again at each place that is missing, and the value may exceed 1."
+    + COUNTED_AGAIN: "The last hit of a short list is counted again at each missing rank, and the value may exceed 1."
     for metric in ("average_precision", "average_recall")
 }
 TOLERANCE = 1e-12
@@ -87,12 +87,14 @@ def _relevant(case: Case, options: dict[str, Any]) -> list[set[int]]:
 def _counted(case: Case, options: dict[str, Any]) -> list[list[int]]:
     """Return the lists of the users who are in the mean. One of them must reach the cutoff."""
     lists = [[item for item, _ in row or []] for row in case.predictions]
-    return [row for row, own in zip(lists, _relevant(case, options), strict=True) if own or options == COUNTED]
+    return [
+        row for row, relevant in zip(lists, _relevant(case, options), strict=True) if relevant or options == COUNTED
+    ]
 
 
 def _where(case: Case, k: int, metric: str, options: dict[str, Any]) -> str:
     again = any(
-        row and len(row) < k and row[-1][0] in own
-        for row, own in zip(case.predictions, _relevant(case, options), strict=True)
+        row and len(row) < k and row[-1][0] in relevant
+        for row, relevant in zip(case.predictions, _relevant(case, options), strict=True)
     )
     return COUNTED_AGAIN if again and metric in {"average_precision", "average_recall"} else ""

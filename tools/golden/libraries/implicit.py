@@ -18,7 +18,7 @@ MIN_SCORE = None
 # The truth is a sparse matrix, of which every stored entry is relevant, a zero as well.
 KNOBS = Knobs(grades=(0, 1, 2), missing_truth=True, missing_list=True, repeated_list=True)
 SHORT = " where a list is shorter than k"
-DIFFERS = {"list_auc" + SHORT: "The empty places are counted as items that are no hits."}
+DIFFERS = {"list_auc" + SHORT: "The empty positions are counted as items that are no hits."}
 TOLERANCE = 1e-12
 
 NAMES = {"precision": "precision", "average_precision": "map", "ndcg": "ndcg", "list_auc": "auc"}
@@ -37,9 +37,9 @@ class Lists:
         import numpy as np
 
         ids = np.full((len(users), N), -1, dtype=np.int32)
-        for place, user in enumerate(users):
+        for row, user in enumerate(users):
             items = [item for item, _ in self._lists[user] or []][:N]
-            ids[place, : len(items)] = items
+            ids[row, : len(items)] = items
         return ids, np.zeros(ids.shape, dtype=np.float32)
 
 

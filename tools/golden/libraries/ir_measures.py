@@ -15,7 +15,7 @@ DISTRIBUTION = "ir-measures"
 MODULE = "ir_measures"
 REQUIREMENTS = ("ir-measures==0.4.3", "pytrec-eval-terrier==0.5.11", "cwl-eval==1.0.12")
 SOURCE = ""
-INPUT = "candidates"
+INPUT = "sparse scores"
 MIN_SCORE = None
 KNOBS = Knobs(
     grades=(0, 1, 2, 3),

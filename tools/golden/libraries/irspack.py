@@ -13,7 +13,7 @@ DISTRIBUTION = "irspack"
 MODULE = "irspack"
 REQUIREMENTS = ("irspack==0.5.2",)
 SOURCE = ""
-INPUT = "candidates"
+INPUT = "sparse scores"
 MIN_SCORE = None
 # The truth is a sparse matrix, of which every stored entry is relevant, a zero as well.
 KNOBS = Knobs(

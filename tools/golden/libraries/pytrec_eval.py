@@ -13,7 +13,7 @@ DISTRIBUTION = "pytrec-eval-terrier"
 MODULE = "pytrec_eval"
 REQUIREMENTS = ("pytrec-eval-terrier==0.5.11",)
 SOURCE = ""
-INPUT = "candidates"
+INPUT = "sparse scores"
 MIN_SCORE = None
 # A user whose dict of judgments is empty is no user.
 KNOBS = Knobs(

@@ -13,7 +13,7 @@ DISTRIBUTION = "ranx"
 MODULE = "ranx"
 REQUIREMENTS = ("ranx==0.3.21",)
 SOURCE = ""
-INPUT = "candidates"
+INPUT = "sparse scores"
 MIN_SCORE = None
 KNOBS = Knobs(
     grades=(0, 1, 2, 3),

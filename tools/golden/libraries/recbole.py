@@ -66,10 +66,10 @@ def _evaluated(case: Case, users: range, decimals: int) -> dict[str, float]:
     }
     # Item 0 is the padding, which is never recommended.
     scores = torch.full((len(users), case.items + 1), -torch.inf, dtype=torch.float64)
-    for place, u in enumerate(users):
+    for row, u in enumerate(users):
         for item, score in case.predictions[u] or []:
-            scores[place, item + 1] = score
-    positive = [(place, item + 1) for place, u in enumerate(users) for item, _ in case.truth[u] or []]
+            scores[row, item + 1] = score
+    positive = [(row, item + 1) for row, u in enumerate(users) for item, _ in case.truth[u] or []]
     collector = Collector(config)
     collector.eval_batch_collect(scores, None, *torch.tensor(positive).T)
     found: dict[str, float] = Evaluator(config).evaluate(collector.get_data_struct())

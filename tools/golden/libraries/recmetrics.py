@@ -29,7 +29,7 @@ CALLS = UNCUT | {metric.format("k"): f"{name}(k)" for metric, name in AT_CUTOFF.
 
 
 def evaluate(case: Case) -> dict[str, Output]:
-    """Evaluate by the functions, and each user by a call of their own."""
+    """Evaluate by the functions, and each user by a separate call."""
     import numpy as np
 
     library = functions("recmetrics/metrics.py", np=np)
@@ -45,7 +45,7 @@ def evaluate(case: Case) -> dict[str, Output]:
 def _asked(function: Any, first: list[list[int]], second: list[list[int]], *k: int) -> Output:
     """Return the mean and the users' values, or the error of a list or a truth that is empty."""
     try:
-        users = [float(function([own], [other], *k)) for own, other in zip(first, second, strict=True)]
+        users = [float(function([one], [other], *k)) for one, other in zip(first, second, strict=True)]
         return float(function(first, second, *k)), [*users]
     except ZeroDivisionError as error:
         return repr(error)

@@ -13,7 +13,7 @@ DISTRIBUTION = "recommenders"
 MODULE = "recommenders"
 REQUIREMENTS = ("recommenders==1.2.1",)
 SOURCE = ""
-INPUT = "candidates"
+INPUT = "sparse scores"
 MIN_SCORE = None
 # A user without a row is not in a frame. Every row of the truth is relevant, one rated 0 as well.
 KNOBS = Knobs(

@@ -13,9 +13,9 @@ DISTRIBUTION = "replay-rec"
 MODULE = "replay"
 REQUIREMENTS = ("replay-rec==0.22.0",)
 SOURCE = ""
-INPUT = "candidates"
+INPUT = "sparse scores"
 MIN_SCORE = None
-# Every row of the interactions is relevant, whatever its rating; one that is there twice counts twice in some places.
+# Every row of the interactions is relevant, whatever its rating; one that is there twice counts twice in some sums.
 KNOBS = Knobs(
     grades=(0, 1, 2),
     missing_truth=True,

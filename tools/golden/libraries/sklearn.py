@@ -30,7 +30,7 @@ KNOBS = Knobs(
 DIFFERS: dict[str, str] = {}
 TOLERANCE = 1e-12
 
-# Their mean over the users is their own; of the others it is taken here.
+# Their mean over the users is the library's; of the others it is taken here.
 OF_ALL_USERS = {
     "ndcg@k": "ndcg_score",
     "ndcg": "ndcg_score",
@@ -49,7 +49,7 @@ def evaluate(case: Case) -> dict[str, Output]:
 
     warnings.simplefilter("ignore")  # of a user without a relevant item, or with no other
     labels = [dict(row or []) for row in case.truth]
-    grades = [[int(own.get(item, 0)) for item in range(case.items)] for own in labels]
+    grades = [[int(user_labels.get(item, 0)) for item in range(case.items)] for user_labels in labels]
     binary = [[int(grade > 0) for grade in row] for row in grades]
     scores = [[score for _, score in sorted(row or [])] for row in case.predictions]
 
@@ -60,18 +60,21 @@ def evaluate(case: Case) -> dict[str, Output]:
         targets = binary if metric.startswith("average") else grades
         for k in case.cutoffs if "@k" in metric else [None]:
             arguments = {} if k is None else {"k": k}
-            users = [float(function([row], [own], **arguments)) for row, own in zip(targets, scores, strict=True)]
+            users = [
+                float(function([row], [user_scores], **arguments))
+                for row, user_scores in zip(targets, scores, strict=True)
+            ]
             outputs[metric.replace("@k", f"@{k}")] = (float(function(targets, scores, **arguments)), users)
     for metric, name in OF_ONE_USER.items():
         function = getattr(metrics, name)
-        values = [float(function(row, own)) for row, own in zip(binary, scores, strict=True)]
+        values = [float(function(row, user_scores)) for row, user_scores in zip(binary, scores, strict=True)]
         outputs[metric] = (fmean(values), [*values])
     if all(sum(row) == 1 for row in binary):
         relevant = [row.index(1) for row in binary]
         for k in case.cutoffs:
             users = [
-                float(metrics.top_k_accuracy_score([item], [own], k=k, labels=range(case.items)))
-                for item, own in zip(relevant, scores, strict=True)
+                float(metrics.top_k_accuracy_score([item], [user_scores], k=k, labels=range(case.items)))
+                for item, user_scores in zip(relevant, scores, strict=True)
             ]
             mean = metrics.top_k_accuracy_score(relevant, scores, k=k, labels=range(case.items))
             outputs[f"hit_rate@{k}"] = (float(mean), users)

@@ -64,9 +64,9 @@ def batch(labels: list[list[int]], rows: list[list[float]]) -> dict[str, float]:
 
     session, start, (sparse, dense, scores), updates = graph()
     width = max(1, *map(len, labels))
-    places = [(user, place) for user, row in enumerate(labels) for place in range(len(row))]
+    indices_of_labels = [(user, position) for user, row in enumerate(labels) for position in range(len(row))]
     values = [label for row in labels for label in row]
-    indices = np.array(places, np.int64).reshape(-1, 2)
+    indices = np.array(indices_of_labels, np.int64).reshape(-1, 2)
     fed = {
         sparse: tf.compat.v1.SparseTensorValue(indices, values, (len(labels), width)),
         dense: [row + [-1] * (width - len(row)) for row in labels],
@@ -78,7 +78,7 @@ def batch(labels: list[list[int]], rows: list[list[float]]) -> dict[str, float]:
 
 
 def evaluate(case: Case) -> dict[str, Output]:
-    """Evaluate all users as one batch, and each as a batch of its own."""
+    """Evaluate all users as one batch, and each as a batch by itself."""
     labels = [[item for item, _ in row or []] for row in case.truth]
     rows = [[score for _, score in sorted(row or [])] for row in case.predictions]
     in_range = all(label < case.items for row in labels for label in row)
@@ -87,5 +87,5 @@ def evaluate(case: Case) -> dict[str, Output]:
         call.replace("@k", f"@{k}") for call in CALLS for k in case.cutoffs if in_range or call != "average_precision@k"
     ]
     together = batch(labels, rows)
-    each = [batch([row], [own]) for row, own in zip(labels, rows, strict=True)]
+    each = [batch([row], [user_rows]) for row, user_rows in zip(labels, rows, strict=True)]
     return {metric: (together[metric], [found[metric] for found in each]) for metric in metrics}

@@ -13,7 +13,7 @@ DISTRIBUTION = "torchmetrics"
 MODULE = "torchmetrics"
 REQUIREMENTS = ("torchmetrics==1.9.0", "torch==2.15.0")
 SOURCE = ""
-INPUT = "candidates"
+INPUT = "sparse scores"
 MIN_SCORE = 2**-149  # the least positive float32: what is scored 0 or less is no hit
 KNOBS = Knobs(
     grades=(0, 1, 2, 3),
@@ -79,7 +79,10 @@ def evaluate(case: Case) -> dict[str, Output]:
     rows = [case.predictions[user] or [] for user in users]
     grades = [dict(case.truth[user] or []) for user in users]
     preds = [torch.tensor([score for _, score in row], dtype=torch.float32) for row in rows]
-    graded = [torch.tensor([int(own.get(item, 0)) for item, _ in row]) for own, row in zip(grades, rows, strict=True)]
+    graded = [
+        torch.tensor([int(user_grades.get(item, 0)) for item, _ in row])
+        for user_grades, row in zip(grades, rows, strict=True)
+    ]
     indexes = torch.tensor([user for user, row in enumerate(rows) for _ in row])
 
     outputs: dict[str, Output] = {}

@@ -30,7 +30,7 @@ class EmbeddingRow {
     similarities_.read_user(user, user_vector_);
     has_scores_ = false;
     if (candidate_items_ == nullptr) return;
-    ids_ = int64_row_items(*candidate_items_, candidate_items_->rows() == 1 ? 0 : user);
+    ids_ = int64_row_items(*candidate_items_, candidate_items_->row_count() == 1 ? 0 : user);
     size_ = ids_.size();
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }

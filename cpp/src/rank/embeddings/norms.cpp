@@ -157,7 +157,7 @@ Norms measure_norms(const Embeddings& source, const Kernels& kernels, const Exec
   norms.largest_squares = NormScan(source, source.items, kernels, execution).largest_squares();
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   if (source.item_bias) check_biases(*source.item_bias, checkpoint);
-  const bool is_restricted = source.candidates && source.candidates->rows() == 1;
+  const bool is_restricted = source.candidates && source.candidates->row_count() == 1;
   const auto candidate_items =
       is_restricted ? int64_row_items(*source.candidates, 0) : std::span<const Offset>();
   const auto size =

@@ -43,7 +43,7 @@ float clamp_to_float(double product) noexcept {
 
 bool Products::can_multiply(const Embeddings& source) noexcept {
   if (source.sgemm == nullptr) return false;
-  return !source.candidates || source.candidates->rows() == 1;
+  return !source.candidates || source.candidates->row_count() == 1;
 }
 
 Count Products::max_users(const Embeddings& source, Count bytes_per_user) noexcept {
@@ -137,16 +137,16 @@ void Products::find_positions(std::span<const std::int64_t> items,
 // lengths, and of the last numbers, where there is one more. The vectors were rounded before, and
 // bounds are rounded after; what is too small for a number may be lost.
 // All of this is less than half of what is allowed for, so that scores which are the same once they
-// are narrowed are not told apart either.
+// are rounded to single precision are not told apart either.
 void Products::estimate_errors(TileUser& user) const noexcept {
   const auto terms = static_cast<double>(width_ + 16);
   user.error_by_length = terms * 0x1p-23 * user.length;
   user.error_by_extra = terms * 0x1p-23 * user.extra;
-  user.error = terms * 0x1p-120 + (source_.narrowed ? user.factor * 0x1p-148 : 0);
+  user.error = terms * 0x1p-120 + (source_.float32_scores ? user.factor * 0x1p-148 : 0);
   user.error_by_square = 0;
   if (source_.similarity != Similarity::euclidean) return;
   // A distance is rounded in proportion to itself, and may be longer than what was multiplied.
-  const double rounding = terms * 0x1p-49 + (source_.narrowed ? 0x1p-20 : 0);
+  const double rounding = terms * 0x1p-49 + (source_.float32_scores ? 0x1p-20 : 0);
   user.error_by_square = rounding * user.factor;
   user.error += user.error_by_square * user.vector.square;
 }
@@ -158,7 +158,7 @@ bool Products::is_in_range(const TileUser& user) const noexcept {
   for (const double any_square : {square, norms_.largest_square}) {
     if (any_square > 0 && any_square < kSmallestSquare) return false;
   }
-  if (!source_.narrowed || source_.similarity == Similarity::cosine) return true;
+  if (!source_.float32_scores || source_.similarity == Similarity::cosine) return true;
   const double length = std::sqrt(square);
   const double item_length = std::sqrt(norms_.largest_square);
   const double highest = source_.similarity == Similarity::euclidean

@@ -152,7 +152,7 @@ void Similarities::score_blocks(const UserVector& user, const ItemOf& item_of,
         block[i] += number_at(*source_.item_bias, item(i), 0);
       }
     }
-    if (!source_.narrowed) continue;
+    if (!source_.float32_scores) continue;
     for (double& score : block) score = static_cast<double>(static_cast<float>(score));
   }
 }

@@ -1,4 +1,4 @@
-#include "rank/scores/score_ranking.hpp"
+#include "rank/scores/score_ranker.hpp"
 
 #include <algorithm>
 #include <array>

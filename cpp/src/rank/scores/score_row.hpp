@@ -204,7 +204,7 @@ void ScoreRow<Key>::select_user(Count user, const Checkpoint& checkpoint) {
   row_ = matrix_->scores + user * matrix_->user_stride;
   if (candidate_items_ == nullptr) return;
   const Lists& lists = *candidate_items_;
-  columns_ = int64_row_items(lists, lists.rows() == 1 ? 0 : user);
+  columns_ = int64_row_items(lists, lists.row_count() == 1 ? 0 : user);
   size_ = columns_.size();
 }
 

@@ -1,4 +1,4 @@
-"""What a container is told by, and what makes rows of it. A new one is one more row here."""
+"""How a container is recognized, and the adapter that makes rows of it. A new one is one more row here."""
 
 from __future__ import annotations
 
@@ -108,6 +108,6 @@ def as_candidate_items(value: object) -> CandidateItems | None:
 
 def _check_integer_ids(rows: Rows) -> Rows:
     """Return the rows; raise InputTypeError if their users or items are keyed."""
-    if rows.users is not None or rows.item_vocabulary is not None:
+    if rows.user_vocabulary is not None or rows.item_vocabulary is not None:
         raise type_error("candidates", "numbers of columns, for all users or row by row", "names of users or items")
     return rows

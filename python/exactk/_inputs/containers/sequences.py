@@ -70,7 +70,7 @@ def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_va
     if kind == "int":
         indptr, items, values, present = _core.integer_rows(lists, to_float, argument, field)
     else:
-        item_vocabulary = new_vocabulary([kind], (), encoding.items)
+        item_vocabulary = new_vocabulary([kind], (), encoding.item_vocabulary)
         indptr, items, values, present = _core.text_rows(
             item_vocabulary.parts[0], lists, kind == "bytes", to_float, argument, field
         )

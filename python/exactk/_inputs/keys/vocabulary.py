@@ -130,11 +130,11 @@ class Vocabulary:
         message = f"{error} (user {self.repr_of(error.row if codes is None else int(codes[error.row]))})"
         return type(error)(message, error.argument, error.row, error.position, error.count)
 
-    def sorted_positions(self) -> Codes:
+    def positions_in_key_order(self) -> Codes:
         """Return the position of each key among all of them in ascending order; keys have one part."""
         if len(self) not in self._positions:  # keys may have been added since
             self._positions.clear()
-            self._positions[len(self)] = self.parts[0].sorted_positions()
+            self._positions[len(self)] = self.parts[0].positions_in_key_order()
         return self._positions[len(self)]
 
     def to_plain(self) -> tuple[Any, ...]:
