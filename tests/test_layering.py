@@ -143,10 +143,13 @@ CODE_OF_CPP = re.compile(r"//[^\n]*|#include[^\n]*|\"(?:\\.|[^\"\\\n])*\"")
 
 
 def test_no_name_is_a_word_that_the_glossary_forbids() -> None:
-    """The words behind "never" in ARCHITECTURE.md: no identifier of the core, the bindings or the package is one."""
+    """The words behind "never" in ARCHITECTURE.md: no identifier is one, in the tests and tools neither."""
     words = re.findall(r"`(\w+)`", re.search(r"^Never: (.*?)\n\n", ARCHITECTURE, re.MULTILINE | re.DOTALL)[1])  # type: ignore[index]
     forbidden = re.compile(rf"\b_*(?:{'|'.join(words)})_*\b|\b\w*_?settled?_?\w*\b")
-    for source in sources():
-        pattern = CODE_OF_CPP if source.startswith("cpp/") else CODE_OF_PYTHON
-        code = pattern.sub(" ", (ROOT / source).read_text(encoding="utf-8"))
-        assert not (match := forbidden.search(code)), f"{source}: {match[0]}"
+    folders = ("cpp", "python", "tests", "tools", "examples", "benchmarks")
+    for path in (
+        path for folder in folders for suffix in ("py", "hpp", "cpp") for path in (ROOT / folder).rglob(f"*.{suffix}")
+    ):
+        pattern = CODE_OF_PYTHON if path.suffix == ".py" else CODE_OF_CPP
+        code = pattern.sub(" ", path.read_text(encoding="utf-8"))
+        assert not (match := forbidden.search(code)), f"{path.relative_to(ROOT)}: {match[0]}"
