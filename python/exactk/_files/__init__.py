@@ -153,6 +153,3 @@ _COLUMN_SOURCES: dict[str, Callable[[File], Source]] = {
     ".ndjson": JsonLines,
     **_BINARY_SOURCES,
 }
-
-
-read.__module__ = "exactk"  # where it is public

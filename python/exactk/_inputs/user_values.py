@@ -52,7 +52,7 @@ class UserValues:
         return self if self.keys is not None else replace(self, values=self.values[users])
 
     def in_row_order(self, inputs: AlignedInputs, convention: Convention) -> Self:
-        """Return the same in the order of the rows of a inputs."""
+        """Return the same in the order of the rows of the inputs."""
         return replace(self, values=self._values_by_row(inputs, convention), keys=None)
 
     def for_users(self, codes: NDArray[np.uint32], convention: Convention) -> Self:
