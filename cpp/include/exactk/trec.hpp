@@ -1,5 +1,5 @@
 // The two text formats of TREC: qrels ("query iteration document grade") and runs ("query Q0
-// document rank score tag"), fields between any number of blanks. As in trec_eval, ranks are not
+// document rank score tag"), fields between any number of blanks. As in trec_eval, ranks are
 // ignored: scores rank.
 #pragma once
 

@@ -19,7 +19,8 @@ namespace exactk {
 // The bitwise "or" of the ids of so many items, which are their positions.
 [[nodiscard]] std::uint64_t bits_below(Count items) noexcept;
 
-// What other requests ask for too. `size` must be as expected: there must be `what`.
+// Checks that other requests need too. check_size throws InputError unless `size` is `expected`;
+// `what` says what there must be so many of.
 void check_threads(int threads);
 void check_size(std::size_t size, Count expected, const std::string& argument,
                 const std::string& what);
