@@ -18,17 +18,16 @@ namespace exactk {
 namespace {
 
 template <class Number>
-struct Numbered {
+struct Element {
   Number number;
   std::uint32_t position;
-  bool operator==(const Numbered&) const = default;
+  bool operator==(const Element&) const = default;
 };
 
 // With the bits of the mask only.
 template <class Number>
-std::vector<Numbered<Number>> draw_elements(std::size_t size, Number mask,
-                                            std::mt19937_64& random) {
-  std::vector<Numbered<Number>> elements(size);
+std::vector<Element<Number>> draw_elements(std::size_t size, Number mask, std::mt19937_64& random) {
+  std::vector<Element<Number>> elements(size);
   for (std::size_t i = 0; i < size; ++i) {
     elements[i] = {static_cast<Number>(random() & mask), static_cast<std::uint32_t>(i)};
   }
@@ -36,10 +35,10 @@ std::vector<Numbered<Number>> draw_elements(std::size_t size, Number mask,
 }
 
 template <class Number>
-void check_sorted(std::vector<Numbered<Number>> elements, std::vector<Numbered<Number>>& buffer) {
-  const auto number_of = [](const Numbered<Number>& element) { return element.number; };
+void check_sorted(std::vector<Element<Number>> elements, std::vector<Element<Number>>& buffer) {
+  const auto number_of = [](const Element<Number>& element) { return element.number; };
   auto expected = elements;
-  std::ranges::sort(expected, {}, [](const Numbered<Number>& element) {
+  std::ranges::sort(expected, {}, [](const Element<Number>& element) {
     return std::pair(element.number, element.position);  // which is the order they are in
   });
   radix_sort(elements, buffer, number_of, no_checkpoint);
@@ -49,7 +48,7 @@ void check_sorted(std::vector<Numbered<Number>> elements, std::vector<Numbered<N
 template <class Number>
 void check_masks(const std::vector<Number>& masks) {
   std::mt19937_64 random(5);
-  std::vector<Numbered<Number>> buffer;  // longer than some that follow, and shorter than others
+  std::vector<Element<Number>> buffer;  // longer than some that follow, and shorter than others
   for (const std::size_t size : {0U, 1U, 2U, 3U, 300U, 64U, 5000U, 255U, 256U, 257U, 70'000U, 9U}) {
     CAPTURE(size);
     for (const Number mask : masks) {
@@ -68,9 +67,9 @@ TEST_CASE("elements are sorted by a number, and those of one number stay as they
 TEST_CASE("a long sort can be ended, and neither loses nor repeats an element by then") {
   std::mt19937_64 random(6);
   const auto elements = draw_elements<std::uint32_t>(3 * kChunk, 0xffff, random);
-  const auto number_of = [](const Numbered<std::uint32_t>& element) { return element.number; };
+  const auto number_of = [](const Element<std::uint32_t>& element) { return element.number; };
   auto sorted = elements;
-  std::vector<Numbered<std::uint32_t>> buffer;
+  std::vector<Element<std::uint32_t>> buffer;
   int checkpoints = 0;
   radix_sort(sorted, buffer, number_of, [&] { ++checkpoints; });
   // To count, to make room, and of each digit that they do not share.
@@ -83,7 +82,7 @@ TEST_CASE("a long sort can be ended, and neither loses nor repeats an element by
     };
     buffer.clear();
     CHECK_THROWS_AS(radix_sort(stopped, buffer, number_of, stop), std::runtime_error);
-    std::ranges::sort(stopped, {}, &Numbered<std::uint32_t>::position);
+    std::ranges::sort(stopped, {}, &Element<std::uint32_t>::position);
     CHECK(stopped == elements);
   }
 }

@@ -30,7 +30,7 @@ struct TopKRequest {
   // users x k: the positions of the best items, best first, then -1. Of a matrix or of embeddings,
   // columns or rows; of sparse scores, their offsets in the arrays.
   std::span<std::int64_t> positions;
-  std::span<double> best_scores = {};  // beside them, then NaN: of embeddings alone, else empty
+  std::span<double> best_scores = {};  // of these items, then NaN: of embeddings alone, else empty
   int threads = 1;
   Isa isa = Isa::scalar;
   std::function<void()> poll = [] {};      // called often by the calling thread; throws to cancel

@@ -14,14 +14,17 @@
 
 namespace exactk {
 
-// Distinguishes most keys without reading them: an integer, or a string of up to 16 bytes,
+// The longest string that a digest holds: its first eight bytes and its last, which may overlap.
+inline constexpr std::size_t kDigestBytes = 2 * sizeof(std::uint64_t);
+
+// Distinguishes most keys without reading them: an integer, or a string of up to kDigestBytes,
 // completely. For a longer string it is a hash, and equal digests call for a comparison.
 struct KeyDigest {
   std::uint64_t head;
   std::uint64_t tail;
-  std::uint32_t length;  // of the string; 17 for a longer one
+  std::uint32_t length;  // of the string; kDigestBytes + 1 for a longer one
 
-  [[nodiscard]] bool is_complete() const noexcept { return length <= 16; }
+  [[nodiscard]] bool is_complete() const noexcept { return length <= kDigestBytes; }
   friend bool operator==(const KeyDigest&, const KeyDigest&) = default;
 };
 
@@ -39,10 +42,6 @@ template <class T>
   return value;
 }
 
-// A string of up to 16 bytes is identified by its first and its last eight, which may overlap, and
-// its length.
-inline constexpr std::size_t kDigestBytes = 16;
-
 [[nodiscard]] inline KeyDigest digest_of(std::uint64_t key) {
   return {.head = key, .tail = 0, .length = 0};
 }
@@ -51,11 +50,12 @@ inline constexpr std::size_t kDigestBytes = 16;
   const auto [first, second] = process_secrets();
   std::uint64_t hash = second ^ key.size();
   const char* bytes = key.data();
-  for (std::size_t remaining = key.size(); remaining > 16; remaining -= 16, bytes += 16) {
+  for (std::size_t remaining = key.size(); remaining > kDigestBytes; remaining -= kDigestBytes) {
     hash = mix(load<std::uint64_t>(bytes) ^ first, load<std::uint64_t>(bytes + 8) ^ hash);
+    bytes += kDigestBytes;
   }
   const char* const end = key.data() + key.size();
-  return {.head = mix(load<std::uint64_t>(end - 16) ^ first, hash),
+  return {.head = mix(load<std::uint64_t>(end - kDigestBytes) ^ first, hash),
           .tail = load<std::uint64_t>(end - 8),
           .length = kDigestBytes + 1};
 }

@@ -27,8 +27,8 @@ struct Match {
 
 struct Matches {
   std::vector<Match> hits;  // by rank
-  std::vector<Tie> ties;    // beside these, where scores rank and ties are asked for
-  // Beside the truth, the first entry of the same item. Empty if each entry is the first.
+  std::vector<Tie> ties;    // of the hits, where scores rank and ties are asked for
+  // By entry, the first one of the same item. Empty if each entry is the first.
   std::vector<Count> first_entry;
   std::vector<Count> excluded_entries;  // whose item is excluded
   Count truth_size = 0;                 // entries

@@ -1,4 +1,4 @@
-"""The best items of each user: a question that a ranker answers."""
+"""The best items of each user: a problem that a ranker solves."""
 
 from __future__ import annotations
 

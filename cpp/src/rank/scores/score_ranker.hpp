@@ -153,11 +153,11 @@ class ScoreRanker {
   std::vector<Count> ranks_;
   std::vector<Tie> ties_;                    // of the entries
   std::vector<Key> distinct_keys_;           // that the entries have, each once
-  std::vector<Tie> key_ties_;                // beside these
+  std::vector<Tie> key_ties_;                // by distinct key
   std::size_t sorted_count_ = 0;             // so many of the best are the entries, in order
   std::vector<Count> beating_counts_;        // items, by the first entry that they beat
   std::vector<Key> bounds_;                  // that items are compared with
-  std::vector<Count> bound_counts_;          // beside these: items that beat them
+  std::vector<Count> bound_counts_;          // by bound: items that beat it
   std::vector<std::size_t> position_order_;  // of the entries, by position
   std::vector<ItemRank> entry_ranks_;        // of the entries, if the screening has them
 };
