@@ -19,11 +19,12 @@ from test_laws import run_if_legal
 
 TRUTH = exactk.Truth([0, 2, 3, 3], [1, 4, 21], users=["ann", "bob", "cy"])
 LISTS = [[4, 2, 1], [3, 21], [5]]
+GROUPS = {"ann": "x", "bob": "y", "cy": "y"}
 
 
 @pytest.fixture
 def report() -> exactk.Report:
-    return exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=["x", "y", "y"], per_user=True)
+    return exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=GROUPS, per_user=True)
 
 
 def test_look_up(report: exactk.Report) -> None:
@@ -138,8 +139,8 @@ def test_other_json_is_refused(text: str) -> None:
 
 
 def test_reports_that_differ_are_not_equal(report: exactk.Report) -> None:
-    assert report != exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=["x", "y", "y"])
-    assert report != exactk.evaluate(TRUTH, [*LISTS[:2], []], ["P@2", "ndcg@2"], groups=["x", "y", "y"], per_user=True)
+    assert report != exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=GROUPS)
+    assert report != exactk.evaluate(TRUTH, [*LISTS[:2], []], ["P@2", "ndcg@2"], groups=GROUPS, per_user=True)
     assert report != "report"
 
 
@@ -213,7 +214,7 @@ def test_comparison_of_systems() -> None:
 @pytest.fixture
 def comparison() -> exactk.Comparison:
     return exactk.evaluate(
-        TRUTH, {"one": LISTS, "other": [[1, 4], None, []]}, ["P@2", "mrr"], groups=["x", "y", "y"], per_user=True
+        TRUTH, {"one": LISTS, "other": [[1, 4], None, []]}, ["P@2", "mrr"], groups=GROUPS, per_user=True
     )
 
 
@@ -309,11 +310,11 @@ def test_f34_control_characters_do_not_reach_a_terminal() -> None:
 
 def test_merge_refuses_other_plans(report: exactk.Report) -> None:
     for other, message in [
-        (exactk.evaluate(TRUTH, LISTS, ["P@2"], groups=["x", "y", "y"]), "metrics"),
+        (exactk.evaluate(TRUTH, LISTS, ["P@2"], groups=GROUPS), "metrics"),
         (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"]), "groups"),
-        (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3], weights=[1, 1, 1]), "weighted"),
-        (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3], convention="capped"), "recall_over"),
-        (exactk.reference.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=[1, 2, 3]), "reference"),
+        (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=GROUPS, weights=dict.fromkeys(GROUPS, 1)), "weighted"),
+        (exactk.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=GROUPS, convention="capped"), "recall_over"),
+        (exactk.reference.evaluate(TRUTH, LISTS, ["P@2", "ndcg@2"], groups=GROUPS), "reference"),
     ]:
         with pytest.raises(exactk.StateMismatchError, match=message):
             exactk.merge([report, other])

@@ -76,10 +76,12 @@ def evaluate(
         Beside a matrix of scores, or embeddings, the only columns or items that may be ranked. A flat sequence of ids or a
         one-dimensional array is for all users; whatever has one row a user (as `exclude` takes it) is
         for each. A repeated id counts once.
-    weights : array of float, shape (n_users,), or mapping from user to float, optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256. An array is in the order of the truth.
-    groups : sequence of int, str or bool, length n_users, or mapping from user to such, optional
-        The group of each user: the report has the values of each.
+    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+        Weights in the mean over users: 0, or from 2^-256 to 2^256. Where users have keys, so must the weights:
+        a Series of pandas has them in its index, a data frame in its columns of users beside one other column.
+        Where users are rows, an array or list, or a Series without an index, has one weight for each row.
+    groups : mapping from user to int or str, pandas Series, data frame, or sequence of int or str, optional
+        The group of each user, in the same containers as the weights: the report has the values of each.
     per_user : bool
         Whether to keep each user's values: 8 bytes a user and value.
     num_threads : int, optional

@@ -186,10 +186,17 @@ class Evaluation:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise type_error("predictions", "an iterator of (truth, predictions) pairs", type(pair).__name__)
         truth = truth_of(pair[0], self.columns)
+        self.check_user_values(truth)
         predictions = self.convert_predictions(pair[1], truth)
         if truth.user_vocabulary is None:
             _check_length("predictions", len(predictions), len(truth))
         return truth, predictions
+
+    def check_user_values(self, truth: Truth) -> None:
+        """Raise InputTypeError if users have keys, and the weights or groups none."""
+        for user_values in (self.weights, self.groups):
+            if user_values is not None:
+                user_values.check_keys(truth)
 
     def _row_arguments(self) -> list[tuple[str, Exclusions | CandidateItems | Weights | Groups]]:
         candidates = None if self.candidates is None or self.candidates.for_all else self.candidates

@@ -87,8 +87,8 @@ def evaluate_with_engine(
         convention,
         exclusions_of(exclude, columns, encoding_of_truth(canonical_truth, threads)),
         as_candidate_items(candidates),
-        None if weights is None else Weights.from_argument(weights),
-        None if groups is None else Groups.from_argument(groups),
+        None if weights is None else Weights.from_argument(weights, columns),
+        None if groups is None else Groups.from_argument(groups, columns),
         bool(per_user),
         threads,
         Progress(progress),
@@ -107,6 +107,7 @@ def evaluate_with_engine(
         return report
     if canonical_truth is None:
         raise type_error("truth", "what the users found relevant", "None")
+    evaluation.check_user_values(canonical_truth)
     if isinstance(predictions, Mapping) and not is_sparse(predictions):  # one form of these is a mapping too
         has_systems = is_mapping_of_systems(predictions)
         if has_systems or (has_systems is None and canonical_truth.user_vocabulary is None):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Self
@@ -10,12 +9,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from exactk._inputs.checks import key_array, number_array
+from exactk._inputs.containers.values_by_user import values_by_user
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.model.lists import Truth
     from exactk._plan.conventions import Convention
 
 
@@ -25,15 +27,23 @@ class UserValues:
 
     values: NDArray[Any]
     keys: tuple[Any, ...] | None  # the user of each value; None: the values are in the order of the rows
+    without_keys: str = ""  # code that returns the values alone, for hints
 
     argument = "weights"
 
     @classmethod
-    def from_argument(cls, values: object) -> Self:
-        """Return the values of an array, or of a mapping from key to value."""
-        if isinstance(values, Mapping):
-            return cls(cls._to_array(list(values.values())), tuple(values))
-        return cls(cls._to_array(values), None)
+    def from_argument(cls, container: object, columns: ColumnNames) -> Self:
+        """Return the values in a container; columns are what those of a data frame are called."""
+        values, keys, without_keys = values_by_user(container, cls.argument, columns)
+        return cls(cls._to_array(values), keys, without_keys)
+
+    def check_keys(self, truth: Truth) -> None:
+        """Raise InputTypeError if users have keys and the values none: their order may be another."""
+        if self.keys is not None or truth.users is None:
+            return
+        expected, found = "the user of each entry, as users have keys", f"{len(self.values)} entries without"
+        hint = f"{self.argument}=dict(zip(users, {self.without_keys})), where users are those of the entries"
+        raise type_error(self.argument, expected, found, hint=hint)
 
     @classmethod
     def _to_array(cls, values: object) -> NDArray[Any]:
@@ -95,7 +105,8 @@ class UserValues:
             return np.where(np.arange(rows) < len(self.values), np.arange(rows), -1)
         users = inputs.truth.users
         if users is None:
-            raise type_error(self.argument, "an array with one entry a row, as the users have no keys", "a mapping")
+            expected, hint = "one entry for each row, as users have no keys", f"{self.argument}={self.without_keys}"
+            raise type_error(self.argument, expected, "entries with keys", hint=hint)
         position_of = {_lookup_key(key): position for position, key in enumerate(self.keys)}
         return np.array([position_of.get(key, -1) for key in users.tolist()], np.int64)
 

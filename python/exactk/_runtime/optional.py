@@ -41,6 +41,18 @@ def is_pandas(value: object) -> bool:
     return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
+def is_series(value: object) -> bool:
+    """Return whether the value is a Series of pandas."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.Series)
+
+
+def is_default_index(index: Any) -> bool:  # noqa: ANN401 - an Index of pandas
+    """Return whether pandas made the index, where none was given: it numbers the rows."""
+    is_range = isinstance(index, sys.modules["pandas"].RangeIndex)
+    return bool(is_range and index.start == 0 and index.step == 1 and index.name is None)
+
+
 def is_lazy(value: object) -> bool:
     """Return whether the value is a lazy frame of Polars."""
     polars = sys.modules.get("polars")

@@ -40,7 +40,18 @@ class SelectedColumns(NamedTuple):
 
 def is_frame(value: object) -> bool:
     """Return whether the value has columns."""
-    return optional.is_pandas(value) or optional.is_lazy(value) or hasattr(value, "__arrow_c_stream__")
+    is_stream = hasattr(value, "__arrow_c_stream__") and (not is_series(value) or _holds_structs(value))
+    return optional.is_pandas(value) or optional.is_lazy(value) or is_stream
+
+
+def _holds_structs(series: Any) -> bool:  # noqa: ANN401 - of Polars or Arrow
+    """Return whether the values of a Series have fields, which are the columns of a frame then."""
+    return str(getattr(series, "type", getattr(series, "dtype", ""))).lower().startswith("struct")
+
+
+def is_series(value: object) -> bool:
+    """Return whether the value is one column: a Series of pandas or Polars, or an array of Arrow."""
+    return hasattr(value, "to_numpy") and not hasattr(value, "columns")
 
 
 class _ColumnsByRole(NamedTuple):
@@ -69,7 +80,7 @@ def long_columns(value: object, argument: str, requested: ColumnNames) -> LongCo
 
 
 def _columns_by_role(value: object, argument: str, requested: ColumnNames) -> _ColumnsByRole:
-    value = _materialize_stream(value, argument)
+    value = materialize_stream(value, argument)
     names = column_names(value)
     users = column_roles.user_columns(names, requested.get("user"), argument)
     item = column_roles.item_column(names, requested.get("item"), argument)
@@ -125,7 +136,7 @@ def _rows_of_list_columns(by_role: _ColumnsByRole, argument: str, encoding: Enco
     return rows
 
 
-def _materialize_stream(value: Any, argument: str) -> Any:  # noqa: ANN401 - a frame of any library
+def materialize_stream(value: Any, argument: str) -> Any:  # noqa: ANN401 - a frame of any library
     """Return a frame that knows its columns: of what streams, all of it, for it may stream but once."""
     if optional.is_pandas(value) or optional.is_lazy(value):
         return value
@@ -141,6 +152,21 @@ def column_names(value: Any) -> list[str]:  # noqa: ANN401 - a frame of pandas, 
     return [name for name, _ in value.columns]
 
 
+def data_columns(value: Any) -> list[Any]:  # noqa: ANN401 - as above
+    """Return what the columns are called, without those of the index of pandas, and whatever their names are."""
+    return list(value.columns) if optional.is_pandas(value) else column_names(value)
+
+
+def index_columns(index: Any, argument: str) -> tuple[list[Column], list[str]]:  # noqa: ANN401 - an Index of pandas
+    """Return the columns of an index, and what they are called."""
+    labels = [
+        "user" if index.nlevels == 1 else f"user_{level}" if name is None else str(name)
+        for level, name in enumerate(index.names)
+    ]
+    levels = [index.get_level_values(level) for level in range(index.nlevels)]
+    return [_column_of_series(level, f"{argument}.{name}") for level, name in zip(levels, labels, strict=True)], labels
+
+
 def select_columns(value: Any, names: Sequence[str], argument: str) -> SelectedColumns:  # noqa: ANN401 - as above
     """Return these columns."""
     selected = SelectedColumns({}, {})
@@ -149,7 +175,7 @@ def select_columns(value: Any, names: Sequence[str], argument: str) -> SelectedC
             _add_pandas_column(selected, name, _pandas_column(value, name), f"{argument}.{name}")
         return selected
     if optional.is_lazy(value):
-        value = _materialize_stream(value.select(names).collect(), argument)
+        value = materialize_stream(value.select(names).collect(), argument)
     for name, column in value.columns:
         if name in names:
             _add_arrow_column(selected, name, column, f"{argument}.{name}")

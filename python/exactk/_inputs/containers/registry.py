@@ -12,6 +12,7 @@ from exactk._inputs.keys.column_roles import ColumnNames
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.lists import Lists, Rows
+from exactk._runtime import optional
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ ADAPTERS = (
 
 def rows_of_container(value: object, options: ConversionOptions) -> Rows:
     """Return the rows that the adapter of the container makes of it."""
-    value = import_dlpack(value, options.argument)
+    if not frames.is_series(value):
+        value = import_dlpack(value, options.argument)
     for adapter in ADAPTERS:
         if adapter.accepts(value):
             return adapter.to_rows(value, options)
@@ -82,7 +84,19 @@ def rows_of_container(value: object, options: ConversionOptions) -> Rows:
         "scores": ", exactk.Scores, SparseScores or Embeddings",
         "candidates": " or one sequence of ids for all users",
     }
-    raise type_error(options.argument, f"{expected}{alternatives[options.argument]}", type(value).__name__)
+    hint = _series_hint(value, options.argument) if frames.is_series(value) else ""
+    raise type_error(options.argument, f"{expected}{alternatives[options.argument]}", type(value).__name__, hint=hint)
+
+
+def _series_hint(series: object, argument: str) -> str:
+    """Return how to write what a Series, or an array of Arrow, holds as one of the containers."""
+    if argument == "candidates":
+        return f"{argument}={argument}.to_numpy() for all users"
+    if optional.is_series(series):
+        method = "tolist" if optional.is_default_index(series.index) else "to_dict"  # type: ignore[attr-defined]
+    else:
+        method = "to_list" if hasattr(series, "to_list") else "to_pylist"
+    return f"{argument}={argument}.{method}()"
 
 
 def as_candidate_items(value: object) -> CandidateItems | None:

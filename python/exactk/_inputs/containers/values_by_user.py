@@ -1,0 +1,96 @@
+"""A value for each user: by the user's key in a mapping, a pandas Series or a data frame; else by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk._inputs.containers import frames
+from exactk._inputs.keys import column_roles
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.long_format import check_user_columns
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.keys.columns import Column
+
+
+class ValuesByUser(NamedTuple):
+    """Values as an array or list, and the user of each."""
+
+    values: object
+    keys: tuple[Any, ...] | None  # None: the values are in the order of the rows
+    without_keys: str  # code that returns the values alone
+
+
+def values_by_user(container: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library
+    """Return the values and their users."""
+    if isinstance(container, Mapping):
+        return ValuesByUser(list(container.values()), tuple(container), f"list({argument}.values())")
+    if optional.is_series(container) and not optional.is_default_index(container.index):
+        users, labels = frames.index_columns(container.index, argument)
+        keys = _keys_of_columns(users, labels, argument)
+        return ValuesByUser(_plain_values(container), keys, f"{argument}.to_numpy()")
+    if frames.is_series(container):
+        return ValuesByUser(
+            _plain_values(container), None, f"{argument}.to_pylist()" if hasattr(container, "to_pylist") else argument
+        )
+    if frames.is_frame(container):
+        return _values_of_frame(container, argument, requested)
+    return ValuesByUser(container.tolist() if _holds_objects(container) else container, None, argument)
+
+
+def _holds_objects(container: object) -> bool:
+    return type(container) is np.ndarray and container.dtype.kind in "OT"
+
+
+def _plain_values(series: object) -> object:
+    """Return numbers as an array, and anything else as a list."""
+    array = np.asarray(series)
+    return array if array.dtype.kind in "biuf" else array.tolist()
+
+
+def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument: str) -> tuple[Any, ...]:
+    """Return the key in each row of the columns, none of which may come twice."""
+    check_user_columns(columns, labels, argument)
+    vocabulary = Vocabulary.of_kinds([column.kind for column in columns], labels)
+    codes = vocabulary.encode(columns, argument)
+    repeated = np.ones(len(codes), np.bool_)
+    repeated[np.unique(codes, return_index=True)[1]] = False
+    if repeated.any():
+        row, count = int(np.argmax(repeated)), int(repeated.sum())
+        raise input_error(
+            argument, "each user once", f"{vocabulary.repr_of(int(codes[row]))} again", row=row, count=count
+        )
+    return tuple(vocabulary.array[codes].tolist())
+
+
+def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library
+    """Return the values of the one column beside those that name the user."""
+    frame = frames.materialize_stream(frame, argument)
+    users = column_roles.user_columns(frames.column_names(frame), requested.get("user"), argument)
+    others = [name for name in frames.data_columns(frame) if name not in users]
+    if len(others) != 1:
+        found = " and ".join(map(str, others)) or "none"
+        hint = f"{argument}={argument}[{[*users, others[0]]!r}]" if others else ""
+        raise input_error(argument, f"one column beside {' and '.join(users)}", found, hint=hint)
+    selected = frames.select_columns(frame, [*users, *others], argument)
+    if lists := selected.list_offsets.keys():
+        raise type_error(f"{argument}.{next(iter(lists))}", "a value in every row", "lists")
+    keys = _keys_of_columns([selected.columns[name] for name in users], users, argument)
+    values = _column_values(selected.columns[others[0]], f"{argument}.{others[0]}")
+    return ValuesByUser(values, keys, f"{argument}[{others[0]!r}].to_numpy()")
+
+
+def _column_values(column: Column, argument: str) -> object:
+    if column.kind not in {"str", "bytes"}:
+        return column.values(argument)
+    vocabulary = Vocabulary.of_kinds([column.kind])
+    codes = vocabulary.encode([column], argument)
+    return vocabulary.array[codes].tolist()

@@ -1,0 +1,201 @@
+"""Weights and groups in every container: by the user's key, or by row where users have none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import exactk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# The first appearance of the users in the truth is not their order in the weights, nor that of their keys.
+TRUTH = {"bob": ["x"], "eve": ["x"], "ann": ["x"]}
+PREDICTIONS = {"ann": ["x"], "bob": ["y"], "eve": ["x"]}
+WEIGHTS = {"ann": 1.0, "bob": 5.0, "eve": 2.0}
+GROUPS = {"ann": "few", "bob": "many", "eve": "few"}
+ROWS = [[1], [1], [1]], [[2], [1], [1]]
+
+KEYED: dict[str, Callable[[dict[Any, Any]], Any]] = {
+    "dict": dict,
+    "Series": pd.Series,
+    "Series, objects": lambda values: pd.Series(values, dtype=object),
+    "Series, categories": lambda values: pd.Series(values).astype("category"),
+    "Series, index of categories": lambda values: pd.Series(list(values.values()), pd.CategoricalIndex(list(values))),
+    "Series, Arrow": lambda values: pd.Series(values).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas": lambda values: pd.DataFrame({"user": list(values), "value": list(values.values())}),
+    "pandas, index": lambda values: pd.DataFrame({"user": list(values), 0: list(values.values())}).set_index("user"),
+    "Polars": lambda values: pl.DataFrame({"value": list(values.values()), "query_id": list(values)}),
+    "Polars, lazy": lambda values: pl.LazyFrame({"uid": list(values), "value": list(values.values())}),
+    "Arrow": lambda values: pa.table({"user": list(values), "value": list(values.values())}),
+}
+UNKEYED: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "array": np.array,
+    "array of objects": lambda values: np.array(values, object),
+    "Series": pd.Series,
+    "Polars": pl.Series,
+    "Arrow": pa.array,
+    "Arrow, chunks": lambda values: pa.chunked_array([values[:1], values[1:]]),
+}
+
+
+def frame_of(lists: dict[str, list[str]]) -> pd.DataFrame:
+    return pd.DataFrame({"user": list(lists), "item": [row[0] for row in lists.values()], "rank": 1})
+
+
+def batches() -> exactk.Batches:
+    return exactk.Batches(lambda: [frame_of(PREDICTIONS)[:2], frame_of(PREDICTIONS)[2:]])
+
+
+def evaluate(weights: Any = None, groups: Any = None, predictions: Any = None, **options: Any) -> exactk.Report:
+    predictions = PREDICTIONS if predictions is None else predictions
+    report = exactk.evaluate(TRUTH, predictions, "P@1", weights=weights, groups=groups, **options)
+    assert isinstance(report, exactk.Report)
+    return report
+
+
+def groups_of(report: Any) -> dict[Any, float]:
+    return {label: values["P@1"] for label, values in report.by_group.items()}
+
+
+@pytest.mark.parametrize("container", KEYED)
+def test_f62_values_by_key(container: str) -> None:
+    weights, groups = KEYED[container](WEIGHTS), KEYED[container](GROUPS)
+    for predictions in (PREDICTIONS, frame_of(PREDICTIONS), batches()):
+        report = evaluate(weights, groups, predictions)
+        assert report["P@1"] == 3 / 8
+        assert groups_of(report) == {"few": 1.0, "many": 0.0}
+    reference = exactk.reference.evaluate(TRUTH, PREDICTIONS, "P@1", weights=weights, groups=groups)
+    assert reference["P@1"] == 3 / 8
+    assert groups_of(reference) == {"few": 1.0, "many": 0.0}
+
+
+@pytest.mark.parametrize("container", KEYED)
+def test_f62_values_by_key_of_systems_and_blocks(container: str) -> None:
+    weights = KEYED[container](WEIGHTS)
+    both = exactk.evaluate(TRUTH, {"one": PREDICTIONS, "other": frame_of(TRUTH)}, "P@1", weights=weights)
+    assert (both["one"]["P@1"], both["other"]["P@1"]) == (3 / 8, 1.0)
+    blocks = (({user: TRUTH[user]}, {user: PREDICTIONS[user]}) for user in ("eve", "bob", "ann"))
+    assert exactk.evaluate(None, blocks, "P@1", weights=weights)["P@1"] == 3 / 8
+
+
+@pytest.mark.parametrize("container", UNKEYED)
+def test_f62_values_by_row(container: str) -> None:
+    weights, groups = UNKEYED[container]([5.0, 2.0, 1.0]), UNKEYED[container](["many", "few", "few"])
+    report = exactk.evaluate(*ROWS, "P@1", weights=weights, groups=groups)
+    assert report["P@1"] == 3 / 8
+    assert groups_of(report) == {"few": 1.0, "many": 0.0}
+    blocks = (([[1]], [[item]]) for item in (2, 1, 1))
+    report = exactk.evaluate(None, blocks, "P@1", weights=weights, groups=groups)
+    assert report["P@1"] == 3 / 8
+    assert groups_of(report) == {"few": 1.0, "many": 0.0}
+
+
+@pytest.mark.parametrize("container", UNKEYED)
+@pytest.mark.parametrize("argument", ["weights", "groups"])
+def test_f62_values_without_keys_beside_keyed_users(container: str, argument: str) -> None:
+    values = UNKEYED[container]([1, 5, 2])
+    message = f"{argument}: expected the user of each entry, as users have keys, found 3 entries without"
+    labelled = exactk.Truth([0, 1, 2, 3], [1, 1, 1], users=list(TRUTH))
+    for truth, predictions in [
+        (TRUTH, PREDICTIONS),
+        (TRUTH, batches()),
+        (TRUTH, {"one": PREDICTIONS, "other": PREDICTIONS}),
+        (None, iter([(TRUTH, PREDICTIONS)])),
+        (labelled, ROWS[1]),
+    ]:
+        with pytest.raises(exactk.InputTypeError, match=message) as caught:
+            exactk.evaluate(truth, predictions, "P@1", **{argument: values})
+        hint = str(caught.value).partition(f"; {argument}=")[2].partition(", where users")[0]
+        keyed = eval(hint, {argument: values, "users": ["ann", "bob", "eve"]})  # noqa: S307
+        assert evaluate(**{argument: keyed}) == evaluate(**{argument: {"ann": 1, "bob": 5, "eve": 2}})
+
+
+@pytest.mark.parametrize("container", KEYED)
+def test_f62_values_with_keys_beside_rows(container: str) -> None:
+    with pytest.raises(exactk.InputTypeError, match="weights: expected one entry for each row") as caught:
+        exactk.evaluate(*ROWS, "P@1", weights=KEYED[container]({"bob": 5.0, "eve": 2.0, "ann": 1.0}))
+    if container == "Polars, lazy":
+        return
+    hint = str(caught.value).partition("; weights=")[2]
+    plain = eval(hint, {"weights": KEYED[container]({"bob": 5.0, "eve": 2.0, "ann": 1.0})})  # noqa: S307
+    assert exactk.evaluate(*ROWS, "P@1", weights=plain)["P@1"] == 3 / 8
+
+
+@pytest.mark.parametrize("container", [name for name in KEYED if name not in {"dict", "Series, index of categories"}])
+def test_f62_a_user_twice_or_not_at_all(container: str) -> None:
+    twice = KEYED[container](WEIGHTS)
+    if isinstance(twice, pd.Series | pd.DataFrame):
+        twice = pd.concat([twice, twice[:1]])
+    elif isinstance(twice, pa.Table):
+        twice = pa.concat_tables([twice, twice[:1]])
+    else:
+        twice = pl.concat([twice, twice.head(1)])
+    with pytest.raises(exactk.InputError, match="weights: expected each user once, found 'ann' again at row 3"):
+        evaluate(twice)
+    extra = KEYED[container](WEIGHTS | {"dan": 100.0})
+    assert evaluate(extra)["P@1"] == 3 / 8
+    with pytest.raises(
+        exactk.InputError, match="weights: expected one entry for each of 3 users, found none for 'eve'"
+    ):
+        evaluate(KEYED[container]({"ann": 1.0, "bob": 5.0}))
+
+
+def test_f62_users_of_several_columns() -> None:
+    columns = {"site": ["a", "a", "b"], "session": [1, 2, 1]}
+    truth = pd.DataFrame(columns | {"item": [1, 1, 1]})
+    predictions = pd.DataFrame(columns | {"item": [2, 1, 1], "rank": 1})
+    weights = pd.DataFrame(columns | {"weight": [5.0, 2.0, 1.0]})[::-1]
+    by_index = weights.set_index(["site", "session"])["weight"]
+    user = ["site", "session"]
+    for container in (weights, by_index, by_index.to_dict(), pl.DataFrame(weights), weights.set_index(user)):
+        report = exactk.evaluate(truth, predictions, "P@1", weights=container, user=user)
+        assert report["P@1"] == 3 / 8
+
+
+def test_f62_frames_of_other_columns() -> None:
+    frame = pd.DataFrame({"user": list(WEIGHTS), "weight": WEIGHTS.values(), "age": 3})
+    with pytest.raises(
+        exactk.InputError, match="weights: expected one column beside user, found weight and age"
+    ) as caught:
+        evaluate(frame)
+    hint = str(caught.value).partition("; weights=")[2]
+    assert evaluate(eval(hint, {"weights": frame}))["P@1"] == 3 / 8  # noqa: S307 - the hint
+    with pytest.raises(exactk.InputError, match=r"weights: expected one column beside user, found none$"):
+        evaluate(frame[["user"]])
+    with pytest.raises(exactk.InputError, match="weights: expected a column for the user"):
+        evaluate(frame[["weight"]])
+    with pytest.raises(exactk.InputTypeError, match=r"weights\.weight: expected a value in every row, found lists"):
+        evaluate(pd.DataFrame({"user": list(WEIGHTS), "weight": [[1.0]] * 3}))
+    with pytest.raises(exactk.InputTypeError, match=r"weights\.user: expected integer ids, strings or bytes"):
+        evaluate(pd.Series([1.0, 2.0], index=[0.5, 1.5]))
+    with pytest.raises(exactk.InputTypeError, match="groups"):
+        evaluate(groups=pd.Series({"ann": "few", "bob": None, "eve": "few"}))
+
+
+def test_f62_an_index_that_numbers_rows_names_nobody() -> None:
+    truth, predictions = {2: [1], 0: [1], 1: [1]}, {0: [1], 1: [1], 2: [2]}
+    weights = pd.DataFrame({"user": [2, 0, 1], "weight": [5.0, 2.0, 1.0]})
+    assert exactk.evaluate(truth, predictions, "P@1", weights=weights)["P@1"] == 3 / 8
+    assert exactk.evaluate(truth, predictions, "P@1", weights=weights.set_index("user")["weight"])["P@1"] == 3 / 8
+    with pytest.raises(exactk.InputTypeError, match="weights: expected the user of each entry"):
+        exactk.evaluate(truth, predictions, "P@1", weights=weights["weight"])
+
+
+@pytest.mark.parametrize("argument", ["truth", "predictions", "exclude", "candidates"])
+def test_f62_a_series_of_lists_says_what_to_write(argument: str) -> None:
+    values: list[Any] = [1, 1, 1] if argument == "candidates" else [[1], [1], [1]]
+    arguments: dict[str, Any] = {"truth": ROWS[0], "predictions": ROWS[1]}
+    if argument == "candidates":
+        arguments["predictions"] = np.ones((3, 4)) * [1, 4, 3, 2]
+    for series in (pd.Series(values), pl.Series(values), pa.chunked_array([values]), pd.Series(values, list("abc"))):
+        with pytest.raises(exactk.InputTypeError, match=rf"{argument}: .*; {argument}={argument}\.to_?[a-z]+\("):
+            exactk.evaluate(metrics="P@1", **arguments | {argument: series})
