@@ -126,7 +126,7 @@ def test_f18_keys_that_have_nothing_in_common() -> None:
 
 def test_weights_of_users_who_are_not_in_the_truth() -> None:
     case = BatchCase(string_keys=False)
-    with pytest.raises(exactk.InputError, match="groups: expected one entry for each of 132 users"):
+    with pytest.raises(exactk.InputError, match="weights: expected an entry for each user whom ndcg@10 counts"):
         case.evaluate(cut(case.frame, 50), convention=exactk.conventions["standard"].replace(users="union"))
 
 

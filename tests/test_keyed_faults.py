@@ -405,13 +405,13 @@ def test_weights_and_groups_by_key() -> None:
     groups = evaluate_keyed(predictions, groups={"bob": "b", "ann": "a"}).by_group
     assert {group: values["precision@1"] for group, values in groups.items()} == {"a": 0, "b": 1}
     refusal_of(
-        "weights: expected one entry for each of 2 users, found none for 'bob'",
+        "weights: expected an entry for each user whom precision@1 counts (users='truth'), found none at row 1",
         predictions,
         exactk.InputError,
         weights={"ann": 1.0},
     )
     refusal_of(
-        "groups: expected one entry for each of 2 users, found none for 'ann'",
+        "groups: expected an entry for each user whom precision@1 counts (users='truth'), found none at row 0",
         predictions,
         exactk.InputError,
         groups={"bob": 1},

@@ -80,6 +80,7 @@ def evaluate(
         Weights in the mean over users: 0, or from 2^-256 to 2^256. Where users have keys, so must the weights:
         a Series of pandas has them in its index, a data frame in its columns of users beside one other column.
         Where users are rows, an array or list, or a Series without an index, has one weight for each row.
+        Every user whom a value counts (`users=`) needs one.
     groups : mapping from user to int or str, pandas Series, data frame, or sequence of int or str, optional
         The group of each user, in the same containers as the weights: the report has the values of each.
     per_user : bool

@@ -28,23 +28,20 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> 
 
     Return it, and whether an item of the truth was among the predictions.
     """
-    by_key = [
-        values for values in (evaluation.weights, evaluation.groups) if values is not None and not values.is_by_row
-    ]
-    if by_key and evaluation.convention.users not in {"truth", "both"}:  # those of users whom only all batches name
-        inputs = evaluation.align(truth, evaluation.convert_predictions(batches, truth))
-        return evaluation.evaluate_all(inputs), has_common_item(inputs)
     truth = with_user_keys(truth)
     assert truth.user_vocabulary is not None  # noqa: S101 - for the type checker
-    evaluation = _with_values_by_code(evaluation, truth)
-    encoding, exclude_rows = Encoding(truth.user_vocabulary, truth.item_vocabulary, evaluation.num_threads), None
+    users, items, exclude_rows = truth.user_vocabulary, truth.item_vocabulary, None
     if evaluation.exclude is not None:
-        exclude = in_item_vocabulary(evaluation.exclude, truth.item_vocabulary)
-        users, exclude_rows = match_users(truth.user_vocabulary, exclude, "exclude")
-        evaluation, encoding = (
-            replace(evaluation, exclude=exclude),
-            Encoding(users, exclude.item_vocabulary or truth.item_vocabulary, evaluation.num_threads),
-        )
+        exclude = in_item_vocabulary(evaluation.exclude, items)
+        users, exclude_rows = match_users(users, exclude, "exclude")
+        evaluation, items = replace(evaluation, exclude=exclude), exclude.item_vocabulary or items
+    if evaluation.weights is not None:
+        users, weights = evaluation.weights.encode_keys(users)
+        evaluation = replace(evaluation, weights=weights)
+    if evaluation.groups is not None:
+        users, groups = evaluation.groups.encode_keys(users)
+        evaluation = replace(evaluation, groups=groups)
+    encoding = Encoding(users, items, evaluation.num_threads)
     reader = Reader(batches, evaluation.columns, encoding)
     batch_evaluation = _BatchEvaluation(evaluation, truth, exclude_rows)
     try:
@@ -61,17 +58,6 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> 
         return evaluation.evaluate_all(inputs), has_common_item(inputs)
     batch_evaluation.add_remaining_users(truth.user_vocabulary, has_scores=batch_evaluation.has_scores)
     return batch_evaluation.report(reader.user_vocabulary or truth.user_vocabulary), batch_evaluation.has_shared_items
-
-
-def _with_values_by_code(evaluation: Evaluation, truth: Truth) -> Evaluation:
-    """Return the evaluation with weights and groups in the order of the truth: they are looked up by key once."""
-    empty = predictions_from_rows(Rows(np.zeros(1, np.int64), np.zeros(0, np.int64)))
-    inputs = AlignedInputs(truth, empty, None, len(truth))
-    return replace(
-        evaluation,
-        weights=evaluation.weights and evaluation.weights.in_row_order(inputs, evaluation.convention),
-        groups=evaluation.groups and evaluation.groups.in_row_order(inputs, evaluation.convention),
-    )
 
 
 class _BatchEvaluation:
@@ -91,19 +77,10 @@ class _BatchEvaluation:
         """Evaluate some users."""
         predictions = self._evaluation.convert_scores(predictions_from_rows(block.rows))
         self.has_scores = block.rows.scores is not None
-        evaluation = self._evaluation
-        if evaluation.weights is not None:
-            evaluation = replace(
-                evaluation, weights=evaluation.weights.for_users(block.user_codes, evaluation.convention)
-            )
-        if evaluation.groups is not None:
-            evaluation = replace(
-                evaluation, groups=evaluation.groups.for_users(block.user_codes, evaluation.convention)
-            )
         inputs = replace(self._align_block(block, predictions), row_users=(vocabulary, block.user_codes))
         if len(block.rows.items) and len(inputs.truth.items):
             self.has_shared_items = self.has_shared_items or has_common_item(inputs)
-        report = evaluation.evaluate_all(inputs)
+        report = self._evaluation.evaluate_all(inputs)
         self._state = report.state if self._state is None else self._state.plus(report.state)
         self._codes.append(block.user_codes)
         self._tables += [] if report.table is None else [report.table]

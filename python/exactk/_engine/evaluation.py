@@ -113,7 +113,7 @@ class Evaluation:
         """Evaluate all users at once."""
         codes, labels = None, None
         if self.groups is not None:
-            codes, labels = self.groups.encode(inputs, self.convention)
+            codes, labels = self.groups.encode_by_row(inputs)
         problem = replace(
             self._problem_of_all_users(inputs),
             groups=codes,
@@ -147,7 +147,7 @@ class Evaluation:
             inputs.predictions,
             candidates,
             exclude,
-            None if self.weights is None else self.weights.row_weights(inputs, self.convention),
+            None if self.weights is None else self.weights.by_row(inputs),
             groups=None,
             group_count=1,
             values=distinct_parts(self.values),
@@ -172,9 +172,10 @@ class Evaluation:
                 evaluation = self._slice_rows(begin, end)
                 if pair is _EMPTY_BLOCK:  # it has no columns that could be candidates
                     evaluation = replace(evaluation, candidates=None)
-                report = evaluation.evaluate_all(evaluation.align(truth, predictions))
+                inputs = evaluation.align(truth, predictions)
+                report = evaluation.evaluate_all(inputs)
             state = report.state if state is None else state.plus(report.state)
-            users.append(truth.users)
+            users.append(inputs.users)
             tables += [] if report.table is None else [report.table]
             begin = end
         for name, values in self._row_arguments():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -142,7 +141,7 @@ def _compare_systems(evaluation: Evaluation, truth: Truth, systems: Mapping[Any,
     with evaluation.progress.track(len(extended_truth) * len(canonical_predictions)):
         for name, predictions in canonical_predictions.items():
             with add_error_note(f"in system {name!r}"):
-                inputs = replace(evaluation.align(extended_truth, predictions), truth_size=len(truth))
+                inputs = evaluation.align(extended_truth, predictions)
                 reports[name] = evaluation.evaluate_all(inputs)
                 warn_of_ties(reports[name], partial(evaluation.tie_range, inputs), f"system {name!r}: ")
                 warn_of_disjoint_keys(reports[name], inputs, f"system {name!r}: ")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.lists import Exclusions, Truth
     from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.user_values import RowValues
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
     from exactk._report.state import Sums
@@ -26,8 +27,8 @@ class Problem:
     predictions: Predictions
     candidates: CandidateItems | None  # beside scores and embeddings alone
     exclude: Exclusions | None
-    weights: NDArray[np.float64] | None
-    groups: NDArray[np.int64] | None
+    weights: RowValues | None
+    groups: RowValues | None  # codes below group_count
     group_count: int
     values: tuple[Value, ...]
     convention: Convention

@@ -27,7 +27,6 @@ class AlignedInputs:
     truth: Truth
     predictions: Predictions
     exclude: Exclusions | None
-    truth_size: int  # users of the truth before others were added
     item_vocabulary: Vocabulary | None = None  # of keyed items
     item_ids: Codes | None = None  # the id of each key, if ids ascend as the keys do and are not the codes
     row_users: tuple[Vocabulary, Codes] | None = None  # where the rows are some users: all users, and those of the rows
@@ -69,7 +68,6 @@ class AlignedInputs:
 
 def align(truth: Truth, predictions: Predictions, exclude: Exclusions | None) -> AlignedInputs:
     """Match keyed users by key and others by row, and keyed items by key."""
-    truth_size = len(truth)
     keyed = predictions.user_vocabulary if isinstance(predictions, (Rankings, SparseScores)) else None
     if truth.user_vocabulary is not None and keyed is None:
         hint = "rows without keys are matched with exactk.Truth(..., users=...) or a list"
@@ -90,7 +88,7 @@ def align(truth: Truth, predictions: Predictions, exclude: Exclusions | None) ->
             )
     elif truth.user_vocabulary is not None and exclude is not None:
         raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
-    return _align_items(AlignedInputs(truth, predictions, exclude, truth_size))
+    return _align_items(AlignedInputs(truth, predictions, exclude))
 
 
 def align_scores(scores: SparseScores, exclude: Exclusions | None) -> AlignedInputs:
@@ -209,7 +207,6 @@ def _align_items(inputs: AlignedInputs) -> AlignedInputs:
         Truth.from_rows(relabel("truth"), truth.labels, truth.unknown_actual),
         _replace_rows(predictions, relabel("predictions")),
         None if exclude is None else Exclusions.from_rows(relabel("exclude")),
-        inputs.truth_size,
         union,
         item_ids,
     )

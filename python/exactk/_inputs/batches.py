@@ -164,6 +164,9 @@ class Reader:
             return None
         users = long_format.check_user_columns(columns.users, columns.labels, "predictions")
         if self.user_vocabulary is None:
+            base = self._encoding.user_vocabulary
+            if base is not None and len(base):  # else a key would get the code of another
+                base.check_kinds([column.kind for column in users], "predictions")
             self.user_vocabulary = long_format.new_vocabulary(
                 [column.kind for column in users], columns.labels, self._encoding.user_vocabulary
             )

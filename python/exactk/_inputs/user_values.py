@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Number
-from typing import TYPE_CHECKING, Any, Self
+from functools import cached_property
+from numbers import Integral, Number
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from exactk._inputs.checks import key_array, number_array
+from exactk._inputs.containers.mappings import key_columns
 from exactk._inputs.containers.values_by_user import values_by_user
 from exactk._runtime.errors import input_error, type_error
 
@@ -17,8 +19,15 @@ if TYPE_CHECKING:
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.model.lists import Truth
-    from exactk._plan.conventions import Convention
+
+
+class RowValues(NamedTuple):
+    """A value for each row of the inputs. The rows of users who have none must not be counted."""
+
+    values: NDArray[Any]
+    is_missing: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +37,7 @@ class UserValues:
     values: NDArray[Any]
     keys: tuple[Any, ...] | None  # the user of each value; None: the values are in the order of the rows
     without_keys: str = ""  # code that returns the values alone, for hints
+    code_positions: NDArray[np.int64] | None = None  # by code, where keys were encoded; last, -1 for all higher codes
 
     argument = "weights"
 
@@ -61,59 +71,60 @@ class UserValues:
         """Return those of consecutive rows."""
         return self if self.keys is not None else replace(self, values=self.values[users])
 
-    def in_row_order(self, inputs: AlignedInputs, convention: Convention) -> Self:
-        """Return the same in the order of the rows of the inputs."""
-        return replace(self, values=self._values_by_row(inputs, convention), keys=None)
+    def encode_keys(self, users: Vocabulary) -> tuple[Vocabulary, Self]:
+        """Return a vocabulary of the users and then the keys, and the values with the positions of its codes."""
+        keys = [(position, key) for key, position in self._position_of_key.items() if _kinds_of(key) == users.kinds]
+        vocabulary = users.fork()
+        codes = np.zeros(0, np.uint32)
+        if keys:
+            codes = vocabulary.encode(key_columns([key for _, key in keys], self.argument), self.argument)
+        code_positions = np.full(len(vocabulary) + 1, -1, np.int64)
+        code_positions[codes] = [position for position, _ in keys]
+        return vocabulary, replace(self, code_positions=code_positions)
 
-    def for_users(self, codes: NDArray[np.uint32], convention: Convention) -> Self:
-        """Return those of some rows. Users beyond all rows may go without, if they do not count."""
-        existing = self.values
-        if (codes >= len(existing)).any() and convention.users not in {"truth", "both"}:
-            raise input_error(self.argument, "an entry for each user", "none for one who is not in the truth")
-        values = existing[np.minimum(codes, max(0, len(existing) - 1))] if len(existing) else np.ones(len(codes))
-        return replace(self, values=values.astype(existing.dtype))
-
-    def _values_by_row(self, inputs: AlignedInputs, convention: Convention) -> NDArray[Any]:
-        """Return one value for each row. Users that the truth does not have may go without, if they do not count."""
-        positions = self._value_positions(inputs)
-        missing = int((positions < 0).sum())
-        if missing and (convention.users not in {"truth", "both"} or (positions[: inputs.truth_size] < 0).any()):
-            row = int(np.argmax(positions < 0))
-            found = (
-                f"none for {missing} users"
-                if isinstance(inputs.users, np.ndarray | None)
-                else self._describe_missing(inputs, row)
-            )
-            raise input_error(self.argument, f"one entry for each of {len(inputs.truth)} users", found)
+    def by_row(self, inputs: AlignedInputs) -> RowValues:
+        """Return the value of each row."""
+        positions = self._positions_by_row(inputs)
+        is_missing = positions < 0
         if not len(self.values):
-            return np.ones(len(positions), self.values.dtype)
-        return self.values[np.maximum(positions, 0)]
+            return RowValues(np.zeros(len(positions), self.values.dtype), is_missing)
+        return RowValues(self.values[np.maximum(positions, 0)], is_missing)
 
-    @staticmethod
-    def _describe_missing(inputs: AlignedInputs, row: int) -> str:
-        users = inputs.truth.user_vocabulary
-        return "none for " + (f"row {row}" if users is None else users.repr_of(row))
-
-    def _value_positions(self, inputs: AlignedInputs) -> NDArray[np.int64]:
+    def _positions_by_row(self, inputs: AlignedInputs) -> NDArray[np.int64]:
         """Return the position of each row's value; -1 for none."""
-        rows = len(inputs.truth)
         if self.keys is None:
-            if len(self.values) not in {rows, inputs.truth_size}:
-                raise input_error(
-                    self.argument, f"one entry for each of {inputs.truth_size} users", f"{len(self.values)}"
-                )
-            return np.where(np.arange(rows) < len(self.values), np.arange(rows), -1)
+            if len(self.values) != len(inputs.truth):
+                raise input_error(self.argument, f"one entry for each of {len(inputs.truth)} users", f"{len(self)}")
+            return np.arange(len(self.values))
+        if self.code_positions is not None and inputs.row_users is not None:
+            by_row: NDArray[np.int64] = self.code_positions[
+                np.minimum(inputs.row_users[1], len(self.code_positions) - 1)
+            ]
+            return by_row
         users = inputs.truth.users
         if users is None:
             expected, hint = "one entry for each row, as users have no keys", f"{self.argument}={self.without_keys}"
             raise type_error(self.argument, expected, "entries with keys", hint=hint)
-        position_of = {_lookup_key(key): position for position, key in enumerate(self.keys)}
-        return np.array([position_of.get(key, -1) for key in users.tolist()], np.int64)
+        return np.array([self._position_of_key.get(key, -1) for key in users.tolist()], np.int64)
+
+    @cached_property
+    def _position_of_key(self) -> dict[Any, int]:
+        return {_lookup_key(key): position for position, key in enumerate(self.keys or ())}
 
 
 def _lookup_key(key: object) -> object:
     """Return the key as vocabularies hold it: others than numbers, strings and tuples of them by ``str``."""
     return key if key is None or isinstance(key, (Number, np.generic, str, bytes, tuple)) else str(key)
+
+
+def _kinds_of(key: object) -> tuple[str, ...]:
+    """Return the kinds of a key's parts, as vocabularies name them; an empty one where it can be no user's."""
+    if isinstance(key, tuple):
+        return tuple(kind for part in key for kind in _kinds_of(part))
+    for kind, base in (("", bool), ("int", Integral), ("str", str), ("bytes", bytes)):
+        if isinstance(key, base):
+            return (kind,)
+    return ("",)
 
 
 class Weights(UserValues):
@@ -125,10 +136,6 @@ class Weights(UserValues):
     def _to_array(cls, values: object) -> NDArray[np.float64]:
         return number_array(values, cls.argument)
 
-    def row_weights(self, inputs: AlignedInputs, convention: Convention) -> NDArray[np.float64]:
-        """Return the weight of each row."""
-        return self._values_by_row(inputs, convention)
-
 
 class Groups(UserValues):
     """Which group each user is of."""
@@ -139,7 +146,9 @@ class Groups(UserValues):
     def _to_array(cls, values: object) -> NDArray[Any]:
         return key_array(values, cls.argument)
 
-    def encode(self, inputs: AlignedInputs, convention: Convention) -> tuple[NDArray[np.int64], list[Any]]:
-        """Return the code of each row's group, and the labels of the groups."""
-        labels, codes = np.unique(self._values_by_row(inputs, convention), return_inverse=True)
-        return codes.astype(np.int64), labels.tolist()
+    def encode_by_row(self, inputs: AlignedInputs) -> tuple[RowValues, list[Any]]:
+        """Return the code of each row's group, and the labels of the groups that rows have."""
+        groups, is_missing = self.by_row(inputs)
+        codes = np.zeros(len(groups), np.int64)
+        labels, codes[~is_missing] = np.unique(groups[~is_missing], return_inverse=True)
+        return RowValues(codes, is_missing), labels.tolist()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
@@ -53,10 +55,10 @@ def check_problem(problem: Problem) -> None:
 def _check_weights(problem: Problem) -> None:
     if problem.weights is None:
         return
-    _check_length("weights", len(problem.weights), len(problem.truth))
+    _check_length("weights", len(problem.weights.values), len(problem.truth))
     violations = [
         (user, weight)
-        for user, weight in enumerate(problem.weights.tolist())
+        for user, weight in enumerate(problem.weights.values.tolist())
         if weight != 0 and not 1 / _MAX_GAIN <= weight <= _MAX_GAIN
     ]
     if violations:
@@ -189,6 +191,19 @@ def _check_gains(problem: Problem, value: Value) -> None:
         raise input_error(
             "truth", "grades that have gains", f"grade {grade:g}", row=user, position=position, count=len(violations)
         )
+
+
+def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], bool]) -> None:
+    """Raise InputError if a value counts a user who has no weight or no group."""
+    if len(problem.predictions) != len(problem.truth):  # there is more amiss
+        return
+    for argument, given in (("weights", problem.weights), ("groups", problem.groups)):
+        missing = [] if given is None else np.flatnonzero(given.is_missing).tolist()
+        for value in problem.values:
+            broken = [user for user in missing if is_counted(user, value.rules)]
+            if broken:
+                expected = f"an entry for every user of {value.name}"
+                raise input_error(argument, expected, "none", row=broken[0], count=len(broken))
 
 
 def check_user_faults(

@@ -15,7 +15,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._report.state import Sums
 from exactk._runtime.errors import input_error
-from exactk.reference.checks import check_problem, check_user_faults
+from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
 from exactk.reference.judge import JudgedUser, Rules, is_relevant, item_grades, judge, resolved_rules
 from exactk.reference.metrics import METRICS, Ratio
 from exactk.reference.ranking import ScoredRow, scored_row
@@ -91,11 +91,23 @@ class _JudgedUsers:
     def presence(self, user: int) -> tuple[bool, bool]:
         return self._problem.truth.has(user), self._problem.predictions.has(user)
 
+    def is_counted(self, user: int, rules: Rules) -> bool:
+        """Return whether the user is one of those whom values under the rules are about."""
+        in_truth, in_predictions = self.presence(user)
+        included = {
+            "truth": in_truth,
+            "both": in_truth and in_predictions,
+            "predictions": in_predictions,
+            "union": in_truth or in_predictions,
+        }
+        return included[rules["users"]]
+
 
 def reference_engine(problem: Problem) -> Outcome:
     """Evaluate as the definitions say."""
-    check_problem(problem)
     users = _JudgedUsers(problem)
+    check_counted_users(problem, users.is_counted)
+    check_problem(problem)
     check_user_faults(problem, lambda user, rules: _user_policy(users, user, rules), users.tied_ranks)
     _check_item_counts(users, problem.values)
     ratios = _ratios_by_value(problem, users)
@@ -139,19 +151,12 @@ def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:
 
 def _user_policy(users: _JudgedUsers, user: int, rules: Rules) -> tuple[str, str]:
     """Return what becomes of the user as a whole, and the policy that says so."""
-    in_truth, in_predictions = users.presence(user)
-    included = {
-        "truth": in_truth,
-        "both": in_truth and in_predictions,
-        "predictions": in_predictions,
-        "union": in_truth or in_predictions,
-    }
-    if not included[rules["users"]]:
+    if not users.is_counted(user, rules):
         return "skip", "users"
     judged = users.judged_user(user, {**rules, "gain": "binary"})  # a table need not have gains for it
     if judged.relevant == 0 and rules["empty_truth"] != _COMPUTE:
         return rules["empty_truth"], "empty_truth"
-    if not in_predictions:
+    if not users.presence(user)[1]:
         return rules["missing_list"], "missing_list"
     if not judged.ranking:
         return rules["empty_list"], "empty_list"
@@ -200,10 +205,10 @@ def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], g
     average = value.rules["average"]
     users = undefined = total = squares = weight_sum = 0
     for user, ratio in enumerate(ratios):
-        if ratio is None or (problem.groups is not None and problem.groups[user] != group):
+        if ratio is None or (problem.groups is not None and problem.groups.values[user] != group):
             continue
         users += 1
-        weight = 1.0 if problem.weights is None else float(problem.weights[user])
+        weight = 1.0 if problem.weights is None else float(problem.weights.values[user])
         if average == "micro":
             total += _scaled_product(weight, ratio[0])
             weight_sum += _scaled_product(weight, ratio[1])

@@ -23,13 +23,13 @@ def is_mapping(value: object) -> bool:
 
 def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
     """Return the rows, with the vocabulary of their users."""
-    users = _key_columns(list(value), argument)
+    users = key_columns(list(value), argument)
     labels = ["user"] if len(users) == 1 else [f"user_{part}" for part in range(len(users))]
     rows = sequences.rows_of_lists(list(value.values()), argument, encoding)
     return long_format.rows_by_user(users, labels, rows, argument, encoding)
 
 
-def _key_columns(keys: list[Any], argument: str) -> list[Column]:
+def key_columns(keys: list[Any], argument: str) -> list[Column]:
     """Return the keys as one column, or as one for each part of tuples of one length."""
     if keys and set(map(type, keys)) == {tuple} and len(set(map(len, keys))) == 1 and keys[0]:
         return [columns.column_of_objects(list(part), f"{argument}.user") for part in zip(*keys, strict=True)]

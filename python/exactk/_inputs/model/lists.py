@@ -333,7 +333,8 @@ class Exclusions(Lists):
     def __getitem__(self, users: slice) -> Exclusions:
         """Return consecutive users."""
         begin, end, _ = users.indices(len(self))
-        return Exclusions.from_rows(slice_rows(Rows(self.indptr, self.items), begin, end))
+        rows = slice_rows(Rows(self.indptr, self.items), begin, end)
+        return Exclusions.from_rows(rows._replace(item_vocabulary=self.item_vocabulary))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Exclusions._from_plain, (self.rows().to_plain(),))
