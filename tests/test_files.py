@@ -339,7 +339,7 @@ class TestColumns:
             "a.ipc": ipc(table, pa.ipc.new_stream),
         }
         path = write_file(tmp_path, name, data[name])
-        with pytest.raises(exactk.InputError, match="the columns someone, item.*user= names it.*" + name):
+        with pytest.raises(exactk.InputError, match="the columns someone, item.*user='someone' would name it.*" + name):
             exactk.read(path, "truth")
         with pytest.raises(exactk.InputError, match="truth: expected a column 'other'.*" + name):
             exactk.read(path, "truth", user="someone", item="other")

@@ -199,7 +199,7 @@ def test_users_may_be_any_integers_of_one_type() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_f18_kinds_that_differ(library: str) -> None:
     make = LIBRARIES[library]
-    hint = "with text_ids (--text-ids) integers in other files are too"
+    hint = "text_ids=True of exactk.read (--text-ids) makes those of other files so"
     frames = {
         "predictions: expected keys that are str, found int": make(COLUMNS | {"user": [1, 2]}),
         "predictions: expected keys that are str, found bytes": make(COLUMNS | {"user": [b"ann", b"bob"]}),
@@ -346,7 +346,7 @@ def test_columns_that_are_not_there(library: str) -> None:
 def test_names_of_columns_that_leave_a_choice(library: str) -> None:
     make = LIBRARIES[library]
     refusal_of(
-        "predictions: expected one column for the user, found user and user_id; user= names it",
+        "predictions: expected one column for the user, found user and user_id; user='user' names it",
         make(COLUMNS | {"user_id": [1, 2]}),
         exactk.InputError,
     )

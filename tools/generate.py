@@ -41,7 +41,7 @@ def functions_stub() -> str:
         "from __future__ import annotations",
         "from collections.abc import Callable, Mapping",
         "from exactk import _core",
-        "from exactk._plan.conventions import Convention",
+        "from exactk._plan.conventions import AnyConvention",
         "from exactk._runtime.progress import ProgressCallback",
         f"__all__ = {list(FUNCTIONS)!r}",
         "FUNCTIONS: Mapping[str, Callable[..., float]]",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from exactk._engine.pipeline import Options
-    from exactk._plan.conventions import Convention
+    from exactk._plan.conventions import AnyConvention
     from exactk._report.comparison import Comparison
     from exactk._report.report import Report
     from exactk._runtime.progress import ProgressCallback
@@ -32,7 +32,7 @@ def evaluate(
     predictions: object,
     metrics: str | Iterable[str],
     *,
-    convention: Convention | str = "standard",
+    convention: AnyConvention = "standard",
     exclude: object = None,
     candidates: object = None,
     weights: object = None,
@@ -67,8 +67,10 @@ def evaluate(
         ``name[@k | @[k1,k2]][(parameter=value, ...)]``, such as ``"ndcg@10"``, ``"recall@[10,100]"``
         or ``"fbeta@10(beta=2)"``. In the parentheses may also stand fields of the convention. Without
         ``@k`` the whole list counts. ``exactk.metrics`` has the names; the field's aliases are accepted.
-    convention : Convention or str
-        The choices behind the names; ``exactk.conventions`` has the presets.
+    convention : Convention, str or mapping
+        The choices behind the names; ``exactk.conventions`` has the presets. A mapping holds changes to the
+        standard, such as ``{"nan": "last"}``, or to another preset: ``{"base": "ranx", "nan": "last"}``. The key
+        ``"ndcg.gain"`` changes a field for one metric.
     exclude : Exclusions, Truth, mapping, data frame, list of sequences, array, or sparse matrix, optional
         Items that are taken out of each user's list before it is cut, such as training items; of
         scores, items that are not ranked (`exactk.as_exclusions`).

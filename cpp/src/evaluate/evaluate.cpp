@@ -209,7 +209,7 @@ Fault Evaluation::nan_fault(Worker& worker, Count user, const Checkpoint& checkp
   Fault fault{.argument = "predictions",
               .expected = "scores that are no NaN",
               .found = "NaN",
-              .hint = "nan='last' ranks them last"};
+              .hint = "convention={'nan': 'last'} ranks them last"};
   worker.count_nan(user, fault.position, checkpoint);
   return fault;
 }
@@ -218,7 +218,7 @@ Fault Evaluation::tied_fault(const std::optional<Tie>& tie) {
   Fault fault{.argument = "predictions",
               .expected = "scores that no other item shares with one of the truth (ties='raise')",
               .found = "another thread writing to them",
-              .hint = "another ties= says what a tie means"};
+              .hint = "convention={'ties': 'lowest_id'} orders them by id"};
   if (tie) {
     fault.found =
         std::to_string(tie->size()) + " items of one score at rank " + std::to_string(tie->first);
@@ -238,18 +238,19 @@ Fault Evaluation::violation_fault(Violation violation, const Worker& worker, con
   };
   switch (violation) {
     case Violation::duplicate_truth:
-      return {.argument = "truth",
-              .expected = "each item once a user",
-              .found = describe_repeat(&job_.request.truth, matches.first_truth_duplicate),
-              .position = matches.first_truth_duplicate,
-              .hint = "duplicate_truth='first', 'max' or 'count' accepts it"};
+      return {
+          .argument = "truth",
+          .expected = "each item once a user",
+          .found = describe_repeat(&job_.request.truth, matches.first_truth_duplicate),
+          .position = matches.first_truth_duplicate,
+          .hint = "convention={'duplicate_truth': 'first'} accepts it, as do 'max' and 'count'"};
     case Violation::duplicate_items:
       return {.argument = "predictions",
               .expected = "each item once in a list",
               .found = describe_repeat(item_lists(job_.request.predictions),
                                        matches.first_list_duplicate),
               .position = matches.first_list_duplicate,
-              .hint = "duplicate_items='first' or 'count' accepts it"};
+              .hint = "convention={'duplicate_items': 'first'} accepts it, as does 'count'"};
     case Violation::tied_score:
       return tied_fault(worker.first_forbidden_tie(matches));
     case Violation::empty_truth:

@@ -263,7 +263,7 @@ void refuse_ties(const TopKRequest& request, TopKRanker& ranker, const Checkpoin
   Fault fault{.argument = "scores",
               .expected = "scores that no two of the best items share (ties='raise')",
               .found = "",
-              .hint = "another ties= says which is first"};
+              .hint = "ties='lowest_id' orders them by id"};
   count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset&) {
     ranker.open_user(user, checkpoint);
     const Count rank = ranker.first_tied_rank(checkpoint);

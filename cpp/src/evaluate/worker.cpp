@@ -177,10 +177,7 @@ bool Worker::raises(Choice Rules::* field) const {
                              [&](const Run& run) { return run.rules.*field == Choice::raise; });
 }
 
-// The tally ranks too.
-bool Worker::refuses_nan() const {
-  return job_.request.tally_rules.nan == NanScores::raise || raises(&Rules::nan);
-}
+bool Worker::refuses_nan() const { return raises(&Rules::nan); }
 
 Violation Worker::add_user(Count user, const Checkpoint& checkpoint) {
   const Violation violation = judge(user, checkpoint);

@@ -23,7 +23,8 @@ from exactk._inputs.containers.registry import as_candidate_items
 from exactk._inputs.conversions import exclusions_of, truth_of
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.user_values import Groups, Weights
-from exactk._plan.conventions import Convention, as_convention
+from exactk._plan.conventions import AnyConvention, as_convention
+from exactk._plan.hints import complete_hints
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison import Comparison
 from exactk._runtime.errors import input_error, type_error
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 class Options(TypedDict, total=False):
     """The keyword arguments of `evaluate`, for the type checker."""
 
-    convention: Convention | str
+    convention: AnyConvention
     exclude: object
     candidates: object
     weights: object
@@ -63,7 +64,7 @@ def evaluate_with_engine(
     truth: object,
     predictions: object,
     metrics: str | Iterable[str],
-    convention: Convention | str,
+    convention: AnyConvention,
     exclude: object,
     candidates: object,
     weights: object,
@@ -93,6 +94,13 @@ def evaluate_with_engine(
         Progress(progress),
         columns,
     )
+    with complete_hints(convention, values):
+        return _evaluate(evaluation, truth, canonical_truth, predictions)
+
+
+def _evaluate(
+    evaluation: Evaluation, truth: object, canonical_truth: Truth | None, predictions: object
+) -> Report | Comparison:
     if isinstance(predictions, Iterator) and not hasattr(
         predictions, "__arrow_c_stream__"
     ):  # a reader of Arrow is one too

@@ -9,7 +9,7 @@ import numpy as np
 
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._plan.conventions import STRICT_TIES
+from exactk._plan.conventions import STRICT_TIES, changes_literal
 from exactk._plan.metric_strings import part_indices
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import EvaluationWarning, caller_level
@@ -95,7 +95,8 @@ def warn_of_ties(report: Report, tie_range: Callable[[Value], tuple[float, float
             f"where ties={value.rules['ties']!r} decides; "
         )
         if tie_range is None:
-            message += "ties='pessimistic' and ties='optimistic' show how much that changes"
+            bounds = [changes_literal(report.convention, {"ties": ties}) for ties in ("pessimistic", "optimistic")]
+            message += f"convention={bounds[0]} and convention={bounds[1]} show how much that changes"
         else:
             lowest, highest = tie_range(value)
             if not lowest < highest:  # no matter of order, or NaN

@@ -70,7 +70,7 @@ def align(truth: Truth, predictions: Predictions, exclude: Exclusions | None) ->
     """Match keyed users by key and others by row, and keyed items by key."""
     keyed = predictions.user_vocabulary if isinstance(predictions, (Rankings, SparseScores)) else None
     if truth.user_vocabulary is not None and keyed is None:
-        hint = "rows without keys are matched with exactk.Truth(..., users=...) or a list"
+        hint = "exactk.Truth(indptr, items, users=users) is matched by row, and so is a list"
         raise type_error("predictions", "keys of users, as the truth has them", "rows by number", hint=hint)
     if keyed is not None or (exclude is not None and exclude.user_vocabulary is not None):
         truth = with_user_keys(truth)
@@ -103,7 +103,7 @@ def with_user_keys(truth: Truth) -> Truth:
     if truth.user_vocabulary is not None:
         return truth
     if truth.labels is None:
-        hint = "exactk.Truth(..., users=...) has some"
+        hint = "dict(zip(users, truth)) has some"
         raise type_error("truth", "keys of users, as what it is matched with", "rows by number", hint=hint)
     rows = truth.rows()._replace(user_vocabulary=vocabulary_of_labels(truth.labels, "truth.users"))
     return Truth.from_rows(rows, unknown_actual=truth.unknown_actual)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -154,7 +154,9 @@ class Convention:
             raise type_error("convention", "overrides to be a mapping", repr(self.overrides))
         for metric, choices in self.overrides.items():
             if metric not in metric_names:
-                raise input_error("convention", "overrides by names of metrics", repr(metric))
+                names = [info.name for info in _core.metric_table() if metric in info.aliases]
+                hint = f"its name is {names[0]!r}" if names else ""
+                raise input_error("convention", "overrides by names of metrics", repr(metric), hint=hint)
             if not isinstance(choices, Mapping):
                 raise type_error("convention", f"overrides of {metric} to be a mapping", repr(choices))
             frozen[metric] = _checked_overrides(metric, choices)
@@ -182,7 +184,7 @@ class Convention:
             raise input_error("convention", f"one of the fields {', '.join(FIELDS)}", repr(unknown[0]))
         return replace(self, **({"name": "custom"} | changes))
 
-    def diff(self, other: Convention | str) -> dict[str, tuple[Any, Any]]:
+    def diff(self, other: Convention | str | Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
         """Return what differs: field (or ``metric.field``) to (own value, the other's value).
 
         Parameters
@@ -237,20 +239,65 @@ conventions: Mapping[str, Convention] = MappingProxyType(
 """The presets, by name."""
 
 
+AnyConvention: TypeAlias = Convention | str | Mapping[str, Any]
+"""What every argument `convention=` takes: a convention, the name of a preset, or changes to one."""
+
+
 def departures(convention: Convention) -> str:
     """Return in what a convention differs from the standard, as text."""
+    return ", ".join(f"{name}={value!r}" for name, value in _changes(convention).items()) or "the defaults"
+
+
+def _changes(convention: Convention) -> dict[str, Any]:
+    """Return the fields in which a convention differs from the standard, ``metric.field`` for an override."""
     changes = {name: value for name, (value, _) in convention.diff(_STANDARD).items()}
     for metric, choices in convention.overrides.items():  # also what takes a change back for one metric
         changes |= {f"{metric}.{name}": value for name, value in choices.items() if value != getattr(convention, name)}
-    return ", ".join(f"{name}={value!r}" for name, value in changes.items()) or "the defaults"
+    return changes
 
 
-def as_convention(convention: Convention | str) -> Convention:
-    """Return the preset of that name, or the convention itself."""
+def as_convention(convention: AnyConvention) -> Convention:
+    """Return the convention itself, the preset of that name, or a preset with changes."""
     if isinstance(convention, Convention):
         return convention
+    if isinstance(convention, Mapping):
+        return _changed_preset(convention)
     if not isinstance(convention, str):
-        raise type_error("convention", "a name or a Convention", type(convention).__name__)
+        raise type_error("convention", "a name, a Convention, or a mapping of changes", type(convention).__name__)
     if convention not in conventions:
         raise input_error("convention", f"one of {', '.join(map(repr, conventions))}", repr(convention))
     return conventions[convention]
+
+
+def _changed_preset(changes: Mapping[Any, Any]) -> Convention:
+    """Return the preset named by ``base``, the standard by default, with fields and overrides changed."""
+    fields_changed: dict[str, Any] = {}
+    metric_changes: dict[str, dict[str, Any]] = {}
+    for name, value in changes.items():
+        if not isinstance(name, str):
+            raise type_error("convention", "a mapping whose keys are names of fields", repr(name))
+        metric, dot, field_name = name.rpartition(".")
+        if dot:
+            metric_changes.setdefault(metric, {})[field_name] = value
+        elif name != "base":
+            fields_changed[name] = value
+    base = changes.get("base", "standard")
+    if not isinstance(base, (str, Convention)):
+        raise type_error("convention", "base to be the name of a preset", repr(base))
+    convention = as_convention(base).replace(**fields_changed) if fields_changed else as_convention(base)
+    if metric_changes:
+        overrides = {
+            metric: {**convention.overrides.get(metric, {}), **metric_changes.get(metric, {})}
+            for metric in {**convention.overrides, **metric_changes}
+        }
+        convention = convention.replace(overrides=overrides)
+    return convention
+
+
+def changes_literal(convention: Convention, changes: Mapping[str, Any]) -> str:
+    """Return the mapping to pass as ``convention=`` to have this convention with some fields changed."""
+    if conventions.get(convention.name) == convention:
+        base = {} if convention == _STANDARD else {"base": convention.name}
+    else:
+        base = _changes(convention)
+    return repr(base | dict(changes))

@@ -134,7 +134,7 @@ def _parse_metric(spelling: object, convention: Convention) -> Iterator[Value]:
         name, suffix = f"{name}_{suffix}", None
     info = metric_info(name, spelling)
     if suffix is not None and (match["cutoffs"] is not None or info.parameter):  # f_2 might mean beta = 2
-        raise input_error("metrics", "a cutoff written @k", repr(spelling))
+        raise input_error("metrics", "a cutoff written @k", repr(spelling), hint=f"{info.name}@{suffix} has one")
     parameter, changes = _parse_arguments(match["arguments"], info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
     changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
@@ -179,7 +179,8 @@ def _parse_arguments(text: str | None, info: _core.MetricInfo, spelling: str) ->
         elif name in RULE_FIELDS:
             changes[name] = _parse_field(name, value, spelling)
         elif name in SHARED_FIELDS:
-            raise input_error("metrics", f"{name} in the convention, for all metrics", repr(spelling))
+            hint = f"convention={ {name: value}!r} sets it"
+            raise input_error("metrics", f"{name} in the convention, for all metrics", repr(spelling), hint=hint)
         else:
             parameters = [info.parameter.name] if info.parameter else []
             raise input_error(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from exactk._engine.pipeline import Options
-    from exactk._plan.conventions import Convention
+    from exactk._plan.conventions import AnyConvention
     from exactk._report.comparison import Comparison
     from exactk._report.report import Report
     from exactk._runtime.progress import ProgressCallback
@@ -47,7 +47,7 @@ def evaluate(
     predictions: object,
     metrics: str | Iterable[str],
     *,
-    convention: Convention | str = "standard",
+    convention: AnyConvention = "standard",
     exclude: object = None,
     candidates: object = None,
     weights: object = None,

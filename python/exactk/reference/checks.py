@@ -48,7 +48,7 @@ def check_problem(problem: Problem) -> None:
     predictions = problem.predictions
     if isinstance(predictions, CanonicalEmbeddings):
         check_vectors(predictions)
-    elif not isinstance(predictions, Rankings) and any(rules["nan"] == "raise" for rules in _rules_of_problem(problem)):
+    elif not isinstance(predictions, Rankings) and any(value.rules["nan"] == "raise" for value in problem.values):
         check_nan(predictions, problem.candidates, "predictions")
 
 

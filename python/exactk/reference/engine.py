@@ -226,7 +226,8 @@ def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], g
 
 
 def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
-    rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary"}
+    # A NaN that a value refuses has been refused by now.
+    rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary", "nan": "last"}
     cutoffs = sorted({value.cutoff for value in problem.values if value.cutoff is not None})
     counts: dict[str, int] = dict.fromkeys(
         (

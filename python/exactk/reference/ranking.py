@@ -93,7 +93,7 @@ def check_nan(predictions: Scored, candidates: CandidateItems | None, argument: 
             row=user,
             position=position,
             count=len(nans),
-            hint="nan='last' ranks them last",
+            hint="nan='last' ranks them last" if argument == "scores" else "convention={'nan': 'last'} ranks them last",
         )
 
 

@@ -91,7 +91,8 @@ void NormScan::describe_fault(Fault& fault, Count row, double square) const {
   fault.expected = is_too_short ? "vectors that have a direction, of length 2^-250 or more"
                                 : "vectors no longer than 2^250";
   fault.found = "one of length " + format_number(std::sqrt(square));
-  if (is_too_short) fault.hint = "similarity='dot' takes it";
+  if (is_too_short)
+    fault.hint = "similarity='dot', in exactk.Embeddings or exactk.neighbors, takes it";
 }
 
 // Walks all vectors again to say how many are wrong, and which is the first.

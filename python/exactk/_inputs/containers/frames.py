@@ -59,6 +59,7 @@ class _ColumnsByRole(NamedTuple):
     item: str
     values: dict[str, str]  # the columns of grades, scores or ranks
     selected: SelectedColumns
+    names: list[str]  # of all columns
 
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:
@@ -90,14 +91,14 @@ def _columns_by_role(value: object, argument: str, requested: ColumnNames) -> _C
     for name in users if item in selected.list_offsets else [*users, *values.values()]:
         if name in selected.list_offsets:  # of as many values as there are rows, perhaps, but in which row is each?
             raise type_error(f"{argument}.{name}", "a value in every row", "lists")
-    return _ColumnsByRole(users, item, values, selected)
+    return _ColumnsByRole(users, item, values, selected, list(names))
 
 
 def _to_long_columns(by_role: _ColumnsByRole, argument: str) -> LongColumns:
     value_columns = {field: by_role.selected.columns[name] for field, name in by_role.values.items()}
     if argument in {"predictions", "scores"} and not value_columns:
         expected = "a column of scores or of ranks, for the order of rows says nothing"
-        raise input_error(argument, expected, "none", hint="score= or rank= names it")
+        raise input_error(argument, expected, "none", hint=column_roles.naming_hint(by_role.names, "score", "rank"))
     users = [by_role.selected.columns[user] for user in by_role.users]
     return LongColumns(users, by_role.users, by_role.selected.columns[by_role.item], **value_columns)
 
@@ -112,14 +113,14 @@ def _value_columns(names: Sequence[str], argument: str, requested: ColumnNames) 
         if (name := column_roles.value_column(names, role, requested.get(role), argument)) is not None
     }
     if len(by_field) > 1:
-        hint = "score= or rank= names the one that orders them"
+        hint = f"score={by_field['scores']!r} or rank={by_field['ranks']!r} names the one that orders them"
         raise input_error(argument, "one column that orders the items", " and ".join(by_field.values()), hint=hint)
     return by_field
 
 
 def _rows_of_list_columns(by_role: _ColumnsByRole, argument: str, encoding: Encoding) -> Rows:
     """Return a row of items for each row of the frame. Lists of predictions without scores are best first."""
-    _, item, values, selected = by_role
+    _, item, values, selected, _ = by_role
     indptr = selected.list_offsets[item]
     ids, item_vocabulary = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
     rows = Rows(indptr, ids, item_vocabulary=item_vocabulary)

@@ -54,7 +54,9 @@ def _lists_of_pair(pair: tuple[Any, ...], argument: str) -> NeighborLists:
         ids, distances = (second, first) if first.dtype.kind == "f" else (first, second)
     else:
         expected, found = "integer ids and distances that are floats", f"{first.dtype} and {second.dtype}"
-        raise type_error(argument, expected, found, hint=".astype(float) makes distances of integers so")
+        raise type_error(
+            argument, expected, found, hint="(ids, distances.astype(float)) makes distances of integers so"
+        )
     ids = id_array(ids, argument, dimensions=2)
     _check_shape(ids, distances, argument)
     return NeighborLists(ids, distances, _core.padded_lengths(ids, argument))

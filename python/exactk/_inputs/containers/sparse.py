@@ -41,7 +41,7 @@ def rows_of_sparse_matrix(value: object, argument: str) -> Rows:
     if argument != "truth" or bool((values == 1).all()):
         return rows
     if not np.isin(values, (0, 1)).all():
-        message = "the values of a sparse truth are taken as 0 or not; exactk.Truth(indptr, indices, grades) has grades"
+        message = "the values of a sparse truth are taken as 0 or not; exactk.Truth(m.indptr, m.indices, m.data), of a csr matrix m, keeps them as grades"
         warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
     return rows._replace(grades=(values != 0).astype(np.float64))
 
@@ -51,7 +51,7 @@ def stored_elements(value: object, argument: str) -> StoredElements:
     matrix: Any = value
     if matrix.ndim != 2 or matrix.format not in {"csr", "csc", "coo"}:
         found = f"{type(value).__name__} of {matrix.ndim} dimension(s)"
-        hint = ".tocsr() makes one" if matrix.ndim == 2 else ""
+        hint = f"{argument}.tocsr() makes one" if matrix.ndim == 2 else ""
         raise type_error(argument, "a two-dimensional csr, csc or coo matrix", found, hint=hint)
     if matrix.format == "coo":
         stored = _elements_by_row(id_array(matrix.row, argument), id_array(matrix.col, argument), matrix, argument)

@@ -87,14 +87,23 @@ def _existing_column(existing: Sequence[str], name: object, role: str, argument:
 def _required_column(existing: Sequence[str], role: str, argument: str) -> str:
     name = _usual_column(existing, role, argument)
     if name is None:
-        hint = f"{role}= names it"
+        hint = naming_hint(existing, role)
         expected = f"a column for the {role}, such as {', '.join(USUAL_NAMES[role][:3])}"
         raise input_error(argument, expected, f"the columns {', '.join(existing) or 'of nothing'}", hint=hint)
     return name
 
 
+def naming_hint(existing: Sequence[str], *roles: str) -> str:
+    """Return how to name a column for one of the roles, with the first that has no role by its name."""
+    named = {name for names in _NORMALIZED_NAMES.values() for name in names}
+    free = [name for name in existing if _normalize(name) not in named]
+    return "{} would name it".format(" or ".join(f"{role}={free[0]!r}" for role in roles)) if free else ""
+
+
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:
     matching = [name for name in existing if _normalize(name) in _NORMALIZED_NAMES[role]]
     if len(matching) > 1:
-        raise input_error(argument, f"one column for the {role}", " and ".join(matching), hint=f"{role}= names it")
+        raise input_error(
+            argument, f"one column for the {role}", " and ".join(matching), hint=f"{role}={matching[0]!r} names it"
+        )
     return matching[0] if matching else None

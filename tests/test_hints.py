@@ -1,0 +1,242 @@
+"""What a hint tells to write can be pasted as it is, and then the call succeeds."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+
+import exactk
+from exactk import reference
+from exactk._plan.conventions import FIELD_CHOICES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAN = np.array([[0.5, np.nan, 0.25]])
+TIED = np.array([[0.5, 0.5, 0.25]])
+ENGINES = {"core": exactk.evaluate, "reference": reference.evaluate}
+
+FAULTS: dict[str, tuple[Any, Any, str]] = {
+    "nan": ([[0]], NAN, "raise"),
+    "ties": ([[0]], TIED, "raise"),
+    "duplicate_truth": ([[1, 1]], [[1]], "raise"),
+    "duplicate_items": ([[1]], [[1, 1]], "raise"),
+}
+"""A truth and predictions that a field refuses, and by which of its choices."""
+
+
+def pasted(message: str) -> dict[str, Any]:
+    """Return the keyword that the hint of a message tells to write."""
+    match = re.search(
+        r"(convention|metrics|ties|nan|score_dtype|similarity|user|item|score|rank)=(\{.*?\}|'.*?')(?= |,|$)",
+        message.rpartition("; ")[2],
+    )
+    assert match, message
+    return {match[1]: ast.literal_eval(match[2])}
+
+
+def error_of(call: Callable[..., object], *arguments: object, **keywords: object) -> str:
+    with pytest.raises(exactk.ExactkError) as caught:
+        call(*arguments, **keywords)
+    return str(caught.value)
+
+
+CONVENTIONS: tuple[Any, ...] = (
+    "standard",
+    "recmetrics",
+    exactk.conventions["standard"].replace(gain="exp2", overrides={"recall": {"min_grade": 1}}),
+)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("field", FAULTS)
+def test_f66_a_hint_of_the_convention_keeps_the_rest_of_it(field: str, convention: Any) -> None:
+    truth, predictions, refusing = FAULTS[field]
+    base = convention if isinstance(convention, exactk.Convention) else exactk.conventions[convention]
+    given = base.replace(name=base.name, **{field: refusing})
+    message = error_of(exactk.evaluate, truth, predictions, "ndcg@1", convention=given)
+    keywords = pasted(message)
+    report = exactk.evaluate(truth, predictions, "ndcg@1", **keywords)
+    assert set(report.convention.diff(given)) == {field}
+
+
+@pytest.mark.parametrize("field", FAULTS)
+def test_f66_a_hint_changes_what_an_override_or_a_string_says(field: str) -> None:
+    truth, predictions, refusing = FAULTS[field]
+    convention = {f"ndcg.{field}": refusing, f"dcg.{field}": refusing}
+    message = error_of(exactk.evaluate, truth, predictions, "ndcg@1", convention=convention)
+    exactk.evaluate(truth, predictions, "ndcg@1", **pasted(message))
+    accepting = pasted(error_of(exactk.evaluate, truth, predictions, "ndcg@1", convention={field: refusing}))
+    spelling = f"ndcg@1({field}={refusing})"
+    keywords = pasted(error_of(exactk.evaluate, truth, predictions, spelling, **accepting))
+    exactk.evaluate(truth, predictions, **keywords)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("field", FAULTS)
+def test_f66_a_field_in_a_metric_string_has_its_effect(field: str, engine: str) -> None:
+    evaluate = ENGINES[engine]
+    truth, predictions, refusing = FAULTS[field]
+    for choice in FIELD_CHOICES[field]:
+        if choice == refusing:
+            continue
+        expected = evaluate(truth, predictions, "recall@2", convention={field: choice})["recall@2"]
+        given = evaluate(truth, predictions, f"recall@2({field}={choice})", convention={field: refusing})
+        assert given[given.metrics[0]] == expected
+        with pytest.raises(exactk.InputError):
+            evaluate(truth, predictions, [f"recall@2({field}={choice})", "recall@2"], convention={field: refusing})
+
+
+SPARSE = scipy.sparse.csr_array(np.array([[0.5, 0.25]]))
+INDPTR, ITEMS, USERS = [0, 1], [0], ["ann"]
+SCORES_BY_USER = {"ann": {"film": 1.0}}
+
+
+def frame(**columns: list[Any]) -> pd.DataFrame:
+    return pd.DataFrame(columns)
+
+
+def evaluate_frame(table: pd.DataFrame, **keywords: Any) -> object:
+    return exactk.evaluate({1: [2]}, table, "recall@1", **keywords)
+
+
+def evaluate_sparse(predictions: object) -> object:
+    return exactk.evaluate([[0]], predictions, "recall@1")
+
+
+def run_expression(message: str, **names: object) -> Any:
+    """Return the value of the first expression in a hint: a call, or a pair."""
+    match = re.search(r"[\w.]*\((?:[^()]|\([^()]*\))*\)", message.rpartition("; ")[2])
+    assert match, message
+    return eval(match[0], {"exactk": exactk, **names})  # noqa: S307 - the hint is our own
+
+
+UNNAMED = frame(client=[1], item=[2], score=[0.5])
+TWO_USERS = frame(user=[1], user_id=[1], item=[2], score=[0.5])
+UNORDERED = frame(user=[1], item=[2], clicks=[3])
+TWO_ORDERS = frame(user=[1], item=[2], score=[0.5], rank=[1])
+ZERO_VECTOR = np.zeros((1, 2))
+DISTANCES = np.array([[1, 2]])
+HINTS: dict[str, tuple[Callable[[], object], Callable[[str], object]]] = {
+    "nan of topk": (lambda: exactk.topk(NAN, 1), lambda hint: exactk.topk(NAN, 1, **pasted(hint))),
+    "ties of topk": (lambda: exactk.topk(TIED, 1, ties="raise"), lambda hint: exactk.topk(TIED, 1, **pasted(hint))),
+    "score_dtype": (
+        lambda: exactk.evaluate([[0]], TIED, "ndcg@1(score_dtype=float32)"),
+        lambda hint: exactk.evaluate([[0]], TIED, "ndcg@1", **pasted(hint)),
+    ),
+    "cutoff": (
+        lambda: exactk.evaluate([[0]], TIED, "f_2"),
+        lambda hint: exactk.evaluate([[0]], TIED, hint.rpartition("; ")[2].split()[0]),
+    ),
+    "metric": (
+        lambda: exactk.evaluate([[0]], TIED, "ndgc@2"),
+        lambda hint: exactk.evaluate([[0]], TIED, hint.rpartition("did you mean ")[2].strip("'?")),
+    ),
+    "override": (
+        lambda: exactk.evaluate([[0]], TIED, "ndcg@1", convention={"map.gain": "exp2"}),
+        lambda hint: exactk.evaluate([[0]], TIED, "map@1", convention={hint.split("'")[-2] + ".gain": "exp2"}),
+    ),
+    "user": (lambda: evaluate_frame(UNNAMED), lambda hint: evaluate_frame(UNNAMED, **pasted(hint))),
+    "users": (lambda: evaluate_frame(TWO_USERS), lambda hint: evaluate_frame(TWO_USERS, **pasted(hint))),
+    "score": (lambda: evaluate_frame(UNORDERED), lambda hint: evaluate_frame(UNORDERED, **pasted(hint))),
+    "score or rank": (lambda: evaluate_frame(TWO_ORDERS), lambda hint: evaluate_frame(TWO_ORDERS, **pasted(hint))),
+    "similarity": (
+        lambda: exactk.neighbors(ZERO_VECTOR, 1),
+        lambda hint: exactk.neighbors(ZERO_VECTOR, 1, **pasted(hint)),
+    ),
+    "sparse": (
+        lambda: evaluate_sparse(SPARSE.tobsr()),
+        lambda hint: evaluate_sparse(run_expression(hint, predictions=SPARSE.tobsr())),
+    ),
+    "distances": (
+        lambda: evaluate_sparse((DISTANCES, DISTANCES)),
+        lambda hint: evaluate_sparse(run_expression(hint, ids=DISTANCES, distances=DISTANCES)),
+    ),
+    "rows by number": (
+        lambda: exactk.evaluate({"ann": [0]}, TIED, "recall@1"),
+        lambda hint: exactk.evaluate(run_expression(hint, indptr=INDPTR, items=ITEMS, users=USERS), TIED, "recall@1"),
+    ),
+    "keys of users": (
+        lambda: exactk.evaluate([["film"]], SCORES_BY_USER, "recall@1"),
+        lambda hint: exactk.evaluate(run_expression(hint, users=USERS, truth=[["film"]]), SCORES_BY_USER, "recall@1"),
+    ),
+}
+"""Calls that are refused with a hint, and what follows it."""
+
+
+@pytest.mark.parametrize("case", HINTS)
+def test_f66_a_hint_can_be_pasted(case: str) -> None:
+    refused, follow = HINTS[case]
+    follow(error_of(refused))
+
+
+def test_f66_the_warning_of_ties_tells_what_to_write() -> None:
+    """Predictions that are gone when the warning is made leave nothing to compute the range from."""
+    blocks = iter([([[0]] * 4, np.ones((4, 3)))])
+    with pytest.warns(exactk.EvaluationWarning) as caught:
+        exactk.evaluate(None, blocks, "ndcg@1", convention="trec_eval")
+    choices = re.findall(r"convention=(\{.*?\})", str(caught[0].message))
+    assert [ast.literal_eval(choice)["ties"] for choice in choices] == ["pessimistic", "optimistic"]
+
+
+CHANGES: dict[str, tuple[Any, exactk.Convention]] = {
+    "none": ({}, exactk.conventions["standard"]),
+    "a preset": ({"base": "ranx"}, exactk.conventions["ranx"]),
+    "of the standard": ({"nan": "last"}, exactk.conventions["standard"].replace(nan="last")),
+    "of a preset": ({"base": "ranx", "nan": "last"}, exactk.conventions["ranx"].replace(nan="last")),
+    "of a convention": (
+        {"base": exactk.conventions["ranx"], "nan": "last"},
+        exactk.conventions["ranx"].replace(nan="last"),
+    ),
+    "of one metric": (
+        {"base": "sklearn", "ndcg.gain": "exp2"},
+        exactk.conventions["sklearn"].replace(
+            overrides={
+                **exactk.conventions["sklearn"].overrides,
+                "ndcg": {"ties": "expected", "gain": "exp2"},
+            }
+        ),
+    ),
+    "all overrides": (
+        {"base": "sklearn", "overrides": {"dcg": {"gain": "exp2"}}},
+        exactk.conventions["sklearn"].replace(overrides={"dcg": {"gain": "exp2"}}),
+    ),
+    "of to_dict": (exactk.conventions["cornac"].to_dict(), exactk.conventions["cornac"]),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_f66_a_mapping_of_changes_is_a_convention(case: str) -> None:
+    given, expected = CHANGES[case]
+    assert exactk.evaluate([[1]], [[1]], "ndcg@1", convention=given).convention == expected
+    assert reference.evaluate([[1]], [[1]], "ndcg@1", convention=given).convention == expected
+    assert exactk.ndcg_at_k([[1]], [[1]], k=1, convention=given) == 1
+    assert expected.diff(given) == {}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"nam": "last"},
+        {"nan": "first"},
+        {1: "last"},
+        {"base": "rank"},
+        {"base": 3},
+        {"base": {"nan": "last"}},
+        {"no_metric.gain": "exp2"},
+        {"ndcg.score_dtype": "float32"},
+        {"ndcg.": 1},
+        {".gain": "exp2"},
+        3,
+        ["standard"],
+    ],
+    ids=repr,
+)
+def test_f66_changes_that_are_none(given: Any) -> None:
+    assert error_of(exactk.evaluate, [[1]], [[1]], "ndcg@1", convention=given).startswith("convention: expected ")
