@@ -586,7 +586,7 @@ def test_f06_scores_that_cannot_be_read_where_they_lie_are_copied_exactly() -> N
 @pytest.mark.parametrize("shape", [(3, 4), (1, 4), (3, 1)])
 def test_f06_one_element_that_pretends_to_be_many(shape: tuple[int, int]) -> None:
     matrix = np.broadcast_to(np.float32(1.5), shape)
-    truth = [[0]] * shape[0]
+    truth = [{0}] * shape[0]
     assert exactk.evaluate(truth, matrix, EVERY_METRIC) == exactk.evaluate(truth, matrix.copy(), EVERY_METRIC)
     rows = np.broadcast_to(SCORES[0], (3, 5))
     assert exactk.topk(rows, 2).ids.tolist() == [[1, 3]] * 3
@@ -630,9 +630,9 @@ def test_kinds_of_predictions() -> None:
 
 @pytest.mark.parametrize("argument", ["truth", "exclude"])
 def test_f04_scores_are_no_truth_and_nothing_to_exclude(argument: str) -> None:
-    arguments: dict[str, Any] = {"truth": TRUTH, "predictions": SCORES, argument: SCORES}
+    arguments: dict[str, Any] = {"truth": TRUTH, "predictions": [[2, 3], [4]], argument: SCORES}
     assert error_of(lambda: exactk.evaluate(**arguments, metrics="mrr"), exactk.InputTypeError).argument == argument
-    arguments[argument] = exactk.Scores(SCORES)
+    arguments |= {"predictions": SCORES, argument: exactk.Scores(SCORES)}
     assert error_of(lambda: exactk.evaluate(**arguments, metrics="mrr"), exactk.InputTypeError).argument == argument
 
 

@@ -51,7 +51,9 @@ def evaluate(
     Parameters
     ----------
     truth : Truth, mapping, data frame, list of sequences, array, sparse matrix, ids and distances, or None
-        The relevant items of each user; see `exactk.as_truth`. None if `predictions` is an iterator.
+        The relevant items of each user; see `exactk.as_truth`. None if `predictions` is an iterator. Beside scores of
+        all items, a two-dimensional array of floats holds a grade for each score, as `exactk.Truth.from_dense` takes
+        them; integers of the scores' shape could be grades or ids, which is an error.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, mapping, data frame, list, array, ids and distances, sparse matrix, or iterator
         The items recommended to each user, best first, also as an index of nearest neighbours returns
         them (`exactk.as_rankings`), or with scores in a mapping or data frame (`exactk.as_predictions`), or, as a

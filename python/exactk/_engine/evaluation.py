@@ -12,6 +12,7 @@ import numpy as np
 
 from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._inputs.alignment import AlignedInputs, align
+from exactk._inputs.beside_scores import grades_beside_scores, shapes_of_scores
 from exactk._inputs.conversions import predictions_of, truth_of
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Truth
@@ -186,7 +187,7 @@ class Evaluation:
     def _convert_block(self, pair: object) -> tuple[Truth, Predictions]:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise type_error("predictions", "an iterator of (truth, predictions) pairs", type(pair).__name__)
-        truth = truth_of(pair[0], self.columns)
+        truth = truth_of(grades_beside_scores(pair[0], shapes_of_scores(pair[1])), self.columns)
         self.check_user_values(truth)
         predictions = self.convert_predictions(pair[1], truth)
         if truth.user_vocabulary is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -18,6 +18,13 @@ from exactk._engine.warnings import (
 )
 from exactk._inputs.alignment import extend_truth_to_systems
 from exactk._inputs.batches import Batches
+from exactk._inputs.beside_scores import (
+    check_blocks,
+    check_meaning,
+    grades_beside_scores,
+    is_iterator,
+    shapes_of_scores,
+)
 from exactk._inputs.containers.mappings import is_mapping_of_systems
 from exactk._inputs.containers.registry import as_candidate_items
 from exactk._inputs.conversions import exclusions_of, truth_of
@@ -80,7 +87,14 @@ def evaluate_with_engine(
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
     threads = resolve_threads(num_threads)
+    shapes = shapes_of_scores(predictions)
+    if truth is not None:
+        truth = grades_beside_scores(truth, shapes)
     canonical_truth = truth if truth is None else truth_of(truth, columns, Encoding(threads=threads))
+    check_meaning(exclude, "exclude", shapes)
+    check_meaning(candidates, "candidates", shapes)
+    if is_iterator(predictions):
+        predictions = check_blocks(predictions, exclude=exclude, candidates=candidates)
     evaluation = Evaluation(
         engine,
         values,
@@ -101,9 +115,7 @@ def evaluate_with_engine(
 def _evaluate(
     evaluation: Evaluation, truth: object, canonical_truth: Truth | None, predictions: object
 ) -> Report | Comparison:
-    if isinstance(predictions, Iterator) and not hasattr(
-        predictions, "__arrow_c_stream__"
-    ):  # a reader of Arrow is one too
+    if is_iterator(predictions):
         if canonical_truth is not None:
             expected = "None beside an iterator, whose blocks are (truth, predictions)"
             raise input_error("truth", expected, type(truth).__name__)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from exactk._inputs.alignment import align_scores
+from exactk._inputs.beside_scores import check_meaning, shapes_of_scores
 from exactk._inputs.containers.registry import as_candidate_items
 from exactk._inputs.conversions import as_scored, exclusions_of
 from exactk._inputs.long_format import Encoding
@@ -84,6 +85,9 @@ def rank_top_k(
     encoding = (
         Encoding(scored.user_vocabulary, scored.item_vocabulary) if isinstance(scored, SparseScores) else Encoding()
     )
+    shapes = shapes_of_scores(scored)
+    check_meaning(exclude, "exclude", shapes)
+    check_meaning(candidates, "candidates", shapes)
     exclusions = exclusions_of(exclude, {}, encoding)
     if isinstance(scored, SparseScores):
         inputs = align_scores(scored, exclusions)

@@ -46,7 +46,7 @@ def as_ndarray(value: object, argument: str) -> NDArray[Any]:
     return array if array.size else array.astype(np.int64)
 
 
-def _describe_dtype(array: NDArray[Any]) -> str:
+def describe_dtype(array: NDArray[Any]) -> str:
     """Name the dtype, and what gave it away: an integer column with a hole in it becomes float."""
     if array.dtype.kind == "f" and (holes := int(np.isnan(array).sum())):
         return f"{array.dtype} with {holes} NaN"
@@ -69,7 +69,7 @@ def id_array(value: object, argument: str, *, dimensions: int = 1, row: int | No
     """Return item ids as int32, int64, uint32 or uint64, contiguous, in native byte order."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iu":
-        raise type_error(argument, "integer ids", _describe_dtype(array), row=row)
+        raise type_error(argument, "integer ids", describe_dtype(array), row=row)
     _check_dimensions(array, argument, dimensions, row)
     return _as_contiguous(array, _id_dtype(array.dtype))
 
@@ -78,7 +78,7 @@ def offset_array(value: object, argument: str) -> Offsets:
     """Return offsets as int64."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iu":
-        raise type_error(argument, "integer offsets", _describe_dtype(array))
+        raise type_error(argument, "integer offsets", describe_dtype(array))
     _check_dimensions(array, argument, 1)
     if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
         position = int(np.argmax(array > np.iinfo(np.int64).max))
@@ -86,12 +86,12 @@ def offset_array(value: object, argument: str) -> Offsets:
     return _as_contiguous(array, np.dtype(np.int64))
 
 
-def number_array(value: object, argument: str) -> NDArray[np.float64]:
+def number_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[np.float64]:
     """Return numbers as float64, if that is exact."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise type_error(argument, "real numbers that float64 holds", _describe_dtype(array))
-    _check_dimensions(array, argument, 1)
+        raise type_error(argument, "real numbers that float64 holds", describe_dtype(array))
+    _check_dimensions(array, argument, dimensions)
     numbers = _as_contiguous(array, np.dtype(np.float64))
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         _check_exact_integers(array, argument)
@@ -102,7 +102,7 @@ def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray
     """Return scores in their own type: the array itself, whatever its strides, if the core can read it."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise type_error(argument, "scores that are integers or floats of at most 64 bits", _describe_dtype(array))
+        raise type_error(argument, "scores that are integers or floats of at most 64 bits", describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
     return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
 
@@ -120,7 +120,7 @@ def bias_array(value: object, argument: str) -> NDArray[Any]:
 def _float_array(value: object, argument: str, dimensions: int) -> NDArray[Any]:
     array = as_ndarray(value, argument)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
-        raise type_error(argument, "float16, float32 or float64", _describe_dtype(array))
+        raise type_error(argument, "float16, float32 or float64", describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
     array = np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
     is_contiguous = dimensions == 1 or array.shape[1] <= 1 or array.strides[1] == array.itemsize
@@ -139,17 +139,18 @@ def exact_float(number: Any) -> float | None:  # noqa: ANN401 - any real number
 def _check_exact_integers(array: NDArray[Any], argument: str) -> None:
     inexact = (array > 2**53) | (array < -(2**53) if array.dtype.kind == "i" else np.False_)
     if inexact.any():
-        position = int(np.argmax(inexact))
-        count = int(inexact.sum())
-        raise input_error(argument, "integers up to 2^53", str(array[position]), position=position, count=count)
+        *rows, position = map(int, np.unravel_index(np.argmax(inexact), array.shape))
+        found, count = str(array[(*rows, position)]), int(inexact.sum())
+        row = rows[0] if rows else None
+        raise input_error(argument, "integers up to 2^53", found, row=row, position=position, count=count)
 
 
-def flag_array(value: object, argument: str) -> NDArray[np.bool_]:
+def flag_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[np.bool_]:
     """Return flags as bool."""
     array = as_ndarray(value, argument)
     if array.dtype.kind != "b" and array.size:
-        raise type_error(argument, "bool", _describe_dtype(array))
-    _check_dimensions(array, argument, 1)
+        raise type_error(argument, "bool", describe_dtype(array))
+    _check_dimensions(array, argument, dimensions)
     return _as_contiguous(array, np.dtype(np.bool_))
 
 
@@ -161,7 +162,7 @@ def key_array(value: object, argument: str, size: int | None = None) -> NDArray[
         if not (kinds <= {str} or (bool not in kinds and all(issubclass(kind, Integral) for kind in kinds))):
             raise type_error(argument, "integers or strings", " and ".join(sorted(kind.__name__ for kind in kinds)))
     if array.dtype.kind not in "iuU" and array.size:
-        raise type_error(argument, "integers or strings", _describe_dtype(array))
+        raise type_error(argument, "integers or strings", describe_dtype(array))
     _check_dimensions(array, argument, 1)
     if size is not None and len(array) != size:
         raise input_error(argument, f"one key for each of {size} users", str(len(array)))

@@ -36,7 +36,7 @@ def as_truth(
         A mapping has for each user a sequence or set of items, or a mapping from item to grade; a list has
         such rows without the users' names, and None for a user who is missing. A data frame (pandas, Polars, or
         any that streams Arrow) has a row for each user and item, or for each user a list of items. An array holds
-        ids padded with -1, or is bool (multi-hot). Of SciPy's sparse matrices, what is stored and not zero is
+        ids padded with -1, or is bool (multi-hot); `exactk.Truth.from_dense` takes grades of all items. Of SciPy's sparse matrices, what is stored and not zero is
         relevant. Ids and distances are what an index of neighbours returns, as in `exactk.as_rankings`.
     user, item, grade : str, optional
         What the columns of a data frame are called; of the user also several, whose values together name one.

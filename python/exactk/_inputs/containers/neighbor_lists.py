@@ -12,7 +12,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import as_ndarray, id_array, offset_array
-from exactk._inputs.containers.padded_arrays import matrix_rows
+from exactk._inputs.model.lists import matrix_rows
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from exactk import _core
-from exactk._inputs.checks import as_ndarray, id_array
-from exactk._inputs.model.lists import Rows
+from exactk._inputs.checks import as_ndarray, describe_dtype
+from exactk._inputs.model.lists import Rows, graded_rows, padded_rows
 from exactk._runtime.errors import type_error
-
-if TYPE_CHECKING:
-    from exactk._inputs.checks import Ids, Offsets
 
 
 def is_array(value: object) -> bool:
@@ -27,24 +21,10 @@ def rows_of_array(value: object, argument: str) -> Rows:
         expected = "a two-dimensional array of ids padded with -1 (or exactk.Truth and exactk.Rankings for CSR arrays)"
         raise type_error(argument, expected, f"shape {array.shape}")
     if array.dtype.kind == "b":
-        return _rows_of_multi_hot(array, argument)
-    return _rows_of_padded(array, argument)
-
-
-def _rows_of_multi_hot(array: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], argument: str) -> Rows:
-    if argument == "predictions":  # a row of flags has no order
-        raise type_error(argument, "ids, best first", "a multi-hot bool array")
-    users, items = np.nonzero(array)
-    indptr = np.searchsorted(users, np.arange(len(array) + 1))
-    return Rows(indptr.astype(np.int64), items.astype(np.int64))
-
-
-def _rows_of_padded(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], argument: str) -> Rows:
-    ids = id_array(array, argument, dimensions=2)
-    return matrix_rows(ids, _core.padded_lengths(ids, argument))
-
-
-def matrix_rows(ids: Ids, lengths: Offsets | None) -> Rows:
-    """Return the rows of a matrix, which hold so many ids, or are full."""
-    users, width = ids.shape
-    return Rows(np.arange(users + 1, dtype=np.int64) * width, ids.reshape(-1), lengths=lengths)
+        if argument == "predictions":  # a row of flags has no order
+            raise type_error(argument, "ids, best first", "a multi-hot bool array")
+        return graded_rows(array, argument)
+    if array.dtype.kind == "f" and argument == "truth":
+        hint = "truth=exactk.Truth.from_dense(truth) if they are grades"
+        raise type_error(argument, "integer ids", describe_dtype(array), hint=hint)
+    return padded_rows(array, argument)

@@ -11,9 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import Ids, Offsets, flag_array, id_array, key_array, number_array, offset_array, read_only
+from exactk._inputs.checks import (
+    Ids,
+    Offsets,
+    as_ndarray,
+    flag_array,
+    id_array,
+    key_array,
+    number_array,
+    offset_array,
+    read_only,
+)
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._runtime.errors import ExactkError
+from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -212,6 +222,60 @@ class Truth(Lists):
         )
 
     @classmethod
+    def from_dense(cls, grades: object) -> Truth:
+        """Return the truth of a matrix with a grade for each user and item.
+
+        Parameters
+        ----------
+        grades : array of float, int or bool, shape (n_users, n_items)
+            An item's id is its column. Grade 0 is judged and not relevant, NaN is not judged. In a bool array, True is
+            relevant, and False is not judged.
+
+        Returns
+        -------
+        Truth
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If it is no such array, or a grade is infinite, or an integer that float64 does not hold.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> truth = exactk.Truth.from_dense([[3, 0, 1], [0, 2, 0]])
+        >>> exactk.ndcg_at_k(truth, exactk.Scores([[0.5, 0.9, 0.7], [0.1, 0.8, 0.3]]), k=3)
+        0.8...
+        """
+        return cls.from_rows(graded_rows(grades, cls._argument))
+
+    @classmethod
+    def from_padded(cls, ids: object) -> Truth:
+        """Return the truth of a matrix with the ids of each user's relevant items.
+
+        Parameters
+        ----------
+        ids : array of int, shape (n_users, width)
+            The rows, padded with -1 at their ends.
+
+        Returns
+        -------
+        Truth
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If it is no such array, or an id is repeated in its row, below -1, or comes after padding.
+
+        Examples
+        --------
+        >>> import exactk
+        >>> exactk.Truth.from_padded([[1, 4], [21, -1]])
+        <Truth of 2 users, 3 items (int64)>
+        """
+        return cls.from_rows(padded_rows(ids, cls._argument))
+
+    @classmethod
     def from_rows(cls, rows: Rows, users: object = None, unknown_actual: int | None = None) -> Truth:
         """Build from what an adapter made."""
         truth = cls.__new__(cls)
@@ -342,6 +406,38 @@ class Exclusions(Lists):
     @classmethod
     def _from_plain(cls, rows: dict[str, Any]) -> Exclusions:
         return cls.from_rows(Rows.from_plain(rows))
+
+
+def padded_rows(ids: object, argument: str) -> Rows:
+    """Return the rows of a matrix of ids that is padded with -1."""
+    array = id_array(ids, argument, dimensions=2)
+    return matrix_rows(array, _core.padded_lengths(array, argument))
+
+
+def matrix_rows(ids: Ids, lengths: Offsets | None) -> Rows:
+    """Return the rows of a matrix, which hold so many ids, or are full."""
+    users, width = ids.shape
+    return Rows(np.arange(users + 1, dtype=np.int64) * width, ids.reshape(-1), lengths=lengths)
+
+
+def graded_rows(grades: object, argument: str) -> Rows:
+    """Return the columns that have a grade in each row of a matrix; of a bool matrix, those that are True."""
+    matrix = as_ndarray(grades, argument)
+    if matrix.dtype.kind == "b":
+        return Rows(*_selected_columns(flag_array(matrix, argument, dimensions=2)))
+    numbers = number_array(matrix, argument, dimensions=2)
+    if (infinite := np.isinf(numbers)).any():
+        row, column = divmod(int(np.argmax(infinite)), numbers.shape[1])
+        found, count = str(numbers[row, column]), int(infinite.sum())
+        raise input_error(argument, "finite grades, or NaN", found, row=row, position=column, count=count)
+    is_judged = ~np.isnan(numbers)
+    return Rows(*_selected_columns(is_judged), grades=numbers[is_judged])
+
+
+def _selected_columns(mask: NDArray[np.bool_]) -> tuple[Offsets, Ids]:
+    """Return where the columns of each row begin, and which are True."""
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(mask.sum(axis=1), dtype=np.int64)])
+    return indptr, np.ascontiguousarray(np.nonzero(mask)[1], np.int64)
 
 
 def slice_rows(rows: Rows, begin: int, end: int) -> Rows:

@@ -1,0 +1,183 @@
+"""A matrix beside scores of the same shape: floats are grades, bools flags, and integers are never guessed at."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import exactk
+from strategies import examples
+from test_containers import ForeignArray
+
+GRADES = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]])
+SCORES = np.array([[0.1, 0.9, 0.5], [0.3, 0.2, 0.6]])
+LISTS = [{0: 1.0, 1: 0.0, 2: 2.0}, {0: 0.0, 1: 3.0, 2: 1.0}]  # the same grades by item
+METRICS = ["ndcg", "ndcg@2", "recall@1", "bpref", "num_rel"]
+SAME_SHAPE: dict[str, Any] = {  # in which scores may come
+    "floats": SCORES,
+    "float32": SCORES.astype("f4"),
+    "another library": ForeignArray(SCORES),
+    "Scores": exactk.Scores(SCORES),
+    "Scores of integers": exactk.Scores((SCORES * 10).astype(int)),
+    "Embeddings": exactk.Embeddings(np.eye(2), SCORES.T.copy()),
+    "SciPy": scipy.sparse.csr_array(SCORES),
+}
+
+
+def values_of(truth: Any, predictions: Any = SCORES, **options: Any) -> dict[str, float]:
+    report = exactk.evaluate(truth, predictions, METRICS, **options)
+    assert isinstance(report, exactk.Report)
+    return dict(report.values)
+
+
+@pytest.mark.parametrize("scores", SAME_SHAPE)
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8"])
+def test_f63_floats_beside_scores_are_grades(scores: str, dtype: str) -> None:
+    predictions = SAME_SHAPE[scores]
+    expected = values_of(LISTS, predictions)
+    assert values_of(GRADES.astype(dtype), predictions) == expected
+    assert values_of(ForeignArray(GRADES), predictions) == expected
+    assert values_of(np.asfortranarray(GRADES), predictions) == expected
+    blocks = ((GRADES[user : user + 1], SCORES[user : user + 1]) for user in range(2))
+    assert values_of(None, blocks) == values_of(LISTS)
+    systems = exactk.evaluate(GRADES, {"one": predictions, "other": [[0, 1], [2]]}, METRICS)
+    assert dict(systems["one"].values) == expected
+
+
+@pytest.mark.parametrize("scores", SAME_SHAPE)
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "i8", "u8"])
+def test_f63_integers_of_the_shape_of_scores_are_refused(scores: str, dtype: str) -> None:
+    predictions, matrix = SAME_SHAPE[scores], GRADES.astype(dtype)
+    for truth, beside in [
+        (matrix, predictions),
+        (matrix.tolist(), predictions),
+        (ForeignArray(matrix), predictions),
+        (matrix, {"one": [[0], [1]], "other": predictions}),
+        (None, iter([(matrix, predictions)])),
+        (np.array([[0, 1, 2], [2, 1, 0]]), predictions),  # ids, by their values
+    ]:
+        with pytest.raises(exactk.InputError, match="truth: expected grades or ids, found a matrix of the scores'"):
+            exactk.evaluate(truth, beside, "ndcg")
+
+
+def test_f63_the_hints_can_be_pasted() -> None:
+    matrix = np.array([[1, 0, 2], [0, 2, 1]])
+    with pytest.raises(exactk.InputError) as caught:
+        values_of(matrix)
+    as_grades, as_ids = str(caught.value).partition("; ")[2].split(", truth=")
+    names = {"exactk": exactk, "truth": matrix, "np": np}
+    code = as_grades.removeprefix("truth=").removesuffix(" if they are grades")
+    assert values_of(eval(code, names)) == values_of(exactk.Truth.from_dense(matrix))  # noqa: S307
+    assert values_of(eval(as_ids.removesuffix(" if they are ids"), names)) == values_of([{0, 1, 2}] * 2)  # noqa: S307
+    for argument in ("exclude", "candidates"):
+        flags = np.array([[1, 0, 0], [0, 1, 0]])
+        calls: tuple[Any, ...] = (exactk.evaluate, exactk.topk)
+        for call in calls:
+            arguments: Any = ([[1], [2]], SCORES, "mrr") if call is exactk.evaluate else (SCORES, 3)
+            with pytest.raises(exactk.InputError, match=f"{argument}: expected ids or flags, found") as caught:
+                call(*arguments, **{argument: flags})
+        code = str(caught.value).partition(f"; {argument}=")[2].partition(" if they are flags")[0]
+        best = exactk.topk(SCORES, 3, **{argument: eval(code, {"np": np, argument: flags})})  # noqa: S307
+        assert best.ids.tolist() == exactk.topk(SCORES, 3, **{argument: [[0], [1]]}).ids.tolist()  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_f63_what_is_excluded_beside_blocks() -> None:
+    flags = np.array([[1, 0, 0], [0, 1, 0]])
+    for argument in ("exclude", "candidates"):
+        blocks = (([{0: 1.0}], SCORES[user : user + 1]) for user in range(2))
+        with pytest.raises(exactk.InputError, match=f"{argument}: expected ids or flags"):
+            values_of(None, blocks, **{argument: flags})
+        blocks = (([{2: 1.0}], SCORES[user : user + 1]) for user in range(2))
+        assert values_of(None, blocks, **{argument: flags[:, :2]})
+
+
+def test_f63_other_shapes_are_ids() -> None:
+    padded = np.array([[0, 2], [1, -1]])
+    assert values_of(padded) == values_of([{0, 2}, {1}])
+    with pytest.raises(exactk.InputError, match=r"truth: expected a grade for each score, of shape \(2, 3\), found"):
+        values_of(GRADES[:, :2])
+    with pytest.raises(exactk.InputTypeError, match=r"truth: expected integer ids, found float64; truth=exactk\.Truth"):
+        values_of(GRADES, [[0, 1, 2], [2, 1, 0]])
+    assert values_of(exactk.Truth.from_dense(GRADES), [[0, 1, 2], [2, 1, 0]]) == values_of(
+        LISTS, [[0, 1, 2], [2, 1, 0]]
+    )
+    with pytest.raises(exactk.InputError, match="truth: expected grades or ids"):  # and no word of float ids
+        values_of(GRADES.tolist())
+
+
+def test_f63_flags_are_as_before() -> None:
+    assert values_of(GRADES > 0) == values_of([{0, 2}, {1, 2}])
+    assert values_of(exactk.Truth.from_dense(GRADES > 0)) == values_of([{0, 2}, {1, 2}])
+
+
+def test_from_dense() -> None:
+    truth = exactk.Truth.from_dense([[3, 0, math.nan], [math.nan, math.nan, math.nan]])
+    assert (len(truth), truth.row(0).tolist(), truth.row(1).tolist()) == (2, [0, 1], [])
+    assert truth.grades is not None
+    assert truth.grades.tolist() == [3.0, 0.0]
+    for dtype in ("u1", "i2", "i8", "u8", "f2", "f4", "f8"):
+        grades = exactk.Truth.from_dense(GRADES.astype(dtype))
+        assert grades.grades is not None
+        assert grades.grades.tolist() == GRADES.ravel().tolist()
+    assert len(exactk.Truth.from_dense(np.zeros((0, 3)))) == 0
+    assert len(exactk.Truth.from_dense(np.zeros((3, 0)))) == 3
+    matrix = GRADES.copy()
+    frozen = exactk.Truth.from_dense(matrix)
+    matrix[:] = 0
+    assert values_of(frozen) == values_of(LISTS)
+    wrong: list[tuple[Any, str]] = [
+        ([[0.0, 1.0], [math.inf, 2.0]], "finite grades, or NaN, found inf at row 1, position 0"),
+        ([[0, 2**53 + 1]], r"integers up to 2\^53, found 9007199254740993 at row 0, position 1"),
+        ([0.0, 1.0], r"2 dimension\(s\), found 1"),
+        ([True, False], r"2 dimension\(s\), found 1"),
+        ([["a", "b"]], "real numbers that float64 holds"),
+        (np.ma.masked_array(GRADES, GRADES > 2), "a plain NumPy array"),
+        ({"ann": [1]}, "a NumPy array, found dict"),
+        (None, "a NumPy array, found NoneType"),
+    ]
+    for grades, message in wrong:
+        with pytest.raises(exactk.ExactkError, match=f"truth: expected {message}"):
+            exactk.Truth.from_dense(grades)
+
+
+def test_from_padded() -> None:
+    truth = exactk.Truth.from_padded(np.array([[4, 1, -1], [7, -1, -1]], np.int16))
+    assert (truth.row(0).tolist(), truth.row(1).tolist(), truth.grades) == ([4, 1], [7], None)
+    for ids, message in [
+        ([[1.0]], "integer ids"),
+        ([1, 2], r"2 dimension\(s\)"),
+        ([[-1, 4]], ".*at row 0"),
+        ([[4, -2]], ".*at row 0, position 1"),
+    ]:
+        with pytest.raises(exactk.ExactkError, match=f"truth: expected {message}"):
+            exactk.Truth.from_padded(ids)
+    with pytest.raises(exactk.InputError, match="row 0, position 1"):
+        exactk.evaluate(exactk.Truth.from_padded([[4, 4]]), [[4]], "mrr")
+
+
+MATRICES = st.tuples(st.integers(1, 4), st.integers(2, 6)).flatmap(
+    lambda shape: st.tuples(
+        arrays.arrays(np.float64, shape, elements=st.sampled_from([0.0, 0.0, 1.0, 2.0, 0.5])),
+        arrays.arrays(np.float64, shape, elements=st.sampled_from([0.0, 0.125, 0.5, 0.75, -1.0])),
+    )
+)
+
+
+@settings(max_examples=examples(200))
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@given(matrices=MATRICES, k=st.one_of(st.none(), st.integers(1, 7)))
+def test_f63_the_numbers_of_sklearn(matrices: tuple[Any, Any], k: int | None) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    metric = "ndcg" if k is None else f"ndcg@{k}"
+    for call in (exactk.evaluate, exactk.reference.evaluate):
+        assert math.isclose(
+            call(*matrices, metric, convention="sklearn")[metric], metrics.ndcg_score(*matrices, k=k), abs_tol=1e-12
+        )
