@@ -20,6 +20,7 @@ from exactk._plan.conventions import CHOICES
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
 CUTOFFS = st.one_of(st.integers(1, 8), st.just(2**31 - 1))
 SCORE_DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+GRADES = ([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 1.5, 2.5, -1.0], [0.0, 1.0, 3.0, -1.0, -2.5])
 PARAMETERS = {
     "beta": st.sampled_from([0.0, 0.5, 1.0, 2.0, math.inf]),
     "p": st.sampled_from([0.0, 0.5, 0.8, 0.95]),
@@ -94,6 +95,7 @@ def conventions(draw: st.DrawFn) -> exactk.Convention:
     names = draw(st.lists(st.sampled_from(sorted(set(CHOICES) - {"average", "ties"})), unique=True, max_size=6))
     changes: dict[str, Any] = {name: draw(st.sampled_from(CHOICES[name].choices)) for name in names}
     changes["min_grade"] = draw(st.sampled_from([None, None, None, -1.0, 0.0, 0.5, 1.0, 2.0]))
+    changes["negative_grades"] = draw(st.sampled_from(CHOICES["negative_grades"].choices))
     changes["gain_table"] = draw(st.sampled_from([(), (0.0, 1.0, 3.0, 7.0), (2.0, 1.0, 0.5, 4.0)]))
     return exactk.conventions["standard"].replace(**changes)
 
@@ -102,7 +104,7 @@ def conventions(draw: st.DrawFn) -> exactk.Convention:
 def truths(draw: st.DrawFn, users: int) -> list[Any]:
     graded = draw(st.booleans())
     repeats = draw(st.integers(0, 9)) == 0
-    grades = st.sampled_from([0.0, 1.0, 2.0, 3.0] if draw(st.integers(0, 3)) else [0.0, 1.0, 1.5, 2.5, -1.0])
+    grades = st.sampled_from(draw(st.sampled_from(GRADES)))
     row: st.SearchStrategy[Any] = (
         st.dictionaries(IDS, grades, max_size=6) if graded else st.lists(IDS, unique=not repeats, max_size=6)
     )

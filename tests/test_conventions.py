@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import pickle
+import random
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from exactk import _core
 from exactk._plan.conventions import CHOICES, FIELDS
 
 STANDARD = exactk.conventions["standard"]
+PYTREC_EVAL = exactk.conventions["pytrec_eval"]
 
 
 def test_the_fields_are_those_of_the_core_with_its_defaults() -> None:
@@ -122,3 +125,118 @@ def test_what_an_override_takes_back_is_said() -> None:
 def test_gains(metric: str, truth: dict[int, float], value: float) -> None:
     """The list is 2, 1, 9: grades 1 and 3, or 1 and 1."""
     assert exactk.evaluate([truth], [[2, 1, 9]], metric)[metric] == pytest.approx(value, rel=1e-15)
+
+
+NEGATIVE = {"u": {"a": 2.0, "b": -1.0, "c": 0.0, "d": -2.0, "e": 1.0}}
+RANKED = {"u": ["b", "a", "c", "e", "x"]}
+DISCOUNTS = [1 / math.log2(rank + 1) for rank in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("choice", "metric", "expected"),
+    [
+        ("raise", "bpref", (1 - 1 / 2 + 1 - 2 / 2) / 2),  # b and c are above e, b above a
+        ("zero_gain", "bpref", (1 - 1 / 2 + 1 - 2 / 2) / 2),
+        ("unjudged", "bpref", (1 + 1 - 1 / 1) / 2),  # c alone is judged and not relevant
+        ("raise", "judged@5", 4 / 5),
+        ("zero_gain", "judged@5", 4 / 5),
+        ("unjudged", "judged@5", 3 / 5),
+        ("unjudged", "precision@5", 2 / 5),
+        ("unjudged", "num_relevant", 2.0),
+        *(
+            (choice, metric, expected)
+            for choice in ("unjudged", "zero_gain")
+            for metric, expected in (
+                ("dcg@5", 2 * DISCOUNTS[1] + DISCOUNTS[3]),
+                ("dcg@5(gain=exp2)", 3 * DISCOUNTS[1] + DISCOUNTS[3]),
+                ("dcg@5(gain=table,gain_table=[0,5,7])", 7 * DISCOUNTS[1] + 5 * DISCOUNTS[3]),
+                ("ndcg@5", (2 * DISCOUNTS[1] + DISCOUNTS[3]) / (2 + DISCOUNTS[1])),
+                ("rbp(p=0.5)", 0.5 * (2 * 0.5 + 0.125)),
+                ("err@5(max_grade=2)", 3 / 4 / 2 + 1 / 4 * (1 / 4) / 4),
+            )
+        ),
+        ("zero_gain", "dcg@5(min_grade=-1)", 2 * DISCOUNTS[1] + DISCOUNTS[3]),  # b is relevant, and gains nothing
+        ("zero_gain", "dcg@5(gain=exp2_shifted,min_grade=-1)", 15 * DISCOUNTS[1] + 3 * DISCOUNTS[2] + 7 * DISCOUNTS[3]),
+        ("raise", "dcg@5(gain=exp2_shifted,min_grade=-1)", 1 + 15 * DISCOUNTS[1] + 3 * DISCOUNTS[2] + 7 * DISCOUNTS[3]),
+        ("zero_gain", "dcg@5(gain=binary,min_grade=-1)", sum(DISCOUNTS[:4])),
+        ("zero_gain", "precision@5(min_grade=-1)", 4 / 5),
+        ("unjudged", "precision@5(min_grade=0)", 3 / 5),
+        ("zero_gain", "precision@5(min_grade=0)", 3 / 5),
+    ],
+)
+def test_f69_negative_grades_are_what_the_convention_says(choice: str, metric: str, expected: float) -> None:
+    convention = STANDARD.replace(negative_grades=choice, ap_over="relevant")
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+        report: Any = evaluate(NEGATIVE, RANKED, metric, convention=convention)
+        assert list(report.values.values()) == [pytest.approx(expected, rel=1e-12)]
+
+
+@pytest.mark.parametrize(
+    "metric", ["ndcg", "dcg@3", "err", "rbp", "ndcg(gain=exp2)", "dcg(gain=table,gain_table=[0,5,7])"]
+)
+def test_f69_gains_of_negative_grades_are_refused_by_default(metric: str) -> None:
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+        with pytest.raises(exactk.InputError, match="found grade -1") as caught:
+            evaluate(NEGATIVE, RANKED, metric)
+        assert (caught.value.argument, caught.value.row, caught.value.position, caught.value.count) == (
+            "truth",
+            0,
+            1,
+            2,
+        )
+    with pytest.raises(exactk.InputError, match=r"convention=\{'negative_grades': 'zero_gain'\} gives it gain 0"):
+        exactk.evaluate(NEGATIVE, RANKED, metric)
+
+
+def test_f69_what_is_not_judged_cannot_be_relevant() -> None:
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+        with pytest.raises(
+            exactk.InputError, match="min_grade of 0 or more beside negative_grades='unjudged', found -1"
+        ):
+            evaluate(NEGATIVE, RANKED, "recall(min_grade=-1,negative_grades=unjudged)")
+        with pytest.raises(exactk.InputError, match="convention: expected min_grade of 0 or more"):
+            evaluate(
+                NEGATIVE,
+                RANKED,
+                "recall(min_grade=0)",
+                convention=STANDARD.replace(min_grade=-1, negative_grades="unjudged"),
+            )
+
+
+def test_f69_of_several_grades_the_one_that_counts_says_whether_an_item_is_judged() -> None:
+    truth = exactk.Truth([0, 3], [7, 8, 8], [0.0, -1.0, 2.0])
+    for duplicates, expected in (("first", 1 / 2), ("max", 1.0), ("count", 1 / 2)):
+        convention = STANDARD.replace(negative_grades="unjudged", duplicate_truth=duplicates, empty_truth="compute")
+        for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+            report = evaluate(truth, [[8, 7]], ["judged@2", "num_relevant"], convention=convention)
+            assert list(report.values.values()) == [expected, float(duplicates == "max")], duplicates
+
+
+@pytest.mark.parametrize("preset", ["trec_eval", "trec_eval_complete", "pytrec_eval", "ir_measures"])
+def test_f69_bpref_is_that_of_trec_eval(preset: str) -> None:
+    """An unjudged item above the only relevant one: trec_eval says 1."""
+    truth, lists = {"u": {"a": 1, "b": -1, "c": 0}}, {"u": {"b": 2.0, "a": 1.0}}
+    assert exactk.evaluate(truth, lists, "bpref", convention=preset)["bpref"] == 1.0
+    assert exactk.evaluate(truth, lists, "ndcg", convention=preset)["ndcg"] == pytest.approx(DISCOUNTS[1])
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_f69_the_preset_says_what_pytrec_eval_says_of_negative_grades(level: int) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    measures = {"bpref": "bpref", "average_precision": "map", "num_relevant": "num_rel", "r_precision": "Rprec"}
+    graded = {"ndcg": "ndcg", "ndcg@3": "ndcg_cut_3"}  # which do not heed the level
+    generator = random.Random(69)  # noqa: S311 - the same draws each time
+    documents = [f"d{i}" for i in range(9)]
+    for _ in range(60):
+        judged = generator.sample(documents, 6)
+        qrels = {"u": dict(zip(judged, [0, *(generator.choice([-3, -1, 0, 1, 2]) for _ in judged[1:])], strict=True))}
+        run = {"u": {name: generator.choice([0.5, 1.0, 2.0]) for name in generator.sample(documents, 6)}}
+        evaluator = pytrec_eval.RelevanceEvaluator(
+            qrels, {*measures.values(), "ndcg", "ndcg_cut.3"}, relevance_level=level
+        )
+        theirs = evaluator.evaluate(run)["u"]
+        ours: Any = exactk.evaluate(qrels, run, list(measures), convention=PYTREC_EVAL.replace(min_grade=level))
+        gains: Any = exactk.evaluate(qrels, run, list(graded), convention=PYTREC_EVAL)
+        for report, names in ((ours, measures), (gains, graded)):
+            for name in names:
+                assert report[name] == pytest.approx(theirs[names[name]], abs=1e-12), (name, qrels, run)

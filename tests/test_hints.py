@@ -27,6 +27,7 @@ FAULTS: dict[str, tuple[Any, Any, str]] = {
     "ties": ([[0]], TIED, "raise"),
     "duplicate_truth": ([[1, 1]], [[1]], "raise"),
     "duplicate_items": ([[1]], [[1, 1]], "raise"),
+    "negative_grades": ([{1: -1.0, 2: 1.0}], [[1]], "raise"),
 }
 """A truth and predictions that a field refuses, and by which of its choices."""
 
@@ -86,11 +87,11 @@ def test_f66_a_field_in_a_metric_string_has_its_effect(field: str, engine: str) 
     for choice in FIELD_CHOICES[field]:
         if choice == refusing:
             continue
-        expected = evaluate(truth, predictions, "recall@2", convention={field: choice})["recall@2"]
-        given = evaluate(truth, predictions, f"recall@2({field}={choice})", convention={field: refusing})
+        expected = evaluate(truth, predictions, "ndcg@2", convention={field: choice})["ndcg@2"]
+        given = evaluate(truth, predictions, f"ndcg@2({field}={choice})", convention={field: refusing})
         assert given[given.metrics[0]] == expected
         with pytest.raises(exactk.InputError):
-            evaluate(truth, predictions, [f"recall@2({field}={choice})", "recall@2"], convention={field: refusing})
+            evaluate(truth, predictions, [f"ndcg@2({field}={choice})", "ndcg@2"], convention={field: refusing})
 
 
 SPARSE = scipy.sparse.csr_array(np.array([[0.5, 0.25]]))

@@ -451,6 +451,34 @@ TEST_CASE("bpref counts the judged non-relevant items above each hit, up to |T|"
   CHECK(table[1] == std::vector<double>{.25, .5, 0});
 }
 
+TEST_CASE("items of negative grades are judged or not, and gain nothing") {
+  Rules unjudged;
+  unjudged.negative_grades = NegativeGrades::unjudged;
+  Rules zero_gain;
+  zero_gain.negative_grades = NegativeGrades::zero_gain;
+  Rules relevant = zero_gain;  // and of gain 0
+  relevant.min_grade = -1;
+  Input input{.truth = lists({{1, 2, 3, 4}}),
+              .grades = {2, -1, 0, 1},
+              .predictions = lists({{2, 1, 3, 4}}),
+              .values = {value("bpref"), value("bpref", kNoCutoff, unjudged),
+                         value("bpref", kNoCutoff, zero_gain), value("judged", 4),
+                         value("judged", 4, unjudged), value("dcg", 4, unjudged),
+                         value("dcg", 4, zero_gain), value("dcg", 4, relevant),
+                         value("precision", 4, relevant)}};
+  const auto table = input.table();
+  const double gained = 2 / std::log2(3) + 1 / std::log2(5);
+  CHECK(table[0][0] == about(.25));
+  CHECK(table[1][0] == about(.5));
+  CHECK(table[2][0] == about(.25));
+  CHECK(table[3][0] == 1);
+  CHECK(table[4][0] == about(.75));
+  CHECK(table[5][0] == about(gained));
+  CHECK(table[6][0] == about(gained));
+  CHECK(table[7][0] == about(gained));
+  CHECK(table[8][0] == 1);
+}
+
 TEST_CASE("a padded matrix is read as far as its lengths") {
   Input input{.truth = lists({{1}, {2}, {3}}),
               .predictions = {.items = Row{1, -1, -1, 4, 2, 3, -1, -1, -1},

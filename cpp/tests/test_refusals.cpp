@@ -298,6 +298,17 @@ TEST_CASE("values that no metric can give are refused") {
       {"no number of items", set_value(value("list_auc", 5, {}, kNan)), "metrics"},
       {"half an item", set_value(value("list_auc", 5, {}, 10.5)), "metrics"},
       {"too deep a mean", set_value(value("mean_precision", (Count{1} << 20U) + 1)), "metrics"},
+      {"relevant items that are not judged", change_first_rules([](Rules& r) {
+         r.negative_grades = NegativeGrades::unjudged;
+         r.min_grade = -1;
+       }),
+       "metrics"},
+      {"the same in the tally",
+       [](Input& in) {
+         in.tally_rules.negative_grades = NegativeGrades::unjudged;
+         in.tally_rules.min_grade = -1;
+       },
+       "convention"},
       {"a shift without min_grade",
        change_first_rules([](Rules& r) { r.gain = Gain::exp2_shifted; }), "metrics"},
       {"no gain table", change_first_rules([](Rules& r) { r.gain = Gain::table; }), "metrics"},

@@ -28,6 +28,7 @@ enum class Users : std::uint8_t { truth, both, predictions, union_ };
 enum class Empty : std::uint8_t { compute, skip, zero, one, error };
 enum class Undefined : std::uint8_t { zero, one, nan, skip };
 enum class Duplicates : std::uint8_t { raise, first, max, count };
+enum class NegativeGrades : std::uint8_t { raise, unjudged, zero_gain };
 enum class Ties : std::uint8_t {
   lowest_id,
   highest_id,
@@ -59,6 +60,7 @@ struct Rules {
   Undefined undefined = Undefined::zero;
   Duplicates duplicate_items = Duplicates::raise;
   Duplicates duplicate_truth = Duplicates::raise;
+  NegativeGrades negative_grades = NegativeGrades::raise;
   Ties ties = Ties::lowest_id;
   NanScores nan = NanScores::raise;
   // Relevant is a grade >= min_grade.

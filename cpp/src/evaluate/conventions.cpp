@@ -32,7 +32,9 @@ template <>
 constexpr std::array<std::string_view, 4> kNames<Undefined> = {"zero", "one", "nan", "skip"};
 template <>
 constexpr std::array<std::string_view, 4> kNames<Duplicates> = {"raise", "first", "max", "count"};
-
+template <>
+constexpr std::array<std::string_view, 3> kNames<NegativeGrades> = {"raise", "unjudged",
+                                                                    "zero_gain"};
 template <>
 constexpr std::array<std::string_view, 8> kNames<Ties> = {
     "lowest_id",   "highest_id", "input_order", "optimistic",
@@ -100,6 +102,11 @@ constexpr auto kFields = std::to_array<ConventionField>({
           Duplicates::count>("duplicate_truth",
                              "an item repeated in a user's truth: an error, its first or highest "
                              "grade, or several items of its first grade"),
+    field<&Rules::negative_grades, NegativeGrades::raise, NegativeGrades::unjudged,
+          NegativeGrades::zero_gain>(
+        "negative_grades",
+        "an item whose grade is negative: an error where its gain counts; not judged, as if the "
+        "truth did not have it; or judged, and of gain 0 unless gain='binary'"),
     field<&Rules::ties, Ties::lowest_id, Ties::highest_id, Ties::input_order, Ties::optimistic,
           Ties::pessimistic, Ties::shared, Ties::expected, Ties::raise>(
         "ties",

@@ -61,6 +61,16 @@ void check_shifted_gain(const PlannedValue& value) {
   }
 }
 
+// What is not judged cannot be relevant, as a negative min_grade says.
+void check_negative_grades(const Rules& rules, const std::string& argument) {
+  if (rules.negative_grades != NegativeGrades::unjudged || rules.min_grade >= 0) return;
+  throw InputError(
+      {.argument = argument,
+       .expected = "min_grade of 0 or more beside negative_grades='unjudged'",
+       .found = format_number(rules.min_grade),
+       .hint = "convention={'negative_grades': 'zero_gain'} lets such items be relevant"});
+}
+
 void check_ideal(const PlannedValue& value) {
   if (value.rules.ideal_over != Over::cutoff) return;
   if (value.cutoff > kMaxStepwiseCutoff) {
@@ -130,6 +140,7 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (!std::isfinite(value.rules.min_grade)) {
     refuse(value, "a finite min_grade", format_number(value.rules.min_grade));
   }
+  check_negative_grades(value.rules, "metrics");
   check_parameter(info, value);
   check_average(info, value);
   check_ties(info, value);
@@ -235,6 +246,7 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
     cutoffs[static_cast<std::size_t>(run - plan.runs.begin())].push_back(value.cutoff);
     run->outputs.push_back(index);
   }
+  check_negative_grades(tally_rules, "convention");
   choose_cutoff_sets(plan, cutoffs);
   choose_judging_rules(plan, tally_rules);
   choose_depths(plan);

@@ -253,6 +253,7 @@ std::string required_grades(const Run& run) {
 
 bool has_gain(double grade, const Run& run) {
   const Rules& rules = run.rules;
+  if (grade < 0 && rules.negative_grades != NegativeGrades::raise) return true;
   if (run.info->takes_max_grade) return grade >= 0 && grade <= run.parameter;
   switch (rules.gain) {
     case Gain::linear:
@@ -279,11 +280,15 @@ void check_gains(const Request& request, const Run& run, const Checkpoint& check
   const Search search(grades, bad, checkpoint);
   if (search.count == 0) return;
   const double grade = grades[static_cast<std::size_t>(search.first)];
-  Fault fault{.argument = "truth",
-              .expected = required_grades(run),
-              .found = "grade " + format_number(grade),
-              .count = search.count,
-              .hint = "metric " + std::string(run.info->name) + " needs them"};
+  Fault fault{
+      .argument = "truth",
+      .expected = required_grades(run),
+      .found = "grade " + format_number(grade),
+      .count = search.count,
+      .hint =
+          grade < 0 && has_gain(0, run)
+              ? "convention={'negative_grades': 'zero_gain'} gives it gain 0, 'unjudged' ignores it"
+              : "metric " + std::string(run.info->name) + " needs them"};
   if (!request.grades.empty()) {
     const RowPosition location = locate_offset(search.first, request.truth.indptr);
     fault.row = location.row;

@@ -14,6 +14,7 @@ JudgingRules::JudgingRules(const Rules& rules, bool uses_gains)
       duplicate_items(rules.duplicate_items),
       duplicate_truth(rules.duplicate_truth),
       min_grade(rules.min_grade),
+      negative_grades(rules.negative_grades),
       ties(rules.ties) {}
 
 namespace {
@@ -33,10 +34,11 @@ double exponential(double unclamped) noexcept {
 double JudgingRules::gain_of(double grade) const noexcept {
   switch (gain) {
     case Gain::linear:
-      return grade;
+      return std::max(grade, 0.0);
     case Gain::exp2:
       return exponential(grade);
     case Gain::exp2_shifted:
+      if (grade < 0 && negative_grades == NegativeGrades::zero_gain) return 0;
       return exponential(grade - min_grade + 1);
     case Gain::table:
       return grade >= 0 && grade < static_cast<double>(gain_table.size())
@@ -89,6 +91,7 @@ void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
 // How many entries are relevant, and, unless all are 1, the gains of these.
 void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRow& row,
                         std::vector<double>& ideal_gains, const Checkpoint& checkpoint) {
+  const double min_judged_grade = rules.min_judged_grade();
   const bool counts_repeats = rules.duplicate_truth == Duplicates::count;
   const std::size_t ideal_begin = ideal_gains.size();
   if (is_ungraded_) {
@@ -104,6 +107,7 @@ void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRo
     for (std::size_t i = begin; i < end; ++i) {
       if (!counts_repeats && std::cmp_not_equal(first_entry(matches, i), i)) continue;
       const Entry& entry = entries_[i];
+      if (entry.grade < min_judged_grade) continue;
       ++(entry.relevant ? row.relevant : row.nonrelevant);
       if (!entry.relevant) continue;
       ideal_gains.push_back(entry.gain);
@@ -116,6 +120,7 @@ void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRo
 
 void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, HitRow& row,
                              std::vector<JudgedItem>& judged_items, const Checkpoint& checkpoint) {
+  const double min_judged_grade = rules.min_judged_grade();
   const bool first_only = rules.duplicate_items == Duplicates::first;
   Count relevant = 0;
   ties_.clear();
@@ -125,6 +130,7 @@ void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, 
       const Match& match = matches.hits[i];
       if (match.is_repeat && first_only) continue;
       const Entry& entry = entry_of(match.entry);
+      if (entry.grade < min_judged_grade) continue;
       row.hits_repeat = row.hits_repeat || (match.is_repeat && entry.relevant);
       row.first_hit = relevant == 0 && entry.relevant ? match.rank : row.first_hit;
       relevant += entry.relevant ? 1 : 0;

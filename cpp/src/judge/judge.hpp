@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct JudgingRules {
   Duplicates duplicate_items;
   Duplicates duplicate_truth;
   double min_grade;
+  NegativeGrades negative_grades;
   Ties ties;
 
   // Where no gains are asked for, the gain is binary: a table need not fit the grades then.
@@ -56,10 +58,16 @@ struct JudgingRules {
   // Whether the two are equal, except perhaps in their gains.
   [[nodiscard]] bool equals_except_gains(const JudgingRules& other) const noexcept {
     return duplicate_items == other.duplicate_items && duplicate_truth == other.duplicate_truth &&
-           min_grade == other.min_grade && ties == other.ties;
+           min_grade == other.min_grade && negative_grades == other.negative_grades &&
+           ties == other.ties;
   }
 
   [[nodiscard]] double gain_of(double grade) const noexcept;  // of a relevant item
+  // An item of a lower grade is as if it were not in the truth.
+  [[nodiscard]] double min_judged_grade() const noexcept {
+    constexpr double kNone = -std::numeric_limits<double>::infinity();
+    return negative_grades == NegativeGrades::unjudged ? 0 : kNone;
+  }
 };
 
 // Turns the matches of one user after another into HitRows.

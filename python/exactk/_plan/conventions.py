@@ -137,6 +137,7 @@ class Convention:
     duplicate_truth: str = "raise"
     ties: str = "lowest_id"
     nan: str = "raise"
+    negative_grades: str = "raise"
     min_grade: float | None = None
     gain_table: tuple[float, ...] = ()
     decimals: int | None = None

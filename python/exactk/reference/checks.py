@@ -32,6 +32,7 @@ def check_problem(problem: Problem) -> None:
     """Raise InputError for what can be seen without judging a user."""
     for value in problem.values:
         _check_value(value)
+    _check_negative_grades("convention", problem.convention.rules(""))
     lists = _stored_lists(problem)
     if lists is not None:
         _check_lists(lists)
@@ -91,6 +92,7 @@ def _check_value(value: Value) -> None:
                 "metrics", f"{value.metric}: compute, skip or error beside average='micro'", "zero or one"
             )
     _check_tie_rules(value)
+    _check_negative_grades("metrics", rules)
     if info.uses_gains:
         _check_gain_fields(value.metric, rules)
     if value.metric == "mean_precision" and (value.cutoff or 0) > _MAX_STEPWISE_CUTOFF:
@@ -100,6 +102,12 @@ def _check_value(value: Value) -> None:
             raise input_error("metrics", "ndcg: a cutoff up to 1048576 beside ideal_over='cutoff'", str(value.cutoff))
         if rules["gain"] != "binary":
             raise input_error("metrics", "ndcg: gain='binary' beside ideal_over='cutoff'", repr(rules["gain"]))
+
+
+def _check_negative_grades(argument: str, rules: Rules) -> None:
+    if rules["negative_grades"] == "unjudged" and rules["min_grade"] is not None and rules["min_grade"] < 0:
+        expected = "min_grade of 0 or more beside negative_grades='unjudged'"
+        raise input_error(argument, expected, f"{rules['min_grade']:g}")
 
 
 def _check_gain_fields(metric: str, rules: Rules) -> None:
@@ -184,7 +192,7 @@ def _check_gains(problem: Problem, value: Value) -> None:
         (user, position, grade)
         for user in range(len(truth))
         for position, grade in enumerate(truth.grades[truth.indptr[user] : truth.indptr[user + 1]].tolist())
-        if not _has_gain(grade, value)
+        if (grade >= 0 or value.rules["negative_grades"] == "raise") and not _has_gain(grade, value)
     ]
     if violations:
         user, position, grade = violations[0]

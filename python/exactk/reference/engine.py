@@ -73,8 +73,8 @@ class _JudgedUsers:
         return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
 
     def judged_user(self, user: int, rules: Rules) -> JudgedUser:
-        rule_names = ("min_grade", "duplicate_items", "duplicate_truth", "ties", "nan", "gain", "gain_table")
-        key = (user, repr([rules[name] for name in rule_names]))
+        rule_names = ("min_grade", "negative_grades", "duplicate_items", "duplicate_truth", "ties", "nan")
+        key = (user, repr([rules[name] for name in (*rule_names, "gain", "gain_table")]))
         if key not in self._judged:
             self._judged[key] = judge(
                 self.graded_items(user), self.ranked_groups(user, rules), self.excluded_items(user), rules

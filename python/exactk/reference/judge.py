@@ -87,6 +87,8 @@ def _exp2_minus_1(exponent: float) -> float:
 
 def gain(grade: float, rules: Rules) -> float:
     """Return the gain of a relevant item."""
+    if grade < 0 and rules["gain"] != "binary" and rules["negative_grades"] == "zero_gain":
+        return 0.0
     match rules["gain"]:
         case "binary":
             return 1.0
@@ -114,17 +116,25 @@ def item_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int, f
     return grades
 
 
+def judged_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int, float]:
+    """Return the grade of each judged item: of negative ones too, unless these say that an item is not judged."""
+    grades = item_grades(truth, rules)
+    if rules["negative_grades"] != "unjudged":
+        return grades
+    return {item: grade for item, grade in grades.items() if not grade < 0}
+
+
 def judge(
     truth: Sequence[tuple[int, float]], groups: Sequence[Sequence[int]], excluded: frozenset[int], rules: Rules
 ) -> JudgedUser:
     """Judge a user's list, in which items of one score are together; `truth` has (item, grade) pairs, perhaps repeated."""
-    grades = item_grades(truth, rules)
+    grades = judged_grades(truth, rules)
     items = {item: JudgedItem(is_relevant(grade, rules), grade) for item, grade in grades.items()}
     sizes = [len(group) for group in groups if not excluded.issuperset(group)]  # excluded items are in no tie
     if rules["ties"] in {"optimistic", "pessimistic", "shared"}:
         groups = [[item] for item in _arrange_ties(groups, excluded, items, rules)]
     ranking = list(chain.from_iterable(groups))
-    counted = [item for item, _ in truth] if rules["duplicate_truth"] == "count" else list(grades)
+    counted = [item for item, _ in truth if item in grades] if rules["duplicate_truth"] == "count" else list(grades)
     ranked = _judged_ranking(ranking, excluded, items, rules)
     hits = [item for item in ranking if item in items and item not in excluded and items[item].relevant]
     return JudgedUser(
