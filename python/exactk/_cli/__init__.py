@@ -5,54 +5,89 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+import traceback
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from exactk import ExactkError, __version__
 from exactk._cli.doctor import add_doctor
 from exactk._cli.evaluate import add_evaluate
+from exactk._cli.hints import as_options
 from exactk._cli.listings import add_listings
 from exactk._cli.merge import add_merge
-from exactk._cli.output import print_message, print_text, warnings_as_lines
+from exactk._cli.output import flush_streams, print_message, print_text, print_to_stderr, warnings_as_lines
 from exactk._cli.topk import add_topk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from _typeshed import SupportsWrite
+
+    from exactk._cli.arguments import Commands
 
 COMMANDS = (add_evaluate, add_merge, add_topk, add_listings, add_doctor)
+
+
+_BUG = 70  # as sysexits.h has it
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    It is 0, or 1 where a value is below what ``--min`` asks for, or 2 where the input is at fault, or 130 after Ctrl-C.
+    It is 0, or 1 where a value is below what ``--min`` asks for, or 2 where the input is at fault or something cannot
+    be written, or 70 after an error of exactk itself, or 130 after Ctrl-C.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that its encoding lacks is no reason to stop
+    code = _exit_code(lambda: _run(argv))
+    return _exit_code(flush_streams) or code
+
+
+def _run(argv: Sequence[str] | None) -> int | None:
     parser = command_parser()
+    arguments = parser.parse_args(argv)
+    if arguments.command is None:
+        print_text(parser.format_help())
+        return 0
+    with warnings_as_lines():
+        code: int = arguments.run(arguments)
+    return code
+
+
+def _exit_code(action: Callable[[], int | None]) -> int:
+    """Return the exit code of an action: what it returns, or that of the error that it ends with, which is printed."""
     try:
-        arguments = parser.parse_args(argv)
-        if arguments.command is None:
-            print_text(parser.format_help())
-            return 0
-        with warnings_as_lines():
-            code: int = arguments.run(arguments)
+        return action() or 0
+    except SystemExit as ended:  # argparse has printed
+        return int(ended.code or 0)
     except KeyboardInterrupt:
         return 130
     except (ExactkError, OSError, ImportError, MemoryError) as error:
-        print_message("error", _error_text(error))
+        with suppress(OSError):  # stderr is full
+            print_message("error", as_options(_error_text(error)))
         return 2
-    finally:
-        print_text("")  # what argparse printed may have met a closed pipe
-    return code
+    except Exception:  # noqa: BLE001 - whatever it is, its exit code is not that of --min
+        with suppress(OSError):
+            traceback.print_exc()
+            print_message("error", "this is a bug in exactk: please report it with the output of exactk doctor")
+        return _BUG
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that writes as the commands do: argparse itself ignores what cannot be written."""
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        if file is sys.stdout:
+            print_text(message)
+        else:
+            print_to_stderr(message)
 
 
 def command_parser() -> argparse.ArgumentParser:
     """Return the parser; each command sets `run`, a function from the arguments to the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="exactk", description="Metrics of rankings and recommendations.", allow_abbrev=False
-    )
+    parser = _Parser(prog="exactk", description="Metrics of rankings and recommendations.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="command")
+    commands: Commands = parser.add_subparsers(dest="command", metavar="command", parser_class=_Parser)
     for add in COMMANDS:
         add(commands)
     return parser

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import math
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import exactk
+from exactk._plan.metric_strings import parse_field, parse_number
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -101,10 +103,45 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
 def _parse_minimum(text: str) -> tuple[str, float]:
     metric, _, value = text.rpartition("=")
     try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not metric or math.isnan(number):
-        message = f"expected METRIC=VALUE such as ndcg@10=0.3, found {text!r}"
+        if metric:
+            return metric, parse_number(value, text, "--min")
+    except exactk.InputError:
+        pass
+    message = f"expected METRIC=VALUE such as ndcg@10=0.3, found {text!r}"
+    raise argparse.ArgumentTypeError(message)
+
+
+def parse_count(text: str) -> int:
+    """Return an integer that is written in digits alone."""
+    if not re.fullmatch(r"[0-9]{1,10}", text):
+        message = f"expected an integer such as 10, found {text!r}"
         raise argparse.ArgumentTypeError(message)
-    return metric, number
+    return int(text)
+
+
+def add_set_option(parser: argparse.ArgumentParser, fields: str) -> None:
+    """Add the option that changes fields of the convention; `fields` tells which."""
+    parser.add_argument(
+        "--set", type=_parse_change, action="append", default=[], dest="changes", metavar="FIELD=VALUE", help=fields
+    )
+
+
+def _parse_change(text: str) -> tuple[str, object]:
+    field, _, value = text.partition("=")
+    if not field or not value:
+        message = f"expected FIELD=VALUE such as nan=last, found {text!r}"
+        raise argparse.ArgumentTypeError(message)
+    try:
+        return field, parse_field(field.rpartition(".")[2], value, text, "--set")
+    except exactk.InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def changes_of(arguments: argparse.Namespace) -> dict[str, object]:
+    """Return what --set changes. Raise InputError if it changes a field twice."""
+    changes: dict[str, object] = {}
+    for field, value in arguments.changes:
+        if field in changes:
+            raise input_error("--set", "each field once", f"{field} again")
+        changes[field] = value
+    return changes

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING
 
 import exactk
 from exactk._cli import trec
-from exactk._cli.arguments import add_column_options, add_command, add_result_options, output_path, read_file
-from exactk._cli.output import print_text, write_file
+from exactk._cli.arguments import (
+    add_column_options,
+    add_command,
+    add_result_options,
+    add_set_option,
+    changes_of,
+    output_path,
+    parse_count,
+    read_file,
+)
+from exactk._cli.output import print_text
+from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.result import check_user_table_path, format_result, report_low_values, user_table_file
 from exactk._cli.systems import name_systems
 from exactk._plan.conventions import as_convention
@@ -56,6 +66,9 @@ def add_evaluate(commands: Commands) -> None:
         metavar="NAME",
         help="exactk conventions lists them (default: standard; of --format trec: trec_eval)",
     )
+    add_set_option(
+        parser, "change a field of the convention, as in nan=last, or for one metric, as in ndcg.gain=exp2; repeatable"
+    )
     parser.add_argument(
         "--exclude", type=Path, metavar="FILE", help="items not to be ranked, such as those of training"
     )
@@ -68,7 +81,7 @@ def add_evaluate(commands: Commands) -> None:
         help="write each user's values: .parquet, .csv, .json or .jsonl",
     )
     parser.add_argument("-q", dest="users", action="store_true", help="in --format trec, print each user's values too")
-    parser.add_argument("--threads", type=int, metavar="N", help="default: as many as this process may use")
+    parser.add_argument("--threads", type=parse_count, metavar="N", help="default: as many as this process may use")
     parser.add_argument("--no-progress", action="store_true", help="draw no bar on a terminal")
 
 
@@ -81,7 +94,12 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         raise input_error("--state", "one file of predictions", str(len(systems)))
     if arguments.by_user:
         check_user_table_path(arguments.by_user)
-    convention = as_convention(arguments.convention or (trec.CONVENTION if as_trec else "standard"))
+    check_outputs(
+        {"--by-user": arguments.by_user, "--state": arguments.state},
+        [path for path in (arguments.truth, arguments.exclude, *arguments.predictions) if path],
+    )
+    base = arguments.convention or (trec.CONVENTION if as_trec else "standard")
+    convention = as_convention({"base": base, **changes_of(arguments)})
     requested = arguments.metrics or list(trec.OFFICIAL if as_trec else DEFAULT_METRICS)
     num_q = as_trec and trec.NUM_Q in requested
     metrics = _metrics_to_compute(requested, arguments.min, convention, as_trec=as_trec)
@@ -99,6 +117,8 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         num_threads=arguments.threads,
         progress=_has_progress_bar(arguments),
     )
+    if as_trec:
+        trec.check_evaluated(result)
     if arguments.by_user:
         write_file(arguments.by_user, user_table_file(result, arguments.by_user))
     if arguments.state and isinstance(result, exactk.Report):

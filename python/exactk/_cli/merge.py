@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import exactk
 from exactk._cli.arguments import add_command, add_result_options
-from exactk._cli.output import print_text, write_file
+from exactk._cli.output import print_text
+from exactk._cli.output_files import check_outputs, file_identities, write_file
 from exactk._cli.result import format_result, report_low_values
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from exactk._cli.arguments import Commands
+    from exactk._cli.output_files import Identity
 
 
 def add_merge(commands: Commands) -> None:
@@ -30,12 +32,14 @@ def add_merge(commands: Commands) -> None:
 
 
 def run_merge(arguments: argparse.Namespace) -> int:
-    seen: set[Path] = set()
+    check_outputs({"--state": arguments.state}, arguments.states)
+    seen: set[Identity] = set()
     parts = []
     for path in arguments.states:
-        if path.resolve() in seen:
+        identities = set(file_identities(path))
+        if identities & seen:
             raise input_error("states", "each file once, as each has other users", f"{str(path)!r} again")
-        seen.add(path.resolve())
+        seen |= identities
         parts.append(_read_state(path))
     report = exactk.merge(parts)
     if arguments.state:

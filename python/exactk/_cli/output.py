@@ -1,7 +1,8 @@
-"""What leaves the program: text on its two streams, and files."""
+"""Text on the two streams of the program."""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -9,34 +10,64 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from exactk import EvaluationWarning
+from exactk._cli.hints import as_options
 from exactk._report.display import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
-def print_text(text: str) -> None:
-    """Write to stdout. Names in the text cannot command a terminal, and a reader who has gone is no error."""
-    if sys.stdout is None:  # closed from the beginning
+def print_text(text: str, *, is_data: bool = False) -> None:
+    """Write to stdout. Names in the text cannot command a terminal, and a reader who has gone is no error.
+
+    Data, which programs read, is UTF-8 whatever the terminal's encoding.
+    """
+    stream = sys.stdout
+    if stream is None:  # closed from the beginning
         return
-    if sys.stdout.isatty():
+    is_terminal = stream.isatty()
+    if is_terminal:
         text = "\n".join(map(printable, text.split("\n")))
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except OSError as error:
-        # What could not be written would be tried again when the process ends.
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            raise
+    with _abandon_on_error(stream, "stdout"):
+        if is_data and not is_terminal and isinstance(stream, io.TextIOWrapper):
+            stream.flush()
+            stream.buffer.write(text.encode("utf-8", "surrogateescape"))
+        else:
+            stream.write(text)
+        stream.flush()
 
 
 def print_message(kind: str, text: str) -> None:
     """Write one line to stderr."""
+    print_to_stderr(f"exactk: {kind}: {printable(text)}\n")
+
+
+def print_to_stderr(text: str) -> None:
+    """Write to stderr, which may be closed."""
     if sys.stderr is not None:
-        sys.stderr.write(f"exactk: {kind}: {printable(text)}\n")
+        with _abandon_on_error(sys.stderr, "stderr"):
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+def flush_streams() -> None:
+    """Write what others, such as argparse, have left in the buffers."""
+    for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
+        if stream is not None:
+            with _abandon_on_error(stream, name):
+                stream.flush()
+
+
+@contextmanager
+def _abandon_on_error(stream: TextIO, name: str) -> Iterator[None]:
+    """Name the stream in an error, and write no more to it: Python would try again when the process ends."""
+    try:
+        yield
+    except OSError as error:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise OSError(error.errno, error.strerror, name) from error
 
 
 @contextmanager
@@ -55,38 +86,9 @@ def warnings_as_lines() -> Iterator[None]:
             line: str | None = None,
         ) -> None:
             if issubclass(category, EvaluationWarning):
-                print_message("warning", str(message))
+                print_message("warning", as_options(str(message)))
             else:
                 showwarning(message, category, filename, lineno, file, line)
 
         warnings.showwarning = show_warning
         yield
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Write the file whole or not at all: whoever reads it meanwhile, or after a crash, sees the old one or the new."""
-    if path.exists() and not path.is_file():  # such as a pipe, which a file must not replace
-        path.write_bytes(data)
-        return
-    path = path.resolve()  # a link stays one
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the new name of a file outlive a crash, where folders can be synchronized."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -32,7 +32,8 @@ def _candidate_names(path: Path) -> Iterator[str]:
     parts = path.absolute().parts
     for last in (_stem(path), path.name):
         for depth in range(len(parts) - 1):
-            yield "/".join([*parts[len(parts) - 1 - depth : -1], last])
+            name = "/".join([*parts[len(parts) - 1 - depth : -1], last])
+            yield name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def _stem(path: Path) -> str:

@@ -7,8 +7,17 @@ import numpy as np
 
 import exactk
 from exactk._cli import trec
-from exactk._cli.arguments import add_column_options, add_command, output_path, read_file
-from exactk._cli.output import print_text, write_file
+from exactk._cli.arguments import (
+    add_column_options,
+    add_command,
+    add_set_option,
+    changes_of,
+    output_path,
+    parse_count,
+    read_file,
+)
+from exactk._cli.output import print_text
+from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.result import json_object
 from exactk._report import display
 from exactk._runtime.errors import input_error, type_error
@@ -32,10 +41,11 @@ def add_topk(commands: Commands) -> None:
         "exactk topk scores.csv -k 10 --exclude train.csv -o best.run",
     )
     parser.add_argument("scores", type=Path, metavar="SCORES", help="a user, an item and its score a row, in any order")
-    parser.add_argument("-k", type=int, required=True, help="how many of each user")
+    parser.add_argument("-k", type=parse_count, required=True, help="how many of each user")
     parser.add_argument(
         "--exclude", type=Path, metavar="FILE", help="items not to be ranked, such as those of training"
     )
+    add_set_option(parser, "what becomes of ties and of NaN, as in ties=highest_id or nan=last; repeatable")
     add_column_options(parser, truth=False)
     parser.add_argument(
         "--format",
@@ -50,18 +60,31 @@ def add_topk(commands: Commands) -> None:
 
 
 def run_topk(arguments: argparse.Namespace) -> int:
+    check_outputs(
+        {"-o": arguments.output},
+        [path for path in (arguments.scores, arguments.exclude) if path],
+        prints=not arguments.output,
+    )
     scores = exactk.as_predictions(read_file(arguments, arguments.scores, "predictions"))
     if not isinstance(scores, exactk.SparseScores):
         raise type_error("scores", "a score for each user and item", type(scores).__name__)
     exclude = arguments.exclude and read_file(arguments, arguments.exclude, "exclude")
-    best = exactk.topk(scores, arguments.k, exclude)
+    best = exactk.topk(scores, arguments.k, exclude, **_ties_and_nan(arguments))
     users = np.arange(len(scores)) if scores.user_vocabulary is None else scores.user_vocabulary.array
     text = "".join(_FORMATS[arguments.format](_ranked_lists(users, best)))
     if arguments.output:
-        write_file(arguments.output, text.encode(errors="backslashreplace"))
+        write_file(arguments.output, text.encode("utf-8", "surrogateescape"))
     else:
-        print_text(text)
+        print_text(text, is_data=True)
     return 0
+
+
+def _ties_and_nan(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of `exactk.topk` that --set gives."""
+    rules = changes_of(arguments)
+    if unknown := [field for field in rules if field not in {"ties", "nan"}]:
+        raise input_error("--set", "ties or nan", unknown[0])
+    return rules
 
 
 class _RankedList(NamedTuple):
@@ -97,7 +120,8 @@ def _csv_text(lists: Iterable[_RankedList]) -> Iterator[str]:
         for user, items, scores in lists
         for rank, (item, score) in enumerate(zip(items, scores, strict=True), 1)
     ]
-    yield display.format_csv(dict(zip(("user", "item", "rank", "score"), zip(*rows, strict=True), strict=True)))
+    columns = zip(*rows, strict=True) if rows else [()] * 4
+    yield display.format_csv(dict(zip(("user", "item", "rank", "score"), columns, strict=True)))
 
 
 def _json_lines(lists: Iterable[_RankedList]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import exactk
 from exactk._report.display import printable
 from exactk._report.state import plan_of_state
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,6 +63,14 @@ class _Measure(NamedTuple):
     cutoff: int
     name: str
     value: str  # the canonical name
+
+
+def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
+    """Raise InputError if no user of a system was evaluated: trec_eval ends so too."""
+    systems = result if isinstance(result, exactk.Comparison) else {"": result}
+    for system, report in systems.items():
+        if not any(report.counts["evaluated"].values()):
+            raise input_error("predictions", "a user to evaluate", f"none in {system}" if system else "none")
 
 
 def format_trec(result: exactk.Report | exactk.Comparison, *, users: bool, num_q: bool) -> str:

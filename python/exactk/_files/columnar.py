@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -63,10 +64,11 @@ class Parquet(_Columnar):
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
-        parquet = optional.arrow_module("parquet", "a file of Parquet")
+        arrow, parquet = optional.arrow("Parquet"), optional.arrow_module("parquet", "a file of Parquet")
         with (
             _translate_arrow_errors(self.file, "Parquet"),
-            parquet.ParquetFile(self.file.path, buffer_size=_BUFFER_SIZE) as parquet_file,
+            arrow.OSFile(os.fsencode(self.file.path)) as stream,  # names need not be text
+            parquet.ParquetFile(stream, buffer_size=_BUFFER_SIZE) as parquet_file,
         ):
             yield parquet_file
 
@@ -91,7 +93,7 @@ class Ipc(_Columnar):
         """Open it to read these fields. It is not mapped, for then others could change what was checked."""
         arrow = optional.arrow("a file of Arrow IPC")
         options = arrow.ipc.IpcReadOptions(included_fields=fields)
-        with _translate_arrow_errors(self.file, "Arrow IPC"), arrow.OSFile(str(self.file.path)) as stream:
+        with _translate_arrow_errors(self.file, "Arrow IPC"), arrow.OSFile(os.fsencode(self.file.path)) as stream:
             if stream.read(6) == b"ARROW1":
                 reader = arrow.ipc.open_file(stream, options=options)
                 yield reader.schema, (reader.get_batch(i) for i in range(reader.num_record_batches))

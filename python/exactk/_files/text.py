@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from typing import IO, TYPE_CHECKING, Any
 
@@ -28,9 +29,9 @@ def open_bytes(file: File) -> IO[bytes]:
 
 def open_with_arrow(file: File) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the same for pyarrow, which decompresses without Python."""
-    return optional.arrow("a file of text").input_stream(
-        str(file.path), compression="gzip" if file.is_compressed else None
-    )
+    arrow = optional.arrow("a file of text")
+    stream = arrow.OSFile(os.fsencode(file.path))  # names need not be text
+    return arrow.input_stream(stream, compression="gzip" if file.is_compressed else None)
 
 
 def numbered_lines(stream: IO[bytes], file: File, limit: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:

@@ -26,7 +26,7 @@ _PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The metrics that can be made of the means of others, and of which."""
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf")
 _METRIC_STRING = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z0-9_]*?)(?:_(?P<suffix>[0-9]+))?"
     r"(?:@(?P<cutoffs>[^()\[\]]+|\[[^()\[\]]*\]))?"
@@ -175,9 +175,9 @@ def _parse_arguments(text: str | None, info: _core.MetricInfo, spelling: str) ->
             raise input_error("metrics", "each parameter=value once", repr(spelling))
         seen.add(name)
         if info.parameter and name == info.parameter.name:
-            parameter = checked_parameter(info, _parse_number(value, spelling), "metrics")
+            parameter = checked_parameter(info, parse_number(value, spelling, "metrics"), "metrics")
         elif name in RULE_FIELDS:
-            changes[name] = _parse_field(name, value, spelling)
+            changes[name] = parse_field(name, value, spelling, "metrics")
         elif name in SHARED_FIELDS:
             hint = f"convention={ {name: value}!r} sets it"
             raise input_error("metrics", f"{name} in the convention, for all metrics", repr(spelling), hint=hint)
@@ -213,28 +213,30 @@ def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> f
     return number
 
 
-def _parse_number(text: str, spelling: str) -> float:
+def parse_number(text: str, spelling: str, argument: str) -> float:
+    """Return the number that the text is, or raise InputError that shows the spelling it is part of."""
     number = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if math.isnan(number) or (math.isinf(number) and text != "inf"):
-        raise input_error("metrics", "a number", f"{text!r} in {spelling!r}")
+    if math.isnan(number) or (math.isinf(number) and not text.endswith("inf")):
+        raise input_error(argument, "a number", f"{text!r} in {spelling!r}")
     return number
 
 
-def _parse_integer(text: str, spelling: str) -> int:
+def _parse_integer(text: str, spelling: str, argument: str) -> int:
     if not re.fullmatch(r"\d{1,10}", text, re.ASCII):
-        raise input_error("metrics", "an integer", f"{text!r} in {spelling!r}")
+        raise input_error(argument, "an integer", f"{text!r} in {spelling!r}")
     return int(text)
 
 
-def _parse_field(name: str, text: str, spelling: str) -> object:
+def parse_field(name: str, text: str, spelling: str, argument: str) -> object:
+    """Return the value of a convention's field as text holds it; whether it may have this value is not checked."""
     if name == "min_grade":
-        return None if text == "None" else _parse_number(text, spelling)
+        return None if text == "None" else parse_number(text, spelling, argument)
     if name == "decimals":
-        return None if text == "None" else _parse_integer(text, spelling)
+        return None if text == "None" else _parse_integer(text, spelling, argument)
     if name == "gain_table":
         if not (text.startswith("[") and text.endswith("]")):
-            raise input_error("metrics", "gain_table=[gain, ...]", repr(spelling))
-        return [_parse_number(gain, spelling) for gain in text[1:-1].split(",")]
+            raise input_error(argument, "gain_table=[gain, ...]", repr(spelling))
+        return [parse_number(gain, spelling, argument) for gain in text[1:-1].split(",")]
     return text
 
 
