@@ -13,6 +13,7 @@ from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, predic
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rows, Truth, reindex
 from exactk._report.report import Report
+from exactk._report.state import StateSums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from exactk._engine.evaluation import Evaluation
     from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.model.predictions import Predictions
-    from exactk._report.state import State
 
 
 def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> tuple[Report, bool]:
@@ -67,7 +67,7 @@ class _BatchEvaluation:
         self._evaluation = evaluation
         self._truth = truth
         self._exclude_rows = exclude_rows  # which row of exclude each user has
-        self._state: State | None = None
+        self._sums: StateSums | None = None
         self._codes: list[NDArray[np.uint32]] = []
         self._tables: list[NDArray[np.float64]] = []
         self.has_scores = False
@@ -81,7 +81,10 @@ class _BatchEvaluation:
         if len(block.rows.items) and len(inputs.truth.items):
             self.has_shared_items = self.has_shared_items or has_common_item(inputs)
         report = self._evaluation.evaluate_all(inputs)
-        self._state = report.state if self._state is None else self._state.plus(report.state)
+        if self._sums is None:
+            self._sums = StateSums(report.state)
+        else:
+            self._sums.add(report.state)
         self._codes.append(block.user_codes)
         self._tables += [] if report.table is None else [report.table]
 
@@ -104,7 +107,7 @@ class _BatchEvaluation:
         for users in self._codes:
             seen[users[users < len(seen)]] = True
         users = np.flatnonzero(~seen).astype(np.uint32)
-        if len(users) or self._state is None:
+        if len(users) or self._sums is None:
             indptr = np.zeros(len(users) + 1, np.int64)
             scores = np.zeros(0) if has_scores else None
             empty = Rows(indptr, np.zeros(0, np.int64), present=np.zeros(len(users), np.bool_), scores=scores)
@@ -112,10 +115,10 @@ class _BatchEvaluation:
 
     def report(self, vocabulary: Vocabulary) -> Report:
         """Return the report of all users: those of the truth first, in its order, then the others as they came."""
-        assert self._state is not None  # noqa: S101 - the remaining users are a block
+        assert self._sums is not None  # noqa: S101 - the remaining users are a block
         codes = np.concatenate(self._codes)
         order = np.argsort(np.where(codes < len(self._truth), codes, len(self._truth)), kind="stable")
         is_in_order = np.array_equal(codes[order], np.arange(len(vocabulary)))
         users = vocabulary if is_in_order else vocabulary.array[codes[order]]
         table = np.concatenate(self._tables, axis=1)[:, order] if self._tables else None
-        return Report(self._state, users, table)
+        return Report(self._sums.state(), users, table)

@@ -20,7 +20,7 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.report import Report
-from exactk._report.state import Label, State
+from exactk._report.state import Label, State, StateSums
 from exactk._report.statistics import value_of_sums
 from exactk._report.user_keys import concatenate_users
 from exactk._runtime.errors import ExactkError, input_error, type_error
@@ -160,12 +160,12 @@ class Evaluation:
 
     def evaluate_blocks(self, pairs: Iterator[Any]) -> Report:
         """Evaluate block after block; the arguments of all users are cut as the blocks come."""
-        state: State | None = None
+        sums: StateSums | None = None
         users: list[Vocabulary | NDArray[Any] | None] = []
         tables: list[NDArray[np.float64]] = []
         begin = 0
         for block, pair in enumerate(chain(pairs, [_EMPTY_BLOCK])):
-            if pair is _EMPTY_BLOCK and state is not None:
+            if pair is _EMPTY_BLOCK and sums is not None:
                 break
             with add_error_note(f"in block {block} of the iterator, whose first user is number {begin}"):
                 truth, predictions = self._convert_block(pair)
@@ -175,14 +175,17 @@ class Evaluation:
                     evaluation = replace(evaluation, candidates=None)
                 inputs = evaluation.align(truth, predictions)
                 report = evaluation.evaluate_all(inputs)
-            state = report.state if state is None else state.plus(report.state)
+            if sums is None:
+                sums = StateSums(report.state)
+            else:
+                sums.add(report.state)
             users.append(inputs.users)
             tables += [] if report.table is None else [report.table]
             begin = end
         for name, values in self._row_arguments():
             _check_length(name, len(values), begin)
-        assert state is not None  # noqa: S101 - there is always a block, be it the empty one
-        return Report(state, concatenate_users(users), np.concatenate(tables, axis=1) if tables else None)
+        assert sums is not None  # noqa: S101 - there is always a block, be it the empty one
+        return Report(sums.state(), concatenate_users(users), np.concatenate(tables, axis=1) if tables else None)
 
     def _convert_block(self, pair: object) -> tuple[Truth, Predictions]:
         if not isinstance(pair, tuple) or len(pair) != 2:

@@ -26,12 +26,11 @@ _PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """The metrics that can be made of the means of others, and of which."""
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf")
-_METRIC_STRING = re.compile(
-    r"(?P<name>[A-Za-z][A-Za-z0-9_]*?)(?:_(?P<suffix>[0-9]+))?"
-    r"(?:@(?P<cutoffs>[^()\[\]]+|\[[^()\[\]]*\]))?"
-    r"(?:\((?P<arguments>.*)\))?"
-)
+_MAX_LENGTH = 2**16  # characters of a metric string, or of a canonical name
+_MAX_GAINS = 2**24  # of all values of a plan, each of which has a table
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -106,9 +105,13 @@ def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value,
 @lru_cache(maxsize=64)  # the same metrics are evaluated over and over, and are long to spell out
 def _cached_plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Value, ...]:
     values: dict[str, Value] = {}
+    gains = 0
     for spelling in spellings:
         for value in _parse_metric(spelling, convention):
             values.setdefault(value.name, value)
+            gains += len(value.rules["gain_table"])
+            if gains > _MAX_GAINS:
+                raise input_error("metrics", f"gain tables of at most {_MAX_GAINS} gains in all", "more")
     if not values:
         raise input_error("metrics", "at least one metric", "none")
     return tuple(values.values())
@@ -118,29 +121,48 @@ def canonical_name(spelling: str, convention: Convention) -> str:
     """Return the name under which a report holds the value that the string asks for."""
     names = [value.name for value in _parse_metric(spelling, convention)]
     if len(names) > 1:
-        raise input_error("metric", "one cutoff", repr(spelling))
+        raise input_error("metric", "one cutoff", _quote(spelling))
     return names[0]
 
 
 def _parse_metric(spelling: object, convention: Convention) -> Iterator[Value]:
     if not isinstance(spelling, str):
         raise type_error("metrics", "metric strings", repr(spelling))
-    text = re.sub(r"\s*([@(),=\[\]])\s*", r"\1", spelling.strip())
-    match = _METRIC_STRING.fullmatch(text)
-    if match is None:
-        raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] a string", repr(spelling))
-    name, suffix = match["name"].lower(), match["suffix"]
-    if suffix is not None and f"{name}_{suffix}" in _CANONICAL_NAMES:  # f_1
-        name, suffix = f"{name}_{suffix}", None
+    if len(spelling) > _MAX_LENGTH:
+        raise input_error("metrics", f"at most {_MAX_LENGTH} characters a string", str(len(spelling)))
+    name, suffix, cutoffs, arguments = _split_spelling(spelling)
     info = metric_info(name, spelling)
-    if suffix is not None and (match["cutoffs"] is not None or info.parameter):  # f_2 might mean beta = 2
-        raise input_error("metrics", "a cutoff written @k", repr(spelling), hint=f"{info.name}@{suffix} has one")
-    parameter, changes = _parse_arguments(match["arguments"], info, spelling)
+    if suffix and (cutoffs or info.parameter):  # f_2 might mean beta = 2
+        hint = f"{info.name}@{suffix} has one" if len(suffix) <= 10 else ""
+        raise input_error("metrics", "a cutoff written @k", _quote(spelling), hint=hint)
+    parameter, changes = _parse_arguments(arguments, info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
     changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
-    cutoffs = [None] if not (suffix or match["cutoffs"]) else _parse_cutoffs(suffix or match["cutoffs"], spelling)
-    for cutoff in cutoffs:
-        yield _resolve_value(info, cutoff, parameter, changes, convention)
+    yield from _resolve_values(info, _parse_cutoffs(suffix or cutoffs, spelling), parameter, changes, convention)
+
+
+def _split_spelling(spelling: str) -> tuple[str, str, str, str]:
+    """Return the metric's name, the cutoff after its underscore, the cutoffs after @, and what stands in parentheses."""
+    head, parenthesis, arguments = map(str.strip, spelling.partition("("))
+    name, at, cutoffs = map(str.strip, head.partition("@"))
+    is_well_formed = (
+        _NAME.fullmatch(name)
+        and (not parenthesis or arguments.endswith(")"))
+        and bool(cutoffs) == bool(at)
+        and not set("[])") & set(cutoffs[1:-1] if cutoffs[:1] + cutoffs[-1:] == "[]" else cutoffs)
+    )
+    if not is_well_formed:
+        raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] a string", _quote(spelling))
+    stem, underscore, suffix = name.lower().rpartition("_")
+    if not (underscore and suffix.isdigit()) or name.lower() in _CANONICAL_NAMES:  # f_1
+        stem, suffix = name.lower(), ""
+    return stem, suffix, cutoffs, arguments[:-1].strip()
+
+
+def _quote(spelling: str) -> str:
+    """Return the string as messages show it: a long one from its beginning."""
+    most = 200
+    return repr(spelling) if len(spelling) <= most else f"{spelling[:most]!r}..."
 
 
 def metric_info(name: str, spelling: str | None = None) -> _core.MetricInfo:
@@ -150,45 +172,61 @@ def metric_info(name: str, spelling: str | None = None) -> _core.MetricInfo:
 
         close = difflib.get_close_matches(name.lower(), _CANONICAL_NAMES, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(metrics)}"
-        raise input_error("metrics", "the name of a metric", repr(spelling or name), hint=hint)
+        raise input_error("metrics", "the name of a metric", _quote(spelling or name), hint=hint)
     return metrics[_CANONICAL_NAMES[name.lower()]]
 
 
 def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
-    parts = text.removeprefix("[").removesuffix("]").split(",")
+    if not text:
+        return [None]
     cutoffs: list[int | None] = []
-    for part in parts:
+    for part in map(str.strip, text.removeprefix("[").removesuffix("]").split(",")):
         if not re.fullmatch(r"\d{1,10}", part, re.ASCII) or not 1 <= int(part) <= _core.MAX_CUTOFF:
-            raise input_error("metrics", "one metric a string, its cutoffs in [1, 2^31)", repr(spelling))
+            raise input_error("metrics", "one metric a string, its cutoffs in [1, 2^31)", _quote(spelling))
         cutoffs.append(int(part))
     return cutoffs
 
 
-def _parse_arguments(text: str | None, info: _core.MetricInfo, spelling: str) -> tuple[float, dict[str, Any]]:
+def _split_arguments(text: str) -> Iterator[str]:
+    """Yield what commas separate, but for those within brackets."""
+    pieces: list[str] = []
+    is_open = False
+    for piece in text.split(",") if text else []:
+        pieces.append(piece)
+        opened, closed = piece.rfind("["), piece.rfind("]")
+        is_open = opened > closed if max(opened, closed) >= 0 else is_open
+        if not is_open:
+            yield ",".join(pieces)
+            pieces = []
+    if pieces:  # a bracket that nothing closes
+        yield ",".join(pieces)
+
+
+def _parse_arguments(text: str, info: _core.MetricInfo, spelling: str) -> tuple[float, dict[str, Any]]:
     """Split what stands in parentheses into the metric's parameter and fields of the convention."""
     parameter: float | None = info.parameter.standard if info.parameter else 0.0
     changes: dict[str, Any] = {}
     seen: set[str] = set()
-    for part in re.split(r",(?![^\[]*\])", text) if text else []:
-        name, equals, value = part.partition("=")
+    for part in _split_arguments(text):
+        name, equals, value = map(str.strip, part.partition("="))
         if not equals or name in seen:
-            raise input_error("metrics", "each parameter=value once", repr(spelling))
+            raise input_error("metrics", "each parameter=value once", _quote(spelling))
         seen.add(name)
         if info.parameter and name == info.parameter.name:
             parameter = checked_parameter(info, parse_number(value, spelling, "metrics"), "metrics")
         elif name in RULE_FIELDS:
             changes[name] = parse_field(name, value, spelling, "metrics")
         elif name in SHARED_FIELDS:
-            hint = f"convention={ {name: value}!r} sets it"
-            raise input_error("metrics", f"{name} in the convention, for all metrics", repr(spelling), hint=hint)
+            hint = f"convention={{{name!r}: {_quote(value)}}} sets it"
+            raise input_error("metrics", f"{name} in the convention, for all metrics", _quote(spelling), hint=hint)
         else:
             parameters = [info.parameter.name] if info.parameter else []
             raise input_error(
-                "metrics", f"one of {', '.join([*parameters, *RULE_FIELDS])}", f"{name!r} in {spelling!r}"
+                "metrics", f"one of {', '.join([*parameters, *RULE_FIELDS])}", f"{_quote(name)} in {_quote(spelling)}"
             )
     if parameter is None:
         assert info.parameter is not None  # noqa: S101 - for the type checker
-        raise input_error("metrics", f"{info.name}({info.parameter.name}=...), which has no default", repr(spelling))
+        raise input_error("metrics", f"{info.name}({info.parameter.name}=...), which has no default", _quote(spelling))
     return parameter, changes
 
 
@@ -217,13 +255,13 @@ def parse_number(text: str, spelling: str, argument: str) -> float:
     """Return the number that the text is, or raise InputError that shows the spelling it is part of."""
     number = float(text) if _NUMBER.fullmatch(text) else math.nan
     if math.isnan(number) or (math.isinf(number) and not text.endswith("inf")):
-        raise input_error(argument, "a number", f"{text!r} in {spelling!r}")
+        raise input_error(argument, "a number", f"{_quote(text)} in {_quote(spelling)}")
     return number
 
 
 def _parse_integer(text: str, spelling: str, argument: str) -> int:
     if not re.fullmatch(r"\d{1,10}", text, re.ASCII):
-        raise input_error(argument, "an integer", f"{text!r} in {spelling!r}")
+        raise input_error(argument, "an integer", f"{_quote(text)} in {_quote(spelling)}")
     return int(text)
 
 
@@ -235,14 +273,19 @@ def parse_field(name: str, text: str, spelling: str, argument: str) -> object:
         return None if text == "None" else _parse_integer(text, spelling, argument)
     if name == "gain_table":
         if not (text.startswith("[") and text.endswith("]")):
-            raise input_error(argument, "gain_table=[gain, ...]", repr(spelling))
-        return [parse_number(gain, spelling, argument) for gain in text[1:-1].split(",")]
+            raise input_error(argument, "gain_table=[gain, ...]", _quote(spelling))
+        return [parse_number(gain.strip(), spelling, argument) for gain in text[1:-1].split(",")]
     return text
 
 
-def _resolve_value(
-    info: _core.MetricInfo, cutoff: int | None, parameter: float, changes: dict[str, Any], convention: Convention
-) -> Value:
+def _resolve_values(
+    info: _core.MetricInfo,
+    cutoffs: Iterable[int | None],
+    parameter: float,
+    changes: dict[str, Any],
+    convention: Convention,
+) -> Iterator[Value]:
+    """Yield the value at each cutoff."""
     convention_rules = convention.rules(info.name)
     rules = convention_rules | changes
     if rules["average"] == "of_means" and info.name not in _PARTS_OF_MEANS:
@@ -255,8 +298,13 @@ def _resolve_value(
         else []
     )
     arguments += [f"{name}={_format_value(changed[name])}" for name in RULE_FIELDS if name in changed]
-    name = info.name + (f"@{cutoff}" if cutoff is not None else "") + (f"({','.join(arguments)})" if arguments else "")
-    return Value(name, info.name, cutoff, parameter, MappingProxyType(rules))
+    rules_of_all = MappingProxyType(rules)
+    in_parentheses = f"({','.join(arguments)})" if arguments else ""
+    for cutoff in cutoffs:
+        name = info.name + (f"@{cutoff}" if cutoff is not None else "") + in_parentheses
+        if len(name) > _MAX_LENGTH:  # it could not be read again
+            raise input_error("metrics", f"values whose names have at most {_MAX_LENGTH} characters", str(len(name)))
+        yield Value(name, info.name, cutoff, parameter, rules_of_all)
 
 
 def _format_value(value: object) -> str:

@@ -70,7 +70,7 @@ def format_latex(header: Row, rows: Sequence[Row]) -> str:
 
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _QUOTED = re.compile(r'[",\r\n]')
 
 

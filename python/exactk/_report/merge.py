@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._report.report import Report
-from exactk._report.state import State
+from exactk._report.state import State, StateSums
 from exactk._report.user_keys import concatenate_users
 from exactk._runtime.errors import input_error, type_error
 
@@ -47,9 +47,10 @@ def merge(parts: Sequence[Report | State]) -> Report:
         if not isinstance(part, (Report, State)):
             raise type_error("parts", "reports or states", type(part).__name__)
         states.append(part if isinstance(part, State) else part.state)
-    state = states[0]
+    sums = StateSums(states[0])
     for other in states[1:]:
-        state = state.plus(other)
+        sums.add(other)
+    state = sums.state()
     reports = [part for part in parts if isinstance(part, Report)]
     if len(reports) < len(parts):
         return Report(state)

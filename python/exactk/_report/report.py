@@ -197,7 +197,7 @@ class Report:
             {label: self._statistic_by_metric(sums, value_of_sums) for label, sums in groups.items()}
         )
 
-    @property
+    @cached_property
     def counts(self) -> Mapping[str, Any]:
         """What was seen on the way."""
         evaluated = self._by_metric([evaluated_users(sums) for sums in self._part_sums(self._state.totals)])

@@ -111,15 +111,9 @@ class State:
         StateMismatchError
             If the two were not made by the same plan; it says what differs.
         """
-        _check_same_plan(self, other)
-        counts = _add_counts(self.counts, other.counts)
-        totals = _add_totals(self.totals, other.totals)
-        groups = None
-        if self.groups is not None and other.groups is not None:
-            groups = dict(self.groups)
-            for label, sums in other.groups.items():
-                groups[label] = _add_totals(groups[label], sums) if label in groups else sums
-        return State(self.metrics, self.convention, self.weighted, counts, totals, groups)
+        sums = StateSums(self)
+        sums.add(other)
+        return sums.state()
 
     def to_bytes(self) -> bytes:
         """Return the state as bytes that `from_bytes` reads: a header with a checksum, then JSON."""
@@ -198,10 +192,6 @@ def _checked_state(state: State) -> State:
     return state
 
 
-def _add_totals(one: tuple[Sums, ...], other: tuple[Sums, ...]) -> tuple[Sums, ...]:
-    return tuple(sums.plus(other_sums) for sums, other_sums in zip(one, other, strict=True))
-
-
 _CANDIDATE_COUNTS = {"candidates.users", "candidates.total", "candidates.min", "candidates.max"}
 
 
@@ -219,24 +209,61 @@ def _checked_counts(counts: dict[str, int]) -> dict[str, int]:
     return counts
 
 
-def _add_counts(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    """Add the counts of two sets of users. Least and greatest counts are chosen from, not added."""
-    counts = {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
-    counted = [side for side in (one, other) if side.get("candidates.users")]
-    for name, choose in (("candidates.min", min), ("candidates.max", max)):
-        if counted:
-            counts[name] = choose(side[name] for side in counted)
-    return counts
+class StateSums:
+    """The sums of states of different users, which are added in place: many cost no more than what they hold."""
+
+    def __init__(self, first: State) -> None:
+        self._first = first
+        self._counts = dict(first.counts)
+        self._totals = list(first.totals)
+        self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
+
+    def add(self, state: State) -> None:
+        """Add a state; raise StateMismatchError if it was not made by the same plan."""
+        _check_same_plan(self._first, state)
+        _add_counts(self._counts, state.counts)
+        _add_totals(self._totals, state.totals)
+        if self._groups is None or state.groups is None:
+            return
+        for label, sums in state.groups.items():
+            if label in self._groups:
+                _add_totals(self._groups[label], sums)
+            else:
+                self._groups[label] = list(sums)
+
+    def state(self) -> State:
+        """Return the state of all users so far."""
+        groups = None if self._groups is None else {label: tuple(sums) for label, sums in self._groups.items()}
+        first = self._first
+        return State(first.metrics, first.convention, first.weighted, self._counts, tuple(self._totals), groups)
+
+
+def _add_totals(totals: list[Sums], others: tuple[Sums, ...]) -> None:
+    totals[:] = [sums.plus(other) for sums, other in zip(totals, others, strict=True)]
+
+
+def _add_counts(counts: dict[str, int], others: Mapping[str, int]) -> None:
+    """Add the counts of other users. Least and greatest counts are chosen from, not added."""
+    counted = [side for side in (counts, others) if side.get("candidates.users")]
+    chosen = {
+        name: choose(side[name] for side in counted)
+        for name, choose in (("candidates.min", min), ("candidates.max", max))
+        if counted
+    }
+    for name, count in others.items():
+        counts[name] = counts.get(name, 0) + count
+    counts |= chosen
 
 
 def _check_same_plan(one: State, other: State) -> None:
     differences = []
     if one.metrics != other.metrics:
         differences.append(f"metrics {one.metrics} and {other.metrics}")
-    differences += [
-        f"{name} {value!r} and {other_value!r}"
-        for name, (value, other_value) in one.convention.diff(other.convention).items()
-    ]
+    if one.convention is not other.convention:
+        differences += [
+            f"{name} {value!r} and {other_value!r}"
+            for name, (value, other_value) in one.convention.diff(other.convention).items()
+        ]
     if one.weighted != other.weighted:
         differences.append(f"weighted {one.weighted} and {other.weighted}")
     if (one.groups is None) != (other.groups is None):

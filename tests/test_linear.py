@@ -1,0 +1,139 @@
+"""What many states, blocks, metrics or characters cost: as much as they are, and not their square. Counted, not timed."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import exactk
+from exactk._plan.metric_strings import plan
+from exactk._report.state import State, Sums
+from exactk._report.statistics import evaluated_users
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+METRICS = ["P@1", "mrr"]
+
+
+class Counter:
+    """Counts the calls of a function, which it passes on."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.calls = 0
+        self._function = function
+
+    def replacement(self) -> Callable[..., Any]:
+        def counted(*arguments: Any) -> Any:
+            self.calls += 1
+            return self._function(*arguments)
+
+        return counted
+
+
+@pytest.mark.parametrize("groups", [1, 40, 60])
+def test_f52_each_state_is_added_once(groups: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In whatever group its users are, and however many groups there are by then."""
+    size = 60
+    of_users = [i % groups for i in range(size)]
+    states = [exactk.evaluate([[1]], [[1]], METRICS, groups=[group]).state for group in of_users]
+    additions, made = Counter(Sums.plus), Counter(State.__post_init__)
+    monkeypatch.setattr(Sums, "plus", additions.replacement())
+    monkeypatch.setattr(State, "__post_init__", made.replacement())
+    merged = exactk.merge(states)
+    expected = len(METRICS) * (size - 1 + size - groups)
+    assert (additions.calls, made.calls) == (expected, 1)
+    blocks = exactk.evaluate(None, iter([([[1]], [[1]])] * size), METRICS, groups=of_users)
+    assert (additions.calls, made.calls) == (2 * expected, 2 + size)  # a block makes a state
+    monkeypatch.undo()
+    assert merged == blocks == exactk.evaluate([[1]] * size, [[1]] * size, METRICS, groups=of_users)
+
+
+def test_f52_keys_of_weights_are_looked_up_once_for_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from exactk._inputs import user_values  # noqa: PLC0415 - beside what it patches
+
+    lookups = Counter(user_values._lookup_key)
+    monkeypatch.setattr(user_values, "_lookup_key", lookups.replacement())
+    users = [f"user {i}" for i in range(30)]
+    blocks = iter([({user: [1]}, {user: [1]}) for user in users])
+    exactk.evaluate(None, blocks, METRICS, weights=dict.fromkeys(users, 2.0))
+    assert lookups.calls == len(users)
+
+
+def test_f52_a_table_reads_the_sums_of_each_value_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    cutoffs = "P@[" + ",".join(map(str, range(1, 101))) + "]"
+    state = exactk.evaluate([[1]], [list(range(100))], cutoffs).state
+    systems = exactk.Comparison({name: exactk.merge([state]) for name in "ab"})
+    reads = Counter(evaluated_users)
+    monkeypatch.setattr("exactk._report.report.evaluated_users", reads.replacement())
+    for _ in range(2):
+        repr(systems)
+        systems.to_csv()
+    assert reads.calls == 2 * 100
+
+
+def steps_to_parse(spelling: str) -> int:
+    """Count the lines that parsing runs."""
+    steps = 0
+
+    def count(_frame: object, event: str, _argument: object) -> Any:
+        nonlocal steps
+        steps += event == "line"
+        return count
+
+    previous = sys.gettrace()
+    sys.settrace(count)
+    try:
+        with contextlib.suppress(exactk.ExactkError):
+            plan(spelling, exactk.conventions["standard"])
+    finally:
+        sys.settrace(previous)
+    return steps
+
+
+LONG_STRINGS: dict[str, Callable[[int], str]] = {
+    "digits of a number": lambda n: "fbeta@3(beta=" + "1" * n + "x)",
+    "digits of a name": lambda n: "a_" + "1" * n,
+    "spaces": lambda n: "P" + " " * n + "x",
+    "commas": lambda n: "ndcg(" + "," * n + ")",
+    "brackets": lambda n: "ndcg(gain_table=" + "[" * n + ")",
+    "open brackets": lambda n: "ndcg(gain_table=" + "[," * n + ")",
+    "gains": lambda n: "ndcg(gain=table,gain_table=[" + "1," * n + "1])",
+    "cutoffs": lambda n: "ndcg@[" + "1," * n + "1]",
+}
+
+
+@pytest.mark.parametrize("kind", LONG_STRINGS)
+def test_f52_strings_are_scanned_once(kind: str) -> None:
+    few, many = (steps_to_parse(LONG_STRINGS[kind](n)) for n in (5_000, 10_000))
+    assert many <= 2.1 * few + 500
+
+
+@pytest.mark.parametrize("kind", LONG_STRINGS)
+def test_f52_strings_beyond_64_kb_are_refused(kind: str) -> None:
+    with pytest.raises(exactk.InputError, match=r"^metrics: expected at most 65536 characters a string, found \d+$"):
+        exactk.evaluate([[1]], [[1]], LONG_STRINGS[kind](2**16))
+
+
+def test_f52_a_message_does_not_repeat_a_long_string() -> None:
+    for kind in ("digits of a number", "digits of a name", "spaces", "commas", "brackets"):
+        with pytest.raises(exactk.ExactkError) as caught:
+            exactk.evaluate([[1]], [[1]], LONG_STRINGS[kind](60_000))
+        assert len(str(caught.value)) < 1000
+
+
+def test_f52_a_canonical_name_can_be_read_again() -> None:
+    """1e15 is written as 1000000000000000."""
+    spelling = "ndcg(gain=table,gain_table=[" + ",".join(["1e15"] * 10_000) + "])"
+    with pytest.raises(exactk.InputError, match="names have at most 65536 characters"):
+        exactk.evaluate([[1]], [[1]], spelling)
+
+
+def test_f52_many_cutoffs_of_a_long_gain_table_are_refused() -> None:
+    spelling = f"ndcg@[{','.join(map(str, range(1, 5000)))}](gain=table,gain_table=[{','.join('1' * 20_000)}])"
+    assert len(spelling) < 2**16
+    with pytest.raises(exactk.InputError, match="gain tables of at most 16777216 gains in all"):
+        exactk.evaluate([[1]], [[1]], spelling)
