@@ -18,8 +18,11 @@
 
 #include "exactk/error.hpp"
 #include "exactk/evaluate.hpp"
+#include "exactk/group_rows.hpp"
 #include "exactk/lists.hpp"
 #include "exactk/metrics.hpp"
+#include "exactk/strings.hpp"
+#include "exactk/vocabulary.hpp"
 #include "request.hpp"
 #include "support.hpp"
 
@@ -433,6 +436,51 @@ TEST_CASE("the first of many faulty users is named whatever the threads") {
     CAPTURE(threads);
     input.threads = threads;
     check_fault(fault_of([&] { return input.run(); }), "predictions", {1234, 2, 4});
+  }
+}
+
+TEST_CASE("F43: every function that takes threads checks how many") {
+  const std::vector<Code> codes = {1, 0};
+  const Row ids = {3, 4};
+  const std::vector<std::int64_t> packed = {0, 1, 2};
+  std::vector<Code> encoded(2);
+  const std::vector<Offset> indptr = {0, 2};
+  const std::vector<double> grades = {1, 2};
+  const Lists lists{
+      .items = std::span<const std::int64_t>(ids), .indptr = indptr, .lengths = {}, .present = {}};
+  for (const int threads : {0, -1, std::numeric_limits<int>::min(), kMaxThreads + 1}) {
+    CAPTURE(threads);
+    const Execution execution{.threads = threads};
+    Vocabulary integers(true);
+    Vocabulary strings(false);
+    Input input = valid_input();
+    input.threads = threads;
+    Grouping grouping = group_rows(codes, 2, "users", {});
+    RowCounts counts = count_rows(codes, 2, "users", {});
+    const std::vector<std::function<void()>> calls = {
+        [&] { static_cast<void>(input.run()); },
+        [&] { encode(integers, std::span<const std::int64_t>(ids), encoded, "keys", execution); },
+        [&] {
+          encode(strings, PackedStrings<std::int64_t>{.offsets = packed, .bytes = "ab"}, encoded,
+                 execution);
+        },
+        [&] { static_cast<void>(extend(integers, integers, "keys", execution)); },
+        [&] { static_cast<void>(positions_in_key_order(integers, execution)); },
+        [&] { static_cast<void>(count_rows(codes, 2, "users", execution)); },
+        [&] { copy_grouped(std::move(counts), codes, {}, "users", execution); },
+        [&] { static_cast<void>(group_rows(codes, 2, "users", execution)); },
+        [&] { order_by_rank(grouping, std::span<const double>(grades), "users", execution); },
+        [&] { validate_lists(lists, "truth", execution); },
+        [&] { validate_grades(grades, lists, execution); },
+        [&] { check_threads(threads); }};
+    for (const auto& call : calls) {
+      const Fault fault = fault_of([&] {
+        call();
+        return 0;
+      });
+      CHECK(fault.argument == "num_threads");
+      CHECK(fault.found == std::to_string(threads));
+    }
   }
 }
 

@@ -17,6 +17,9 @@ struct Execution {
   std::function<void()> poll = [] {};  // called often by the calling thread; throws to cancel
 };
 
+// Throws InputError unless they are from 1 to kMaxThreads. All functions that take threads do so.
+void check_threads(int threads);
+
 // Throws InputError unless offsets, lengths and presence are what they must be, and ids lie in
 // [0, 2^63). Returns the bitwise "or" of the ids.
 std::uint64_t validate_lists(const Lists& lists, const std::string& argument,

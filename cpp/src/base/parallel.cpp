@@ -9,9 +9,13 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "exactk/error.hpp"
+#include "exactk/lists.hpp"
 
 namespace exactk {
 namespace {
@@ -115,6 +119,13 @@ std::vector<std::thread> start_workers(WorkerTeam& team, int count) {
 }
 
 }  // namespace
+
+void check_threads(int threads) {
+  if (threads >= 1 && threads <= kMaxThreads) return;
+  throw InputError({.argument = "num_threads",
+                    .expected = "a number of threads from 1 to " + std::to_string(kMaxThreads),
+                    .found = std::to_string(threads)});
+}
 
 Checkpoint timed_checkpoint(std::function<void()> poll) {
   return [poll = std::move(poll), last = Clock::now()]() mutable {

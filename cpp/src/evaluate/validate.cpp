@@ -310,6 +310,7 @@ void check_min_grade(const Request& request, const Rules& rules) {
 
 std::uint64_t validate_lists(const Lists& lists, const std::string& argument,
                              const Execution& execution) {
+  check_threads(execution.threads);
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   check_indptr(lists, argument, checkpoint);
   check_lengths(lists, argument, checkpoint);
@@ -320,6 +321,7 @@ std::uint64_t validate_lists(const Lists& lists, const std::string& argument,
 
 void validate_grades(std::span<const double> grades, const Lists& truth,
                      const Execution& execution) {
+  check_threads(execution.threads);
   if (grades.empty()) return;
   check_size(grades.size(), item_count(truth.items), "truth", "one grade an item");
   const auto bad = [](double grade) { return !std::isfinite(grade); };
@@ -332,13 +334,6 @@ void validate_grades(std::span<const double> grades, const Lists& truth,
                     .count = search.count,
                     .row = location.row,
                     .position = location.position});
-}
-
-void check_threads(int threads) {
-  if (threads >= 1 && threads <= kMaxThreads) return;
-  throw InputError({.argument = "num_threads",
-                    .expected = "a number of threads from 1 to " + std::to_string(kMaxThreads),
-                    .found = std::to_string(threads)});
 }
 
 namespace {

@@ -21,7 +21,6 @@ namespace exactk {
 
 // Checks that other requests need too. check_size throws InputError unless `size` is `expected`;
 // `what` says what there must be so many of.
-void check_threads(int threads);
 void check_size(std::size_t size, Count expected, const std::string& argument,
                 const std::string& what);
 void check_rows(Count rows, Count users, const std::string& argument);

@@ -79,6 +79,7 @@ void scatter(const ColumnCopy& column, std::size_t row, std::span<const Offset> 
 
 RowCounts count_rows(std::span<const Code> codes, Count users, const std::string& argument,
                      const Execution& execution) {
+  check_threads(execution.threads);
   const std::size_t rows = codes.size();
   RowCounts counts;
   counts.slice_rows = std::max<std::size_t>(1, rows_per_slice(rows, users, execution.threads));
@@ -118,6 +119,7 @@ RowCounts count_rows(std::span<const Code> codes, Count users, const std::string
 void copy_grouped(RowCounts counts, std::span<const Code> codes,
                   std::span<const ColumnCopy> columns, const std::string& argument,
                   const Execution& execution) {
+  check_threads(execution.threads);
   const std::size_t rows = codes.size();
   const auto users = static_cast<Count>(counts.indptr.size()) - 1;
   const auto copy_slice = [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
@@ -204,6 +206,7 @@ void check_no_nan(std::span<const double> ranks, const std::string& argument) {
 
 void order_by_rank(Grouping& grouping, const Ranks& ranks, const std::string& argument,
                    const Execution& execution) {
+  check_threads(execution.threads);
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   if (grouping.order.empty()) {
     grouping.order.resize(static_cast<std::size_t>(grouping.indptr.back()));

@@ -268,6 +268,7 @@ void encode_integers(Vocabulary& vocabulary, std::span<const T> column, std::spa
 
 void encode(Vocabulary& vocabulary, const ItemArray& column, std::span<Code> codes,
             const std::string& argument, const Execution& execution) {
+  check_threads(execution.threads);
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   check_key_type(vocabulary, true);
   std::visit([&](auto values) { encode_integers(vocabulary, values, codes, argument, checkpoint); },
@@ -289,6 +290,7 @@ template <class Strings>
 void encode(Vocabulary& vocabulary, const Strings& column, std::span<Code> codes,
             const Execution& execution) {
   constexpr std::size_t kMinSliceStrings = std::size_t{1} << 18U;  // worth a thread
+  check_threads(execution.threads);
   check_key_type(vocabulary, false);
   const std::size_t slices = std::clamp<std::size_t>(codes.size() / kMinSliceStrings, 1,
                                                      static_cast<std::size_t>(execution.threads));
@@ -338,6 +340,7 @@ template void encode(Vocabulary&, const ScatteredStrings&, std::span<Code>, cons
 
 std::vector<Code> extend(Vocabulary& vocabulary, const Vocabulary& other,
                          const std::string& argument, const Execution& execution) {
+  check_threads(execution.threads);
   check_key_type(vocabulary, other.of_integers());
   vocabulary.declare_range(other.has_negative(), other.has_wide(), argument);
   std::vector<Code> codes(static_cast<std::size_t>(other.size()));
@@ -386,6 +389,7 @@ std::uint64_t sort_head(std::string_view string) {
 }  // namespace
 
 std::vector<Code> positions_in_key_order(const Vocabulary& vocabulary, const Execution& execution) {
+  check_threads(execution.threads);
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
   std::vector<SortKey> order(static_cast<std::size_t>(vocabulary.size()));
   const std::size_t prefix_length =
