@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -339,9 +340,137 @@ def test_f22_calls_from_eight_python_threads() -> None:
         assert all(pool.map(call, range(8)))
 
 
+def grow(vocabulary: _core.Vocabulary, turn: int) -> None:
+    """Add some thousand keys, of which half are new."""
+    numbers = np.arange(turn, turn + 4000, 2)
+    if vocabulary.of_integers:
+        vocabulary.encode_integers(numbers, 2, "keys")
+    else:
+        _core.encode_texts(vocabulary, [f"key {number}" for number in numbers], as_bytes=False, argument="keys")
+
+
+def readings(vocabulary: _core.Vocabulary) -> list[Callable[[], object]]:
+    integers = vocabulary.of_integers
+    return [
+        vocabulary.as_integers if integers else vocabulary.as_packed,
+        vocabulary.positions_in_key_order,
+        lambda: _core.Vocabulary(integers).extend(vocabulary, "keys"),
+        lambda: len(vocabulary),
+        lambda: vocabulary.extend(vocabulary, "keys"),
+    ]
+
+
+@pytest.mark.parametrize("of_integers", [True, False])
+def test_f42_a_vocabulary_is_read_while_it_grows(of_integers: bool) -> None:
+    """Each reading is of a vocabulary as it once was: a prefix of what it is in the end."""
+    vocabulary = _core.Vocabulary(of_integers)
+    seen: list[np.ndarray[Any, Any]] = []
+    failures: list[BaseException] = []
+    stop = threading.Event()
+
+    def read() -> None:
+        try:
+            while not stop.is_set():
+                for call in readings(vocabulary):
+                    call()
+                seen.append(vocabulary.as_integers() if of_integers else vocabulary.as_packed()[0])
+        except BaseException as error:  # noqa: BLE001 - told below
+            failures.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for turn in range(0, 200_000, 3000):
+        grow(vocabulary, turn)
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert not failures
+    last = vocabulary.as_integers() if of_integers else vocabulary.as_packed()[0]
+    assert len({len(keys) for keys in seen}) > 1
+    assert all(np.array_equal(keys, last[: len(keys)]) for keys in seen)
+    positions = vocabulary.positions_in_key_order()
+    assert sorted(positions.tolist()) == list(range(len(vocabulary)))
+
+
+def test_f42_writers_wait_for_each_other() -> None:
+    """Two threads add to a vocabulary, others extend two by each other and fork a third: no key is lost or doubled."""
+    one, other, base = (_core.Vocabulary(True) for _ in range(3))
+    base.encode_integers(np.arange(1000), 1, "keys")
+    numbers = np.arange(60_000)
+
+    def add(start: int) -> None:
+        for begin in range(start, 60_000, 2000):
+            one.encode_integers(numbers[begin : begin + 2000] * 7919, 2, "keys")
+
+    def extend(this: _core.Vocabulary, by: _core.Vocabulary) -> None:
+        for _ in range(30):
+            this.extend(by, "keys")
+
+    def fork() -> None:
+        for _ in range(30):
+            assert len(base.fork()) == 1000
+
+    with ThreadPoolExecutor(6) as pool:
+        tasks = [pool.submit(add, 0), pool.submit(add, 1000), pool.submit(extend, one, other)]
+        tasks += [pool.submit(extend, other, one), pool.submit(fork), pool.submit(fork)]
+        for task in tasks:
+            task.result(timeout=60)
+    one.extend(other, "keys")
+    assert sorted(one.as_integers().tolist()) == (numbers * 7919).tolist()
+    with pytest.raises(exactk.InputError, match="none continues"):
+        base.encode_integers(numbers, 1, "keys")
+
+
+def test_f42_a_signal_handler_cannot_touch_the_vocabulary_that_it_interrupts() -> None:
+    """It would wait for itself: an error says so, and the next call works."""
+    vocabulary = _core.Vocabulary(True)
+    outcomes: list[str] = []
+
+    def handle(*_: object) -> None:
+        try:
+            len(vocabulary)
+            outcomes.append("a length")
+        except exactk.InputError as error:
+            outcomes.append(str(error))
+
+    before = signal.signal(signal.SIGALRM, handle)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+        end = time.monotonic() + 30
+        while time.monotonic() < end and not any("within another" in outcome for outcome in outcomes):
+            vocabulary.encode_integers(np.random.default_rng(1).integers(0, 2**62, 300_000), 1, "keys")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert any("within another" in outcome for outcome in outcomes)
+    assert len(vocabulary) > 0
+
+
+def test_f42_two_threads_read_one_stream() -> None:
+    """Whoever comes first gets all of it, the other an error: never a part."""
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"item": list(range(1000))})
+    for _ in range(50):
+        capsule = table.to_reader(max_chunksize=10).__arrow_c_stream__()
+        barrier = threading.Barrier(2)
+
+        def read(capsule: object = capsule, barrier: threading.Barrier = barrier) -> int | str:
+            barrier.wait()
+            try:
+                return len(_core.ArrowTable(capsule, "x").columns[0][1])  # type: ignore[arg-type]
+            except exactk.InputTypeError as error:
+                return str(error)
+
+        with ThreadPoolExecutor(2) as pool:
+            lengths = [task.result() for task in [pool.submit(read), pool.submit(read)]]
+        assert 1000 in lengths
+        assert any("one that was read before" in str(length) for length in lengths)
+
+
 def test_f22_the_module_says_that_it_needs_no_gil() -> None:
     """What this Python cannot show: a build without a GIL imports the module and leaves it off."""
     source = (ROOT / "cpp" / "bindings" / "module.cpp").read_text(encoding="utf-8")
-    assert re.search(r"PYBIND11_MODULE\(_core, module, pybind11::mod_gil_not_used\(\)\)", source)
+    assert re.search(r"PYBIND11_MODULE\(\w+, module, pybind11::mod_gil_not_used\(\),", source)
     for path in [*(ROOT / "cpp" / "src").rglob("*.?pp"), *(ROOT / "cpp" / "bindings").rglob("*.?pp")]:
         assert not re.search(r"^static (?!const|_assert)", path.read_text(encoding="utf-8"), re.MULTILINE), path

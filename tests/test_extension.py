@@ -8,12 +8,15 @@ from __future__ import annotations
 import copy
 import ctypes
 import datetime as dt
+import io
 import itertools
 import math
+import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import exactk
@@ -420,18 +423,141 @@ def test_rules_that_are_none(fields: dict[str, str]) -> None:
         _core.Rules(fields, 0.5, [])
 
 
-def test_what_cannot_be_copied_is_not() -> None:
-    sound = (sound_lists(), sound_scores(), sound_sparse_scores(), sound_embeddings(), sound_rules(), sound_values()[0])
-    for value in sound:
-        for copy_function in (copy.copy, copy.deepcopy):
+def sound_vocabulary() -> _core.Vocabulary:
+    vocabulary = _core.Vocabulary(True)
+    vocabulary.encode_integers(np.arange(3), 1, "x")
+    return vocabulary
+
+
+def arrow_column(values: list[Any], dtype: Any = None) -> _core.ArrowColumn:
+    stream: Any = pl.DataFrame({"item": pl.Series(values, dtype=dtype)}).__arrow_c_stream__()
+    return _core.ArrowTable(stream, "x").columns[0][1]
+
+
+def sound_table() -> _core.ArrowTable:
+    stream: Any = pl.DataFrame({"item": [1, 2]}).__arrow_c_stream__()
+    return _core.ArrowTable(stream, "x")
+
+
+def sound_line_fault() -> Any:
+    return _core.read_trec("run", io.BytesIO(b"one field\n").read)
+
+
+# An object of each class of the module.
+SOUND: dict[str, Callable[[], Any]] = {
+    "Lists": sound_lists,
+    "Scores": sound_scores,
+    "SparseScores": sound_sparse_scores,
+    "Embeddings": sound_embeddings,
+    "Rules": sound_rules,
+    "PlannedValue": lambda: sound_values()[0],
+    "MetricInfo": lambda: exactk.metrics["ndcg"],
+    "MetricParameter": lambda: exactk.metrics["fbeta"].parameter,
+    "ConventionField": lambda: _core.convention_fields()[0],
+    "LineFault": sound_line_fault,
+    "Vocabulary": sound_vocabulary,
+    "ArrowTable": sound_table,
+    "ArrowColumn": lambda: arrow_column([1, 2]),
+}
+CLASSES = {name: kind for name, kind in vars(_core).items() if isinstance(kind, type)}
+
+
+def test_every_class_of_the_module_is_tested() -> None:
+    assert SOUND.keys() == CLASSES.keys()
+    for name, sound in SOUND.items():
+        assert type(sound()) is CLASSES[name]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_f45_what_cannot_be_copied_or_pickled_is_not(name: str) -> None:
+    """A TypeError from every protocol; 0 and 1 make an object of the base class first, which ended the process."""
+    value = SOUND[name]()
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError, match=name):
+            pickle.dumps(value, protocol)
+        with pytest.raises(TypeError, match=name):
+            value.__reduce_ex__(protocol)
+    for copy_function in (copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match=name):
+            copy_function(value)
+    assert can_evaluate()
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_f45_what_was_never_constructed_is_of_no_use(name: str) -> None:
+    """Every attribute of it, and every way to make it, raises TypeError, in a subclass too."""
+    kind: Any = CLASSES[name]
+
+    class Subclass(kind):  # type: ignore[misc]
+        def __init__(self) -> None:
+            """Leave out the constructor of the base."""
+
+    for bare in (kind.__new__(kind), Subclass.__new__(Subclass)):
+        assert not isinstance(bare, (int, str))
+        for attribute in [
+            attribute for attribute in vars(kind) if not attribute.startswith("__") or attribute == "__len__"
+        ]:
             with pytest.raises(TypeError):
-                copy_function(value)
+                getattr(bare, attribute)()
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            with pytest.raises((TypeError, AttributeError, pickle.PicklingError)):
+                pickle.dumps(bare, protocol)
+    with pytest.raises(TypeError):
+        Subclass()
+    with pytest.raises(TypeError):
+        kind()
+    with pytest.raises(TypeError):
+        kind.__new__(object)
+    with pytest.raises(TypeError):
+        kind.__new__(int)
+    assert can_evaluate()
 
 
-def test_no_type_without_a_constructor_is_made() -> None:
-    for kind in (_core.MetricInfo, _core.MetricParameter, _core.ConventionField):
-        with pytest.raises(TypeError):
-            kind()
+def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
+    class Both(_core.Lists, _core.Rules):
+        def __init__(self, *, rules: bool) -> None:
+            _core.Lists.__init__(self, np.arange(2), np.array([0, 1, 2]), None, None, "x")
+            if rules:
+                _core.Rules.__init__(self, {}, 0.5, [])
+
+    with pytest.raises(TypeError):
+        Both(rules=False)
+    both = Both(rules=True)
+    both.validate("x", None)
+    assert _core.PlannedValue("ndcg", 3, 0.5, both) is not None
+
+
+THREADED: dict[str, Callable[[int], Any]] = {
+    "evaluate": lambda threads: CALLS["evaluate"][0](*CALLS["evaluate"][1]()[:-3], threads, "", None),
+    "topk": lambda threads: _core.topk(sound_scores(), 1, None, "lowest_id", "raise", threads, "", None),
+    "encode_integers": lambda threads: sound_vocabulary().encode_integers(np.arange(9), threads, "x"),
+    "encode_packed": lambda threads: _core.Vocabulary(False).encode_packed(
+        np.arange(600_001), np.zeros(600_000, np.uint8), threads, "x"
+    ),
+    "encode_packed nothing": lambda threads: _core.Vocabulary(False).encode_packed(
+        np.zeros(1, np.int64), np.zeros(0, np.uint8), threads, "x"
+    ),
+    "encode": lambda threads: arrow_column(["a"]).encode(_core.Vocabulary(False), threads, "x"),
+    "encode nothing": lambda threads: arrow_column([], pl.String).encode(_core.Vocabulary(False), threads, "x"),
+    "group_by_user": lambda threads: _core.group_by_user(
+        np.arange(600_000, dtype=np.uint32)[::-1].copy(), 600_000, [], threads, "x"
+    ),
+    "group_by_user nothing": lambda threads: _core.group_by_user(np.zeros(0, np.uint32), 0, [], threads, "x"),
+}
+
+
+def test_f43_every_function_that_takes_threads_is_tested() -> None:
+    functions = [*vars(_core).items(), *(member for kind in CLASSES.values() for member in vars(kind).items())]
+    threaded = {name for name, function in functions if "threads: " in (getattr(function, "__doc__", None) or "")}
+    assert threaded == {name.split(" ")[0] for name in THREADED}
+
+
+@pytest.mark.parametrize("name", THREADED)
+@pytest.mark.parametrize("threads", [0, -1, -(2**31), _core.MAX_THREADS + 1, 2**31 - 1])
+def test_f43_a_number_of_threads_that_cannot_be_is_refused(name: str, threads: int) -> None:
+    with pytest.raises(exactk.InputError, match=f"num_threads: expected a number of threads from 1 to .*{threads}"):
+        THREADED[name](threads)
+    THREADED[name](2)
 
 
 def test_objects_that_were_never_constructed() -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,8 @@ def core_stub() -> str:
         command = [sys.executable, "-m", "pybind11_stubgen", "exactk._core", "--output-dir", folder, "--exit-code"]
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - our own arguments
         text = (Path(folder) / "exactk" / "_core.pyi").read_text(encoding="utf-8")
+    # What every class has, and says nothing of the arguments of any.
+    text = re.sub(r" +@staticmethod\n +def __new__\(type, \*args, \*\*kwargs\):\n +\"\"\"\n.*\n +\"\"\"\n", "", text)
     return _format_stub(GENERATED + text, "_core.pyi")
 
 

@@ -4,6 +4,7 @@
 #include <pybind11/typing.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -15,6 +16,9 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "exactk/capacity.hpp"
+#include "exactk/lists.hpp"
+#include "gil.hpp"
 #include "owned_vocabulary.hpp"
 
 extern "C" {
@@ -101,10 +105,17 @@ std::string type_of(std::string_view format) {
   return "Arrow's " + std::string(format);
 }
 
+constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
+// What is longer would have buffers beyond any address: of the widest element, 16 bytes.
+constexpr std::int64_t kMaxRows = kLongest / 16 - 1;
+constexpr int kMaxDepth = 64;  // of types within types; a schema may lead back to itself
+
 // The width of what has one, after the colon.
 std::int64_t width_of(std::string_view format, const std::string& argument) {
   std::int64_t width = 0;
-  for (const char digit : format.substr(format.find(':') + 1)) {
+  const std::string_view digits = format.substr(format.find(':') + 1);
+  if (digits.empty()) refuse(argument, "a width", "'" + std::string(format) + "'");
+  for (const char digit : digits) {
     if (digit < '0' || digit > '9' || width > std::numeric_limits<std::int32_t>::max())
       refuse(argument, "a width", "'" + std::string(format) + "'");
     width = 10 * width + (digit - '0');
@@ -114,23 +125,41 @@ std::int64_t width_of(std::string_view format, const std::string& argument) {
 
 // A producer's sizes and pointers are checked before they are used, as far as they can be.
 // NOLINTNEXTLINE(misc-no-recursion): as deep as types are nested
-void check_schema(const ArrowSchema& schema, const std::string& argument) {
-  if (schema.format == nullptr || schema.n_children < 0 ||
+void check_schema(const ArrowSchema& schema, const std::string& argument, int depth = 0) {
+  if (schema.format == nullptr || schema.n_children < 0 || depth > kMaxDepth ||
       (schema.n_children > 0 && schema.children == nullptr))
     refuse(argument, "a schema of Arrow", "a broken one");
+  const std::string_view format = schema.format;
+  if (format.starts_with("w:") || format.starts_with("+w:")) width_of(format, argument);
   for (std::int64_t i = 0; i < schema.n_children; ++i) {
     if (schema.children[i] == nullptr) refuse(argument, "a schema of Arrow", "one with a hole");
-    check_schema(*schema.children[i], argument);
+    check_schema(*schema.children[i], argument, depth + 1);
   }
-  if (schema.dictionary != nullptr) check_schema(*schema.dictionary, argument);
+  if (schema.dictionary != nullptr) check_schema(*schema.dictionary, argument, depth + 1);
+}
+
+// The rows that are null are those that the validity bitmap names, whatever the producer counted.
+bool has_sound_null_count(std::string_view format, const ArrowArray& array) {
+  const bool has_bitmap = array.n_buffers > 0 && array.buffers[0] != nullptr;
+  const bool needs_bitmap = array.null_count > 0 && format != "n" && !format.starts_with("+u") &&
+                            !format.starts_with("+r");
+  return array.null_count >= -1 && array.null_count <= array.length &&
+         (has_bitmap || !needs_bitmap);
+}
+
+bool has_sound_size(std::string_view format, const ArrowArray& array, const std::string& argument) {
+  if (array.length < 0 || array.offset < 0 || array.length > kMaxRows - array.offset) return false;
+  if (!format.starts_with("w:") && !format.starts_with("+w:")) return true;
+  const std::int64_t width = width_of(format, argument);
+  return width == 0 || array.offset + array.length <= kMaxRows / width;
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): the same
 void check_array(const ArrowSchema& schema, const ArrowArray& array, const std::string& argument) {
-  constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
-  const bool is_valid = array.length >= 0 && array.offset >= 0 &&
-                        array.length <= kLongest - array.offset && array.n_buffers >= 0 &&
+  const std::string_view format = schema.format;
+  const bool is_valid = has_sound_size(format, array, argument) && array.n_buffers >= 0 &&
                         (array.n_buffers == 0 || array.buffers != nullptr) &&
+                        has_sound_null_count(format, array) &&
                         array.n_children == schema.n_children &&
                         (array.n_children == 0 || array.children != nullptr) &&
                         (array.dictionary == nullptr) == (schema.dictionary == nullptr);
@@ -141,7 +170,7 @@ void check_array(const ArrowSchema& schema, const ArrowArray& array, const std::
       refuse(argument, "a batch as the schema says", "one with a hole");
     }
     check_array(*schema.children[i], *array.children[i], argument);
-    if (std::string_view(schema.format) == "+s" && array.children[i]->length < rows) {
+    if (format == "+s" && array.children[i]->length < rows) {
       refuse(argument, "columns of " + std::to_string(rows) + " rows",
              std::to_string(array.children[i]->length));
     }
@@ -161,7 +190,11 @@ struct Piece {
 
   template <class T>
   [[nodiscard]] const T* buffer(std::int64_t index) const {
-    return index < array->n_buffers ? static_cast<const T*>(array->buffers[index]) : nullptr;
+    if (index >= array->n_buffers) return nullptr;
+    const void* const start = array->buffers[index];
+    if (reinterpret_cast<std::uintptr_t>(start) % alignof(T) != 0)
+      refuse("buffer", "an address that its type allows", "another");
+    return static_cast<const T*>(start);
   }
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(length); }
 };
@@ -197,14 +230,13 @@ class ArrowColumn {
   std::vector<Piece> pieces_;
 };
 
-std::pair<Count, Count> count_nulls(const Piece& piece, bool all_null) {
+std::pair<Count, Count> count_nulls(const Piece& piece) {
   Count count = 0;
   Count first = -1;
   const auto* const valid = piece.buffer<std::uint8_t>(0);
-  const bool has_nulls = piece.array->null_count != 0 && valid != nullptr;
-  for (std::int64_t row = 0; (all_null || has_nulls) && row < piece.length; ++row) {
+  for (std::int64_t row = 0; valid != nullptr && row < piece.length; ++row) {
     const std::int64_t bit = piece.offset + row;
-    if (!all_null && ((valid[bit / 8] >> static_cast<unsigned>(bit % 8)) & 1U) != 0) continue;
+    if (((valid[bit / 8] >> static_cast<unsigned>(bit % 8)) & 1U) != 0) continue;
     if (count++ == 0) first = row;
   }
   return {count, first};
@@ -214,9 +246,9 @@ std::pair<Count, Count> ArrowColumn::nulls() const {
   Count count = 0;
   Count first = -1;
   Count rows_before = 0;
-  const bool all_null = type() == "null";
+  if (type() == "null") return {length(), length() > 0 ? 0 : -1};
   for (const Piece& piece : pieces_) {
-    const auto [piece_count, piece_first] = count_nulls(piece, all_null);
+    const auto [piece_count, piece_first] = count_nulls(piece);
     if (piece_count > 0 && count == 0) first = rows_before + piece_first;
     count += piece_count;
     rows_before += piece.length;
@@ -297,11 +329,13 @@ void ArrowColumn::encode_piece(const Piece& piece, Vocabulary& vocabulary, std::
 Codes ArrowColumn::encode_strings(OwnedVocabulary& owned, int threads,
                                   const std::string& argument) const {
   if (type() != "string" && type() != "bytes") refuse(argument, "strings or bytes", type());
+  check_threads(threads);  // even if there are no rows
+  require_memory(length(), sizeof(Code), {.argument = argument});
   Codes codes(length());
   std::span<Code> remaining = writable_span(codes);
-  Vocabulary& vocabulary = owned.extensible_vocabulary();
-  const OwnedVocabulary::Extension extension(owned);
-  const py::gil_scoped_release release;
+  const VocabularyLock lock(owned);
+  Vocabulary& vocabulary = lock.extensible_vocabulary();
+  const GilRelease release;
   for (const Piece& piece : pieces_) {
     encode_piece(piece, vocabulary, remaining.first(piece.size()), threads, argument);
     remaining = remaining.subspan(piece.size());
@@ -325,6 +359,7 @@ std::vector<ArrowColumn> ArrowColumn::dictionaries() const {
 std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string& argument) const {
   if (type() != "list" || schema_->n_children != 1) refuse(argument, "lists", type());
   const std::string_view format = schema_->format;
+  require_memory(length() + 1, sizeof(Offset), {.argument = argument});
   std::vector<Offset> begins{0};
   Offset total = 0;
   std::vector<Piece> pieces;
@@ -339,6 +374,7 @@ std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string
     if (!format.starts_with("+w") && piece.buffer<char>(1) == nullptr)
       refuse(argument, "lists with offsets", "a column without");
     const ArrowArray* const values = piece.array->children[0];
+    if (values->length > kMaxRows - total) refuse(argument, "lists of fewer items", "more");
     const Offset begin = value_offset(0);
     Offset last = begin;
     for (std::int64_t row = 1; row <= piece.length; ++row) {
@@ -361,13 +397,21 @@ class ArrowTable {
   ArrowTable(const py::capsule& capsule, const std::string& argument) {
     if (capsule.name() == nullptr || std::string_view(capsule.name()) != "arrow_array_stream")
       refuse(argument, "a capsule of an Arrow stream", "another");
-    auto* const stream = capsule.get_pointer<ArrowArrayStream>();
-    if (stream->release == nullptr) refuse(argument, "an Arrow stream", "one that was read before");
+    // The stream is moved out of the capsule, as whoever reads it must: nobody reads it twice.
+    auto& source = *capsule.get_pointer<ArrowArrayStream>();
+    OwnedStruct<ArrowArrayStream> stream;
+    stream.value = source;
+    stream.value.release = std::atomic_ref(source.release).exchange(nullptr);
+    if (stream.value.release == nullptr)
+      refuse(argument, "an Arrow stream", "one that was read before");
+    if (stream.value.get_schema == nullptr || stream.value.get_next == nullptr)
+      refuse(argument, "an Arrow stream", "a broken one");
     auto schema = std::make_shared<OwnedStruct<ArrowSchema>>();
-    read_struct(stream->get_schema, *stream, schema->value, argument);
+    read_struct(stream.value.get_schema, stream.value, schema->value, argument);
+    if (schema->value.release == nullptr) refuse(argument, "a schema of Arrow", "a released one");
     check_schema(schema->value, argument);
     schema_ = std::move(schema);
-    while (read_batch(*stream, argument)) poll_signals();
+    while (read_batch(stream.value, argument)) poll_signals();
   }
 
   [[nodiscard]] std::vector<std::pair<std::string, ArrowColumn>> columns() const {
@@ -388,11 +432,12 @@ class ArrowTable {
   static void read_struct(int (*get)(ArrowArrayStream*, Struct*), ArrowArrayStream& stream,
                           Struct& value, const std::string& argument) {
     const auto get_value = [&] {
-      const py::gil_scoped_release release;
+      const GilRelease release;
       return get(&stream, &value);
     };
     if (get_value() == 0) return;
-    const char* const message = stream.get_last_error(&stream);
+    const char* const message =
+        stream.get_last_error == nullptr ? nullptr : stream.get_last_error(&stream);
     const std::string found = message == nullptr ? "an error" : message;
     if (found.find("KeyboardInterrupt") !=
         std::string::npos) {  // of Python code: words are all that is left of it
@@ -412,9 +457,10 @@ class ArrowTable {
     check_array(schema, batch->value, argument);
     if (is_struct) {
       const Piece rows{batch, &batch->value, batch->value.offset, batch->value.length};
-      const auto [nulls, first] = count_nulls(rows, false);
+      const auto [nulls, first] = count_nulls(rows);
       if (nulls > 0) refuse(argument, "rows that are there", "null", rows_ + first, nulls);
     }
+    if (batch->value.length > kMaxRows - rows_) refuse(argument, "fewer rows", "more");
     rows_ += batch->value.length;
     batches_.push_back(std::move(batch));
     return true;
@@ -456,7 +502,7 @@ struct type_caster<exactk::bindings::ArrowTable> : ConstructedCaster<exactk::bin
 namespace exactk::bindings {
 
 void bind_arrow(py::module_& module) {  // NOLINT(misc-const-correctness): as the others
-  py::class_<ArrowColumn>(module, "ArrowColumn", "A column of an Arrow table.")
+  bind_class<ArrowColumn>(module, "ArrowColumn", "A column of an Arrow table.")
       .def("__len__", &ArrowColumn::length)
       .def_property_readonly("type", &ArrowColumn::type,
                              "The type of the rows; of a dictionary's rows, that of its codes.")
@@ -469,7 +515,7 @@ void bind_arrow(py::module_& module) {  // NOLINT(misc-const-correctness): as th
       .def("dictionaries", &ArrowColumn::dictionaries, "The values of each piece.")
       .def("lists", &ArrowColumn::lists, py::arg("argument"),
            "Where the list of each row begins, and the column of what all of them hold.");
-  py::class_<ArrowTable>(module, "ArrowTable", "What an Arrow stream has.")
+  bind_class<ArrowTable>(module, "ArrowTable", "What an Arrow stream has.")
       .def(py::init<const py::capsule&, const std::string&>(), py::arg("capsule"),
            py::arg("argument"))
       .def_property_readonly("columns", &ArrowTable::columns, "The columns with their names.");

@@ -31,7 +31,7 @@ Rules make_rules(const std::map<std::string, std::string>& fields, double min_gr
 }  // namespace
 
 void bind_conventions(py::module_& module) {
-  py::class_<ConventionField>(module, "ConventionField", "A choice that a convention makes.")
+  bind_class<ConventionField>(module, "ConventionField", "A choice that a convention makes.")
       .def_property_readonly("name", [](const ConventionField& field) { return field.name; })
       .def_property_readonly("summary", [](const ConventionField& field) { return field.summary; })
       .def_property_readonly("choices", &choices)
@@ -45,7 +45,7 @@ void bind_conventions(py::module_& module) {
         return std::vector<ConventionField>(fields.begin(), fields.end());
       },
       "The fields whose value is one of a few names.");
-  py::class_<Rules>(module, "Rules", "How one value is to be computed.")
+  bind_class<Rules>(module, "Rules", "How one value is to be computed.")
       .def(py::init(&make_rules), py::arg("fields"), py::arg("min_grade").noconvert(),
            py::arg("gain_table"));
 }

@@ -16,14 +16,10 @@
 #include "exactk/evaluate.hpp"
 #include "exactk/lists.hpp"
 #include "exactk/topk.hpp"
+#include "gil.hpp"
 #include "owned.hpp"
 
 namespace exactk::bindings {
-
-void poll_signals() {
-  const py::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-}
 
 namespace {
 
@@ -35,8 +31,8 @@ std::function<void()> make_poll(const Progress& progress, const std::atomic<Coun
   return [&] {
     poll_signals();
     if (!progress) return;
-    const py::gil_scoped_acquire gil;
-    (*progress)(finished.load());
+    const GilAcquire gil;
+    call_python(*progress, py::int_(finished.load()));
   };
 }
 
@@ -138,7 +134,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
     request.per_user = {table->mutable_data(), static_cast<std::size_t>(table->size())};
   }
   const Result result = [&] {
-    const py::gil_scoped_release release;  // nothing below touches Python but the poll
+    const GilRelease release;  // nothing below touches Python but the poll
     return evaluate(request);
   }();
   py::list sums;
@@ -208,7 +204,7 @@ PyTopK best_positions(const OwnedAnyScores& owned_scores, Count k,
                            static_cast<std::size_t>(best_scores->size())};
   }
   {
-    const py::gil_scoped_release release;  // nothing below touches Python but the poll
+    const GilRelease release;  // nothing below touches Python but the poll
     topk(request);
   }
   return py::make_tuple(positions, best_scores);
@@ -219,7 +215,7 @@ PyTopK best_positions(const OwnedAnyScores& owned_scores, Count k,
 void bind_evaluate(py::module_& module) {
   module.attr("MAX_CUTOFF") = kMaxCutoff;
   module.attr("MAX_THREADS") = kMaxThreads;
-  py::class_<OwnedLists>(module, "Lists", "One list of items a user; see exactk/types.hpp.")
+  bind_class<OwnedLists>(module, "Lists", "One list of items a user; see exactk/types.hpp.")
       .def(py::init<py::array, const py::array&, const std::optional<py::array>&,
                     const std::optional<py::array>&, const std::string&>(),
            py::arg("items").noconvert(), py::arg("indptr").noconvert(),
@@ -235,17 +231,17 @@ void bind_evaluate(py::module_& module) {
           },
           py::arg("argument"), py::arg("grades").noconvert(),
           "Raise InputError unless offsets, lengths, ids and grades are what they must be.");
-  py::class_<OwnedScores>(module, "Scores", "A matrix of scores; see exactk/scores.hpp.")
+  bind_class<OwnedScores>(module, "Scores", "A matrix of scores; see exactk/scores.hpp.")
       .def(py::init<py::array, std::optional<double>, std::optional<const OwnedLists*>,
                     const std::string&>(),
            py::arg("scores").noconvert(), py::arg("min_score"), py::arg("candidates"),
-           py::arg("argument"), py::keep_alive<1, 4>());
-  py::class_<OwnedSparseScores>(module, "SparseScores",
+           py::arg("argument"));
+  bind_class<OwnedSparseScores>(module, "SparseScores",
                                 "Items of each user with their scores; see exactk/scores.hpp.")
       .def(py::init<const OwnedLists&, py::array, std::optional<double>, const std::string&>(),
            py::arg("items"), py::arg("scores").noconvert(), py::arg("min_score"),
-           py::arg("argument"), py::keep_alive<1, 2>());
-  py::class_<OwnedEmbeddings>(module, "Embeddings",
+           py::arg("argument"));
+  bind_class<OwnedEmbeddings>(module, "Embeddings",
                               "Users and items as vectors; see exactk/embeddings.hpp.")
       .def(py::init<py::array, py::array, std::optional<py::array>, const std::string&, bool,
                     std::optional<double>, std::optional<const OwnedLists*>,
@@ -253,14 +249,14 @@ void bind_evaluate(py::module_& module) {
            py::arg("users").noconvert(), py::arg("items").noconvert(),
            py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("float32_scores"),
            py::arg("min_score"), py::arg("candidates"), py::arg("sgemm"), py::arg("users_argument"),
-           py::arg("items_argument"), py::keep_alive<1, 8>());
+           py::arg("items_argument"));
   module.def("topk", &best_positions, py::arg("scores").none(false), py::arg("k"),
              py::arg("exclude"), py::arg("ties"), py::arg("nan"), py::arg("num_threads"),
              py::arg("isa"), py::arg("progress"),
              "The positions of the k best items of each user, best first, then -1: users x k. Of a "
              "matrix, their columns; of sparse scores, their offsets in the arrays; of embeddings, "
              "their rows, and with these their scores, then NaN.");
-  py::class_<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under resolved rules.")
+  bind_class<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under resolved rules.")
       .def(py::init(
                [](std::string metric, std::optional<Count> cutoff, double parameter, Rules rules) {
                  return PlannedValue{.metric = std::move(metric),

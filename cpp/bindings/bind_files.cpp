@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "exactk/trec.hpp"
+#include "gil.hpp"
 
 namespace exactk::bindings {
 namespace {
@@ -46,9 +47,9 @@ std::variant<LineFault, PyTrecColumns> read_trec(const std::optional<std::string
                                                  const PyReadBytes& read) {
   py::object chunk;  // owns the bytes that are being parsed
   const auto next = [&]() -> std::string_view {
-    const py::gil_scoped_acquire gil;
+    const GilAcquire gil;
     poll_signals();
-    chunk = read();
+    chunk = call_python(read);
     if (PyBytes_CheckExact(chunk.ptr()) == 0) {
       throw TypeFault({.argument = "read",
                        .expected = "bytes from each call",
@@ -59,7 +60,7 @@ std::variant<LineFault, PyTrecColumns> read_trec(const std::optional<std::string
   };
   try {
     TrecColumns columns = [&] {
-      const py::gil_scoped_release release;
+      const GilRelease release;
       return parse_trec(format_of(format), next);
     }();
     return PyTrecColumns(py::make_tuple(
@@ -74,7 +75,7 @@ std::variant<LineFault, PyTrecColumns> read_trec(const std::optional<std::string
 }  // namespace
 
 void bind_files(py::module_& module) {
-  py::class_<LineFault>(module, "LineFault", "What is wrong with a line of a file.")
+  bind_class<LineFault>(module, "LineFault", "What is wrong with a line of a file.")
       .def_readonly("line", &LineFault::line)
       .def_readonly("expected", &LineFault::expected)
       .def_readonly("found", &LineFault::found)

@@ -11,7 +11,7 @@
 namespace exactk::bindings {
 
 void bind_metrics(py::module_& module) {
-  py::class_<MetricParameter>(module, "MetricParameter", "The number that a metric takes.")
+  bind_class<MetricParameter>(module, "MetricParameter", "The number that a metric takes.")
       .def_readonly("name", &MetricParameter::name)
       .def_property_readonly(
           "standard",
@@ -23,7 +23,7 @@ void bind_metrics(py::module_& module) {
       .def_readonly("low", &MetricParameter::low)
       .def_readonly("high", &MetricParameter::high)
       .def_readonly("whole", &MetricParameter::whole);
-  py::class_<MetricInfo>(module, "MetricInfo", "What there is to know about a metric.")
+  bind_class<MetricInfo>(module, "MetricInfo", "What there is to know about a metric.")
       .def_readonly("name", &MetricInfo::name)
       .def_property_readonly("aliases",
                              [](const MetricInfo& info) {

@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "gil.hpp"
 #include "owned_vocabulary.hpp"
 
 namespace exactk::bindings {
@@ -30,7 +31,7 @@ std::string make_text(const Make& make) {
 
 std::string describe(py::handle object) {
   return std::string(py::str(py::type::of(object).attr("__name__"))) + " " + make_text([&] {
-           return py::module_::import("reprlib").attr("repr")(object);
+           return call_python(py::module_::import("reprlib").attr("repr"), object);
          });  // not all of it
 }
 
@@ -43,7 +44,7 @@ class IntegralTypes {
     if (!py::type::of(object).is(last_)) {
       const py::object integral = py::module_::import("numbers").attr("Integral");
       last_ = py::type::of(object);
-      is_integral_ = !PyBool_Check(object.ptr()) && py::isinstance(object, integral);
+      is_integral_ = !PyBool_Check(object.ptr()) && is_python_instance(object, integral);
     }
     return is_integral_;
   }
@@ -155,9 +156,9 @@ class TextItems {
   void encode_held_texts() {
     const std::size_t encoded = codes_.size();
     codes_.resize(encoded + texts_.size());
-    const OwnedVocabulary::Extension extension(vocabulary_);
+    const VocabularyLock lock(vocabulary_);
     const auto codes = std::span(codes_).subspan(encoded);
-    encode(vocabulary_.extensible_vocabulary(), ScatteredStrings{texts_}, codes,
+    encode(lock.extensible_vocabulary(), ScatteredStrings{texts_}, codes,
            interruptible_execution());
     texts_.clear();
     held_objects_.clear();
@@ -198,10 +199,10 @@ class RowValues {
       constexpr long long kExact = 1LL << 53U;
       if (overflow == 0 && -kExact <= integer && integer <= kExact)
         return static_cast<double>(integer);
-    } else if (PyBool_Check(value.ptr()) || !py::isinstance(value, real_)) {
+    } else if (PyBool_Check(value.ptr()) || !is_python_instance(value, real_)) {
       refuse(argument_, what_ + " that are numbers", value, location);
     }
-    const py::object number = exact_float_(value);
+    const py::object number = call_python(exact_float_, value);
     if (!number.is_none()) return number.cast<double>();
     throw InputError({.argument = argument_,
                       .expected = what_ + " that float64 holds exactly",
@@ -246,7 +247,8 @@ Count visit_row(py::handle row, const Visit& visit) {
     }
     return position;
   }
-  for (const py::handle item : row) visit(item, py::handle(), position++);
+  const py::object iterator = iterator_of(row);
+  while (const py::object item = next_item(iterator)) visit(item, py::handle(), position++);
   return position;
 }
 

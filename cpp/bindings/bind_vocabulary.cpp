@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "bindings.hpp"
 #include "exactk/capacity.hpp"
 #include "exactk/group_rows.hpp"
+#include "gil.hpp"
 #include "owned.hpp"
 #include "owned_vocabulary.hpp"
 
@@ -24,9 +26,9 @@ Codes encode_integers(OwnedVocabulary& self, const py::array& column, int thread
   const ItemArray values = item_view(column, argument);
   Codes codes(column.size());
   const auto out = writable_span(codes);
-  Vocabulary& vocabulary = self.extensible_vocabulary();
-  const OwnedVocabulary::Extension extension(self);
-  const py::gil_scoped_release release;
+  const VocabularyLock lock(self);
+  Vocabulary& vocabulary = lock.extensible_vocabulary();
+  const GilRelease release;
   encode(vocabulary, values, out, argument, interruptible_execution(threads));
   return codes;
 }
@@ -44,16 +46,19 @@ Codes encode_packed(OwnedVocabulary& self, const py::array& offsets, const py::a
       .offsets = offset_view, .bytes = {reinterpret_cast<const char*>(data.data()), data.size()}};
   Codes codes(static_cast<py::ssize_t>(column.size()));
   const auto out = writable_span(codes);
-  Vocabulary& vocabulary = self.extensible_vocabulary();
-  const OwnedVocabulary::Extension extension(self);
-  const py::gil_scoped_release release;
+  const VocabularyLock lock(self);
+  Vocabulary& vocabulary = lock.extensible_vocabulary();
+  const GilRelease release;
   encode(vocabulary, column, out, interruptible_execution(threads));
   return codes;
 }
 
 // As int64, or as uint64 if one needs it.
-py::array integer_keys(const OwnedVocabulary& self) {
-  const Vocabulary& vocabulary = self.vocabulary();
+py::array integer_keys(OwnedVocabulary& self) {
+  if (!self.of_integers())
+    throw TypeFault({.argument = "keys", .expected = "integers", .found = "strings"});
+  const VocabularyLock lock(self);
+  const Vocabulary& vocabulary = lock.vocabulary();
   py::array_t<std::int64_t> values(vocabulary.size());
   std::int64_t* const out = values.mutable_data();
   for (Count i = 0; i < vocabulary.size(); ++i) {
@@ -65,8 +70,11 @@ py::array integer_keys(const OwnedVocabulary& self) {
 
 // What Vocabulary.encode_packed takes.
 py::typing::Tuple<py::array_t<std::int64_t>, py::array_t<std::uint8_t>> packed_keys(
-    const OwnedVocabulary& self) {
-  const Vocabulary& vocabulary = self.vocabulary();
+    OwnedVocabulary& self) {
+  if (self.of_integers())
+    throw TypeFault({.argument = "keys", .expected = "strings", .found = "integers"});
+  const VocabularyLock lock(self);
+  const Vocabulary& vocabulary = lock.vocabulary();
   py::array_t<std::int64_t> offsets(vocabulary.size() + 1);
   std::int64_t* const ends = offsets.mutable_data();
   ends[0] = 0;
@@ -79,6 +87,24 @@ py::typing::Tuple<py::array_t<std::int64_t>, py::array_t<std::uint8_t>> packed_k
     next = std::ranges::copy(vocabulary.string(static_cast<Code>(i)), next).out;
   }
   return py::make_tuple(offsets, bytes);
+}
+
+Codes extend_locked(const VocabularyLock& self, const VocabularyLock& other,
+                    const std::string& argument) {
+  return code_array(extend(self.extensible_vocabulary(), other.vocabulary(), argument,
+                           interruptible_execution()));
+}
+
+Codes extend_by(OwnedVocabulary& self, OwnedVocabulary& other, const std::string& argument) {
+  if (&self == &other) {
+    const VocabularyLock lock(self);
+    return extend_locked(lock, lock, argument);
+  }
+  // In the order of their addresses: two threads may extend two vocabularies by each other.
+  const bool self_is_first = std::less<>()(&self, &other);
+  const VocabularyLock first(self_is_first ? self : other);
+  const VocabularyLock second(self_is_first ? other : self);
+  return extend_locked(self_is_first ? first : second, self_is_first ? second : first, argument);
 }
 
 using PyOrderByUser = py::typing::Tuple<py::array_t<Offset>, std::optional<py::array_t<Offset>>>;
@@ -126,7 +152,7 @@ PyColumnsByUser group_by_user(const py::array& codes, Count users,
   const auto rows = view<Code>(codes, argument);
   const Execution execution = interruptible_execution(threads);
   RowCounts counts = [&] {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     return count_rows(rows, users, argument, execution);
   }();
   const py::array_t<Offset> indptr(static_cast<py::ssize_t>(counts.indptr.size()),
@@ -153,7 +179,7 @@ PyColumnsByUser group_by_user(const py::array& codes, Count users,
     results.append(std::move(result));
   }
   {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     copy_grouped(std::move(counts), rows, copies, argument, execution);
   }
   return py::make_tuple(indptr, results);
@@ -162,48 +188,33 @@ PyColumnsByUser group_by_user(const py::array& codes, Count users,
 }  // namespace
 
 void bind_vocabulary(py::module_& module) {
-  py::class_<OwnedVocabulary>(module, "Vocabulary",
+  bind_class<OwnedVocabulary>(module, "Vocabulary",
                               "Distinct keys, and the code of each; see exactk/vocabulary.hpp.")
       .def(py::init<bool>(), py::arg("of_integers").noconvert())
-      .def("fork", &OwnedVocabulary::fork,
-           "A vocabulary that continues after these keys, which must not be extended from then on.")
-      .def("__len__", [](const OwnedVocabulary& self) { return self.vocabulary().size(); })
-      .def_property_readonly(
-          "of_integers",
-          [](const OwnedVocabulary& self) { return self.vocabulary().of_integers(); })
+      .def(
+          "fork", [](OwnedVocabulary& self) { return VocabularyLock(self).fork().release(); },
+          py::return_value_policy::take_ownership,  // of a unique_ptr, it would be deleted twice
+                                                    // where memory runs out
+          "A vocabulary that continues after these keys, which must not be extended from then on.")
+      .def("__len__",
+           [](OwnedVocabulary& self) { return VocabularyLock(self).vocabulary().size(); })
+      .def_property_readonly("of_integers", &OwnedVocabulary::of_integers)
       .def("encode_integers", &encode_integers, py::arg("column").noconvert(), py::arg("threads"),
            py::arg("argument"), "The code of each integer; new ones are added.")
       .def("encode_packed", &encode_packed, py::arg("offsets").noconvert(),
            py::arg("bytes").noconvert(), py::arg("threads"), py::arg("argument"),
            "The code of each string, of which the i-th is bytes[offsets[i]:offsets[i + 1]].")
-      .def(
-          "extend",
-          [](OwnedVocabulary& self, const OwnedVocabulary& other, const std::string& argument) {
-            return code_array(extend(self.extensible_vocabulary(), other.vocabulary(), argument,
-                                     interruptible_execution()));
-          },
-          py::arg("other"), py::arg("argument"),
-          "Add the keys of another vocabulary; return the code of each of them.")
+      .def("extend", &extend_by, py::arg("other"), py::arg("argument"),
+           "Add the keys of another vocabulary; return the code of each of them.")
       .def(
           "positions_in_key_order",
-          [](const OwnedVocabulary& self) {
-            return code_array(positions_in_key_order(self.vocabulary(), interruptible_execution()));
+          [](OwnedVocabulary& self) {
+            const VocabularyLock lock(self);
+            return code_array(positions_in_key_order(lock.vocabulary(), interruptible_execution()));
           },
           "The position of each key among all of them in ascending order.")
-      .def(
-          "as_integers",
-          [](const OwnedVocabulary& self) {
-            if (self.vocabulary().of_integers()) return integer_keys(self);
-            throw TypeFault({.argument = "keys", .expected = "integers", .found = "strings"});
-          },
-          "The integers by code.")
-      .def(
-          "as_packed",
-          [](const OwnedVocabulary& self) {
-            if (!self.vocabulary().of_integers()) return packed_keys(self);
-            throw TypeFault({.argument = "keys", .expected = "strings", .found = "integers"});
-          },
-          "The strings by code, as encode_packed takes them.");
+      .def("as_integers", &integer_keys, "The integers by code.")
+      .def("as_packed", &packed_keys, "The strings by code, as encode_packed takes them.");
   module.def("group_by_user", &group_by_user, py::arg("codes").noconvert(), py::arg("users"),
              py::arg("columns"), py::arg("threads"), py::arg("argument"),
              "Group rows by user: where those of each user begin, and the columns in that order; "

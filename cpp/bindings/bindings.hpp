@@ -21,8 +21,23 @@ class TypeFault : public InputError {
   using InputError::InputError;
 };
 
-// Lets Python's signal handlers run, and ends the call if one of them raises.
-void poll_signals();
+// tp_new of all classes, and tp_init of those without a constructor.
+PyObject* new_instance(PyTypeObject* type, PyObject* arguments, PyObject* keywords);
+int refuse_init(PyObject* self, PyObject* arguments, PyObject* keywords);
+
+// Adds a class to the module.
+template <class T>
+py::class_<T> bind_class(const py::module_& module, const char* name, const char* doc) {
+  const auto set_slots = [](PyHeapTypeObject* type) {
+    type->ht_type.tp_new = &new_instance;
+    type->ht_type.tp_init = &refuse_init;
+  };
+  return py::class_<T>(module, name, doc, py::custom_type_setup(set_slots));
+}
+
+// Has all functions of the module, and of its classes, raise what pybind11 would end the process
+// with.
+void contain_exceptions(const py::module_& module);
 
 void bind_errors(py::module_& module);
 void bind_build(py::module_& module);

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "bindings.hpp"
+#include "gil.hpp"
 
 namespace exactk::bindings {
 namespace {
@@ -35,10 +36,12 @@ void raise(py::object ErrorTypes::* type, const Error& error) {
   }
   const Fault& fault = error.fault();
   const py::object& exception_type = error_types.get_stored().*type;
-  const py::object exception =
-      exception_type(error.what(), fault.argument, optional_index(fault.row),
+  const py::tuple arguments =
+      py::make_tuple(error.what(), fault.argument, optional_index(fault.row),
                      optional_index(fault.position), fault.count);
-  PyErr_SetObject(exception_type.ptr(), exception.ptr());
+  const auto exception = py::reinterpret_steal<py::object>(
+      call_c_api(&PyObject_CallObject, exception_type.ptr(), arguments.ptr()));
+  if (exception) PyErr_SetObject(exception_type.ptr(), exception.ptr());  // else another is set
 }
 
 }  // namespace

@@ -1,7 +1,20 @@
 #include "bindings.hpp"
 
-PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
+namespace {
+
+// What is registered with pybind11, and NumPy, are one for the process.
+bool is_main_interpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
+
+constexpr const char* kRefusal =
+    "exactk cannot be imported in a subinterpreter; import it in the main interpreter or in a "
+    "process of its own";
+
+}  // namespace
+
+PYBIND11_MODULE(_core_of_main_interpreter, module, pybind11::mod_gil_not_used(),
+                pybind11::multiple_interpreters::not_supported()) {
   using namespace exactk::bindings;
+  if (!is_main_interpreter()) throw pybind11::import_error(kRefusal);
   module.doc() = "The C++ core. Arguments are taken as they are: no casts, no defaults, no policy.";
   bind_errors(module);
   bind_build(module);
@@ -12,4 +25,14 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   bind_vocabulary(module);
   bind_objects(module);
   bind_arrow(module);
+  contain_exceptions(module);
+}
+
+// The entry point that Python calls. That of pybind11 waits for ever for the GIL of a
+// subinterpreter that comes first, before Python 3.12; later ones check by themselves, but not
+// every subinterpreter.
+extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
+  if (is_main_interpreter()) return PyInit__core_of_main_interpreter();
+  PyErr_SetString(PyExc_ImportError, kRefusal);
+  return nullptr;
 }

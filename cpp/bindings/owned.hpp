@@ -77,20 +77,24 @@ class OwnedLists {
 
 // How scores of the array's type are compared.
 [[nodiscard]] inline ScoreType score_type(const py::array& scores, const std::string& argument) {
-  const std::string name = py::str(scores.dtype());  // of another byte order it is another
-  constexpr std::pair<std::string_view, ScoreType> kTypes[] = {
-      {"float16", ScoreType::float16}, {"float32", ScoreType::float32},
-      {"float64", ScoreType::float64}, {"int8", ScoreType::int8},
-      {"int16", ScoreType::int16},     {"int32", ScoreType::int32},
-      {"int64", ScoreType::int64},     {"uint8", ScoreType::uint8},
-      {"uint16", ScoreType::uint16},   {"uint32", ScoreType::uint32},
-      {"uint64", ScoreType::uint64}};
-  for (const auto& [type_name, type] : kTypes) {
-    if (type_name == name) return type;
+  struct NumberType {
+    char kind;
+    py::ssize_t size;
+    ScoreType type;
+  };
+  constexpr NumberType kTypes[] = {
+      {'f', 2, ScoreType::float16}, {'f', 4, ScoreType::float32}, {'f', 8, ScoreType::float64},
+      {'i', 1, ScoreType::int8},    {'i', 2, ScoreType::int16},   {'i', 4, ScoreType::int32},
+      {'i', 8, ScoreType::int64},   {'u', 1, ScoreType::uint8},   {'u', 2, ScoreType::uint16},
+      {'u', 4, ScoreType::uint32},  {'u', 8, ScoreType::uint64}};
+  const py::dtype dtype = scores.dtype();
+  const bool is_native = dtype.byteorder() == '=' || dtype.byteorder() == '|';
+  for (const auto& [kind, size, type] : kTypes) {
+    if (is_native && kind == dtype.kind() && size == dtype.itemsize()) return type;
   }
   throw TypeFault({.argument = argument,
                    .expected = "scores of float16, float32, float64 or an integer type",
-                   .found = name});
+                   .found = std::string(py::str(dtype))});
 }
 
 inline void check_dimensions(const py::array& array, py::ssize_t dimensions,
@@ -102,12 +106,18 @@ inline void check_dimensions(const py::array& array, py::ssize_t dimensions,
        .found = std::to_string(array.ndim())});
 }
 
-// Holds the array that `matrix` refers to. Python keeps the candidates alive.
+// The Python object of lists that came from Python, or None. Whoever refers to the lists holds it;
+// py::keep_alive would end the process where memory runs out.
+[[nodiscard]] inline py::object object_of(std::optional<const OwnedLists*> lists) {
+  return lists ? py::cast(*lists, py::return_value_policy::reference) : py::none();
+}
+
+// Holds what `matrix` refers to.
 class OwnedScores {
  public:
   OwnedScores(py::array scores, std::optional<double> min_score,
               std::optional<const OwnedLists*> candidates, const std::string& argument)
-      : scores_(std::move(scores)) {
+      : scores_(std::move(scores)), candidates_(object_of(candidates)) {
     check_dimensions(scores_, 2, argument);
     matrix_ = {.scores = static_cast<const std::byte*>(scores_.data()),
                .type = score_type(scores_, argument),
@@ -126,15 +136,16 @@ class OwnedScores {
 
  private:
   py::array scores_;
+  py::object candidates_;
   ScoreMatrix matrix_;
 };
 
-// Holds the array that `sparse_scores` refers to. Python keeps the items alive.
+// Holds what `sparse_scores` refers to.
 class OwnedSparseScores {
  public:
   OwnedSparseScores(const OwnedLists& items, py::array scores, std::optional<double> min_score,
                     const std::string& argument)
-      : scores_(std::move(scores)) {
+      : items_(object_of(&items)), scores_(std::move(scores)) {
     check_dimensions(scores_, 1, argument + ".scores");
     sparse_scores_ = {.items = items.lists(),
                       .scores = static_cast<const std::byte*>(scores_.data()),
@@ -156,6 +167,7 @@ class OwnedSparseScores {
   [[nodiscard]] const SparseScores& sparse_scores() const noexcept { return sparse_scores_; }
 
  private:
+  py::object items_;
   py::array scores_;
   SparseScores sparse_scores_;
 };
@@ -190,7 +202,7 @@ class OwnedSparseScores {
   return reinterpret_cast<Sgemm*>(capsule->get_pointer<void>());
 }
 
-// Holds the arrays that `embeddings` refers to. Python keeps the candidates alive.
+// Holds what `embeddings` refers to.
 class OwnedEmbeddings {
  public:
   OwnedEmbeddings(py::array users, py::array items, std::optional<py::array> item_bias,
@@ -198,7 +210,10 @@ class OwnedEmbeddings {
                   std::optional<double> min_score, std::optional<const OwnedLists*> candidates,
                   const std::optional<py::capsule>& sgemm, const std::string& users_argument,
                   const std::string& items_argument)
-      : users_(std::move(users)), items_(std::move(items)), item_bias_(std::move(item_bias)) {
+      : users_(std::move(users)),
+        items_(std::move(items)),
+        item_bias_(std::move(item_bias)),
+        candidates_(object_of(candidates)) {
     embeddings_ = {.users = vectors_of(users_, 2, users_argument),
                    .items = vectors_of(items_, 2, items_argument),
                    .width = items_.shape(1),
@@ -236,6 +251,7 @@ class OwnedEmbeddings {
   py::array users_;
   py::array items_;
   std::optional<py::array> item_bias_;
+  py::object candidates_;
   Embeddings embeddings_;
 };
 

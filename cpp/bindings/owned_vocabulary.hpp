@@ -4,63 +4,86 @@
 #include <pybind11/numpy.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "bindings.hpp"
 #include "exactk/error.hpp"
 #include "exactk/vocabulary.hpp"
+#include "gil.hpp"
 
 namespace exactk::bindings {
 
 using Codes = py::array_t<Code>;
 
+class VocabularyLock;
+
 class OwnedVocabulary {
  public:
   explicit OwnedVocabulary(bool of_integers)
       : vocabulary_(std::make_shared<Vocabulary>(of_integers)) {}
-  explicit OwnedVocabulary(std::shared_ptr<Vocabulary> vocabulary)
-      : vocabulary_(std::move(vocabulary)) {}
+  explicit OwnedVocabulary(std::shared_ptr<const Vocabulary> base)
+      : vocabulary_(std::make_shared<Vocabulary>(std::move(base))) {}
 
-  [[nodiscard]] const Vocabulary& vocabulary() const noexcept { return *vocabulary_; }
+  [[nodiscard]] bool of_integers() const noexcept { return vocabulary_->of_integers(); }
 
-  // A vocabulary that continues after this one relies on its codes.
-  [[nodiscard]] std::unique_ptr<OwnedVocabulary> fork() {
-    is_base_ = true;
-    return std::make_unique<OwnedVocabulary>(
-        std::make_shared<Vocabulary>(std::shared_ptr<const Vocabulary>(vocabulary_)));
+ private:
+  friend class VocabularyLock;
+
+  std::shared_ptr<Vocabulary> vocabulary_;
+  bool is_base_ = false;
+  std::timed_mutex mutex_;                // guards all of the above
+  std::atomic<std::thread::id> owner_{};  // of the mutex
+};
+
+// Excludes other threads for as long as a vocabulary is read or extended, with the GIL released or
+// not. Threads wait without the GIL, which the other may need.
+class VocabularyLock {
+ public:
+  explicit VocabularyLock(OwnedVocabulary& owned) : owned_(owned) {
+    if (owned_.owner_ == std::this_thread::get_id()) {  // a signal handler, or a finalizer
+      throw InputError({.argument = "keys",
+                        .expected = "no call within another that reads or adds keys",
+                        .found = "one"});
+    }
+    while (!try_lock()) poll_signals();
+    owned_.owner_ = std::this_thread::get_id();
+  }
+  ~VocabularyLock() {
+    owned_.owner_ = std::thread::id();
+    owned_.mutex_.unlock();
+  }
+  VocabularyLock(const VocabularyLock&) = delete;
+  VocabularyLock& operator=(const VocabularyLock&) = delete;
+
+  [[nodiscard]] const Vocabulary& vocabulary() const noexcept { return *owned_.vocabulary_; }
+
+  [[nodiscard]] Vocabulary& extensible_vocabulary() const {
+    if (!owned_.is_base_) return *owned_.vocabulary_;
+    throw InputError({.argument = "keys",
+                      .expected = "a vocabulary that none continues",
+                      .found = "the base of another; fork() makes one to extend"});
   }
 
-  // Excludes other threads for as long as the vocabulary is extended, with the GIL released or not.
-  class Extension {
-   public:
-    explicit Extension(OwnedVocabulary& owned) : owned_(owned) {
-      if (!owned.is_busy_.exchange(true)) return;
-      throw InputError({.argument = "keys",
-                        .expected = "those that no other thread adds to",
-                        .found = "others"});
-    }
-    ~Extension() { owned_.is_busy_ = false; }
-    Extension(const Extension&) = delete;
-    Extension& operator=(const Extension&) = delete;
-
-   private:
-    OwnedVocabulary& owned_;
-  };
-
-  [[nodiscard]] Vocabulary& extensible_vocabulary() {
-    if (!is_base_) return *vocabulary_;
-    throw InputError({.argument = "keys",
-                      .expected = "those that no vocabulary continues",
-                      .found = "others: fork() makes some"});
+  // A vocabulary that continues after this one relies on its codes.
+  [[nodiscard]] std::unique_ptr<OwnedVocabulary> fork() const {
+    owned_.is_base_ = true;
+    return std::make_unique<OwnedVocabulary>(std::shared_ptr<const Vocabulary>(owned_.vocabulary_));
   }
 
  private:
-  std::shared_ptr<Vocabulary> vocabulary_;
-  bool is_base_ = false;
-  std::atomic<bool> is_busy_ = false;
+  [[nodiscard]] bool try_lock() const {
+    if (owned_.mutex_.try_lock()) return true;
+    const GilRelease release;
+    return owned_.mutex_.try_lock_for(std::chrono::milliseconds(20));
+  }
+
+  OwnedVocabulary& owned_;
 };
 
 // Handles signals while the core works.

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 try:
     from exactk import _core  # noqa: F401 - to say what is wrong if it is missing
 except ImportError as error:  # pragma: no cover - a broken installation
-    error.add_note("exactk's compiled core is missing: install the package, or run `make test` in a checkout")
+    if error.name == __name__:  # which lacks it; else the core itself says what is wrong
+        error.add_note("exactk's compiled core is missing: install the package, or run `make test` in a checkout")
     raise
 
 from exactk import reference

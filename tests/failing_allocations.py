@@ -1,0 +1,154 @@
+"""One call over and over again, each time with another allocation of C++ that fails: the first, the second, …
+
+A test runs this in a process of its own, with `failing_allocations.cpp` loaded before anything else. The argument
+names the call. Prints how many allocations failed, and how many of the calls could do without.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy.sparse
+
+import exactk
+from exactk import _core
+from exactk._runtime.optional import sgemm
+
+TRUTH = [[1, 2], [3], [5, 0]]
+KEYED = {"a": ["x", "a key that is longer than any string within a string object"], "b": ["y"]}
+VALUES = np.array([[0.5, 2.0, 1.0, 0.0, 3.0, 4.0], [1.0, 0.5, 0.0, 2.0, 5.0, 6.0], [3.0, 3.0, 1.0, 0.0, 2.0, 1.0]])
+METRICS = ["ndcg@3", "recall@[1,3]", "mrr", "num_hits"]
+RUN = b"".join(b"q%d Q0 d%d 1 %d t\n" % (query, rank, 9 - rank) for query in range(3) for rank in range(9))
+# Not of pyarrow, whose own allocations would fail, and which ends the process then.
+FRAME = pl.DataFrame({"user": ["a", "a", "b"], "item": ["x", "y", "x"], "score": [3.0, 2.0, 1.0]})
+CATEGORIES = FRAME.with_columns(pl.col("item").cast(pl.Categorical))
+LISTS = pl.DataFrame({"user": [1, 2], "item": [["x", "y"], ["a string of more than twelve bytes"]]})
+
+
+def evaluate(predictions: Any, truth: Any = TRUTH, **options: Any) -> object:
+    return exactk.evaluate(truth, predictions, METRICS, num_threads=2, **options)
+
+
+def top_ids(scores: Any, exclude: Any = None) -> object:
+    return exactk.topk(scores, 2, exclude).ids.tolist()
+
+
+def make_each(*kinds: Callable[[], object]) -> None:
+    for make in kinds:
+        make()
+
+
+def grow_vocabulary() -> object:
+    vocabulary = _core.Vocabulary(False)
+    vocabulary.encode_packed(np.arange(201), np.full(200, 97, np.uint8), 2, "keys")
+    fork = vocabulary.fork()
+    _core.encode_texts(fork, [f"key {number}" for number in range(100)], as_bytes=False, argument="keys")
+    other = _core.Vocabulary(False)
+    other.extend(fork, "keys")
+    return other.as_packed(), other.positions_in_key_order()
+
+
+def refuse() -> object:
+    """Fail for another reason, which is to be told."""
+    try:
+        return exactk.evaluate(TRUTH, [[-1], [2], [3]], "ndcg@3")
+    except exactk.InputError as error:
+        return error.argument, error.row, str(error)
+
+
+def refuse_type() -> object:
+    refusals: list[Callable[[], object]] = [
+        lambda: _core.topk("no scores", 3, None, "lowest_id", "raise", 1, "", None),  # type: ignore[arg-type]
+        _core.MetricInfo,
+        lambda: _core.Lists.__new__(_core.Lists).validate("x", None),
+    ]
+    texts = []
+    for call in refusals:
+        try:
+            call()
+        except TypeError as error:
+            texts.append(str(error).partition("Invoked with")[0])
+    return texts
+
+
+CALLS: dict[str, Callable[[], Any]] = {
+    "rankings": lambda: evaluate(TRUTH, weights=[1.0, 2.0, 3.0], groups=["g", "h", "g"], exclude=[[9], [8], None]),
+    "per_user": lambda: evaluate(TRUTH, per_user=True),
+    "float64_scores": lambda: evaluate(VALUES),
+    "float32_scores": lambda: evaluate(VALUES.astype(np.float32), candidates=[0, 2, 5]),
+    "float16_scores": lambda: evaluate(VALUES.astype(np.float16)),
+    "integer_scores": lambda: evaluate(exactk.Scores(VALUES.astype(np.int32), min_score=1)),
+    "sparse_scores": lambda: evaluate(scipy.sparse.csr_array(VALUES)),
+    "embeddings": lambda: evaluate(exactk.Embeddings(VALUES, np.eye(6), item_bias=np.ones(6))),
+    "topk": lambda: top_ids(VALUES, [[4], [5], []]),
+    "topk_of_embeddings": lambda: top_ids(exactk.Embeddings(VALUES, np.eye(6), "cosine")),
+    "neighbors": lambda: list(map(np.ndarray.tolist, exactk.neighbors(VALUES, 2))),
+    "mapping": lambda: evaluate(KEYED, KEYED),
+    "long_format": lambda: evaluate(FRAME, FRAME.select(["user", "item"])),
+    "categories": lambda: evaluate(CATEGORIES, CATEGORIES.select(["user", "item"])),
+    "lists_of_Arrow": lambda: evaluate(LISTS, LISTS),
+    "group_by_user": lambda: [
+        column.tolist()
+        for column in _core.group_by_user(
+            np.arange(200, dtype=np.uint32)[::-1].copy(), 200, [np.arange(200), np.ones(200)], 2, "users"
+        )[1]
+        or ()
+    ],
+    "order_by_user": lambda: [
+        array if array is None else array.tolist()
+        for array in _core.order_by_user(np.array([2, 1, 0, 2], np.uint32), 3, np.array([2.0, 1.0, 1.0, 1.0]), "users")
+    ],
+    "vocabulary": lambda: [np.asarray(part).tolist() for part in grow_vocabulary()[0]],  # type: ignore[index]
+    "TREC": lambda: [array.tolist() for array in _core.read_trec("run", io.BytesIO(RUN).read)],  # type: ignore[union-attr]
+    "a_fault_of_TREC": lambda: _core.read_trec("run", io.BytesIO(b"q d 1\n").read).expected,  # type: ignore[union-attr]
+    "padded": lambda: _core.padded_lengths(np.array([[1, -1], [2, 3]]), "x").tolist(),  # type: ignore[union-attr]
+    "rules": lambda: make_each(*[lambda: _core.Rules({"gain": "exp2", "ties": "raise"}, 0.5, [1.0, 2.0])] * 3),
+    "planned_value": lambda: make_each(lambda: _core.PlannedValue("ndcg", 3, 0.5, _core.Rules({}, 0.5, [1.0]))),
+    "BLAS": lambda: make_each(
+        lambda: _core.Embeddings(VALUES, VALUES, None, "dot", False, None, None, sgemm(), "u", "i")
+    ),
+    "metric_table": lambda: [
+        (info.name, info.aliases, info.formula, info.parameter and info.parameter.name) for info in _core.metric_table()
+    ],
+    "convention_fields": lambda: [(field.name, field.choices, field.standard) for field in _core.convention_fields()],
+    "isas": lambda: (_core.isas(), _core.built_with()),
+    "an_input_error": refuse,
+    "a_type_error": refuse_type,
+}
+
+
+def main(name: str) -> None:
+    """Make the call until no allocation is left that could fail."""
+    library = ctypes.CDLL(None)
+    call = CALLS[name]
+    warnings.simplefilter("ignore", exactk.EvaluationWarning)
+    call()  # what is loaded once is loaded now
+    expected = call()
+    failures = spared = 0
+    while True:
+        outcome = expected
+        library.fail_allocation(failures)
+        try:
+            outcome = call()
+        except MemoryError:
+            outcome = MemoryError
+        failed = library.allocation_has_failed()
+        library.fail_allocation(-1)
+        assert outcome is MemoryError or outcome == expected, outcome
+        if not failed:
+            break
+        failures += 1
+        spared += outcome is not MemoryError
+    assert call() == expected
+    sys.stdout.write(f"{failures} {spared}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,91 @@
+"""Ends while a daemon thread repeats a call of the core. The argument names the call."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+import exactk
+from exactk import _core
+
+USERS = 3000
+LISTS = [[user % 50] for user in range(USERS)]
+TRUTH = exactk.as_truth(LISTS)
+RANKINGS = exactk.as_rankings(LISTS)
+SCORES = np.random.default_rng(1).random((USERS, 200))
+CODES = np.random.default_rng(1).integers(0, USERS, 200_000).astype(np.uint32)
+RUN = b"".join(b"q%d Q0 d%d 1 %d t\n" % (query, rank, 99 - rank) for query in range(9) for rank in range(99))
+
+
+def encode(integers: bool) -> None:
+    vocabulary = _core.Vocabulary(integers)
+    if integers:
+        vocabulary.encode_integers(CODES.astype(np.int64) * 7919, 2, "keys")
+    else:
+        vocabulary.encode_packed(np.arange(0, 4 * len(CODES) + 1, 4), CODES.view(np.uint8), 2, "keys")
+    vocabulary.positions_in_key_order()
+
+
+def read_trec() -> None:
+    parts = iter([*(RUN[begin : begin + 50] for begin in range(0, len(RUN), 50)), b""])
+    _core.read_trec("run", lambda: next(parts))
+
+
+def refuse() -> None:
+    with contextlib.suppress(exactk.InputError):
+        exactk.evaluate(TRUTH, [[-1]] * USERS, "ndcg")
+
+
+def refuse_objects() -> None:
+    class Item:
+        def __repr__(self) -> str:
+            return "".join(map(str, range(50)))
+
+    with contextlib.suppress(exactk.InputTypeError):
+        exactk.evaluate([[1]], [[1, Item()]], "ndcg")
+
+
+def show_progress(*_: object) -> None:
+    sum(itertools.repeat(1, 1000))
+
+
+class Chunks(list[int]):
+    """Rows that Python code iterates over."""
+
+    def __iter__(self):  # type: ignore[no-untyped-def]  # noqa: ANN204 - of integers
+        yield from map(int, range(9))
+
+
+CALLS: dict[str, Callable[[], object]] = {
+    "evaluate_scores": lambda: exactk.evaluate(TRUTH, SCORES, ["ndcg@10"], num_threads=2),
+    "evaluate_lists": lambda: exactk.evaluate(TRUTH, RANKINGS, ["ndcg@10", "mrr"], num_threads=2),
+    "evaluate_embeddings": lambda: exactk.evaluate(TRUTH, exactk.Embeddings(SCORES, SCORES), "mrr", num_threads=2),
+    "topk": lambda: exactk.topk(SCORES, 10, num_threads=2),
+    "neighbors": lambda: exactk.neighbors(SCORES[:500], 10, num_threads=2),
+    "progress": lambda: exactk.evaluate(TRUTH, SCORES, "mrr", progress=show_progress),
+    "group_by_user": lambda: _core.group_by_user(CODES, USERS, [CODES], 2, "users"),
+    "encode_integers": partial(encode, True),
+    "encode_strings": partial(encode, False),
+    "lists_of_objects": lambda: exactk.as_truth([[f"item {user}", "x"] for user in range(2000)]),
+    "iterators": lambda: _core.integer_rows([Chunks()] * 200, None, "truth", "grades"),
+    "read_trec": read_trec,
+    "refuse": refuse,
+    "refuse_objects": refuse_objects,
+}
+
+
+def repeat(call: Callable[[], object]) -> None:
+    while True:
+        call()
+
+
+if __name__ == "__main__":
+    threading.Thread(target=repeat, args=[CALLS[sys.argv[1]]], daemon=True).start()
+    time.sleep(float(sys.argv[2]))

@@ -1,0 +1,60 @@
+"""How an interpreter ends while the core works, and what a second interpreter of the process is told."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import exactk
+import interpreter_exit
+
+HERE = Path(__file__).parent
+
+
+def run(*arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - our own
+        [sys.executable, *arguments], check=False, capture_output=True, text=True, timeout=timeout, cwd=HERE
+    )
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", interpreter_exit.CALLS)
+def test_f46_a_daemon_thread_does_not_outlive_the_interpreter(name: str) -> None:
+    """Python ends as if the thread were asleep, wherever in the call it is: four times, to meet several places."""
+    for seconds in (0.02, 0.05, 0.0813, 0.11):
+        result = run("interpreter_exit.py", name, str(seconds))
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+def interpreters_module() -> str:
+    """Return the module of the standard library that makes interpreters."""
+    return "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
+
+
+@pytest.mark.parametrize("first", ["", "import exactk._core"])
+@pytest.mark.parametrize("isolated", [False, True])
+def test_f56_a_subinterpreter_cannot_import_the_core(first: str, isolated: bool) -> None:
+    """An ImportError at once, whether or not the main interpreter has the core, and however isolated the other is."""
+    pytest.importorskip(interpreters_module())
+    library = exactk._core.__file__
+    isolation = ("'isolated'" if isolated else "'legacy'") if sys.version_info >= (3, 13) else f"isolated={isolated}"
+    code = f"""
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+loader = ExtensionFileLoader("exactk._core", {library!r})
+try:
+    module_from_spec(spec_from_file_location("exactk._core", {library!r}, loader=loader))
+except ImportError as error:
+    print(error)
+"""
+    program = f"""
+import {interpreters_module()} as interpreters
+{first}
+interpreters.run_string(interpreters.create({isolation}), {code!r})
+"""
+    result = run("-c", program, timeout=30)
+    assert result.returncode == 0, result.stderr
+    assert "subinterpreter" in result.stdout
