@@ -52,7 +52,7 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> 
             )
     except UngroupedRows:
         all_rows = Reader(
-            batches, evaluation.columns, encoding._replace(user_vocabulary=truth.user_vocabulary)
+            batches, evaluation.columns, encoding._replace(user_vocabulary=truth.user_vocabulary), again=True
         )  # without users of exclude alone
         inputs = evaluation.align(truth, evaluation.convert_scores(all_rows.read_all()))
         return evaluation.evaluate_all(inputs), has_common_item(inputs)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk._engine.column_warnings import warn_of_grades
 from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._inputs.alignment import AlignedInputs, align
 from exactk._inputs.beside_scores import grades_beside_scores, shapes_of_scores
@@ -169,6 +170,8 @@ class Evaluation:
                 break
             with add_error_note(f"in block {block} of the iterator, whose first user is number {begin}"):
                 truth, predictions = self._convert_block(pair)
+                if block == 0:
+                    self.warn_of_columns(truth)
                 end = begin + len(truth)
                 evaluation = self._slice_rows(begin, end)
                 if pair is _EMPTY_BLOCK:  # it has no columns that could be candidates
@@ -196,6 +199,11 @@ class Evaluation:
         if truth.user_vocabulary is None:
             _check_length("predictions", len(predictions), len(truth))
         return truth, predictions
+
+    def warn_of_columns(self, truth: Truth) -> None:
+        """Warn of columns of the truth that do not mean what they seem to."""
+        user_values = [values.column for values in (self.weights, self.groups) if values is not None]
+        warn_of_grades(truth, self.values, self.convention, user_values)
 
     def check_user_values(self, truth: Truth) -> None:
         """Raise InputTypeError if users have keys, and the weights or groups none."""
@@ -264,6 +272,7 @@ def _state_of_outcome(problem: Problem, outcome: Outcome, names: list[str], labe
         counts,
         totals,
         None if labels is None else dict(zip(labels, by_group, strict=False)),
+        problem.truth.columns.grade,
     )
 
 

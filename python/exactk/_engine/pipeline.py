@@ -127,6 +127,7 @@ def _evaluate(
     if canonical_truth is None:
         raise type_error("truth", "what the users found relevant", "None")
     evaluation.check_user_values(canonical_truth)
+    evaluation.warn_of_columns(canonical_truth)
     if isinstance(predictions, Mapping) and not is_sparse(predictions):  # one form of these is a mapping too
         has_systems = is_mapping_of_systems(predictions)
         if has_systems or (has_systems is None and canonical_truth.user_vocabulary is None):

@@ -132,10 +132,11 @@ def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results
     suffix = (Path(path.stem) if file.is_compressed else path).suffix.lower()
     if suffix in _COLUMN_SOURCES and not (file.is_compressed and suffix in _BINARY_SOURCES):
         source = _COLUMN_SOURCES[suffix](file)
-        columns = choose_columns(source.names, requested, file)._replace(text_ids=text_ids)
+        columns = choose_columns(source.names, source.number_columns(), requested, file)._replace(text_ids=text_ids)
         if file.role == "predictions" and source.is_large:
             return Batches.of_file(path, lambda: read_ahead(map(columns.convert_ids, source.parts(columns))), requested)
-        return results.result_of_table(columns.convert_ids(source.read_all(columns)), file.role, requested)
+        table = columns.convert_ids(source.read_all(columns))
+        return results.result_of_table(table, file.role, requested, columns.unused)
     if requested:
         raise input_error(next(iter(requested)), "None beside a file whose columns have no names", "a name")
     if suffix == ".npz" and not file.is_compressed:

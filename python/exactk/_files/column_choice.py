@@ -28,6 +28,7 @@ class ColumnChoice(NamedTuple):
 
     ids: tuple[str, ...]  # of users, and of items
     values: tuple[str, ...]  # of scores, ranks or grades
+    unused: tuple[str, ...] = ()  # columns of numbers that could be grades or scores
     text_ids: bool = False  # ids are text even where they are digits
 
     @property
@@ -40,8 +41,10 @@ class ColumnChoice(NamedTuple):
         return cast_to_text(part, self.ids) if self.text_ids else part
 
 
-def choose_columns(existing: Sequence[str], requested: RequestedColumns, file: File) -> ColumnChoice:
-    """Return those that the caller names, or that have a usual name."""
+def choose_columns(
+    existing: Sequence[str], numbers: Sequence[str], requested: RequestedColumns, file: File
+) -> ColumnChoice:
+    """Return those that the caller names, or that have a usual name; numbers are the existing ones that hold some."""
     if any("\0" in name for name in existing):
         raise file.fault("names of columns", "a zero byte in one")
     users = column_roles.user_columns(existing, requested.get("user"), file.role)
@@ -51,4 +54,7 @@ def choose_columns(existing: Sequence[str], requested: RequestedColumns, file: F
     )
     values = tuple(name for name in optional_values if name is not None)
     column_roles.check_distinct([*users, item, *values], file.role)
-    return ColumnChoice((*users, item), values)
+    unused = tuple(name for name in numbers if name not in {*users, item, *values})
+    if file.role == "predictions" and not {"score", "rank"} & requested.keys():
+        column_roles.warn_of_other_scores(unused, values, file.role)
+    return ColumnChoice((*users, item), values, unused)

@@ -33,6 +33,18 @@ class _Columnar(Source):
         """What its columns are called."""
         return [name for name, _ in self.fields]
 
+    def number_columns(self) -> list[str]:
+        """Return those that hold numbers or flags, or lists of them."""
+        types = optional.arrow("a table").types
+        kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+
+        def is_of_numbers(dtype: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+            if types.is_list(dtype) or types.is_large_list(dtype):
+                return is_of_numbers(dtype.value_type)
+            return any(kind(dtype) for kind in kinds)
+
+        return [name for name, field in self.fields if is_of_numbers(field.type)]
+
     @property
     def is_large(self) -> bool:
         """Whether all of its rows had better not be in memory together, and each has one item."""

@@ -56,11 +56,19 @@ class JsonLines(Source):
     @property
     def names(self) -> list[str]:
         """The fields of the first object."""
+        return list(self._first_row())
+
+    def number_columns(self) -> list[str]:
+        """Return those that hold a number or flag in the first object, or a list of them."""
+        samples = {name: value[:1] if isinstance(value, list) else [value] for name, value in self._first_row().items()}
+        return [name for name, sample in samples.items() if sample and isinstance(sample[0], (int, float))]
+
+    def _first_row(self) -> dict[str, Any]:
         with self._translate_errors(), open_bytes(self.file) as stream:
             first = next((row for _, _, row in self._rows(stream)), None)
         if first is None:
             raise self.file.fault("an object a line", "no line")
-        return list(first)
+        return first
 
     @property
     def is_large(self) -> bool:

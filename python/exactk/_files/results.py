@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exactk._inputs.batches import Batches, predictions_from_rows
 from exactk._inputs.checks import number_array, offset_array
-from exactk._inputs.conversions import as_exclusions, as_predictions, as_truth
+from exactk._inputs.conversions import as_exclusions, as_predictions, default_encoding, truth_of
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
 from exactk._inputs.long_format import Encoding, LongColumns, encode_items, rows_by_user, rows_from_long_format
 from exactk._inputs.model.lists import Exclusions, Rankings, Rows, Truth
@@ -15,7 +15,7 @@ from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -24,14 +24,20 @@ if TYPE_CHECKING:
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
 
 _CONTAINERS: Mapping[str, Callable[..., Any]] = {
-    "truth": as_truth,
     "predictions": as_predictions,
     "exclude": as_exclusions,
 }
 
 
-def result_of_table(table: Any, role: str, requested: RequestedColumns) -> ReadResult:  # noqa: ANN401 - pyarrow has no types
-    """Return what a table of pyarrow holds."""
+def result_of_table(
+    table: Any,  # noqa: ANN401 - pyarrow has no types
+    role: str,
+    requested: RequestedColumns,
+    unused: Sequence[str] = (),
+) -> ReadResult:
+    """Return what a table of pyarrow holds; the file has other columns of numbers, which are unused."""
+    if role == "truth":
+        return truth_of(table, requested, default_encoding(), unused)  # type: ignore[arg-type]
     result: ReadResult = _CONTAINERS[role](table, **requested)
     return result
 

@@ -33,6 +33,13 @@ class Separated(Source):
             raise self.file.fault("a line that names the columns", "none")
         return header
 
+    def number_columns(self) -> list[str]:
+        """Return those that hold a number in the first row."""
+        with self._translate_errors(), open_bytes(self.file) as stream:
+            rows = (fields for _, _, fields in self._rows(stream))
+            header, first = next(rows, []), next(rows, [])
+        return [name for name, text in zip(header, first, strict=False) if _is_number(text)]
+
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         table = optional.arrow("CSV").Table.from_batches(self._parts(columns), _schema(columns))

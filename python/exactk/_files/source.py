@@ -31,6 +31,10 @@ class Source:
         """What its columns are called."""
         raise NotImplementedError
 
+    def number_columns(self) -> list[str]:
+        """Return those that hold numbers: by their types or, of text, as its first row says."""
+        raise NotImplementedError
+
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         raise NotImplementedError

@@ -133,11 +133,12 @@ def _to_int64(array: NDArray[Any], argument: str) -> NDArray[np.int64]:
 class Reader:
     """Reads batches, and encodes the users and items of all of them by the same vocabularies."""
 
-    def __init__(self, batches: Batches, columns: ColumnNames, encoding: Encoding) -> None:
+    def __init__(self, batches: Batches, columns: ColumnNames, encoding: Encoding, *, again: bool = False) -> None:
         requested = {role: name for role, name in batches.columns.items() if name is not None}
         self._batches = batches
         self._columns: ColumnNames = {**columns, **requested}  # type: ignore[typeddict-item]
         self._encoding = encoding
+        self._warns = not again  # of the columns, once
         self.user_vocabulary: Vocabulary | None = None
         self.item_vocabulary: Vocabulary | None = None
 
@@ -159,7 +160,8 @@ class Reader:
 
     def _read_frame(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
         """Return the rows of a frame; None if there is none, for then its columns may be of any type."""
-        columns = frames.long_columns(frame, "predictions", self._columns)
+        columns = frames.long_columns(frame, "predictions", self._columns, warn=self._warns)
+        self._warns = False
         if not len(columns.items):
             return None
         users = long_format.check_user_columns(columns.users, columns.labels, "predictions")

@@ -10,6 +10,7 @@ from exactk._inputs.batches import Batches, Reader, predictions_from_rows
 from exactk._inputs.checks import import_dlpack
 from exactk._inputs.containers import frames, mappings, sparse
 from exactk._inputs.containers.registry import ConversionOptions, rows_of_container
+from exactk._inputs.keys.column_roles import may_be_grades
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Truth
@@ -41,7 +42,8 @@ def as_truth(
     user, item, grade : str, optional
         What the columns of a data frame are called; of the user also several, whose values together name one.
         Where it is not said, a column of a usual name is taken if there is one alone: user_id, query_id, uid ...;
-        item_id, doc_id, movieId ...; grade, relevance, rel. Without grades each item is relevant.
+        item_id, doc_id, movieId ...; grade, relevance, rel, label, rating, target, gain. Without grades each item is
+        relevant; `exactk.evaluate` warns of other columns of numbers, which could be grades.
 
     Returns
     -------
@@ -61,21 +63,27 @@ def as_truth(
     >>> exactk.as_truth({"ann": {"film": 3.0, "song": 1.0}, "bob": {}}).users
     array(['ann', 'bob'], dtype='<U3')
     """
-    return truth_of(value, {"user": user, "item": item, "grade": grade}, _default_encoding())
+    return truth_of(value, {"user": user, "item": item, "grade": grade}, default_encoding())
 
 
-def _default_encoding() -> Encoding:
+def default_encoding() -> Encoding:
     """Return an encoding without vocabularies to continue, by as many threads as an evaluation uses by default."""
     return Encoding(threads=resolve_threads(None))
 
 
-def truth_of(value: object, columns: ColumnNames, encoding: Encoding = Encoding()) -> Truth:  # noqa: B008 - immutable
-    """Return the value as `Truth`; columns are what `exactk.as_truth` says of them."""
-    return (
-        value
-        if isinstance(value, Truth)
-        else Truth.from_rows(rows_of_container(value, ConversionOptions("truth", encoding, columns)))
-    )
+def truth_of(
+    value: object,
+    columns: ColumnNames,
+    encoding: Encoding = Encoding(),  # noqa: B008 - immutable
+    unused: Sequence[str] = (),
+) -> Truth:
+    """Return the value as `Truth`; columns are what `exactk.as_truth` says of them, beside others that are unused."""
+    if isinstance(value, Truth):
+        return value
+    rows = rows_of_container(value, ConversionOptions("truth", encoding, columns))
+    if rows.grades is None and unused:
+        rows = rows._replace(columns=rows.columns._replace(unused=may_be_grades(unused)))
+    return Truth.from_rows(rows)
 
 
 def as_rankings(value: object) -> Rankings:
@@ -144,7 +152,7 @@ def as_predictions(
     >>> exactk.as_predictions({"ann": {"film": 0.5, "song": 0.75}})
     <SparseScores of 1 users, 2 items (str), scores (float64)>
     """
-    return predictions_of(value, {"user": user, "item": item, "score": score, "rank": rank}, _default_encoding())
+    return predictions_of(value, {"user": user, "item": item, "score": score, "rank": rank}, default_encoding())
 
 
 def predictions_of(value: object, columns: ColumnNames, encoding: Encoding = Encoding()) -> Predictions:  # noqa: B008 - immutable
@@ -200,7 +208,7 @@ def as_exclusions(
     >>> exactk.as_exclusions([{4, 7}, []])
     <Exclusions of 2 users, 2 items (int64)>
     """
-    return exclusions_of(value, {"user": user, "item": item}, _default_encoding())
+    return exclusions_of(value, {"user": user, "item": item}, default_encoding())
 
 
 def exclusions_of(value: object, columns: ColumnNames, encoding: Encoding = Encoding()) -> Exclusions | None:  # noqa: B008 - immutable

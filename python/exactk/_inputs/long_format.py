@@ -50,7 +50,7 @@ def rows_from_long_format(columns: LongColumns, argument: str, encoding: Encodin
     rows = Rows(
         np.zeros(0, np.int64),
         ids,
-        None if grades is None else number_array(grades.values(f"{argument}.grade"), f"{argument}.grade"),
+        None if grades is None else grade_array(grades, f"{argument}.grade"),
         scores=None if scores is None else scores.values(f"{argument}.score"),
         user_vocabulary=user_vocabulary,
         item_vocabulary=item_vocabulary,
@@ -132,6 +132,12 @@ def check_user_columns(users: Sequence[Column], labels: Sequence[str], argument:
     for column, label in zip(users, labels, strict=True):
         check_keys(column, f"{argument}.{label}")
     return users
+
+
+def grade_array(grades: Column, argument: str) -> NDArray[np.float64]:
+    """Return grades as float64: of flags, 1 where they are True."""
+    array = grades.values(argument)
+    return number_array(array.astype(np.int8) if array.dtype.kind == "b" else array, argument)
 
 
 def rank_array(ranks: Column, argument: str) -> NDArray[Any]:

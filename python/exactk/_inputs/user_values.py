@@ -37,6 +37,7 @@ class UserValues:
     values: NDArray[Any]
     keys: tuple[Any, ...] | None  # the user of each value; None: the values are in the order of the rows
     without_keys: str = ""  # code that returns the values alone, for hints
+    column: str | None = None  # what the column that held them is called
     code_positions: NDArray[np.int64] | None = None  # by code, where keys were encoded; last, -1 for all higher codes
 
     argument = "weights"
@@ -44,8 +45,8 @@ class UserValues:
     @classmethod
     def from_argument(cls, container: object, columns: ColumnNames) -> Self:
         """Return the values in a container; columns are what those of a data frame are called."""
-        values, keys, without_keys = values_by_user(container, cls.argument, columns)
-        return cls(cls._to_array(values), keys, without_keys)
+        values, keys, without_keys, column = values_by_user(container, cls.argument, columns)
+        return cls(cls._to_array(values), keys, without_keys, column)
 
     def check_keys(self, truth: Truth) -> None:
         """Raise InputTypeError if users have keys and the values none: their order may be another."""

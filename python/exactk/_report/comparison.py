@@ -117,7 +117,7 @@ class Comparison(Mapping[str, Report]):
 
     def __repr__(self) -> str:
         first = next(iter(self._reports.values()))
-        footer = f"convention {first.convention.name}; {first.state.counts['users']} users"
+        footer = f"{first.rules_text}; {first.state.counts['users']} users"
         return "\n".join([display.format_text(*self._cells()), footer])
 
 

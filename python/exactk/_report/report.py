@@ -325,7 +325,17 @@ class Report:
             least, mean_, most = self.counts["candidates"].values()
             candidates = f"{least} to {most} candidates a user (mean {mean_:.5g})"
             remarks.append(candidates if least < most else f"{least} candidates a user")
-        return f"convention {self.convention.name}; {', '.join(remarks) or '0 users'}"
+        return f"{self.rules_text}; {', '.join(remarks) or '0 users'}"
+
+    @property
+    def rules_text(self) -> str:
+        """What decides the values: the convention and, of a named column of grades, from which on items are relevant."""
+        text = f"convention {self.convention.name}"
+        if self._state.grade_column is None:
+            return text
+        bounds = dict.fromkeys(value.rules["min_grade"] for value in self._plan)
+        relevant = " or ".join("> 0" if bound is None else f">= {bound:g}" for bound in bounds)
+        return f"{text}; grades: {self._state.grade_column}, relevant: {relevant}"
 
     def columns(self, table: Table = "values") -> dict[str, Any]:
         """Return what the frames are made of, without one: names and columns; see `to_pandas`."""

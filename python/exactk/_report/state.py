@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,6 +78,8 @@ class State:
         several values are made of stands once, where the first of them has it.
     groups : Mapping of label to tuple of Sums, or None
         The same for each group.
+    grade_column : str or None
+        What the column of grades was called, where the truth was a data frame or file that had one.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class State:
     counts: Mapping[str, int]
     totals: tuple[Sums, ...]
     groups: Mapping[Label, tuple[Sums, ...]] | None = None
+    grade_column: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Freeze the mappings; groups are held in the order of their labels."""
@@ -156,6 +159,7 @@ class State:
             "groups": None
             if groups is None
             else [[label, [_sums_to_plain(one) for one in sums]] for label, sums in groups.items()],
+            "grade_column": self.grade_column,
         }
 
     @classmethod
@@ -171,6 +175,7 @@ class State:
                     _checked_counts(dict(data["counts"])),
                     tuple(map(_sums_from_plain, data["totals"])),
                     None if groups is None else {label: tuple(map(_sums_from_plain, sums)) for label, sums in groups},
+                    _checked_column(data.get("grade_column")),
                 )
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -181,6 +186,12 @@ class State:
 
     def __hash__(self) -> int:
         return hash((self.metrics, self.convention, self.weighted, self.totals))
+
+
+def _checked_column(name: object) -> str | None:
+    if not isinstance(name, str | None):
+        raise TypeError(f"a column {name!r}")
+    return name
 
 
 def _checked_state(state: State) -> State:
@@ -216,6 +227,7 @@ class StateSums:
         self._first = first
         self._counts = dict(first.counts)
         self._totals = list(first.totals)
+        self._grade_columns = {first.grade_column}
         self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
 
     def add(self, state: State) -> None:
@@ -223,6 +235,7 @@ class StateSums:
         _check_same_plan(self._first, state)
         _add_counts(self._counts, state.counts)
         _add_totals(self._totals, state.totals)
+        self._grade_columns.add(state.grade_column)
         if self._groups is None or state.groups is None:
             return
         for label, sums in state.groups.items():
@@ -235,7 +248,8 @@ class StateSums:
         """Return the state of all users so far."""
         groups = None if self._groups is None else {label: tuple(sums) for label, sums in self._groups.items()}
         first = self._first
-        return State(first.metrics, first.convention, first.weighted, self._counts, tuple(self._totals), groups)
+        totals, grade_column = tuple(self._totals), first.grade_column if len(self._grade_columns) == 1 else None
+        return State(first.metrics, first.convention, first.weighted, self._counts, totals, groups, grade_column)
 
 
 def _add_totals(totals: list[Sums], others: tuple[Sums, ...]) -> None:

@@ -10,11 +10,10 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs import long_format
-from exactk._inputs.checks import number_array
 from exactk._inputs.keys import column_roles, columns
 from exactk._inputs.keys.columns import CodedColumn, Column, NumberColumn
 from exactk._inputs.long_format import LongColumns
-from exactk._inputs.model.lists import Rows
+from exactk._inputs.model.lists import Rows, TruthColumns
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 
@@ -59,22 +58,38 @@ class _ColumnsByRole(NamedTuple):
     item: str
     values: dict[str, str]  # the columns of grades, scores or ranks
     selected: SelectedColumns
+    unused: tuple[str, ...]  # columns of numbers
     names: list[str]  # of all columns
 
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:
     """Return the rows: of long format with one user and item each, or of users with a list of items each."""
     by_role = _columns_by_role(value, argument, requested)
+    _warn_of_other_scores(by_role, argument, requested)
     if by_role.item not in by_role.selected.list_offsets:
-        return long_format.rows_from_long_format(_to_long_columns(by_role, argument), argument, encoding)
+        rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument), argument, encoding)
+        return rows._replace(columns=_truth_columns(by_role))
     users = [by_role.selected.columns[user] for user in by_role.users]
     rows = _rows_of_list_columns(by_role, argument, encoding)
-    return long_format.rows_by_user(users, by_role.users, rows, argument, encoding)
+    rows = long_format.rows_by_user(users, by_role.users, rows, argument, encoding)
+    return rows._replace(columns=_truth_columns(by_role))
 
 
-def long_columns(value: object, argument: str, requested: ColumnNames) -> LongColumns:
+def _truth_columns(by_role: _ColumnsByRole) -> TruthColumns:
+    used, grade = (*by_role.users, by_role.item, *by_role.values.values()), by_role.values.get("grades")
+    return TruthColumns(used, grade, column_roles.may_be_grades(by_role.unused) if grade is None else ())
+
+
+def _warn_of_other_scores(by_role: _ColumnsByRole, argument: str, requested: ColumnNames) -> None:
+    if argument in {"predictions", "scores"} and requested.get("score") is None and requested.get("rank") is None:
+        column_roles.warn_of_other_scores(by_role.unused, list(by_role.values.values()), argument)
+
+
+def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: bool) -> LongColumns:
     """Return the columns of a frame whose rows have one user and one item each."""
     by_role = _columns_by_role(value, argument, requested)
+    if warn:
+        _warn_of_other_scores(by_role, argument, requested)
     if by_role.item in by_role.selected.list_offsets:
         raise type_error(f"{argument}.{by_role.item}", "an item in each row", "lists")
     return _to_long_columns(by_role, argument)
@@ -91,7 +106,9 @@ def _columns_by_role(value: object, argument: str, requested: ColumnNames) -> _C
     for name in users if item in selected.list_offsets else [*users, *values.values()]:
         if name in selected.list_offsets:  # of as many values as there are rows, perhaps, but in which row is each?
             raise type_error(f"{argument}.{name}", "a value in every row", "lists")
-    return _ColumnsByRole(users, item, values, selected, list(names))
+    numbers = number_columns(value, with_lists=item in selected.list_offsets)
+    unused = tuple(name for name in numbers if name not in {*users, item, *values.values()})
+    return _ColumnsByRole(users, item, values, selected, unused, list(names))
 
 
 def _to_long_columns(by_role: _ColumnsByRole, argument: str) -> LongColumns:
@@ -120,7 +137,7 @@ def _value_columns(names: Sequence[str], argument: str, requested: ColumnNames) 
 
 def _rows_of_list_columns(by_role: _ColumnsByRole, argument: str, encoding: Encoding) -> Rows:
     """Return a row of items for each row of the frame. Lists of predictions without scores are best first."""
-    _, item, values, selected, _ = by_role
+    item, values, selected = by_role.item, by_role.values, by_role.selected
     indptr = selected.list_offsets[item]
     ids, item_vocabulary = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
     rows = Rows(indptr, ids, item_vocabulary=item_vocabulary)
@@ -129,11 +146,10 @@ def _rows_of_list_columns(by_role: _ColumnsByRole, argument: str, encoding: Enco
             raise input_error(f"{argument}.{name}", f"lists as long as those of {item}", "others")
         if field == "ranks":
             raise input_error(f"{argument}.{name}", "scores beside lists of items, or none", "ranks")
-        numbers = selected.columns[name].values(f"{argument}.{name}")
         if field == "grades":
-            rows = rows._replace(grades=number_array(numbers, f"{argument}.{name}"))
+            rows = rows._replace(grades=long_format.grade_array(selected.columns[name], f"{argument}.{name}"))
         else:
-            rows = rows._replace(scores=numbers)
+            rows = rows._replace(scores=selected.columns[name].values(f"{argument}.{name}"))
     return rows
 
 
@@ -156,6 +172,26 @@ def column_names(value: Any) -> list[str]:  # noqa: ANN401 - a frame of pandas, 
 def data_columns(value: Any) -> list[Any]:  # noqa: ANN401 - as above
     """Return what the columns are called, without those of the index of pandas, and whatever their names are."""
     return list(value.columns) if optional.is_pandas(value) else column_names(value)
+
+
+def number_columns(value: Any, *, with_lists: bool) -> list[str]:  # noqa: ANN401 - as above
+    """Return the columns that hold numbers or flags, or lists, by their types."""
+    if optional.is_pandas(value):
+        return [
+            name for name in data_columns(value) if isinstance(name, str) and _is_of_numbers(value[name], with_lists)
+        ]
+    types = (
+        ((name, str(dtype)) for name, dtype in value.collect_schema().items())
+        if optional.is_lazy(value)
+        else ((name, column.type) for name, column in value.columns if not column.is_dictionary)
+    )
+    kinds = ("int", "uint", "float", "bool", "decimal") + (("list",) if with_lists else ())
+    return [name for name, dtype in types if dtype.lower().startswith(kinds)]
+
+
+def _is_of_numbers(series: Any, with_lists: bool) -> bool:  # noqa: ANN401, FBT001 - a Series
+    kind = getattr(getattr(series, "dtype", None), "kind", "")
+    return kind in set("biuf") or bool(with_lists and kind == "O" and len(series) and _is_list(series.array[0]))
 
 
 def index_columns(index: Any, argument: str) -> tuple[list[Column], list[str]]:  # noqa: ANN401 - an Index of pandas

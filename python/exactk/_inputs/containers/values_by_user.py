@@ -27,6 +27,7 @@ class ValuesByUser(NamedTuple):
     values: object
     keys: tuple[Any, ...] | None  # None: the values are in the order of the rows
     without_keys: str  # code that returns the values alone
+    column: str | None = None  # what the column that holds them is called
 
 
 def values_by_user(container: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library
@@ -36,7 +37,7 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
     if optional.is_series(container) and not optional.is_default_index(container.index):
         users, labels = frames.index_columns(container.index, argument)
         keys = _keys_of_columns(users, labels, argument)
-        return ValuesByUser(_plain_values(container), keys, f"{argument}.to_numpy()")
+        return ValuesByUser(_plain_values(container), keys, f"{argument}.to_numpy()", container.name)
     if frames.is_series(container):
         return ValuesByUser(
             _plain_values(container), None, f"{argument}.to_pylist()" if hasattr(container, "to_pylist") else argument
@@ -85,7 +86,7 @@ def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> Value
         raise type_error(f"{argument}.{next(iter(lists))}", "a value in every row", "lists")
     keys = _keys_of_columns([selected.columns[name] for name in users], users, argument)
     values = _column_values(selected.columns[others[0]], f"{argument}.{others[0]}")
-    return ValuesByUser(values, keys, f"{argument}[{others[0]!r}].to_numpy()")
+    return ValuesByUser(values, keys, f"{argument}[{others[0]!r}].to_numpy()", others[0])
 
 
 def _column_values(column: Column, argument: str) -> object:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import EvaluationWarning, caller_level, input_error, type_error
 
 USUAL_NAMES = {
     "user": ("user", "userid", "uid", "user_idx", "visitor_id", "query", "query_id", "qid", "topic", "topic_id"),
     "item": ("item", "item_id", "iid", "item_idx", "doc", "doc_id", "docno", "document", "document_id", "movie_id"),
     "score": ("score", "prediction", "predicted"),
     "rank": ("rank",),
-    "grade": ("grade", "relevance", "rel"),
+    "grade": ("grade", "relevance", "rel", "label", "rating", "target", "gain", "star"),
 }
 """Case and underscores do not matter. ``items`` and ``scores`` are the same of columns of lists."""
 
@@ -35,6 +37,55 @@ _NORMALIZED_NAMES = {
     role: {variant for name in names for variant in (_normalize(name), _normalize(name) + "s")}
     for role, names in USUAL_NAMES.items()
 }
+
+
+_WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
+_SCORE_WORDS = frozenset({
+    "distance", "distances", "pred", "predicted", "prediction", "predictions", "prob", "probability", "score", "scores",
+    "similarity", "similarities",
+})  # fmt: skip
+_RATING_WORDS = frozenset({"rating", "ratings", "star", "stars"})
+_TIME_WORDS = frozenset({
+    "at", "date", "dates", "datetime", "day", "epoch", "hour", "minute", "month", "second", "seconds", "time", "times",
+    "timestamp", "timestamps", "ts", "week", "weekday", "year",
+})  # fmt: skip
+_ROW_NAMES = re.compile(r"|index|level_\d+|Unnamed: \d+")
+"""What an index is called that became a column."""
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def names_ratings(name: str) -> bool:
+    """Return whether a column of that name holds ratings, of which the low ones are no recommendation."""
+    return not _RATING_WORDS.isdisjoint(_words(name))
+
+
+def may_be_grades(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those names of columns of numbers that are not the names of times, ids or numbers of rows."""
+    return tuple(name for name in names if not _names_times(name) and not _names_rows_or_ids(name))
+
+
+def warn_of_other_scores(unused: Iterable[str], chosen: Sequence[str], argument: str) -> None:
+    """Warn of columns of numbers that could be the scores by their names, where the caller named none."""
+    others = [name for name in unused if not _SCORE_WORDS.isdisjoint(_words(name))]
+    if not others:
+        return
+    reason = f"ordered by {chosen[0]!r}" if chosen else "best first"
+    unused_names = f"{' and '.join(map(repr, others))} {'is' if len(others) == 1 else 'are'} not used"
+    message = f"{argument}: the items are {reason}, and {unused_names}; score={others[0]!r} orders them by it"
+    if chosen:
+        message += f", score={chosen[0]!r} says that they are right"
+    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+
+
+def _names_times(name: str) -> bool:
+    return not _TIME_WORDS.isdisjoint(_words(name)) or _normalize(name).endswith(("time", "date", "timestamp"))
+
+
+def _names_rows_or_ids(name: str) -> bool:
+    return bool(_ROW_NAMES.fullmatch(name)) or _words(name)[-1:] in (["id"], ["ids"])
 
 
 def user_columns(existing: Sequence[str], requested: object, argument: str) -> list[str]:
@@ -97,6 +148,8 @@ def naming_hint(existing: Sequence[str], *roles: str) -> str:
     """Return how to name a column for one of the roles, with the first that has no role by its name."""
     named = {name for names in _NORMALIZED_NAMES.values() for name in names}
     free = [name for name in existing if _normalize(name) not in named]
+    if not free and "score" in roles:  # which are ratings, too
+        free = [name for name in existing if _normalize(name) in _NORMALIZED_NAMES["grade"]]
     return "{} would name it".format(" or ".join(f"{role}={free[0]!r}" for role in roles)) if free else ""
 
 

@@ -216,7 +216,8 @@ def column_of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
         return ArrowTextColumn(column)
     if column.type.startswith(("int", "uint", "float")):
         return _concatenate_chunks([NumberColumn(chunk) for chunk in column.values(argument)], column)
-    raise type_error(argument, "integers, floats, strings or bytes", column.type)
+    hint = "flags need a cast to integers" if column.type == "bool" else ""
+    raise type_error(argument, "integers, floats, strings or bytes", column.type, hint=hint)
 
 
 def _concatenate_chunks(chunks: Sequence[Column], column: _core.ArrowColumn) -> Column:

@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+class TruthColumns(NamedTuple):
+    """The columns of the frame or file that a truth was made of."""
+
+    used: tuple[str, ...] = ()
+    grade: str | None = None
+    unused: tuple[str, ...] = ()  # columns that could be grades, where there is no other column of grades
+
+
 class Rows(NamedTuple):
     """What an adapter makes of a container: the arguments of `Truth`, `Rankings`, `SparseScores` and `Exclusions`."""
 
@@ -40,12 +48,13 @@ class Rows(NamedTuple):
     scores: NDArray[Any] | None = None
     user_vocabulary: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by position
     item_vocabulary: Vocabulary | None = None  # of keyed items, which are codes then
+    columns: TruthColumns = TruthColumns()
 
     def to_plain(self) -> dict[str, Any]:
         """Return what `from_plain` makes the same rows of, for pickles: they name no private class."""
         vocabularies = {"user_vocabulary": self.user_vocabulary, "item_vocabulary": self.item_vocabulary}
         plain = {name: None if keys is None else keys.to_plain() for name, keys in vocabularies.items()}
-        return self._asdict() | plain
+        return self._asdict() | plain | {"columns": tuple(self.columns)}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Rows:
@@ -54,7 +63,7 @@ class Rows(NamedTuple):
             name: None if plain[name] is None else Vocabulary.from_plain(plain[name])
             for name in ("user_vocabulary", "item_vocabulary")
         }
-        return cls(**plain | vocabularies)
+        return cls(**plain | vocabularies | {"columns": TruthColumns(*plain["columns"])})
 
 
 def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
@@ -204,6 +213,7 @@ class Truth(Lists):
 
     grades: NDArray[np.float64] | None
     labels: NDArray[Any] | None  # of the users, where their rows come in an order of the caller's
+    columns: TruthColumns
     unknown_actual: int | None  # ratings that were left out as they are not known; None: it is not of ratings
 
     _argument = "truth"
@@ -285,6 +295,7 @@ class Truth(Lists):
     def _build(self, rows: Rows, users: object, unknown_actual: int | None = None) -> None:
         self._freeze_copy(rows)
         object.__setattr__(self, "unknown_actual", unknown_actual)
+        object.__setattr__(self, "columns", rows.columns)
         keys = None if users is None else key_array(users, "truth.users", len(self))
         for name, array in (("grades", rows.grades), ("labels", keys)):
             object.__setattr__(self, name, None if array is None else read_only(array.copy()))
@@ -296,7 +307,7 @@ class Truth(Lists):
 
     def rows(self) -> Rows:
         """Return the same as an adapter makes it."""
-        return super().rows()._replace(grades=self.grades)
+        return super().rows()._replace(grades=self.grades, columns=self.columns)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Truth._from_plain, (self.rows().to_plain(), self.labels, self.unknown_actual))
