@@ -70,6 +70,7 @@ py::typing::Dict<py::str, int> python_tally(const Result& result, bool counts_ca
   counts["excluded_recommended"] = tally.excluded_recommended;
   counts["relevant_excluded"] = tally.relevant_excluded;
   counts["relevant_not_rankable"] = tally.relevant_not_rankable;
+  counts["longest_list"] = tally.longest_list;
   for (std::size_t i = 0; i < tally.tied_at_cutoff.size(); ++i) {
     const std::string name = "tied_at_cutoff." + std::to_string(result.cutoffs[i]);
     counts[name.c_str()] = tally.tied_at_cutoff[i];

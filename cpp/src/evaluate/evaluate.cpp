@@ -362,6 +362,7 @@ void Tally::add(const Tally& other) {
   excluded_recommended += other.excluded_recommended;
   relevant_excluded += other.relevant_excluded;
   relevant_not_rankable += other.relevant_not_rankable;
+  longest_list = std::max(longest_list, other.longest_list);
   tied_at_cutoff.resize(std::max(tied_at_cutoff.size(), other.tied_at_cutoff.size()));
   for (std::size_t i = 0; i < other.tied_at_cutoff.size(); ++i) {
     tied_at_cutoff[i] += other.tied_at_cutoff[i];

@@ -246,6 +246,7 @@ void Worker::add_to_tally(Count user, const Matches& matches, const HitRow& row)
   tally_.excluded_recommended += matches.excluded_recommended;
   tally_.relevant_excluded += judge_.count_relevant(matches, matches.excluded_entries);
   if (!presence.in_predictions) return;
+  tally_.longest_list = std::max(tally_.longest_list, row.recommended);
   tally_.relevant_not_rankable += judge_.count_relevant(matches, matches.unscored_entries);
   if (item_positions_ != nullptr) count_candidates();
 }

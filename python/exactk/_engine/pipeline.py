@@ -34,6 +34,7 @@ from exactk._plan.conventions import AnyConvention, as_convention
 from exactk._plan.hints import complete_hints
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison import Comparison
+from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.optional import is_sparse
 from exactk._runtime.progress import Progress
@@ -123,6 +124,7 @@ def _evaluate(
             report = evaluation.evaluate_blocks(predictions)
         warn_of_ties(report, None)
         warn_of_counts(report)
+        warn_of_unreached_cutoffs({"": report.state})
         return report
     if canonical_truth is None:
         raise type_error("truth", "what the users found relevant", "None")
@@ -138,6 +140,7 @@ def _evaluate(
         warn_of_ties(report, None)
         warn_of_disjoint_keys_in_batches(report, has_shared_items=has_shared_items)
         warn_of_counts(report, is_complete=False)
+        warn_of_unreached_cutoffs({"": report.state})
         return report
     inputs = evaluation.align(canonical_truth, evaluation.convert_predictions(predictions, canonical_truth))
     with evaluation.progress.track(len(inputs.truth)):
@@ -145,6 +148,7 @@ def _evaluate(
     warn_of_ties(report, partial(evaluation.tie_range, inputs))
     warn_of_disjoint_keys(report, inputs)
     warn_of_counts(report, is_complete=inputs.is_complete)
+    warn_of_unreached_cutoffs({"": report.state})
     return report
 
 
@@ -167,4 +171,5 @@ def _compare_systems(evaluation: Evaluation, truth: Truth, systems: Mapping[Any,
                 warn_of_ties(reports[name], partial(evaluation.tie_range, inputs), f"system {name!r}: ")
                 warn_of_disjoint_keys(reports[name], inputs, f"system {name!r}: ")
     warn_of_counts(*reports.values(), is_complete=inputs.is_complete)
+    warn_of_unreached_cutoffs({system: report.state for system, report in reports.items()})
     return Comparison(reports)

@@ -8,6 +8,7 @@ import numpy as np
 
 from exactk._report.report import Report
 from exactk._report.state import State, StateSums
+from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._report.user_keys import concatenate_users
 from exactk._runtime.errors import input_error, type_error
 
@@ -51,6 +52,8 @@ def merge(parts: Sequence[Report | State]) -> Report:
     for other in states[1:]:
         sums.add(other)
     state = sums.state()
+    if len(parts) > 1:  # of one, it was said when it was made
+        warn_of_unreached_cutoffs({"": state})
     reports = [part for part in parts if isinstance(part, Report)]
     if len(reports) < len(parts):
         return Report(state)

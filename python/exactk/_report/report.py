@@ -93,7 +93,8 @@ class Report:
         ``missing_predictions``, ``missing_truth``; ``duplicates`` (repeated items in lists),
         ``excluded_recommended`` (items taken out of lists), ``relevant_excluded`` and
         ``relevant_not_rankable`` (relevant items that are excluded, or have no column in the scores or
-        are not among the candidates, and stay in the truth as misses); of scores, ``tied_at_cutoff``, a
+        are not among the candidates, and stay in the truth as misses); ``longest_list``, the items in the longest
+        of the lists, or that scores could rank for a user, less the excluded ones; of scores, ``tied_at_cutoff``, a
         mapping from each cutoff to the users who have items of one score on both sides of it. Where only
         some items may be ranked, ``candidates`` has the ``min``, ``mean`` and ``max`` of how many a user
         had that were not excluded, whatever their scores. Of `exactk.from_ratings`, ``unknown_actual``, the rows
@@ -319,7 +320,8 @@ class Report:
         return "\n".join([display.format_text(*self._cells()), self._footer()])
 
     def _footer(self) -> str:
-        counts = {name: count for name, count in self._state.counts.items() if not name.startswith("candidates.")}
+        no_remarks = ("candidates.", "longest_list")
+        counts = {name: count for name, count in self._state.counts.items() if not name.startswith(no_remarks)}
         remarks = [f"{count} {re.sub('[_.]', ' ', name)}" for name, count in counts.items() if count]
         if self._state.counts.get("candidates.users"):
             least, mean_, most = self.counts["candidates"].values()

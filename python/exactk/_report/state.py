@@ -214,7 +214,7 @@ def _checked_counts(counts: dict[str, int]) -> dict[str, int]:
         group, _, cutoff = name.partition(".")
         if group == "tied_at_cutoff":
             int(cutoff)
-    needed = {"users"} | (_CANDIDATE_COUNTS if counts.keys() & _CANDIDATE_COUNTS else set())
+    needed = {"users", "longest_list"} | (_CANDIDATE_COUNTS if counts.keys() & _CANDIDATE_COUNTS else set())
     if missing := needed - counts.keys():
         raise KeyError(*sorted(missing))
     return counts
@@ -264,6 +264,7 @@ def _add_counts(counts: dict[str, int], others: Mapping[str, int]) -> None:
         for name, choose in (("candidates.min", min), ("candidates.max", max))
         if counted
     }
+    chosen["longest_list"] = max(counts["longest_list"], others["longest_list"])
     for name, count in others.items():
         counts[name] = counts.get(name, 0) + count
     counts |= chosen

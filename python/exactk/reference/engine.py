@@ -239,6 +239,7 @@ def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
             "excluded_recommended",
             "relevant_excluded",
             "relevant_not_rankable",
+            "longest_list",
         ),
         0,
     )
@@ -257,6 +258,8 @@ def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
         grades = item_grades(users.graded_items(user), rules)
         relevant = [item for item, grade in grades.items() if is_relevant(grade, rules)]
         counts["relevant_excluded"] += sum(item in excluded for item in relevant)
+        if in_predictions:
+            counts["longest_list"] = max(counts["longest_list"], len(judged.ranking))
         if row is not None and in_predictions:
             counts["relevant_not_rankable"] += sum(item not in row.ids for item in relevant)
     if not isinstance(problem.predictions, Rankings):

@@ -1,0 +1,48 @@
+"""Cutoffs that no list reaches: what the values there are."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from exactk._report.state import plan_of_state
+from exactk._runtime.errors import EvaluationWarning, caller_level
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from exactk._plan.metric_strings import Value
+    from exactk._report.state import State
+
+
+def warn_of_unreached_cutoffs(states: Mapping[str, State]) -> None:
+    """Say so if a system's longest list ends above a cutoff; once if that is so of all systems alike."""
+    messages = {system: _message(state) for system, state in states.items()}
+    if len(set(messages.values())) == 1:
+        messages = {"": next(iter(messages.values()))}
+    for system, message in messages.items():
+        if message:
+            text = f"system {system!r}: {message}" if system else message
+            warnings.warn(text, EvaluationWarning, stacklevel=caller_level())
+
+
+def _message(state: State) -> str:
+    longest = state.counts["longest_list"]
+    values = [value for value in plan_of_state(state) if value.cutoff is not None and value.cutoff > longest]
+    if not longest or not values:  # that all lists are empty is told by other counts
+        return ""
+    cutoffs = _list_in_brief(sorted({value.cutoff for value in values if value.cutoff is not None}))
+    message = f"no list is longer than {longest}: values at {cutoffs} are values at {longest}, "
+    message += "but for divisors that depend on the cutoff"
+    divided = next((value for value in values if _divides_by_cutoff(value)), None)
+    return message if divided is None else f"{message}: {divided.name} divides by {divided.cutoff} still"
+
+
+def _divides_by_cutoff(value: Value) -> bool:
+    return value.metric == "precision" and value.rules["precision_over"] == "cutoff"
+
+
+def _list_in_brief(numbers: Sequence[int]) -> str:
+    most = 3
+    others = [f"{len(numbers) - most} more"] if len(numbers) > most else []
+    return " and ".join([", ".join(map(str, numbers[:most])), *others])
