@@ -308,6 +308,16 @@ def test_f34_control_characters_do_not_reach_a_terminal() -> None:
     assert shown.replace("\\", "\\\\") in comparison.to_markdown()
 
 
+@pytest.mark.parametrize("keyed", [{"ann": [1]}, {3: [1]}])
+def test_f44_a_part_without_users_merges_with_any(keyed: dict[Any, list[int]]) -> None:
+    report = exactk.evaluate(keyed, keyed, "recall@1", per_user=True)
+    with pytest.warns(exactk.EvaluationWarning, match="no user"):
+        parts = [exactk.evaluate(empty, empty, "recall@1", per_user=True) for empty in ({}, [])]  # type: ignore[var-annotated]
+    for part in parts:
+        assert exactk.merge([part, report]) == exactk.merge([report, part]) == report
+        assert exactk.merge([part, part]).users.tolist() == []
+
+
 def test_merge_refuses_other_plans(report: exactk.Report) -> None:
     for other, message in [
         (exactk.evaluate(TRUTH, LISTS, ["P@2"], groups=GROUPS), "metrics"),

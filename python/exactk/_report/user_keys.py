@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 
 def concatenate_users(parts: Sequence[Vocabulary | NDArray[Any] | None]) -> NDArray[Any] | None:
-    """Return the keys of the users of all parts; None where they are row numbers in all."""
-    keyed = [part.array if isinstance(part, Vocabulary) else part for part in parts if part is not None]
+    """Return the keys of the users of all parts; None where they are row numbers in all.
+
+    A part without users says nothing about the kind of keys.
+    """
+    arrays = [part.array if isinstance(part, Vocabulary) else part for part in parts if part is not None]
+    keyed = [part for part in arrays if len(part)] or arrays[:1]
     if not keyed:
         return None
-    kinds = {part.dtype.kind for part in keyed}
-    if len(keyed) < len(parts) or len(kinds) > 1:
+    if len(arrays) < len(parts) or len({part.dtype.kind for part in keyed}) > 1:
         message = "parts: expected keys of users of one kind in all parts, found them in some, or of several kinds"
         raise StateMismatchError(message, "parts")
     users = np.concatenate(keyed)
