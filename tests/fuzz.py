@@ -409,8 +409,9 @@ TREC_PIECES = (
     *(b"q1", b"Q0", b"0", b"1", b"-", b"+", b".", b"e", b"nan", b"inf", b"nan(1)", b"1e400", b"1e-400", b"5e-324"),
     *(b"9007199254740992", b"9007199254740993", b"99999999999999999999", b"0x1p3", b"_", b"d" * 4097),
 )
-GRADE = re.compile(rb"-?\d+")
-SCORE = re.compile(rb"-?(inf|infinity|nan(\(\w*\))?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE)
+GRADE = re.compile(rb"[+-]?\d+")
+SCORE = re.compile(rb"[+-]?(inf|infinity|nan|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE)
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def trec_text(data: bytes) -> bytes:
@@ -434,18 +435,41 @@ def parse_trec(text: bytes, part: int) -> Any:
 def reference_trec(text: bytes) -> list[tuple[bytes, bytes, str]] | int:
     """Return the rows, or the line number of the fault: the definition of what the core does."""
     rows, size = [], 0
-    for line_number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+    for line_number, line in enumerate(text.removeprefix(BYTE_ORDER_MARK).split(b"\n"), 1):
         fields = line.split()
-        if line.startswith(b"#") or not fields:
+        if line.startswith(BYTE_ORDER_MARK):
+            return line_number
+        if line.startswith(b"#") and not may_be_row(fields, size):
             continue
-        size = size or len(fields)
-        if not is_text(line) or len(fields) != size or size not in {4, 6}:
+        if line.startswith(b"#"):
+            return line_number
+        if not fields:
+            continue
+        size = size or min(len(fields), 6)
+        if not is_text(line) or b"\r" in line.rstrip() or not has_size(fields, size):
             return line_number
         value = grade_of(fields[3]) if size == 4 else score_of(fields[4])
         if value is None or max(map(len, (fields[0], fields[2]))) > 4096:
             return line_number
         rows.append((fields[0], fields[2], repr(value)))
     return rows
+
+
+def has_size(fields: list[bytes], size: int) -> bool:
+    """Return whether these are the fields of one row: text may follow the tag, but no other row."""
+    if size == 4 or len(fields) <= 6:
+        return len(fields) == size in {4, 6}
+    after = fields[6:]
+    return not any(len(after) >= i + 5 and after[i] == fields[1] and score_of(after[i + 3]) is not None for i in (0, 1))
+
+
+def may_be_row(fields: list[bytes], size: int) -> bool:
+    """Return whether a comment may be meant as a row, of a query that begins with #."""
+    if fields[0] == b"#":
+        return False
+    is_qrel = len(fields) == 4 and GRADE.fullmatch(fields[3]) and -(2**63) <= int(fields[3]) < 2**63
+    is_result = len(fields) == 6 and score_of(fields[4]) is not None
+    return bool((is_qrel and size != 6) or (is_result and size != 4))
 
 
 def is_text(line: bytes) -> bool:
@@ -462,11 +486,12 @@ def grade_of(field: bytes) -> float | None:
 def score_of(field: bytes) -> float | None:
     if not SCORE.fullmatch(field):
         return None
-    score = float(field.partition(b"(")[0])
-    digits = field.lower().partition(b"e")[0].strip(b"-0.")
+    score = float(field)
+    digits = field.lower().partition(b"e")[0].strip(b"+-0.")
     too_large = abs(score) == float("inf") and b"i" not in field.lower()
     too_small = score == 0 and digits
-    return None if too_large or too_small else score
+    is_rounded = not too_large and GRADE.fullmatch(field) and int(score) != int(field)
+    return None if too_large or too_small or is_rounded else score
 
 
 def _check_trec(text: bytes) -> None:

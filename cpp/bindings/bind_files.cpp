@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "exactk/number_syntax.hpp"
 #include "exactk/trec.hpp"
 #include "gil.hpp"
 
@@ -72,6 +73,23 @@ std::variant<LineFault, PyTrecColumns> read_trec(const std::optional<std::string
   }
 }
 
+std::optional<py::array_t<double>> read_numbers(const py::array& offsets, const py::array& data) {
+  const auto text_offsets = view<std::int32_t>(offsets, "offsets");
+  const auto bytes = view<std::uint8_t>(data, "data");
+  if (text_offsets.empty()) {
+    throw InputError({.argument = "offsets", .expected = "an offset or more", .found = "none"});
+  }
+  const PackedStrings<std::int32_t> texts{
+      .offsets = text_offsets,
+      .bytes = {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
+  auto numbers = [&] {
+    const py::gil_scoped_release release;
+    return parse_numbers(texts);
+  }();
+  if (!numbers) return std::nullopt;
+  return array_of(std::move(*numbers));
+}
+
 }  // namespace
 
 void bind_files(py::module_& module) {
@@ -85,6 +103,12 @@ void bind_files(py::module_& module) {
       "The columns of a file of TREC, \"qrels\" or \"run\" or either, whose bytes `read` returns "
       "part by part: offsets and bytes of queries and of documents, and numbers; or what is "
       "wrong with it.");
+  module.def(
+      "parse_number", [](std::string_view text) { return parse_number(text); }, py::arg("text"),
+      "The number that the text is, or None.");
+  module.def("parse_numbers", &read_numbers, py::arg("offsets"), py::arg("data"),
+             "The numbers that the texts data[offsets[i]:offsets[i + 1]] are, or None if one is "
+             "none.");
 }
 
 }  // namespace exactk::bindings

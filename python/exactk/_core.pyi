@@ -36,6 +36,8 @@ __all__: list[str] = [
     "metric_table",
     "order_by_user",
     "padded_lengths",
+    "parse_number",
+    "parse_numbers",
     "read_trec",
     "register_errors",
     "text_rows",
@@ -373,6 +375,16 @@ def order_by_user(
 def padded_lengths(matrix: numpy.ndarray, argument: str) -> numpy.typing.NDArray[numpy.int64] | None:
     """
     The filled length of each row of a matrix padded with -1; None if no row is padded.
+    """
+
+def parse_number(text: str) -> float | None:
+    """
+    The number that the text is, or None.
+    """
+
+def parse_numbers(offsets: numpy.ndarray, data: numpy.ndarray) -> numpy.typing.NDArray[numpy.float64] | None:
+    """
+    The numbers that the texts data[offsets[i]:offsets[i + 1]] are, or None if one is none.
     """
 
 def read_trec(

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <system_error>
 #include <utility>
+
+#include "exactk/number_syntax.hpp"
 
 namespace exactk {
 namespace {
@@ -17,12 +17,13 @@ constexpr std::int64_t kMaxGrade = std::int64_t{1} << 53U;  // what float64 hold
 
 struct Layout {
   std::size_t field_count;
+  bool has_text_after;       // which is ignored
   std::size_t number_field;  // index of the grade or score
   std::string_view description;
 };
 
-constexpr Layout kQrels = {4, 3, "4 fields (query iteration document grade)"};
-constexpr Layout kRun = {6, 4, "6 fields (query Q0 document rank score tag)"};
+constexpr Layout kQrels = {4, false, 3, "4 fields (query iteration document grade)"};
+constexpr Layout kRun = {6, true, 4, "6 fields (query Q0 document rank score tag)"};
 constexpr std::size_t kQueryField = 0;
 constexpr std::size_t kDocumentField = 2;
 
@@ -30,11 +31,13 @@ constexpr std::size_t kDocumentField = 2;
 constexpr std::uint8_t kBlank = 1;
 constexpr std::uint8_t kZero = 2;
 constexpr std::uint8_t kNotAscii = 4;
+constexpr std::uint8_t kReturn = 8;
 
 constexpr std::array<std::uint8_t, 256> kByteKinds = [] {
   std::array<std::uint8_t, 256> kinds{};
   for (const char blank : {' ', '\t', '\r', '\v', '\f'})
     kinds[static_cast<unsigned char>(blank)] = kBlank;
+  kinds['\r'] |= kReturn;
   kinds[0] = kZero;
   for (std::size_t i = 128; i < 256; ++i) kinds[i] = kNotAscii;
   return kinds;
@@ -93,7 +96,7 @@ std::string quote(std::string_view field) {
 struct Fields {
   std::array<std::string_view, kMaxFields> texts;  // of the first fields
   std::size_t count = 0;
-  std::uint8_t byte_kinds = 0;  // in them
+  std::uint8_t byte_kinds = 0;  // in them, and between them
 };
 
 Fields split_fields(std::string_view line) {
@@ -101,8 +104,10 @@ Fields split_fields(std::string_view line) {
   const char* next = line.data();
   const char* const end = next + line.size();
   while (true) {
-    while (next != end && (kind_of(*next) & kBlank) != 0) ++next;
+    std::uint8_t blank_kinds = 0;
+    for (; next != end && (kind_of(*next) & kBlank) != 0; ++next) blank_kinds |= kind_of(*next);
     if (next == end) return fields;
+    fields.byte_kinds |= blank_kinds;
     const char* const begin = next;
     for (; next != end; ++next) {
       const std::uint8_t kind = kind_of(*next);
@@ -118,14 +123,6 @@ Fields split_fields(std::string_view line) {
 void append(StringColumn& column, std::string_view text) {
   column.bytes.insert(column.bytes.end(), text.begin(), text.end());
   column.offsets.push_back(static_cast<Offset>(column.bytes.size()));
-}
-
-template <class Number>
-bool parse_number(std::string_view field, Number& number) {
-  const char* const begin = field.data();
-  const char* const end = begin + field.size();
-  const auto [last, error] = std::from_chars(begin, end, number);
-  return error == std::errc{} && last == end;
 }
 
 class Parser {
@@ -167,18 +164,34 @@ class Parser {
     if (text.size() > kMaxTrecLine) {
       fail("at most " + std::to_string(kMaxTrecLine) + " bytes a line", "more");
     }
-    if (text.starts_with('#')) return;
+    if (text.starts_with(kByteOrderMark)) fail("text", "a byte order mark within the file");
     const Fields fields = split_fields(text);
-    if (fields.count > 0) parse_row(fields);
+    if (fields.count == 0) return;
+    if (text.starts_with('#')) {
+      skip_comment(fields);
+    } else {
+      parse_row(fields);
+    }
+  }
+
+  // A comment that would also be a row is neither: a query may be called #1.
+  void skip_comment(const Fields& fields) {
+    const bool is_word = fields.texts[kQueryField] != "#";
+    const bool is_qrel = fields.count == kQrels.field_count &&
+                         parse_integer(fields.texts[kQrels.number_field]).has_value();
+    const bool is_result = fields.count == kRun.field_count &&
+                           parse_number(fields.texts[kRun.number_field]).has_value();
+    if (is_word && ((is_qrel && layout_ != &kRun) || (is_result && layout_ != &kQrels)))
+      fail("a blank after # in a comment, or a query without #", "a row that begins with #");
   }
 
   void parse_row(const Fields& fields) {
     if ((fields.byte_kinds & kZero) != 0) fail("text", "a zero byte");
+    if ((fields.byte_kinds & kReturn) != 0)
+      fail("a line feed at the end of each line", "a carriage return within the line");
     if ((fields.byte_kinds & kNotAscii) != 0 && !is_utf8(text_)) fail("UTF-8", "other bytes");
     if (layout_ == nullptr) choose_layout(fields.count);
-    if (fields.count != layout_->field_count) {
-      fail(std::string(layout_->description), std::to_string(fields.count));
-    }
+    if (fields.count != layout_->field_count) check_text_after(fields);
     for (const std::size_t i : {kQueryField, kDocumentField}) {
       if (fields.texts[i].size() <= kMaxTrecKey) continue;
       fail("a name of at most " + std::to_string(kMaxTrecKey) + " bytes as field " +
@@ -191,9 +204,29 @@ class Parser {
     columns_.numbers.push_back(number);
   }
 
+  // trec_eval ignores what follows the tag. Two rows on one line are not that.
+  void check_text_after(const Fields& fields) const {
+    if (fields.count < layout_->field_count || !layout_->has_text_after)
+      fail(std::string(layout_->description), std::to_string(fields.count));
+    const std::string_view tag = fields.texts[kRun.field_count - 1];
+    const Fields after = split_fields(
+        text_.substr(static_cast<std::size_t>(tag.data() + tag.size() - text_.data())));
+    // The next row's query may be a part of the tag, if only the line feed is missing.
+    for (const std::size_t iteration : {std::size_t{0}, std::size_t{1}}) {
+      if (after.count >= iteration + kRun.field_count - 1 &&
+          after.texts[iteration] == fields.texts[1] &&
+          parse_number(after.texts[iteration + kRun.number_field - 1])) {
+        fail("a line for each row", "two rows");
+      }
+    }
+  }
+
   void choose_layout(std::size_t field_count) {
     for (const Layout* layout : {&kQrels, &kRun}) {
-      if (field_count == layout->field_count) layout_ = layout;
+      if (field_count == layout->field_count ||
+          (field_count > layout->field_count && layout->has_text_after)) {
+        layout_ = layout;
+      }
     }
     if (layout_ == nullptr) {
       fail(std::string(kQrels.description) + " or " + std::string(kRun.description),
@@ -203,19 +236,18 @@ class Parser {
 
   double parse_grade(const Fields& fields) {
     const std::string_view field = fields.texts[kQrels.number_field];
-    std::int64_t grade = 0;
-    if (!parse_number(field, grade) || grade > kMaxGrade || grade < -kMaxGrade) {
+    const auto grade = parse_integer(field);
+    if (!grade || *grade > kMaxGrade || *grade < -kMaxGrade) {
       fail("an integer of at most 2^53 as grade, field 4", quote(field));
     }
-    return static_cast<double>(grade);
+    return static_cast<double>(*grade);
   }
 
   double parse_score(const Fields& fields) {
     const std::string_view field = fields.texts[kRun.number_field];
-    double score = 0;
-    if (!parse_number(field, score))
-      fail("a number that float64 holds as score, field 5", quote(field));
-    return score;
+    const auto score = parse_number(field);
+    if (!score) fail("a number that float64 holds as score, field 5", quote(field));
+    return *score;
   }
 
   [[noreturn]] void fail(std::string expected, std::string found) const {

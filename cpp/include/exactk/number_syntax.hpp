@@ -1,0 +1,28 @@
+// How numbers are written in text: the only syntax, for files and the command line.
+//
+//   number  = blanks [sign] (decimal | "inf" | "infinity" | "nan") blanks     in upper or lower
+//   case decimal = (digits ["." [digits]] | "." digits) ["e" [sign] digits]
+//
+// A number that float64 cannot hold is no number: 1e400 is not infinite, 1e-400 is not 0, and an
+// integer of more digits than float64 has is not rounded to its neighbour.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "exactk/strings.hpp"
+
+namespace exactk {
+
+[[nodiscard]] std::optional<double> parse_number(std::string_view text);
+
+// As an integer of the same syntax, without fraction, exponent and blanks.
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
+
+// Nothing if one of the texts is no number.
+[[nodiscard]] std::optional<std::vector<double>> parse_numbers(
+    const PackedStrings<std::int32_t>& texts);
+
+}  // namespace exactk

@@ -1,0 +1,96 @@
+#include "exactk/number_syntax.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <system_error>
+
+namespace exactk {
+namespace {
+
+// Any integer of so many digits is exact.
+constexpr std::size_t kExactDigits = std::numeric_limits<double>::digits10;
+constexpr std::size_t kMaxIntegerDigits = std::numeric_limits<double>::max_exponent10 + 1;
+
+constexpr bool is_digit(char character) { return character >= '0' && character <= '9'; }
+constexpr bool is_blank(char character) { return character == ' ' || character == '\t'; }
+
+std::string_view trim_blanks(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Without a plus sign, which from_chars does not take; nothing if another sign follows it.
+std::string_view strip_plus(std::string_view text) {
+  if (!text.starts_with('+')) return text;
+  text.remove_prefix(1);
+  return text.starts_with('-') ? std::string_view{} : text;
+}
+
+template <class Number>
+std::optional<Number> convert(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || last != end) return std::nullopt;
+  return number;
+}
+
+// Whether float64 holds the integer of these digits.
+bool is_exact_integer(std::string_view digits, double number) {
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  if (digits.size() <= kExactDigits) return true;
+  if (digits.size() > kMaxIntegerDigits) return false;
+  std::array<char, kMaxIntegerDigits> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), std::abs(number),
+                                          std::chars_format::fixed, 0);
+  return error == std::errc{} &&
+         std::string_view(text.data(), static_cast<std::size_t>(end - text.data())) == digits;
+}
+
+// Whether a decimal is held: neither infinite, nor 0 though a digit is not, nor a rounded integer.
+bool is_held(std::string_view text, double number) {
+  if (std::isinf(number)) return false;
+  const std::string_view digits = text.substr(text.front() == '-' ? 1 : 0);
+  if (number == 0) {
+    const std::string_view mantissa = digits.substr(0, digits.find_first_of("eE"));
+    return std::ranges::none_of(mantissa, [](char c) { return c >= '1' && c <= '9'; });
+  }
+  return digits.size() <= kExactDigits || !std::ranges::all_of(digits, is_digit) ||
+         is_exact_integer(digits, number);
+}
+
+}  // namespace
+
+std::optional<double> parse_number(std::string_view text) {
+  text = strip_plus(trim_blanks(text));
+  const auto number = convert<double>(text);
+  if (!number) return std::nullopt;
+  if (is_digit(text.back()) || text.back() == '.') {
+    if (!is_held(text, *number)) return std::nullopt;
+  } else if (text.back() == ')') {
+    return std::nullopt;  // nan(...), which from_chars takes
+  }
+  return number;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  return convert<std::int64_t>(strip_plus(text));
+}
+
+std::optional<std::vector<double>> parse_numbers(const PackedStrings<std::int32_t>& texts) {
+  std::vector<double> numbers;
+  numbers.reserve(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto number = parse_number(texts[i]);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+}  // namespace exactk
