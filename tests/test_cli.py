@@ -456,7 +456,7 @@ def test_states_that_cannot_be_merged(run: Run, tmp_path: Path, qrels: Path, den
         ([one, tmp_path / "link"], "each file once"),
         ([one, cut], f"in {cut}"),
         ([one, "--min", "map=0.1"], "--min: expected one of ndcg@10"),
-        ([tmp_path / "none.state"], "none.state: No such file"),
+        ([tmp_path / "none.state"], f"No such file or directory in {tmp_path / 'none.state'}"),
     ]
     for arguments, message in cases:
         result = run("merge", *arguments)

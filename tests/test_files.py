@@ -226,7 +226,7 @@ def test_every_format_is_what_a_dict_of_the_same_is(
 
 
 @pytest.mark.parametrize(
-    "replacement", [{"indptr": [0, 9]}, {"shape": [7, 3]}, {"shape": [1, 3, 1]}, {"shape": ["a", "b"]}]
+    "replacement", [{"data": [0.5, 1.0]}, {"shape": [7, 3]}, {"shape": [1, 3, 1]}, {"shape": [-1, 3]}]
 )
 def test_f32_matrix_whose_parts_do_not_fit(tmp_path: Path, replacement: dict[str, Any]) -> None:
     parts: dict[str, Any] = {
@@ -366,12 +366,12 @@ FAULTS = {
     "long.csv": (b"user,item\n1,2\n" + b"x" * (1 << 21), 3, "at most 1048576 bytes a line"),
     "long.jsonl": (b'{"user": 1, "item": 2}\n"' + b"x" * (1 << 25), 2, "at most 16777216 bytes a line"),
     "fields.csv": (text("user,item,score", "1,2,0.5", "", "1,3"), 4, r"3 columns \(user, item, score\), found 2"),
-    "number.csv": (text("user,item,score", '"1', '",2,0.5', "1,3,high"), 4, "a number in the column score, found 'high'"),
-    "no number.tsv": (text("user\titem\tscore", "1\t2\t"), 2, "a number in the column score, found ''"),
-    "NA.csv": (text("user,item,score", "1,2,NA"), 2, "a number in the column score, found 'NA'"),
+    "number.csv": (text("user,item,score", '"1', '",2,0.5', "1,3,high"), 4, "a number in the column score that float64 holds, found 'high'"),
+    "no number.tsv": (text("user\titem\tscore", "1\t2\t"), 2, "a number in the column score that float64 holds, found ''"),
+    "NA.csv": (text("user,item,score", "1,2,NA"), 2, "a number in the column score that float64 holds, found 'NA'"),
     "no id.csv.gz": (text("user,item,score", "1,2,0.5", ",3,1"), 3, "an id in the column user, found nothing"),
     "latin.csv": (b"user,item\n1,2\n\xe9,3\n", 3, "UTF-8"),
-    "quote.csv": (text("user,item", "1,2", '"3,4', "5,6"), 3, "2 columns"),
+    "quote.csv": (text("user,item", "1,2", '"3,4', "5,6"), 3, "quotes that close where their field ends"),
     "cut.jsonl": (text('{"user": 1, "item": 2}', "", '{"user": 1, "it'), 3, "an object of JSON, found something else"),
     "list.jsonl": (text('{"user": 1, "item": 2}', "[1, 2]"), 2, "an object of JSON, found list"),
     "id.jsonl": (text('{"user": 1, "item": 2}', '{"user": "1", "item": 3}'), 2, "an integer in the field user, found '1'"),

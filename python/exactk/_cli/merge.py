@@ -8,6 +8,7 @@ from exactk._cli.arguments import add_command, add_result_options
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, file_identities, write_file
 from exactk._cli.result import format_result, report_low_values
+from exactk._files.faults import File
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     from exactk._cli.arguments import Commands
     from exactk._cli.output_files import Identity
+
+_MAX_STATE = 1 << 28  # bytes: it has some hundred for each value, whatever the number of users
 
 
 def add_merge(commands: Commands) -> None:
@@ -49,8 +52,14 @@ def run_merge(arguments: argparse.Namespace) -> int:
 
 
 def _read_state(path: Path) -> exactk.State:
+    file = File(path, "states")
+    file.check_kind(pipes=True)
+    with path.open("rb") as stream:
+        data = stream.read(_MAX_STATE + 1)
+    if len(data) > _MAX_STATE:
+        raise file.fault(f"a state of at most {_MAX_STATE} bytes", "more")
     try:
-        return exactk.State.from_bytes(path.read_bytes())
+        return exactk.State.from_bytes(data)
     except ExactkError as error:
         error.add_note(f"in {path}")
         raise

@@ -64,8 +64,8 @@ def read(
         ``.csv``, ``.tsv``, ``.jsonl`` or ``.ndjson``, of which ``.gz`` may follow; ``.parquet``; ``.arrow``,
         ``.feather`` or ``.ipc``; ``.npz``. All but the last need pyarrow (``pip install 'exactk[arrow]'``).
         Any other file is one of TREC, perhaps compressed (``.gz``): qrels of the fields query, iteration,
-        document and grade, or a run of the fields query, Q0, document, rank, score and tag, whose ranks are
-        not looked at.
+        document and grade, or a run of the fields query, Q0, document, rank, score and tag. Ranks, and text
+        after the tag, are ignored. A TREC file may be a pipe; all others are regular files.
     role : {"truth", "predictions", "exclude"}
         The argument of `exactk.evaluate` that the file is for. Qrels are a truth, runs are predictions,
         and either can be excluded.
@@ -94,6 +94,15 @@ def read(
     is written as Python writes integers (7, not 07), and else strings. JSON, Parquet and Arrow say themselves what
     their columns hold. JSON lines may hold a row each, such as ``{"user": 1, "item": 2, "score": 0.5}``, or a user
     each, such as ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``.
+
+    Numbers in text have an optional sign, digits with an optional fraction, and an optional exponent, or are ``inf``
+    or ``nan``. A number that float64 cannot hold (``1e400``, ``1e-400``, ``9007199254740993``) is an error. CSV fields
+    may stand in double quotes, doubled within; TSV has no quotes. Lines end in a line feed, or a carriage return and a
+    line feed. Empty lines, and lines of TREC files that begin with ``#``, are skipped; of a TREC line that would also be
+    a row (``#1 0 d1 1``), an error says so.
+
+    Compressed text is read as a stream. More than 200 bytes of text per compressed byte are refused, as only copies of
+    the same rows compress so well.
 
     An archive ``.npz`` has the arrays ``indptr`` and ``items`` and may have ``grades``, ``scores`` and ``users``, as
     `exactk.Truth` and `exactk.SparseScores` take them, or is a matrix in CSR form that ``scipy.sparse.save_npz`` wrote.
@@ -130,7 +139,10 @@ def read(
 def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
     path = file.path
     suffix = (Path(path.stem) if file.is_compressed else path).suffix.lower()
-    if suffix in _COLUMN_SOURCES and not (file.is_compressed and suffix in _BINARY_SOURCES):
+    has_columns = suffix in _COLUMN_SOURCES and not (file.is_compressed and suffix in _BINARY_SOURCES)
+    is_archive = suffix == ".npz" and not file.is_compressed
+    file.check_kind(pipes=not has_columns and not is_archive)
+    if has_columns:
         source = _COLUMN_SOURCES[suffix](file)
         columns = choose_columns(source.names, source.number_columns(), requested, file)._replace(text_ids=text_ids)
         if file.role == "predictions" and source.is_large:
@@ -139,7 +151,7 @@ def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results
         return results.result_of_table(table, file.role, requested, columns.unused)
     if requested:
         raise input_error(next(iter(requested)), "None beside a file whose columns have no names", "a name")
-    if suffix == ".npz" and not file.is_compressed:
+    if is_archive:
         if text_ids:
             raise input_error("text_ids", "False beside an archive of arrays", "True")
         return results.result_of_arrays(archive.read_arrays(file), file.role)

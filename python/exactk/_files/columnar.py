@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from exactk._files.source import Source
+from exactk._files.source import Source, memory_size
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from exactk._files.faults import File
 
 _PART_ROWS = 1 << 20  # of a part: some 20 MB
+_ROW_SIZE = 16  # bytes of an id of a user and one of an item
 _BUFFER_SIZE = 1 << 20  # bytes of a column; without, all that it has in a group of rows, which may be all
 
 
@@ -68,6 +69,18 @@ class Parquet(_Columnar):
         with self._open() as parquet_file:
             return _named_fields(parquet_file.schema_arrow)
 
+    @property
+    def size(self) -> int:
+        """How many bytes of rows there are, at least. A small file may repeat one row for ever."""
+        with self._open() as parquet_file:
+            return max(super().size, int(parquet_file.metadata.num_rows) * _ROW_SIZE)
+
+    def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Return all rows of these columns as a table."""
+        if self.size > memory_size():
+            raise self.file.fault(f"rows that the memory of {memory_size()} bytes holds", f"{self.size} bytes of rows")
+        return super().read_all(columns)
+
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield its rows, part by part."""
         with self._open() as parquet_file:
@@ -112,7 +125,13 @@ class Ipc(_Columnar):
             else:
                 stream.seek(0)
                 reader = arrow.ipc.open_stream(stream, options=options)
-                yield reader.schema, iter(reader)
+                yield reader.schema, self._stream_parts(reader, stream)
+
+    def _stream_parts(self, reader: Any, stream: Any) -> Iterator[Any]:  # noqa: ANN401 - pyarrow has no types
+        """Yield the parts of a stream. Another one after its end would be ignored."""
+        yield from reader
+        if stream.read(1):
+            raise self.file.fault("one stream of Arrow IPC", "more bytes after its end")
 
 
 def _named_fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarrow has no types

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._runtime.errors import ExactkError, InputError, input_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 _SHOWN_LENGTH = 80  # characters of a line
 
@@ -25,9 +27,25 @@ class File(NamedTuple):
         """Whether its name says so."""
         return self.path.suffix.lower() == ".gz"
 
-    def fault(self, expected: str, found: str) -> InputError:
+    def fault(self, expected: str, found: str, hint: str = "") -> InputError:
         """Return the error about the file as a whole."""
-        return input_error(self.role, expected, f"{found} in {self.path}")
+        return input_error(self.role, expected, f"{found} in {self.path}", hint=hint)
+
+    def check_kind(self, *, pipes: bool) -> None:
+        """Raise InputError unless it is a regular file, or where pipes are read, one of those or the null device.
+
+        Other devices may have no end.
+        """
+        with self.translate_errors("a file"):
+            status = self.path.stat()
+        mode = status.st_mode
+        is_null = stat.S_ISCHR(mode) and status.st_rdev == Path(os.devnull).stat().st_rdev
+        if stat.S_ISREG(mode) or (pipes and (stat.S_ISFIFO(mode) or is_null)):
+            return
+        if stat.S_ISFIFO(mode):
+            raise self.fault("a regular file, as it is read more than once", "a pipe", "write it to a file")
+        kind = "a directory" if stat.S_ISDIR(mode) else "a device or socket"
+        raise self.fault("a regular file or a pipe" if pipes else "a regular file", kind)
 
     def line_fault(self, expected: str, found: str, line: int, text: bytes) -> InputError:
         """Return the error about one of its lines, counted from 1."""

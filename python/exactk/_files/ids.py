@@ -15,14 +15,18 @@ if TYPE_CHECKING:
 
 def convert_integers(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return a table whose ids are strings with those columns as integers that hold nothing else."""
-    return cast_to_integers(table, integer_columns([table], names))
+    for name in names:
+        integers = _as_integers(table[name])
+        if integers is not None:
+            table = table.set_column(table.schema.get_field_index(name), name, integers)
+    return table
 
 
 def integer_columns(parts: Iterable[Any], names: Sequence[str]) -> list[str]:
     """Return the columns that hold nothing but integers."""
     remaining = list(names)
     for part in parts:
-        remaining = [name for name in remaining if _are_integers(part[name])]
+        remaining = [name for name in remaining if _as_integers(part[name]) is not None]
         if not remaining:
             break
     return remaining
@@ -58,10 +62,12 @@ def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     return arrow.large_list(text) if types.is_large_list(kind) else arrow.list_(text)
 
 
-def _are_integers(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+def _as_integers(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the column as int64, or None if that is not how all of it is written."""
     arrow, compute = optional.arrow("CSV"), optional.arrow_module("compute", "CSV")
     try:
-        round_trip = column.cast(arrow.int64()).cast(column.type)
+        integers = column.cast(arrow.int64())
     except arrow.ArrowInvalid:
-        return False
-    return bool(compute.all(compute.equal(round_trip, column), min_count=0).as_py())
+        return None
+    is_same = compute.equal(integers.cast(column.type), column)
+    return integers if compute.all(is_same, min_count=0).as_py() else None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from exactk._files.numbers import parse_number
 from exactk._files.source import Source
-from exactk._files.text import DECOMPRESSION_ERRORS, numbered_lines, open_bytes, open_with_arrow
+from exactk._files.text import DECOMPRESSION_ERRORS, numbered_lines, open_bytes
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
@@ -17,7 +19,19 @@ if TYPE_CHECKING:
 
 _MAX_LINE = 1 << 24  # bytes: all of a user's list
 _SAMPLED_LINES = 1000  # lines, until each column has been seen with something in it
-_TYPE_NAMES = {int: "an integer", str: "a string", float: "a number"}
+_TYPE_NAMES = {int: "an integer", str: "a string", float: "a number that float64 holds"}
+_MAX_EXACT = 2**53  # of the integers that float64 holds, all up to here
+# Below 1e-323 there are a hundred zeros, or three digits in the exponent.
+_TINY_NUMBERS = tuple(
+    (begin, re.compile(pattern))
+    for begin, pattern in (
+        (b"e-", rb"e-0*[1-9][0-9]{2}"),
+        (b"E-", rb"E-0*[1-9][0-9]{2}"),
+        (b"0" * 100, rb"0{100}"),
+    )
+)
+_LONGEST_TINY = 128  # bytes
+_CHUNK_SIZE = 1 << 20  # bytes
 
 
 class FieldKind(NamedTuple):
@@ -47,7 +61,23 @@ class FieldKind(NamedTuple):
             return False
         if self.value_type is int:
             return isinstance(value, int) and -(2**63) <= value < 2**63
-        return isinstance(value, (int, float) if self.value_type is float else str)
+        if self.value_type is float:
+            return isinstance(value, float) or (isinstance(value, int) and parse_number(str(value)) is not None)
+        return isinstance(value, str)
+
+
+class _Rounded(NamedTuple):
+    """A number that float64 does not hold."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _parse_decimal(text: str) -> float | _Rounded:
+    number = parse_number(text)
+    return _Rounded(text) if number is None else number
 
 
 class JsonLines(Source):
@@ -81,22 +111,41 @@ class JsonLines(Source):
         kinds = self._kinds(columns)
         try:
             table = self._read(kinds)
-        except (arrow.ArrowException, OSError):
+        except (arrow.ArrowException, OSError, *DECOMPRESSION_ERRORS):
             self._raise_line_fault(kinds)
             with self._translate_errors():
                 raise
-        if any(_has_null(table[name]) for name in columns.all):
-            self._raise_line_fault(kinds)
         return table
 
     def _read(self, kinds: Mapping[str, FieldKind]) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Return what pyarrow reads. Raise InputError if that is not what the lines say."""
         arrow, reader = optional.arrow("JSON"), optional.arrow_module("json", "JSON")
         schema = arrow.schema([(name, kind.arrow_type) for name, kind in kinds.items()])
         options = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-        with open_with_arrow(self.file) as stream:
+        with open_bytes(self.file) as stream:
             table = reader.read_json(stream, reader.ReadOptions(block_size=_MAX_LINE), options)
         table.validate(full=True)  # it takes bytes that are not UTF-8
+        columns = {name: _flat(table[name]) for name in kinds}
+        numbers = [columns[name] for name, kind in kinds.items() if kind.value_type is float]
+        has_null = any(table[name].null_count or columns[name].null_count for name in kinds)
+        if (
+            has_null
+            or any(map(_has_large_number, numbers))
+            or (any(map(_has_zero, numbers)) and self._has_tiny_number())
+        ):
+            self._raise_line_fault(kinds)
         return table
+
+    def _has_tiny_number(self) -> bool:
+        """Return whether any number in the file may be too small for float64, which pyarrow takes for 0."""
+        last_bytes = b""
+        with open_bytes(self.file) as stream:
+            while data := stream.read(_CHUNK_SIZE):
+                text = last_bytes + data
+                if any(begin in text and pattern.search(text) for begin, pattern in _TINY_NUMBERS):
+                    return True
+                last_bytes = text[-_LONGEST_TINY:]
+        return False
 
     def _kinds(self, columns: ColumnChoice) -> dict[str, FieldKind]:
         """Return what each column holds, as the first lines say."""
@@ -120,7 +169,7 @@ class JsonLines(Source):
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
+                row = json.loads(line.decode(), parse_float=_parse_decimal)
             except (ValueError, RecursionError):
                 raise self.file.line_fault("an object of JSON", "something else", line_number, line) from None
             if not isinstance(row, dict):
@@ -141,7 +190,17 @@ class JsonLines(Source):
         return self.file.translate_errors("JSON lines", optional.arrow("JSON").ArrowException, *DECOMPRESSION_ERRORS)
 
 
-def _has_null(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+def _flat(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     arrow = optional.arrow("JSON")
-    inner = column.combine_chunks().flatten() if arrow.types.is_list(column.type) else column
-    return bool(column.null_count or inner.null_count)
+    return column.combine_chunks().flatten() if arrow.types.is_list(column.type) else column
+
+
+def _has_large_number(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+    """Return whether a number may have been an integer that float64 does not hold, and is its neighbour now."""
+    smallest, largest = optional.arrow_module("compute", "JSON").min_max(column).values()
+    return any(abs(bound.as_py() or 0) >= _MAX_EXACT for bound in (smallest, largest))
+
+
+def _has_zero(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
+    compute = optional.arrow_module("compute", "JSON")
+    return bool(compute.any(compute.equal(column, 0.0)).as_py())

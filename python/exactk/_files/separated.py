@@ -1,14 +1,21 @@
-"""CSV and its like. pyarrow reads them; where it finds a fault, a slow reader finds the line."""
+"""CSV and TSV. pyarrow reads them; where rows may not be what they seem, the standard library's reader decides.
+
+CSV has quotes, which must close; in TSV a quote is a character as any other.
+"""
 
 from __future__ import annotations
 
 import csv
-from typing import IO, TYPE_CHECKING, Any
+import warnings
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from exactk._files import ids
+from exactk._files.numbers import parse_number, parse_numbers
 from exactk._files.source import Source
-from exactk._files.text import DECOMPRESSION_ERRORS, MAX_LINE, numbered_lines, open_bytes, open_with_arrow
+from exactk._files.text import DECOMPRESSION_ERRORS, MAX_LINE, numbered_lines, open_bytes
+from exactk._files.watched_text import WatchedText
 from exactk._runtime import optional
+from exactk._runtime.errors import EvaluationWarning, caller_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,32 +24,43 @@ if TYPE_CHECKING:
     from exactk._files.faults import File
 
 
+class _Row(NamedTuple):
+    line_number: int  # of its first line
+    line: bytes
+    line_count: int
+    fields: list[str]
+
+
 class Separated(Source):
     """A file of rows, the first of which names the columns."""
 
     def __init__(self, file: File, delimiter: str) -> None:
         super().__init__(file)
         self.delimiter = delimiter
+        self.has_quoting = delimiter == ","
+        self._has_warned = False  # of rows that span lines
 
     @property
     def names(self) -> list[str]:
         """Return what its columns are called."""
         with self._translate_errors(), open_bytes(self.file) as stream:
-            header = next((fields for _, _, fields in self._rows(stream)), None)
+            header = next(self._rows(stream), None)
         if header is None:
             raise self.file.fault("a line that names the columns", "none")
-        return header
+        return header.fields
 
     def number_columns(self) -> list[str]:
         """Return those that hold a number in the first row."""
         with self._translate_errors(), open_bytes(self.file) as stream:
-            rows = (fields for _, _, fields in self._rows(stream))
+            rows = (row.fields for row in self._rows(stream))
             header, first = next(rows, []), next(rows, [])
-        return [name for name, text in zip(header, first, strict=False) if _is_number(text)]
+        return [name for name, text in zip(header, first, strict=False) if parse_number(text) is not None]
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
-        table = optional.arrow("CSV").Table.from_batches(self._parts(columns), _schema(columns))
+        parts = list(self._parts(columns))
+        arrow = optional.arrow("CSV")
+        table = arrow.Table.from_batches(parts, parts[0].schema) if parts else _empty_table(columns)
         return table if columns.text_ids else ids.convert_integers(table, columns.ids)
 
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
@@ -53,65 +71,124 @@ class Separated(Source):
 
     def _parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield its rows, part by part, whose ids are strings. Raise InputError at the first line that is not right."""
-        arrow, compute = optional.arrow("CSV"), optional.arrow_module("compute", "CSV")
+        arrow = optional.arrow("CSV")
+        row_count = 0
         try:
-            with open_with_arrow(self.file) as stream, self._reader(stream, columns) as reader:
-                for part in reader:
-                    lengths = (compute.binary_length(part[name]) for name in columns.ids)
-                    if any(compute.min(column_lengths).as_py() == 0 for column_lengths in lengths):
-                        self._raise_line_fault(columns)
-                        raise self.file.fault("an id in every row", "an empty one")
-                    yield part
-        except (arrow.ArrowException, OSError):
-            self._raise_line_fault(columns)
+            with open_bytes(self.file) as stream:
+                watched = WatchedText(stream, self.delimiter, has_quoting=self.has_quoting)
+                for part in self._text_parts(watched, columns):
+                    row_count += len(part)
+                    yield self._with_numbers(part, columns)
+                watched.finish()
+        except (arrow.ArrowException, OSError, *DECOMPRESSION_ERRORS):
+            if self._check_rows(columns) == 0:  # of a header without a line feed, pyarrow says that it is no file
+                return
             with self._translate_errors():
                 raise
+        if not watched.is_plain or (watched.has_quotes and watched.lines != row_count + 1):
+            self._check_rows(columns, row_count)
 
-    def _reader(self, stream: Any, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
-        reader = optional.arrow_module("csv", "CSV")
-        return reader.open_csv(
-            stream,
-            reader.ReadOptions(block_size=MAX_LINE),
-            reader.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
-            # No spelling of an id means that there is none, and none of a number but nan.
-            reader.ConvertOptions(
-                include_columns=columns.all, column_types=_schema(columns), null_values=[], strings_can_be_null=False
-            ),
+    def _text_parts(self, stream: WatchedText, columns: ColumnChoice) -> Iterator[Any]:
+        """Yield the rows, part by part, with text in all columns."""
+        compute, reader = optional.arrow_module("compute", "CSV"), optional.arrow_module("csv", "CSV")
+        parse_options = reader.ParseOptions(
+            delimiter=self.delimiter, quote_char='"' if self.has_quoting else False, newlines_in_values=self.has_quoting
         )
+        # No spelling of an id means that there is none, and numbers have a syntax of our own.
+        convert_options = reader.ConvertOptions(
+            include_columns=columns.all, column_types=_text_schema(columns), null_values=[], strings_can_be_null=False
+        )
+        with reader.open_csv(stream, reader.ReadOptions(block_size=MAX_LINE), parse_options, convert_options) as parts:
+            for part in parts:
+                lengths = (compute.binary_length(part[name]) for name in columns.ids)
+                has_empty_id = any(compute.min(column_lengths).as_py() == 0 for column_lengths in lengths)
+                if has_empty_id or compute.any(compute.equal(part[columns.ids[0]], columns.ids[0])).as_py():
+                    self._check_rows(columns)
+                yield part
+
+    def _with_numbers(self, part: Any, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Return the rows with numbers in the columns of scores, ranks and grades."""
+        for name in columns.values:
+            numbers = parse_numbers(part[name])
+            if numbers is None:
+                self._check_rows(columns)
+                raise self.file.fault(f"numbers in the column {name}", "something else")
+            arrow = optional.arrow("CSV")
+            part = part.set_column(part.schema.get_field_index(name), name, arrow.array(numbers, arrow.float64()))
+        return part
 
     def _translate_errors(self) -> Any:  # noqa: ANN401 - a context manager
-        return self.file.translate_errors("CSV", optional.arrow("CSV").ArrowException, csv.Error, *DECOMPRESSION_ERRORS)
+        return self.file.translate_errors("CSV", optional.arrow("CSV").ArrowException, *DECOMPRESSION_ERRORS)
 
-    def _rows(self, stream: IO[bytes]) -> Iterator[tuple[int, bytes, list[str]]]:
-        """Yield for each row the number and the text of its first line, and its fields."""
-        first: list[tuple[int, bytes]] = []
+    def _rows(self, stream: IO[bytes]) -> Iterator[_Row]:
+        """Yield the rows as the standard library reads them. Raise InputError at the first that it does not."""
+        lines: list[tuple[int, bytes]] = []  # the first of the row, and how many there are
 
-        def lines() -> Iterator[str]:
+        def texts() -> Iterator[str]:
             for line_number, line in numbered_lines(stream, self.file):
-                if not first:
-                    first.append((line_number, line))
+                lines[1:] = [(line_number, line)]
                 yield line.decode("utf-8")
 
-        for fields in csv.reader(lines(), delimiter=self.delimiter):
+        reader = csv.reader(
+            texts(),
+            delimiter=self.delimiter,
+            quoting=csv.QUOTE_MINIMAL if self.has_quoting else csv.QUOTE_NONE,
+            strict=True,
+        )
+        while True:
+            lines.clear()
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise self.file.line_fault(*_syntax_fault(error), *lines[0]) from error
             if fields:
-                yield *first[0], fields
-            first.clear()
+                yield _Row(*lines[0], lines[-1][0] - lines[0][0] + 1, fields)
 
-    def _raise_line_fault(self, columns: ColumnChoice) -> None:
-        """Raise InputError at the first line that is not as it should be, if there is one."""
+    def _check_rows(self, columns: ColumnChoice, row_count: int | None = None) -> int:
+        """Return how many rows there are. Raise InputError at the first that is not as it should be.
+
+        If pyarrow has read all of them, `row_count` is their number; then a warning tells of those that span lines.
+        """
+        first_long_row, long_rows, rows_read = None, 0, 0
         with self._translate_errors(), open_bytes(self.file) as stream:
             rows = self._rows(stream)
-            _, _, header = next(rows)
-            for line_number, line, fields in rows:
-                for expected, found in _row_faults(header, fields, columns):
-                    raise self.file.line_fault(expected, found, line_number, line)
+            header = next(rows).fields
+            for row in rows:
+                rows_read += 1
+                for expected, found in _row_faults(header, row.fields, columns):
+                    raise self.file.line_fault(expected, found, row.line_number, row.line)
+                if row.line_count > 1:
+                    first_long_row, long_rows = first_long_row or row, long_rows + 1
+        if row_count is not None and row_count != rows_read:
+            raise self.file.fault(f"{rows_read} rows, as the quotes say", str(row_count))
+        if row_count is not None and first_long_row is not None and not self._has_warned:
+            self._has_warned = True
+            message = (
+                f"{self.file.role}: {long_rows} of {row_count} rows span lines, as their quotes say, the first from line "
+                f"{first_long_row.line_number} of {self.file.path}; a quote that does not belong there swallows rows"
+            )
+            warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+        return rows_read
 
 
-def _schema(columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _text_schema(columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
     arrow = optional.arrow("CSV")
-    return arrow.schema(
-        [(name, arrow.string()) for name in columns.ids] + [(name, arrow.float64()) for name in columns.values]
-    )
+    return arrow.schema([(name, arrow.string()) for name in columns.all])
+
+
+def _empty_table(columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
+    arrow = optional.arrow("CSV")
+    fields = [(name, arrow.string()) for name in columns.ids] + [(name, arrow.float64()) for name in columns.values]
+    return arrow.schema(fields).empty_table()
+
+
+def _syntax_fault(error: csv.Error) -> tuple[str, str]:
+    """Return what is expected and found where the standard library finds no row."""
+    if str(error).startswith("new-line character"):
+        return "a line feed at the end of each line", "a carriage return within the line"
+    return "quotes that close where their field ends", str(error)
 
 
 def _row_faults(header: list[str], fields: list[str], columns: ColumnChoice) -> Iterator[tuple[str, str]]:
@@ -119,18 +196,16 @@ def _row_faults(header: list[str], fields: list[str], columns: ColumnChoice) -> 
     if len(fields) != len(header):
         yield f"{len(header)} columns ({', '.join(header)})", str(len(fields))
         return
+    if any("\0" in field for field in fields):
+        yield "text", "a zero byte"
+    if fields[0].startswith("\N{BYTE ORDER MARK}"):
+        yield "text", "a byte order mark within the file"
+    if fields == header:
+        yield "a row of values", "the names of the columns again"
     row = dict(zip(header, fields, strict=True))
     for name in columns.ids:
         if not row[name]:
             yield f"an id in the column {name}", "nothing"
     for name in columns.values:
-        if not _is_number(row[name]):
-            yield f"a number in the column {name}", repr(row[name][:32])
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return text.isascii() and "_" not in text
+        if parse_number(row[name]) is None:
+            yield f"a number in the column {name} that float64 holds", repr(row[name][:32])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
+
+from exactk._files.text import text_size
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -21,10 +24,16 @@ class Source:
         self.file = file
 
     @property
+    def size(self) -> int:
+        """How many bytes of text, or of rows, there are, at least."""
+        return text_size(self.file)
+
+    @property
     def is_large(self) -> bool:
         """Whether all of its rows had better not be in memory together, and each has one item."""
-        size = self.file.path.stat().st_size
-        return size > (_LARGE // 4 if self.file.is_compressed else _LARGE)
+        if self.file.is_compressed and self.file.path.stat().st_size > _LARGE // 4:
+            return True
+        return self.size > _LARGE
 
     @property
     def names(self) -> list[str]:
@@ -42,6 +51,11 @@ class Source:
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield them part by part, if it is large."""
         raise NotImplementedError
+
+
+def memory_size() -> int:
+    """Return how many bytes of memory the machine has."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def read_ahead(parts: Iterator[Any]) -> Generator[Any]:

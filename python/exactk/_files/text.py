@@ -2,36 +2,96 @@
 
 from __future__ import annotations
 
-import gzip
+import io
 import os
 import zlib
-from typing import IO, TYPE_CHECKING, Any
-
-from exactk._runtime import optional
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from exactk._files.faults import File
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MAX_LINE = 1 << 20  # bytes: as exactk/trec.hpp has it, and as large as pyarrow's blocks
 DECOMPRESSION_ERRORS = (EOFError, zlib.error)  # what gzip raises beside OSError
+# Rows that differ do not compress so well; copies of a few do, up to 1032 times, and would fill the memory.
+_MAX_RATIO = 200
+_READ_SIZE = 1 << 16  # bytes
+_GZIP = 16 + zlib.MAX_WBITS  # zlib's name for the format
+_CHECKED_SIZE = 1 << 24  # bytes of text; a smaller one does no harm, whatever its ratio
 
 
 def open_bytes(file: File) -> IO[bytes]:
     """Return the bytes of the file, decompressed if its name says so."""
-    if not file.is_compressed:
-        return file.path.open("rb")
-    if file.path.stat().st_size == 0:  # which gzip takes
-        raise EOFError("an empty file")
-    return gzip.open(file.path)  # type: ignore[return-value]
+    return io.BufferedReader(_Decompressed(file)) if file.is_compressed else file.path.open("rb")
 
 
-def open_with_arrow(file: File) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return the same for pyarrow, which decompresses without Python."""
-    arrow = optional.arrow("a file of text")
-    stream = arrow.OSFile(os.fsencode(file.path))  # names need not be text
-    return arrow.input_stream(stream, compression="gzip" if file.is_compressed else None)
+def text_size(file: File) -> int:
+    """Return how many bytes of text the file has; of a compressed one, what it says itself, modulo 2^32."""
+    with file.path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        if not file.is_compressed or size < _SIZE_FIELD:
+            return size
+        stream.seek(-_SIZE_FIELD, os.SEEK_END)
+        return int.from_bytes(stream.read(_SIZE_FIELD), "little")
+
+
+_SIZE_FIELD = 4  # bytes at the end of a gzip file
+
+
+class _Decompressed(io.RawIOBase):
+    """The text of a gzip file, as a stream. Raises InputError if there is far more of it than of the file."""
+
+    def __init__(self, file: File) -> None:
+        self._file = file
+        self._compressed = file.path.open("rb", buffering=0)
+        self._input = b""
+        self._compressed_size = self._size = 0  # read so far
+        self._member: Any = zlib.decompressobj(_GZIP)  # None between members, of which there may be several
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - of any kind of memory
+        view = memoryview(buffer).cast("B")
+        data = self._decompress(len(view))
+        view[: len(data)] = data
+        self._size += len(data)
+        if self._size > max(_CHECKED_SIZE, _MAX_RATIO * self._compressed_size):
+            found = f"{self._size} of {self._compressed_size}"
+            hint = "decompress it with gunzip if it is meant"
+            raise self._file.fault(f"at most {_MAX_RATIO} bytes of text per compressed byte", found, hint)
+        return len(data)
+
+    def close(self) -> None:
+        self._compressed.close()
+        super().close()
+
+    def _decompress(self, size: int) -> bytes:
+        """Return at most so many bytes, and none at the end."""
+        while True:
+            if not self._input:
+                self._input = self._compressed.read(_READ_SIZE)
+                self._compressed_size += len(self._input)
+            is_end = not self._input
+            if self._member is None:
+                self._input = self._input.lstrip(b"\0")  # padding
+                if is_end:
+                    return b""
+                if not self._input:
+                    continue
+                self._member = zlib.decompressobj(_GZIP)
+            data: bytes = self._member.decompress(self._input, size)
+            if self._member.eof:
+                self._input, self._member = self._member.unused_data, None
+            else:
+                self._input = self._member.unconsumed_tail
+            if data:
+                return data
+            if is_end and self._member is not None:
+                raise EOFError("an incomplete file")
 
 
 def numbered_lines(stream: IO[bytes], file: File, limit: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:
@@ -45,4 +105,4 @@ def numbered_lines(stream: IO[bytes], file: File, limit: int = MAX_LINE) -> Iter
             line.decode("utf-8")
         except UnicodeDecodeError:
             raise file.line_fault("UTF-8", "other bytes", line_number, line) from None
-        yield line_number, line.removeprefix(b"\xef\xbb\xbf") if line_number == 1 else line
+        yield line_number, line.removeprefix(BYTE_ORDER_MARK) if line_number == 1 else line

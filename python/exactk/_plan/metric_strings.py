@@ -253,8 +253,8 @@ def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> f
 
 def parse_number(text: str, spelling: str, argument: str) -> float:
     """Return the number that the text is, or raise InputError that shows the spelling it is part of."""
-    number = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if math.isnan(number) or (math.isinf(number) and not text.endswith("inf")):
+    number = _core.parse_number(text) if _NUMBER.fullmatch(text) else None  # the syntax of files, and held exactly
+    if number is None:
         raise input_error(argument, "a number", f"{_quote(text)} in {_quote(spelling)}")
     return number
 
