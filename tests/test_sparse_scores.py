@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.sparse
 from hypothesis import given, settings
@@ -869,14 +870,68 @@ def test_f07_other_sparse_forms_are_refused(form: str, argument: str) -> None:
     assert error.argument == argument
 
 
-def test_a_sparse_truth_is_what_is_stored_and_not_zero() -> None:
-    relevant = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]])
-    sparse = scipy.sparse.csr_array(relevant)
-    sparse.data[0] = 0
-    expected = exactk.evaluate([{1: 0, 2: 1}, {0: 1}, {}], DENSE, ["mrr", "judged@2"])
-    assert exactk.evaluate(sparse, DENSE, ["mrr", "judged@2"]) == expected
-    with pytest.warns(exactk.EvaluationWarning, match="0 or not"):
-        assert exactk.evaluate(5 * sparse, DENSE, ["mrr", "judged@2"]) == expected
+GRADE_METRICS = ["mrr", "judged@2", "ndcg", "ndcg(gain=exp2)", "dcg", "recall@2", "bpref", "P@2(min_grade=2)"]
+
+
+def stored_truth(form: str, values: list[float], dtype: str = "f8") -> Any:
+    """Return a matrix that stores these values for items 1 and 2 of user 0 and item 0 of user 1."""
+    coordinates = np.array([0, 0, 1]), np.array([1, 2, 0])
+    return getattr(scipy.sparse, form)(
+        scipy.sparse.coo_array((np.array(values).astype(dtype), coordinates), shape=(3, 3))
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i8", "u8", "f4", "f8"])
+@pytest.mark.parametrize("values", [[0, 1, 1], [3, 1, 2], [1, 1, 1], [0, 0, 0], [5, 4, 0]])
+@pytest.mark.filterwarnings("ignore:no user was evaluated")
+def test_f58_stored_values_of_a_truth_are_grades(form: str, dtype: str, values: list[float]) -> None:
+    expected = exactk.evaluate([{1: values[0], 2: values[1]}, {0: values[2]}, {}], DENSE, GRADE_METRICS)
+    report = exactk.evaluate(stored_truth(form, values, dtype), DENSE, GRADE_METRICS)
+    assert report == expected
+    assert "; grades: stored values, relevant: > 0 or >= 2; " in repr(report)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_f58_stored_flags_are_no_grades(form: str) -> None:
+    metrics = [metric for metric in GRADE_METRICS if "min_grade" not in metric]
+    truth = stored_truth(form, [True, True, True], "?")
+    assert exactk.evaluate(truth, DENSE, metrics) == exactk.evaluate([{1, 2}, {0}, []], DENSE, metrics)
+    assert exactk.as_truth(truth).grades is None
+    truth = stored_truth(form, [True, False, True], "?")
+    assert exactk.evaluate(truth, DENSE, metrics) == exactk.evaluate([{1: 1, 2: 0}, {0: 1}, {}], DENSE, metrics)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_f58_stored_values_that_are_no_grades(form: str) -> None:
+    wrong: list[tuple[list[float], str, str]] = [
+        ([1.0, np.nan, 1.0], "f8", "truth: expected finite grades, found nan at row 0, position 1"),
+        ([1.0, np.inf, 1.0], "f4", "truth: expected finite grades, found inf at row 0, position 1"),
+        ([1, 2**53 + 1, 1], "i8", r"truth\.data: expected integers up to 2\^53, found 9007199254740993 at position 1"),
+        ([1, 1, 1], "c16", r"truth\.data: expected real numbers that float64 holds, found complex128"),
+    ]
+    for values, dtype, message in wrong:
+        with pytest.raises(exactk.ExactkError, match=message):
+            exactk.evaluate(stored_truth(form, values, dtype), DENSE, "ndcg")
+    negative = stored_truth(form, [2.0, -1.0, 1.0])
+    lists = [{1: 2.0, 2: -1.0}, {0: 1.0}, {}]
+    for metric in ("recall@2", "bpref"):
+        assert exactk.evaluate(negative, DENSE, metric) == exactk.evaluate(lists, DENSE, metric)
+    short = stored_truth("csr_array", [1.0, 2.0, 3.0])
+    short.data = short.data[:2]
+    with pytest.raises(exactk.ExactkError, match="truth"):
+        exactk.evaluate(short, DENSE, "ndcg")
+
+
+def test_f58_a_sparse_truth_beside_a_mapping_of_mappings() -> None:
+    matrix = stored_truth("csr_array", [3, 0, 2])
+    mapping = {0: {1: 3, 2: 0}, 1: {0: 2}, 2: {}}
+    lists = [[2, 1, 0], [0, 1, 2], [1]]
+    by_key = exactk.evaluate(mapping, dict(enumerate(lists)), GRADE_METRICS)
+    assert dict(by_key.values) == dict(exactk.evaluate(matrix, lists, GRADE_METRICS).values)
+    frame = pl.DataFrame({"user": [0, 0, 1], "item": [1, 2, 0], "grade": [3, 0, 2]})
+    values = exactk.evaluate(frame, dict(enumerate(lists[:2])), GRADE_METRICS).values
+    assert dict(values) == dict(exactk.evaluate(matrix[:2], lists[:2], GRADE_METRICS).values)
 
 
 def test_f07_values_of_sparse_matrices_that_are_no_scores() -> None:

@@ -37,8 +37,9 @@ def as_truth(
         A mapping has for each user a sequence or set of items, or a mapping from item to grade; a list has
         such rows without the users' names, and None for a user who is missing. A data frame (pandas, Polars, or
         any that streams Arrow) has a row for each user and item, or for each user a list of items. An array holds
-        ids padded with -1, or is bool (multi-hot); `exactk.Truth.from_dense` takes grades of all items. Of SciPy's sparse matrices, what is stored and not zero is
-        relevant. Ids and distances are what an index of neighbours returns, as in `exactk.as_rankings`.
+        ids padded with -1, or is bool (multi-hot); `exactk.Truth.from_dense` takes grades of all items. What
+        a sparse matrix of SciPy stores are grades, of which a zero is judged and not relevant; a bool one has
+        none. Ids and distances are what an index of neighbours returns, as in `exactk.as_rankings`.
     user, item, grade : str, optional
         What the columns of a data frame are called; of the user also several, whose values together name one.
         Where it is not said, a column of a usual name is taken if there is one alone: user_id, query_id, uid ...;

@@ -5,15 +5,14 @@ Nothing is asked of SciPy that would add up elements of one row and column, or c
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.checks import id_array, offset_array
-from exactk._inputs.model.lists import Rows
+from exactk._inputs.checks import id_array, number_array, offset_array
+from exactk._inputs.model.lists import Rows, TruthColumns
 from exactk._runtime import optional
-from exactk._runtime.errors import EvaluationWarning, caller_level, input_error, type_error
+from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,16 +33,15 @@ def is_sparse_matrix(value: object) -> bool:
 
 
 def rows_of_sparse_matrix(value: object, argument: str) -> Rows:
-    """Return the rows: the values are scores of predictions; in the truth, what is stored as zero is not relevant."""
+    """Return the rows: the values are scores of predictions and grades of a truth, of which a zero is not relevant."""
     rows, values = stored_elements(value, argument)
     if argument in {"predictions", "scores"}:
         return rows._replace(scores=values)
-    if argument != "truth" or bool((values == 1).all()):
+    if argument != "truth":
         return rows
-    if not np.isin(values, (0, 1)).all():
-        message = "the values of a sparse truth are taken as 0 or not; exactk.Truth(m.indptr, m.indices, m.data), of a csr matrix m, keeps them as grades"
-        warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
-    return rows._replace(grades=(values != 0).astype(np.float64))
+    if values.dtype.kind == "b":  # flags are no grades, but one that is False is not relevant
+        return rows if values.all() else rows._replace(grades=values.astype(np.float64))
+    return rows._replace(grades=number_array(values, "truth.data"), columns=TruthColumns(grade="stored values"))
 
 
 def stored_elements(value: object, argument: str) -> StoredElements:
