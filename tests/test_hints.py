@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +16,7 @@ import scipy.sparse
 
 import exactk
 from exactk import reference
+from exactk._cli import main
 from exactk._plan.conventions import FIELD_CHOICES
 
 if TYPE_CHECKING:
@@ -177,6 +181,85 @@ def test_f66_a_hint_can_be_pasted(case: str) -> None:
     follow(error_of(refused))
 
 
+FILES = {
+    "q.csv": "user,item\na,x\nb,y\n",
+    "nan.csv": "user,item,score\na,x,nan\na,y,1\nb,y,2\n",
+    "tied.csv": "user,item,score\na,x,1\na,y,1\nb,y,2\n",
+    "digits.csv": "user,item,score\na,1,1\n",
+    "digits.qrels": "a 0 1 1\n",
+}
+EVALUATE_NAN = ("evaluate", "q.csv", "nan.csv")
+COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
+    "nan": (EVALUATE_NAN, (), "--set nan=last"),
+    "nan of a preset": ((*EVALUATE_NAN, "--convention", "ranx"), (), "--convention ranx --set nan=last"),
+    "nan of changes": (
+        (*EVALUATE_NAN, "--set", "min_grade=1", "--set", "ndcg.gain_table=[0,1]", "--set", "ndcg.gain=table"),
+        (),
+        "--set min_grade=1.0 --set ndcg.gain=table --set 'ndcg.gain_table=[0.0,1.0]' --set nan=last",
+    ),
+    "nan of topk": (("topk", "nan.csv", "-k", "1"), (), "--set nan=last"),
+    "ties": (("evaluate", "q.csv", "tied.csv", "-m", "P@1"), ("--set", "ties=raise"), "--set ties=lowest_id"),
+    "ties of topk": (("topk", "tied.csv", "-k", "1"), ("--set", "ties=raise"), "--set ties=lowest_id"),
+    "metric": ((*EVALUATE_NAN, "--set", "nan=last"), ("-m", "mrr(nan=raise)"), "-m 'reciprocal_rank(nan=last)'"),
+    "score_dtype": (
+        ("evaluate", "q.csv", "tied.csv"),
+        ("-m", "P@1(score_dtype=float32)"),
+        "--set score_dtype=float32",
+    ),
+    "ids": (("evaluate", "digits.qrels", "digits.csv"), (), "--text-ids"),
+}
+"""Commands: what is kept of them, what is refused, and the options in the hint."""
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_f66_a_hint_on_the_command_line_can_be_pasted(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+    kept, refused, options = COMMANDS[case]
+    assert main([*kept, *refused]) == 2
+    message = capsys.readouterr().err
+    assert (message.count("\n"), options in message.rpartition("; ")[2]) == (1, True), message
+    assert main([*kept, *shlex.split(options)]) == 0
+
+
+def test_f66_fields_are_set_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("user,item,grade\na,x,1\na,y,3\n", encoding="utf-8")
+    Path("p.csv").write_text("user,item,score\na,x,2\na,y,1\n", encoding="utf-8")
+    evaluate = ("evaluate", "t.csv", "p.csv", "--format", "json", "-m", "ndcg", "-m", "dcg", "-m", "P@1")
+    truth, predictions = exactk.read("t.csv", "truth"), exactk.read("p.csv", "predictions")
+    for options, changes in (
+        (("--set", "gain=exp2"), {"gain": "exp2"}),
+        (("--set", "ndcg.gain=exp2", "--set", "min_grade=2"), {"ndcg.gain": "exp2", "min_grade": 2}),
+        (("--convention", "sklearn", "--set", "decimals=2"), {"base": "sklearn", "decimals": 2}),
+        (("--set", "gain=table", "--set", "gain_table=[0,1,2,9]"), {"gain": "table", "gain_table": [0, 1, 2, 9]}),
+        (("--set", "min_grade=None"), {}),
+        (("--set", "score_dtype=float32"), {"score_dtype": "float32"}),
+    ):
+        assert main([*evaluate, *options]) == 0
+        expected = exactk.evaluate(truth, predictions, ["ndcg", "dcg", "P@1"], convention=changes)
+        report = exactk.Report.from_json(capsys.readouterr().out)
+        assert {name: report[name] for name in report.metrics} == {name: expected[name] for name in expected.metrics}
+    for wrong in (
+        "gain",
+        "=exp2",
+        "gain=",
+        "gain=cubic",
+        "gian=exp2",
+        "ndgc.gain=exp2",
+        "min_grade=high",
+        "gain_table=1",
+    ):
+        assert main([*evaluate, "--set", wrong]) == 2
+    assert main([*evaluate, "--set", "gain=exp2", "--set", "gain=linear"]) == 2
+    assert main(["topk", "p.csv", "-k", "1", "--set", "gain=exp2"]) == 2
+
+
 def test_f66_the_warning_of_ties_tells_what_to_write() -> None:
     """Predictions that are gone when the warning is made leave nothing to compute the range from."""
     blocks = iter([([[0]] * 4, np.ones((4, 3)))])
@@ -241,3 +324,43 @@ def test_f66_a_mapping_of_changes_is_a_convention(case: str) -> None:
 )
 def test_f66_changes_that_are_none(given: Any) -> None:
     assert error_of(exactk.evaluate, [[1]], [[1]], "ndcg@1", convention=given).startswith("convention: expected ")
+
+
+SOURCES = Path(__file__).parents[1]
+PUBLIC_CALLS = (exactk.evaluate, exactk.topk, exactk.neighbors, exactk.read, exactk.as_predictions, exactk.Truth)
+
+
+def hints_of_sources() -> list[str]:
+    """Return the hints that the sources hold, with what is put in left out."""
+    hints = []
+    for path in (*SOURCES.glob("cpp/src/**/*.[ch]pp"), *SOURCES.glob("cpp/bindings/*.cpp")):
+        text = re.sub(r'"\s*\n\s*"', "", path.read_text(encoding="utf-8"))
+        hints += re.findall(r'hint\s*=\s*"((?:[^"\\]|\\.)*)"', text)
+    for path in SOURCES.glob("python/exactk/**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (isinstance(node, ast.keyword) and node.arg == "hint") or (
+                isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "hint"
+            ):
+                hints += literals_of(node.value)
+    return hints
+
+
+def literals_of(expression: ast.expr) -> list[str]:
+    return [
+        str(node.value)
+        for node in ast.walk(expression)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+
+
+def test_f66_hints_name_no_keyword_that_there_is_not() -> None:
+    """A field of the convention is one within ``convention={...}`` alone."""
+    hints = hints_of_sources()
+    assert any("'duplicate_items': 'first'" in hint for hint in hints)
+    assert any("distances.astype(float)" in hint for hint in hints)
+    parameters = {name for call in PUBLIC_CALLS for name in inspect.signature(call).parameters}
+    for hint in hints:
+        for keyword in re.findall(r"(\w+)=(?!=)", hint):
+            assert keyword in parameters, hint
+        for change in re.findall(r"convention=(\{'[^}]*'\})", hint):
+            exactk.conventions["standard"].diff(ast.literal_eval(change))

@@ -138,10 +138,10 @@ def _parse_change(text: str) -> tuple[str, object]:
 
 
 def changes_of(arguments: argparse.Namespace) -> dict[str, object]:
-    """Return what --set changes. Raise InputError if it changes a field twice."""
+    """Return what --set changes. Raise InputError if it sets a field to two values."""
     changes: dict[str, object] = {}
     for field, value in arguments.changes:
-        if field in changes:
-            raise input_error("--set", "each field once", f"{field} again")
+        if changes.get(field, value) != value:
+            raise input_error("--set", f"one value of {field}", f"{changes[field]} and {value}")
         changes[field] = value
     return changes

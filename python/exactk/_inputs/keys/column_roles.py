@@ -150,7 +150,8 @@ def naming_hint(existing: Sequence[str], *roles: str) -> str:
     free = [name for name in existing if _normalize(name) not in named]
     if not free and "score" in roles:  # which are ratings, too
         free = [name for name in existing if _normalize(name) in _NORMALIZED_NAMES["grade"]]
-    return "{} would name it".format(" or ".join(f"{role}={free[0]!r}" for role in roles)) if free else ""
+    name = free[0] if free else "NAME"
+    return "{} would name it".format(" or ".join(f"{role}={name!r}" for role in roles))
 
 
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:
