@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import exactk
-from exactk._plan.conventions import CHOICES
+from exactk._plan.conventions import CHOICES, FIELD_CHOICES, RANKING_FIELDS
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
 CUTOFFS = st.one_of(st.integers(1, 8), st.just(2**31 - 1))
 SCORE_DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+RANKED_OTHERWISE = ("nan=last", "score_dtype=float32", "negative_infinity=exclude")
 GRADES = ([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 1.5, 2.5, -1.0], [0.0, 1.0, 3.0, -1.0, -2.5])
 PARAMETERS = {
     "beta": st.sampled_from([0.0, 0.5, 1.0, 2.0, math.inf]),
@@ -86,7 +87,9 @@ def metric_strings(draw: st.DrawFn) -> str:
             f"average={draw(st.sampled_from([name for name, is_allowed in averages.items() if is_allowed]))}"
         )
     if draw(st.integers(0, 9)) == 0:  # of scores, another ranking than that of the other values
-        arguments.append(draw(st.sampled_from([*(f"ties={ties}" for ties in CHOICES["ties"].choices), "nan=last"])))
+        arguments.append(
+            draw(st.sampled_from([*(f"ties={ties}" for ties in CHOICES["ties"].choices), *RANKED_OTHERWISE]))
+        )
     return f"{text}({','.join(arguments)})" if arguments else text
 
 
@@ -254,5 +257,6 @@ def score_evaluations(
     evaluation = draw(evaluations(min_users=min_users, max_users=max_users, predictions=predictions))
     ties = draw(st.sampled_from(["lowest_id", "highest_id", *CHOICES["ties"].choices]))
     nan = draw(st.sampled_from(["raise", "last", "last"]))
-    convention = evaluation.options["convention"].replace(ties=ties, nan=nan)
+    others = {name: draw(st.sampled_from(FIELD_CHOICES[name])) for name in RANKING_FIELDS}
+    convention = evaluation.options["convention"].replace(ties=ties, nan=nan, **others)
     return replace(evaluation, options=evaluation.options | {"convention": convention})

@@ -51,6 +51,19 @@ def test_an_override_holds_for_its_metric_and_the_string_goes_before_it() -> Non
     assert list(report.values.values()) == [1 / 2, 2 / 6, 1 / 4]
 
 
+def test_an_override_may_hold_where_there_is_a_cutoff() -> None:
+    overrides = {
+        "recall": {"recall_over": "min_cutoff_relevant", "users": "both"},
+        "recall@k": {"recall_over": "relevant"},
+    }
+    convention = STANDARD.replace(overrides=overrides)
+    truth, lists = [[1, 2, 3, 4], [1]], [[1, 9], None]
+    report = exactk.evaluate(truth, lists, ["recall@2", "recall", "recall@2(users=truth)"], convention=convention)
+    assert dict(report.values) == {"recall@2": 1 / 4, "recall": 1 / 4, "recall@2(users=truth)": 1 / 8}
+    assert exactk.Report.from_json(report.to_json()).convention == convention
+    assert "recall@k.recall_over='relevant'" in repr(convention)  # it takes back what holds for the metric
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -67,7 +80,10 @@ def test_an_override_holds_for_its_metric_and_the_string_goes_before_it() -> Non
         {"min_grade": 10**400},
         {"score_dtype": "float64"},
         {"score_dtype": np.float32},
-        {"overrides": {"ndcg": {"score_dtype": "float32"}}},
+        {"overrides": {"ndcg": {"score_dtype": "float64"}}},
+        {"negative_infinity": "last"},
+        {"overrides": {"auc@k": {"users": "both"}}},
+        {"overrides": {"ndcg@3": {"users": "both"}}},
         {"decimals": 4.0},
         {"decimals": True},
         {"decimals": "4"},

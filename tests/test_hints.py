@@ -131,10 +131,6 @@ DISTANCES = np.array([[1, 2]])
 HINTS: dict[str, tuple[Callable[[], object], Callable[[str], object]]] = {
     "nan of topk": (lambda: exactk.topk(NAN, 1), lambda hint: exactk.topk(NAN, 1, **pasted(hint))),
     "ties of topk": (lambda: exactk.topk(TIED, 1, ties="raise"), lambda hint: exactk.topk(TIED, 1, **pasted(hint))),
-    "score_dtype": (
-        lambda: exactk.evaluate([[0]], TIED, "ndcg@1(score_dtype=float32)"),
-        lambda hint: exactk.evaluate([[0]], TIED, "ndcg@1", **pasted(hint)),
-    ),
     "cutoff": (
         lambda: exactk.evaluate([[0]], TIED, "f_2"),
         lambda hint: exactk.evaluate([[0]], TIED, hint.rpartition("; ")[2].split()[0]),
@@ -314,7 +310,7 @@ def test_f66_a_mapping_of_changes_is_a_convention(case: str) -> None:
         {"base": 3},
         {"base": {"nan": "last"}},
         {"no_metric.gain": "exp2"},
-        {"ndcg.score_dtype": "float32"},
+        {"ndcg.score_dtype": "float64"},
         {"ndcg.": 1},
         {".gain": "exp2"},
         3,

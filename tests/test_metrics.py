@@ -74,7 +74,7 @@ def test_canonical_names_resolve_to_themselves(spelling: str, convention: exactk
      "f_2", "fbeta_10", "P@1 0", "prec ision", "fbeta(beta=2,beta=3)", "fbeta(beta=1_0)", "fbeta(beta=1e400)",
      "list_auc@10", "list_auc", "list_auc(items=2.5)", "list_auc(items=0)", "list_auc(items=inf)",
      "err(max_grade=0.5)", "mean_precision@1048577",
-     "P@5,recall@5", "recall(gain_table={0:1})", "recall(score_dtype=float32)", "recall(decimals=4.0)", "recall(decimals=-1)", "recall(decimals=16)", "recall(decimals=)"],
+     "P@5,recall@5", "recall(gain_table={0:1})", "recall(score_dtype=float64)", "recall(negative_infinity=last)", "recall(decimals=4.0)", "recall(decimals=-1)", "recall(decimals=16)", "recall(decimals=)"],
 )  # fmt: skip
 def test_spellings_that_are_none(spelling: str) -> None:
     with pytest.raises(exactk.ExactkError) as caught:

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "numeric/geometric_mean.hpp"
@@ -206,7 +207,7 @@ Violation Worker::judge(Count user, const Checkpoint& checkpoint) {
       if (ranking_ties(job_.plan.judging_rules[rules_index].ties) != ties) continue;
       const HitRow& row = judge_.judge(job_.plan.judging_rules[rules_index], matches,
                                        grades_of(user), hit_rows_[rules_index], checkpoint);
-      if (rules_index == job_.plan.tally_rules_index) add_to_tally(user, matches, row);
+      if (rules_index == job_.plan.tally_rules_index) add_to_tally(user, matches, row, checkpoint);
     }
   }
   count_split_ties(checkpoint);
@@ -236,7 +237,8 @@ std::optional<Tie> Worker::first_forbidden_tie(const Matches& matches) const {
   return std::nullopt;
 }
 
-void Worker::add_to_tally(Count user, const Matches& matches, const HitRow& row) {
+void Worker::add_to_tally(Count user, const Matches& matches, const HitRow& row,
+                          const Checkpoint& checkpoint) {
   const Presence presence = presence_of(user);
   tally_.empty_truth += presence.in_truth && row.relevant == 0 ? 1 : 0;
   tally_.empty_predictions += presence.in_predictions && row.recommended == 0 ? 1 : 0;
@@ -247,8 +249,50 @@ void Worker::add_to_tally(Count user, const Matches& matches, const HitRow& row)
   tally_.relevant_excluded += judge_.count_relevant(matches, matches.excluded_entries);
   if (!presence.in_predictions) return;
   tally_.longest_list = std::max(tally_.longest_list, row.recommended);
-  tally_.relevant_not_rankable += judge_.count_relevant(matches, matches.unscored_entries);
+  tally_.relevant_not_rankable +=
+      judge_.count_relevant(matches, matches.unscored_entries) +
+      judge_.count_relevant(matches, find_masked_entries(user, checkpoint));
   if (item_positions_ != nullptr) count_candidates();
+}
+
+// Of the truth, those whose item is left out as it scores -inf or NaN. Valid until the next call.
+std::span<const Count> Worker::find_masked_entries(Count user, const Checkpoint& checkpoint) {
+  masked_entries_.clear();
+  if (!score_ranker_) return masked_entries_;
+  const auto truth = int64_row_items(job_.request.truth, user);
+  const auto find = [&](auto& ranker) {
+    if (!ranker.may_mask()) return;
+    const auto is_masked = [&](std::int64_t position) {
+      return std::cmp_less(position, ranker.row().size()) &&
+             ranker.is_masked(static_cast<std::size_t>(position));
+    };
+    entry_scores_.clear();
+    grow(entry_scores_, truth.size(), EntryScore::none, checkpoint);
+    const auto add = [&](std::size_t entry, std::int64_t position) {
+      const EntryScore score = is_masked(position) ? EntryScore::masked : EntryScore::other;
+      entry_scores_[entry] = std::max(entry_scores_[entry], score);
+    };
+    const std::size_t size =
+        item_positions_ == nullptr ? truth.size() : item_positions_->truth.size();
+    in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (item_positions_ == nullptr) {
+          add(i, truth[i]);
+        } else {  // where an item may stand several times
+          add(static_cast<std::size_t>(item_positions_->entries[i]), item_positions_->truth[i]);
+        }
+      }
+    });
+    in_chunks(truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (entry_scores_[i] == EntryScore::masked) {
+          masked_entries_.push_back(static_cast<Count>(i));
+        }
+      }
+    });
+  };
+  std::visit(find, *score_ranker_);
+  return masked_entries_;
 }
 
 void Worker::count_candidates() {

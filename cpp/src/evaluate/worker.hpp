@@ -80,9 +80,11 @@ class Worker {
   const Matches& match(Count user, Ties ties, const Checkpoint& checkpoint);
   Violation judge(Count user, const Checkpoint& checkpoint);
   void clear_rows() noexcept;
-  void add_to_tally(Count user, const Matches& matches, const HitRow& row);
+  void add_to_tally(Count user, const Matches& matches, const HitRow& row,
+                    const Checkpoint& checkpoint);
   void count_split_ties(const Checkpoint& checkpoint);
   void count_candidates();
+  std::span<const Count> find_masked_entries(Count user, const Checkpoint& checkpoint);
   Violation score_batch_under(std::size_t rules_index, const Checkpoint& checkpoint);
   void count_hits(std::span<const HitRow> rows, const CutoffSet& cutoff_set,
                   const Checkpoint& checkpoint);
@@ -108,6 +110,9 @@ class Worker {
   BatchRatios ratios_;
   BatchColumns values_;
   std::vector<bool> split_cutoffs_;  // cutoffs that split a tie
+  enum class EntryScore : std::uint8_t { none, masked, other };
+  std::vector<EntryScore> entry_scores_;  // of the truth
+  std::vector<Count> masked_entries_;     // of the truth
   // Of all users.
   std::vector<Accumulator> sums_;
   Tally tally_;

@@ -103,8 +103,10 @@ void ListMatcher::locate_collision(Ids list, std::size_t position, Mark previous
   const Count excluded = matches_.excluded_recommended;
   resolve_collision(list, position, previous);
   if (matches_.hits.size() > hits) {
+    const Count entry = matches_.hits.back().entry;
     positions_.truth.push_back(static_cast<std::int64_t>(position));
-    in_list_[static_cast<std::size_t>(matches_.hits.back().entry)] = 1;
+    positions_.entries.push_back(entry);
+    in_list_[static_cast<std::size_t>(entry)] = 1;
   } else if (matches_.excluded_recommended > excluded) {
     positions_.excluded.push_back(static_cast<std::int64_t>(position));
     if (truth_and_excluded_.empty()) return;  // no item of the truth is excluded
@@ -116,6 +118,7 @@ void ListMatcher::locate_collision(Ids list, std::size_t position, Mark previous
 const ItemPositions& ListMatcher::find_item_positions(Ids truth, Ids list, Ids exclude,
                                                       const Checkpoint& checkpoint) {
   positions_.truth.clear();
+  positions_.entries.clear();
   positions_.excluded.clear();
   positions_.absent_entries.clear();
   in_list_.clear();

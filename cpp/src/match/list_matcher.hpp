@@ -44,6 +44,7 @@ struct Matches {
 // The positions in a list, whatever its order, of the items that matter: ascending.
 struct ItemPositions {
   std::vector<std::int64_t> truth;     // of items of the truth that are not excluded
+  std::vector<Count> entries;          // beside these: of the truth
   std::vector<std::int64_t> excluded;  // of excluded items
   std::vector<Count> absent_entries;   // of the truth whose item is not in the list
   Count duplicates = 0;                // items that repeat an earlier one

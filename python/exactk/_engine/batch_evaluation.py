@@ -54,7 +54,7 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> 
         all_rows = Reader(
             batches, evaluation.columns, encoding._replace(user_vocabulary=truth.user_vocabulary), again=True
         )  # without users of exclude alone
-        inputs = evaluation.align(truth, evaluation.convert_scores(all_rows.read_all()))
+        inputs = evaluation.align(truth, all_rows.read_all())
         return evaluation.evaluate_all(inputs), has_common_item(inputs)
     batch_evaluation.add_remaining_users(truth.user_vocabulary, has_scores=batch_evaluation.has_scores)
     return batch_evaluation.report(reader.user_vocabulary or truth.user_vocabulary), batch_evaluation.has_shared_items
@@ -75,7 +75,7 @@ class _BatchEvaluation:
 
     def add_block(self, block: Block, vocabulary: Vocabulary) -> None:
         """Evaluate some users."""
-        predictions = self._evaluation.convert_scores(predictions_from_rows(block.rows))
+        predictions = predictions_from_rows(block.rows)
         self.has_scores = block.rows.scores is not None
         inputs = replace(self._align_block(block, predictions), row_users=(vocabulary, block.user_codes))
         if len(block.rows.items) and len(inputs.truth.items):

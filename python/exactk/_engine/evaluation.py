@@ -12,11 +12,12 @@ import numpy as np
 
 from exactk._engine.column_warnings import warn_of_grades
 from exactk._engine.problem import Engine, Outcome, Problem
+from exactk._engine.rankings import solve
 from exactk._inputs.alignment import AlignedInputs, align
 from exactk._inputs.beside_scores import grades_beside_scores, shapes_of_scores
 from exactk._inputs.conversions import predictions_of, truth_of
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Truth
+from exactk._inputs.model.lists import Exclusions, Lists, Truth
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
@@ -99,13 +100,7 @@ class Evaluation:
 
     def convert_predictions(self, container: object, truth: Truth | None) -> Predictions:
         """Return the canonical predictions, whose vocabularies extend those of the truth."""
-        return self.convert_scores(predictions_of(container, self.columns, encoding_of_truth(truth, self.num_threads)))
-
-    def convert_scores(self, predictions: Predictions) -> Predictions:
-        """Return the predictions with their scores in the type in which the convention compares them."""
-        if self.convention.score_dtype == "native" or isinstance(predictions, Rankings):
-            return predictions
-        return predictions.with_float32_scores()
+        return predictions_of(container, self.columns, encoding_of_truth(truth, self.num_threads))
 
     def align(self, truth: Truth, predictions: Predictions) -> AlignedInputs:
         """Return the truth, the predictions and the exclusions, aligned."""
@@ -124,7 +119,7 @@ class Evaluation:
             report_progress=self.progress.report_finished,
         )
         with _put_keys_in_errors(inputs):
-            outcome = self.engine(problem)
+            outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
         state = _state_of_outcome(problem, outcome, [value.name for value in self.values], labels)
         return Report(state, inputs.users, _per_user_values(outcome.per_user, self.values))
@@ -133,7 +128,7 @@ class Evaluation:
         """Return the least and the highest that the value could be if items of one score were ordered otherwise."""
         extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
         problem = replace(self._problem_of_all_users(inputs), values=distinct_parts(extremes))
-        sums = self.engine(problem).sums
+        sums = solve(self.engine, problem).sums
         # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
         lowest, highest = sorted(
             value_of_sums(one, [sums[i] for i in indices], weighted=self.weights is not None)

@@ -124,7 +124,7 @@ def warn_of_counts(*reports: Report, is_complete: bool = True) -> None:
         if excluded:
             messages[f"{excluded} relevant items are in exclude; they stay in the truth as misses"] = None
         if unknown and is_complete:
-            where = "have no column in the scores, or are not among the candidates"
+            where = "have no column in the scores, are not among the candidates, or score -inf"
             messages[f"{unknown} relevant items {where}; they stay in the truth as misses"] = None
     for message in messages:
         warnings.warn(message, EvaluationWarning, stacklevel=caller_level())

@@ -19,17 +19,14 @@ CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f
 STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
 """Orders of items of one score that say nothing about their worth."""
 
-_OTHER_FIELDS = ("min_grade", "gain_table", "decimals")
-RULE_FIELDS = (*CHOICES, *_OTHER_FIELDS)
-"""Every field that a metric's string or an override may set."""
+RANKING_FIELDS = ("score_dtype", "negative_infinity")
+"""The fields of how scores are ranked: the values that agree in them share a ranking."""
 
-SHARED_FIELDS = ("score_dtype",)
-"""The fields that hold for all values alike, for the users' scores are ranked once."""
-
-FIELDS = (*RULE_FIELDS, *SHARED_FIELDS)
+FIELDS = (*CHOICES, "min_grade", "gain_table", "decimals", *RANKING_FIELDS)
 
 FIELD_CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {name: f.choices for name, f in CHOICES.items()} | {"score_dtype": ("native", "float32")}
+    {name: f.choices for name, f in CHOICES.items()}
+    | {"score_dtype": ("native", "float32"), "negative_infinity": ("rank", "exclude")}
 )
 """The choices of every field that has names for them, whoever reads it."""
 
@@ -39,11 +36,13 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         "min_grade": "an item is relevant from this grade on; None: from any grade above 0",
         "gain_table": "the gains of the grades 0, 1, 2, ... for gain='table'",
         "decimals": "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
-        "score_dtype": "the type in which scores are compared, of all values: their own, or float32, in which more of them are equal",
+        "score_dtype": "the type in which scores are compared: their own, or float32, in which more of them are equal",
+        "negative_infinity": "an item whose score is -inf: ranked as any other, or left out, and with it one whose score is NaN",
     }
 )
 
 
+_AT_CUTOFF = "@k"  # of an override that holds where the metric has a cutoff
 _MAX_DECIMALS = 15  # a double has no more that all count
 
 
@@ -76,10 +75,7 @@ def _checked_field(name: str, value: object) -> Any:  # noqa: ANN401 - a string,
     raise input_error("convention", f"one of the fields {', '.join(FIELDS)}", repr(name))
 
 
-def _checked_overrides(metric: str, choices: Mapping[str, object]) -> Mapping[str, Any]:
-    for name in SHARED_FIELDS:
-        if name in choices:
-            raise input_error("convention", f"{name} for all metrics, and in no overrides", f"{name} of {metric}")
+def _checked_overrides(choices: Mapping[str, object]) -> Mapping[str, Any]:
     return MappingProxyType({name: _checked_field(name, value) for name, value in choices.items()})
 
 
@@ -105,12 +101,18 @@ def _checked_number(name: str, value: object) -> float:
     return number
 
 
+def override_name(metric: str, cutoff: int | None) -> str:
+    """Return the name of the narrowest override that holds for a value."""
+    return metric if cutoff is None else metric + _AT_CUTOFF
+
+
 @dataclass(frozen=True)
 class Convention:
     """The choices that make a metric's name mean one number, as data.
 
     Every field has a default; together they are the convention ``standard``. ``overrides`` holds other choices
-    for single metrics: ``{"ndcg": {"gain": "exp2"}}``. ``exactk.conventions`` maps the names of the
+    for single metrics, ``{"ndcg": {"gain": "exp2"}}``, or for a metric where it has a cutoff,
+    ``{"ndcg@k": {"gain": "exp2"}}``, which goes before the former. ``exactk.conventions`` maps the names of the
     presets to their conventions. The README has a table of the fields.
 
     Examples
@@ -142,6 +144,7 @@ class Convention:
     gain_table: tuple[float, ...] = ()
     decimals: int | None = None
     score_dtype: str = "native"
+    negative_infinity: str = "rank"
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     name: str = field(default="custom", compare=False)
 
@@ -150,6 +153,7 @@ class Convention:
         for name in FIELDS:
             object.__setattr__(self, name, _checked_field(name, getattr(self, name)))
         metric_names = {info.name for info in _core.metric_table()}
+        metric_names |= {f"{info.name}{_AT_CUTOFF}" for info in _core.metric_table() if not info.pairwise}
         frozen: dict[str, Mapping[str, Any]] = {}
         if not isinstance(self.overrides, Mapping):
             raise type_error("convention", "overrides to be a mapping", repr(self.overrides))
@@ -160,12 +164,15 @@ class Convention:
                 raise input_error("convention", "overrides by names of metrics", repr(metric), hint=hint)
             if not isinstance(choices, Mapping):
                 raise type_error("convention", f"overrides of {metric} to be a mapping", repr(choices))
-            frozen[metric] = _checked_overrides(metric, choices)
+            frozen[metric] = _checked_overrides(choices)
         object.__setattr__(self, "overrides", MappingProxyType(frozen))
 
     def rules(self, metric: str) -> dict[str, Any]:
-        """Return the value of every field that a metric may have for itself, its overrides applied."""
-        return {name: getattr(self, name) for name in RULE_FIELDS} | dict(self.overrides.get(metric, {}))
+        """Return the value of every field for a metric, or for ``metric@k`` with a cutoff, the overrides applied."""
+        rules = {name: getattr(self, name) for name in FIELDS}
+        for name in dict.fromkeys((metric.removesuffix(_AT_CUTOFF), metric)):
+            rules |= self.overrides.get(name, {})
+        return rules
 
     def replace(self, **changes: Any) -> Convention:  # noqa: ANN401 - the fields differ in type
         """Return a convention with some fields changed.
@@ -253,7 +260,9 @@ def _changes(convention: Convention) -> dict[str, Any]:
     """Return the fields in which a convention differs from the standard, ``metric.field`` for an override."""
     changes = {name: value for name, (value, _) in convention.diff(_STANDARD).items()}
     for metric, choices in convention.overrides.items():  # also what takes a change back for one metric
-        changes |= {f"{metric}.{name}": value for name, value in choices.items() if value != getattr(convention, name)}
+        plain = metric.removesuffix(_AT_CUTOFF)
+        wider = vars(convention) if plain == metric else convention.rules(plain)
+        changes |= {f"{metric}.{name}": value for name, value in choices.items() if value != wider[name]}
     return changes
 
 

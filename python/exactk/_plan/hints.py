@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from exactk._plan.conventions import changes_literal
+from exactk._plan.conventions import changes_literal, override_name
 from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def complete_hints(convention: Convention, values: Sequence[Value]) -> Iterator[
 def _complete_hint(match: re.Match[str], convention: Convention, values: Sequence[Value]) -> str:
     field, choice = match["field"], match["choice"]
     for value in values:
-        if value.rules[field] == "raise" != convention.rules(value.metric)[field]:  # by the metric's string
+        if (
+            value.rules[field] == "raise" != convention.rules(override_name(value.metric, value.cutoff))[field]
+        ):  # by the metric's string
             return "metrics={!r}".format(value.name.replace(f"{field}=raise", f"{field}={choice}"))
     overridden = {f"{metric}.{field}": choice for metric, rules in convention.overrides.items() if field in rules}
     return f"convention={changes_literal(convention, {field: choice} | overridden)}"

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk import _core
-from exactk._plan.conventions import RULE_FIELDS, SHARED_FIELDS, Convention
+from exactk._plan.conventions import CHOICES, FIELDS, Convention, override_name
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Value:
 
 def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
     """Return the rules as the core takes them."""
-    names = {name: rules[name] for name in RULE_FIELDS if isinstance(rules[name], str)}
+    names = {name: rules[name] for name in CHOICES}
     # The smallest positive double: "grade >= it" is "grade > 0".
     min_grade = math.ulp(0.0) if rules["min_grade"] is None else rules["min_grade"]
     return _core.Rules(names, min_grade, list(rules["gain_table"]))
@@ -214,15 +214,12 @@ def _parse_arguments(text: str, info: _core.MetricInfo, spelling: str) -> tuple[
         seen.add(name)
         if info.parameter and name == info.parameter.name:
             parameter = checked_parameter(info, parse_number(value, spelling, "metrics"), "metrics")
-        elif name in RULE_FIELDS:
+        elif name in FIELDS:
             changes[name] = parse_field(name, value, spelling, "metrics")
-        elif name in SHARED_FIELDS:
-            hint = f"convention={{{name!r}: {_quote(value)}}} sets it"
-            raise input_error("metrics", f"{name} in the convention, for all metrics", _quote(spelling), hint=hint)
         else:
             parameters = [info.parameter.name] if info.parameter else []
             raise input_error(
-                "metrics", f"one of {', '.join([*parameters, *RULE_FIELDS])}", f"{_quote(name)} in {_quote(spelling)}"
+                "metrics", f"one of {', '.join([*parameters, *FIELDS])}", f"{_quote(name)} in {_quote(spelling)}"
             )
     if parameter is None:
         assert info.parameter is not None  # noqa: S101 - for the type checker
@@ -280,13 +277,13 @@ def parse_field(name: str, text: str, spelling: str, argument: str) -> object:
 
 def _resolve_values(
     info: _core.MetricInfo,
-    cutoffs: Iterable[int | None],
+    cutoffs: Sequence[int | None],
     parameter: float,
     changes: dict[str, Any],
     convention: Convention,
 ) -> Iterator[Value]:
     """Yield the value at each cutoff."""
-    convention_rules = convention.rules(info.name)
+    convention_rules = convention.rules(override_name(info.name, cutoffs[0]))  # all are cutoffs, or there is none
     rules = convention_rules | changes
     if rules["average"] == "of_means" and info.name not in _PARTS_OF_MEANS:
         expected = f"{info.name}: another average (overrides set it for one metric)"
@@ -297,7 +294,7 @@ def _resolve_values(
         if info.parameter and parameter != info.parameter.standard
         else []
     )
-    arguments += [f"{name}={_format_value(changed[name])}" for name in RULE_FIELDS if name in changed]
+    arguments += [f"{name}={_format_value(changed[name])}" for name in FIELDS if name in changed]
     rules_of_all = MappingProxyType(rules)
     in_parentheses = f"({','.join(arguments)})" if arguments else ""
     for cutoff in cutoffs:

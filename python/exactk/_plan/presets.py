@@ -50,7 +50,18 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "negative_grades": "unjudged",
             "ties": "highest_id",
             "score_dtype": "float32",
-            "overrides": {"num_relevant": {"missing_list": "zero"}, "judged": {"negative_grades": "zero_gain"}},
+            "overrides": {
+                "num_relevant": {"missing_list": "zero"},
+                # By other providers than trec_eval.
+                "judged": {
+                    "precision_over": "list",
+                    "negative_grades": "zero_gain",
+                    "ties": "lowest_id",
+                    "score_dtype": "native",
+                },
+                "rbp": {"gain": "binary", "ties": "input_order", "score_dtype": "native"},
+                "reciprocal_rank@k": {"ties": "lowest_id", "score_dtype": "native"},
+            },
         },
         "irspack": {
             "precision_over": "list",
@@ -58,6 +69,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "ideal_over": "min_list_relevant",
             "gain": "binary",
             "min_grade": 0,
+            "negative_infinity": "exclude",
         },
         "irspack_capped": {
             "precision_over": "list",
@@ -66,6 +78,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "ideal_over": "min_list_relevant",
             "gain": "binary",
             "min_grade": 0,
+            "negative_infinity": "exclude",
         },
         "lenskit": {
             "precision_over": "list",

@@ -260,8 +260,9 @@ def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
         counts["relevant_excluded"] += sum(item in excluded for item in relevant)
         if in_predictions:
             counts["longest_list"] = max(counts["longest_list"], len(judged.ranking))
-        if row is not None and in_predictions:
-            counts["relevant_not_rankable"] += sum(item not in row.ids for item in relevant)
+        if row is not None and not isinstance(problem.predictions, Rankings) and in_predictions:
+            left_out = row.masked_items(problem.predictions.min_score) - excluded
+            counts["relevant_not_rankable"] += sum(item not in row.ids or item in left_out for item in relevant)
     if not isinstance(problem.predictions, Rankings):
         counts |= {f"tied_at_cutoff.{cutoff}": _users_tied_at_cutoff(users, cutoff, rules) for cutoff in cutoffs}
     return counts | _candidate_counts(users)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
@@ -49,6 +50,15 @@ class ScoredRow:
             return [[i] for i in best_first + last]
         groups = [list(group) for _, group in groupby(best_first, key=lambda i: self.scores[i])]
         return groups + ([last] if last else [])
+
+    def masked_items(self, min_score: float | None) -> set[int]:
+        """Return the items that `min_score` leaves out, and whose scores are -inf or NaN."""
+        if min_score is None:
+            return set()
+        others = {
+            item for item, score in zip(self.ids, self.scores, strict=True) if score >= min_score or score > -math.inf
+        }
+        return set(self.ids) - others
 
 
 def scored_row(predictions: Scored, candidates: CandidateItems | None, user: int) -> ScoredRow:

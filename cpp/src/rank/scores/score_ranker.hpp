@@ -8,8 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -61,6 +63,17 @@ class ScoreRanker {
   // Those that are not excluded.
   [[nodiscard]] Count candidate_count() const noexcept {
     return static_cast<Count>(size_ - excluded_positions_.size());
+  }
+
+  // Whether scores of -inf, and NaN, may be left out.
+  [[nodiscard]] bool may_mask() const noexcept {
+    return has_min_score_ && std::is_floating_point_v<Key>;
+  }
+  // Whether the item at the position is left out as its score is -inf or NaN.
+  [[nodiscard]] bool is_masked(std::size_t position) {
+    const Key key = row_.key_at(position);
+    return may_mask() && !is_excluded(position) && !(key >= least_key_) &&
+           !(key > -std::numeric_limits<Key>::infinity());
   }
 
   // The best items. Valid until the next call.

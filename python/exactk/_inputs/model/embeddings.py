@@ -10,7 +10,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.checks import read_only, vector_array
 from exactk._inputs.model.lists import Exclusions, Rows
-from exactk._inputs.model.scores import checked_threshold, round_threshold
+from exactk._inputs.model.scores import checked_threshold, finite_threshold, round_threshold
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -120,16 +120,23 @@ class CanonicalEmbeddings:
 
     def with_float32_scores(self) -> CanonicalEmbeddings:
         """Return the same, its scores and `min_score` rounded to float32."""
+        return self._with_scores(round_threshold(self.min_score), has_float32_scores=True)
+
+    def without_negative_infinity(self) -> CanonicalEmbeddings:
+        """Return the same, of which what scores -inf, as float32, is not recommended."""
+        return self._with_scores(finite_threshold(self.min_score), has_float32_scores=self.has_float32_scores)
+
+    def _with_scores(self, min_score: float | None, *, has_float32_scores: bool) -> CanonicalEmbeddings:
         embeddings = type(self).__new__(type(self))
         embeddings._freeze(  # noqa: SLF001 - its own
             self.users,
             self.items,
             self.similarity,
-            round_threshold(self.min_score),
+            min_score,
             self.candidates,
             self.item_bias,
             exclude_self=self.exclude_self,
-            has_float32_scores=True,
+            has_float32_scores=has_float32_scores,
             arguments=self.arguments,
         )
         return embeddings

@@ -84,6 +84,10 @@ class Scores:
         """Return the same scores as float32, and `min_score` too."""
         return Scores(round_to_float32(self.values), round_threshold(self.min_score))
 
+    def without_negative_infinity(self) -> Scores:
+        """Return the same scores, of which -inf is not recommended, nor NaN."""
+        return Scores(self.values, finite_threshold(self.min_score))
+
     def __len__(self) -> int:
         """Return the number of users."""
         return len(self.values)
@@ -109,6 +113,12 @@ def checked_threshold(min_score: object, argument: str = "min_score") -> float:
         found = "NaN" if exact is not None else "one of more digits"
         raise input_error(argument, "a number that float64 holds", found)
     return exact
+
+
+def finite_threshold(min_score: float | None) -> float:
+    """Return the least score that is recommended where -inf is not."""
+    lowest = float(np.finfo(np.float64).min)
+    return lowest if min_score is None else max(min_score, lowest)
 
 
 _CHUNK = 1 << 20  # scores that are rounded at a time: signals are handled between them

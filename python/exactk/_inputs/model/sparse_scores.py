@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from exactk import _core
 from exactk._inputs.checks import read_only, score_array
 from exactk._inputs.model.lists import Rankings, Rows
-from exactk._inputs.model.scores import checked_threshold, round_threshold, round_to_float32
+from exactk._inputs.model.scores import checked_threshold, finite_threshold, round_threshold, round_to_float32
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,6 +85,10 @@ class SparseScores:
         return SparseScores.from_lists(
             self.lists, round_to_float32(self.scores), "predictions", round_threshold(self.min_score)
         )
+
+    def without_negative_infinity(self) -> SparseScores:
+        """Return the same items and scores, of which -inf is not recommended, nor NaN."""
+        return SparseScores.from_lists(self.lists, self.scores, "predictions", finite_threshold(self.min_score))
 
     @property
     def indptr(self) -> Offsets:

@@ -1,0 +1,83 @@
+"""The ways in which the users' items are ranked: values that agree in one share a ranking."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from exactk._engine.problem import Engine, Outcome, Problem
+from exactk._inputs.model.lists import Rankings
+from exactk._plan.conventions import RANKING_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from exactk._inputs.model.predictions import Predictions
+
+Ranking: TypeAlias = tuple[Any, ...]
+"""The values of the fields that say how items are ranked."""
+
+
+def solve(engine: Engine, problem: Problem) -> Outcome:
+    """Have the engine rank the users once for each ranking that a value asks for, and join what it found.
+
+    The counts are those of the convention's own ranking, or, where no value asks for it, of the first.
+    """
+    rankings = [_ranking(value.rules) for value in problem.values]
+    base = _ranking(problem.convention.rules(""))
+    distinct = sorted(dict.fromkeys(rankings), key=lambda ranking: ranking != base)  # the others as they come
+    if len(distinct) == 1 or isinstance(problem.predictions, Rankings):
+        return engine(replace(problem, predictions=_ranked(problem.predictions, distinct[0])))
+    outcomes, indices = [], []
+    for number, ranking in enumerate(distinct):
+        indices.append([index for index, one in enumerate(rankings) if one == ranking])
+        outcomes.append(engine(_part(problem, ranking, indices[-1], number, len(distinct))))
+    return _join(problem, outcomes, indices)
+
+
+def _ranking(rules: Mapping[str, Any]) -> Ranking:
+    return tuple(rules[name] for name in RANKING_FIELDS)
+
+
+def _ranked(predictions: Predictions, ranking: Ranking) -> Predictions:
+    """Return the predictions with their scores as they are compared."""
+    if isinstance(predictions, Rankings):
+        return predictions
+    score_dtype, negative_infinity = ranking
+    if score_dtype == "float32":
+        predictions = predictions.with_float32_scores()
+    if negative_infinity == "exclude":
+        predictions = predictions.without_negative_infinity()
+    return predictions
+
+
+def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, count: int) -> Problem:
+    """Return the problem of the values of one ranking, of so many, whose users are that part of the progress."""
+    users = len(problem.truth)
+    return replace(
+        problem,
+        predictions=_ranked(problem.predictions, ranking),
+        values=tuple(problem.values[index] for index in indices),
+        report_progress=lambda done: problem.report_progress((number * users + done) // count),
+    )
+
+
+def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -> Outcome:
+    """Return the outcome of all values, where each outcome is of those at the indices."""
+    size = len(problem.values)
+    by_index = {}
+    for outcome, part in zip(outcomes, indices, strict=True):
+        for position, sums in enumerate(outcome.sums):
+            group, value = divmod(position, len(part))
+            by_index[group * size + part[value]] = sums
+    counts = dict(outcomes[0].counts)
+    for outcome in outcomes[1:]:
+        counts |= {name: count for name, count in outcome.counts.items() if name not in counts}
+    per_user = None
+    if problem.per_user:
+        per_user = np.empty((size, len(problem.truth)))
+        for outcome, part in zip(outcomes, indices, strict=True):
+            per_user[part] = outcome.per_user
+    return Outcome([by_index[index] for index in range(len(by_index))], counts, per_user)
