@@ -112,7 +112,7 @@ def test_keys_of_users() -> None:
 
 
 def test_blocks_must_be_pairs_of_equal_size() -> None:
-    with pytest.raises(exactk.InputTypeError, match="pairs"):
+    with pytest.raises(exactk.InputTypeError, match="iterator of"):
         exactk.evaluate(None, iter([[[1]]]), "P@1")
     with pytest.raises(exactk.InputError, match="predictions"):
         exactk.evaluate(None, iter([([[1]], [[1], [2]])]), "P@1")

@@ -61,7 +61,7 @@ def evaluate(
         each user (`exactk.Scores`), or, as a sparse array or matrix of SciPy, those of the items that may
         be ranked (`exactk.SparseScores`); or the vectors that scores are made of (`exactk.Embeddings`). A mapping
         from a system's name to its predictions evaluates several systems on the same truth. An iterator yields
-        (truth, predictions) of one block of users after another. Where users have keys, in mappings and data
+        (truth, predictions), or (truth, predictions, exclude), of one block of users after another. Where users have keys, in mappings and data
         frames, they are matched by key, in any order: a user of the truth who is not in the predictions is
         missing from them (not one with an empty list), and one of the predictions alone has no truth; which of
         them count is the convention's choice. Rows without keys are matched by number.

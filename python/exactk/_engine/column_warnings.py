@@ -17,6 +17,26 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
 
 
+_PAIRS_AS_LISTS = "pd.DataFrame({0}, columns=['user', 'item']).groupby('user')['item'].apply(list).to_dict()"
+
+
+def warn_of_text_pairs(truth: object, predictions: object) -> None:
+    """Warn of two lists of pairs of strings: they could be users and items, but are read as lists of two items."""
+    if not (_holds_text_pairs(truth) and _holds_text_pairs(predictions)):
+        return
+    lines = ", ".join(f"{name}={_PAIRS_AS_LISTS.format(name)}" for name in ("truth", "predictions"))
+    message = f"each pair of strings is read as one user's list of two items; of users and items: {lines}"
+    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+
+
+def _holds_text_pairs(rows: object) -> bool:
+    return (
+        isinstance(rows, list)
+        and len(rows) > 0
+        and all(type(row) is tuple and len(row) == 2 and all(isinstance(part, str) for part in row) for row in rows)
+    )
+
+
 def warn_of_grades(
     truth: Truth, values: Sequence[Value], convention: Convention, user_values: Iterable[str | None]
 ) -> None:

@@ -15,7 +15,7 @@ from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._engine.rankings import solve
 from exactk._inputs.alignment import AlignedInputs, align
 from exactk._inputs.beside_scores import grades_beside_scores, shapes_of_scores
-from exactk._inputs.conversions import predictions_of, truth_of
+from exactk._inputs.conversions import exclusions_of, predictions_of, truth_of
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Lists, Truth
 from exactk._inputs.model.sparse_scores import SparseScores
@@ -164,11 +164,12 @@ class Evaluation:
             if pair is _EMPTY_BLOCK and sums is not None:
                 break
             with add_error_note(f"in block {block} of the iterator, whose first user is number {begin}"):
-                truth, predictions = self._convert_block(pair)
+                truth, predictions, exclude = self._convert_block(pair)
                 if block == 0:
                     self.warn_of_columns(truth)
                 end = begin + len(truth)
                 evaluation = self._slice_rows(begin, end)
+                evaluation = evaluation if exclude is None else replace(evaluation, exclude=exclude)
                 if pair is _EMPTY_BLOCK:  # it has no columns that could be candidates
                     evaluation = replace(evaluation, candidates=None)
                 inputs = evaluation.align(truth, predictions)
@@ -185,15 +186,27 @@ class Evaluation:
         assert sums is not None  # noqa: S101 - there is always a block, be it the empty one
         return Report(sums.state(), concatenate_users(users), np.concatenate(tables, axis=1) if tables else None)
 
-    def _convert_block(self, pair: object) -> tuple[Truth, Predictions]:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise type_error("predictions", "an iterator of (truth, predictions) pairs", type(pair).__name__)
-        truth = truth_of(grades_beside_scores(pair[0], shapes_of_scores(pair[1])), self.columns)
+    def _convert_block(self, block: object) -> tuple[Truth, Predictions, Exclusions | None]:
+        if not isinstance(block, tuple) or len(block) not in {2, 3}:
+            expected, found = (
+                "an iterator of (truth, predictions) or (truth, predictions, exclude)",
+                type(block).__name__,
+            )
+            found += f" of {len(block)}" if isinstance(block, tuple) else ""
+            raise type_error("predictions", expected, found, hint="predictions=list(predictions) has a row per user")
+        truth = truth_of(grades_beside_scores(block[0], shapes_of_scores(block[1])), self.columns)
         self.check_user_values(truth)
-        predictions = self.convert_predictions(pair[1], truth)
+        predictions = self.convert_predictions(block[1], truth)
+        exclude = (
+            exclusions_of(block[2], self.columns, encoding_of_truth(truth, self.num_threads)) if block[2:] else None
+        )
+        if exclude is not None and self.exclude is not None:
+            raise input_error("exclude", "None beside blocks of (truth, predictions, exclude)", "others")
         if truth.user_vocabulary is None:
             _check_length("predictions", len(predictions), len(truth))
-        return truth, predictions
+            if exclude is not None:
+                _check_length("exclude", len(exclude), len(truth))
+        return truth, predictions, exclude
 
     def warn_of_columns(self, truth: Truth) -> None:
         """Warn of columns of the truth that do not mean what they seem to."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from exactk._engine.batch_evaluation import evaluate_batches
+from exactk._engine.column_warnings import warn_of_text_pairs
 from exactk._engine.evaluation import Evaluation, add_error_note, encoding_of_truth
 from exactk._engine.warnings import (
     warn_of_counts,
@@ -119,7 +120,8 @@ def _evaluate(
     if is_iterator(predictions):
         if canonical_truth is not None:
             expected = "None beside an iterator, whose blocks are (truth, predictions)"
-            raise input_error("truth", expected, type(truth).__name__)
+            hint = "predictions=list(predictions) has a row per user"
+            raise input_error("truth", expected, type(truth).__name__, hint=hint)
         with evaluation.progress.track(None):
             report = evaluation.evaluate_blocks(predictions)
         warn_of_ties(report, None)
@@ -128,6 +130,7 @@ def _evaluate(
         return report
     if canonical_truth is None:
         raise type_error("truth", "what the users found relevant", "None")
+    warn_of_text_pairs(truth, predictions)
     evaluation.check_user_values(canonical_truth)
     evaluation.warn_of_columns(canonical_truth)
     if isinstance(predictions, Mapping) and not is_sparse(predictions):  # one form of these is a mapping too

@@ -83,8 +83,10 @@ def check_blocks(blocks: Iterable[Any], **restrictions: object) -> Iterator[Any]
     matrices = {argument: import_dlpack(value, argument) for argument, value in restrictions.items()}
     users = {name: len(matrix) for name, matrix in matrices.items() if isinstance(matrix, np.ndarray) and matrix.ndim}
     for block in blocks:
-        if users and isinstance(block, tuple) and len(block) == 2:
-            items = [shape[1] for shape in shapes_of_scores(block[1])]
+        if isinstance(block, tuple) and len(block) in {2, 3}:
+            shapes = shapes_of_scores(block[1])
+            check_meaning(block[2] if block[2:] else None, "exclude", shapes)
+            items = [shape[1] for shape in shapes]
             for argument, count in users.items():
                 check_meaning(matrices[argument], argument, frozenset((count, columns) for columns in items))
         yield block

@@ -34,8 +34,8 @@ def as_truth(
     Parameters
     ----------
     value : Truth, mapping, data frame, list of sequences, array, sparse matrix, or ids and distances
-        A mapping has for each user a sequence or set of items, or a mapping from item to grade; a list has
-        such rows without the users' names, and None for a user who is missing. A data frame (pandas, Polars, or
+        A mapping has for each user a sequence or set of items, a mapping from item to grade, or a sequence
+        of (item, grade) tuples; a list has such rows without the users' names, and None for a user who is missing. A data frame (pandas, Polars, or
         any that streams Arrow) has a row for each user and item, or for each user a list of items. An array holds
         ids padded with -1, or is bool (multi-hot); `exactk.Truth.from_dense` takes grades of all items. What
         a sparse matrix of SciPy stores are grades, of which a zero is judged and not relevant; a bool one has
@@ -131,7 +131,8 @@ def as_predictions(
     Parameters
     ----------
     value : Rankings, Scores, SparseScores, Embeddings, mapping, data frame, list, array, ids and distances, or sparse matrix
-        A mapping has for each user a sequence of items, best first, or a mapping from item to score; a list
+        A mapping has for each user a sequence of items, best first, a mapping from item to score, or a sequence of
+        (item, score) tuples; a list
         has such rows without the users' names. A data frame has a row for each user and item with a score or a
         rank, in any order, or for each user a list of items, best first, or with a list of scores beside it. A
         two-dimensional array of floats is taken as `Scores`. Scores that are integers need

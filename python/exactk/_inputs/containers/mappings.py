@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any
 
 from exactk._inputs import long_format
 from exactk._inputs.containers import sequences
 from exactk._inputs.keys import columns
+from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
     from exactk._inputs.keys.columns import Column
@@ -23,6 +25,9 @@ def is_mapping(value: object) -> bool:
 
 def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
     """Return the rows, with the vocabulary of their users."""
+    if is_item(next((content for content in value.values() if content is not None), None)):
+        hint = f"{argument}={{user: [item] for user, item in {argument}.items()}}"
+        raise type_error(argument, "the items of each user", "one item that is not in a list", hint=hint)
     users = key_columns(list(value), argument)
     labels = ["user"] if len(users) == 1 else [f"user_{part}" for part in range(len(users))]
     rows = sequences.rows_of_lists(list(value.values()), argument, encoding)
@@ -36,6 +41,16 @@ def key_columns(keys: list[Any], argument: str) -> list[Column]:
     return [columns.column_of_objects(keys, f"{argument}.user")]
 
 
+def is_item(content: object) -> bool:
+    """Return whether what a user has is one item, as where one is left out for each user."""
+    return isinstance(content, (str, bytes, Number))
+
+
+def _is_scored_item(value: Any) -> bool:  # noqa: ANN401 - of any type
+    """Return whether the value is an item and its score, and cannot be a row of two ids."""
+    return sequences.is_pair(value) and not all(isinstance(part, Integral) for part in value)
+
+
 def is_mapping_of_systems(value: Mapping[Any, Any]) -> bool | None:
     """Return whether the values are predictions of many users each, and not what one user has; None if all are empty.
 
@@ -44,11 +59,13 @@ def is_mapping_of_systems(value: Mapping[Any, Any]) -> bool | None:
     for content in value.values():
         if content is None:
             continue
+        if is_item(content):  # of a user, which is refused as such
+            return False
         if hasattr(content, "shape"):
             return len(content.shape) != 1
-        if not isinstance(content, (Mapping, Sequence, AbstractSet)) or isinstance(content, (str, bytes)):
+        if not isinstance(content, (Mapping, Sequence, AbstractSet)):
             return True
         if content:
             first = next(iter(content.values() if isinstance(content, Mapping) else content))
-            return first is None or sequences.is_row(first)
+            return first is None or (sequences.is_row(first) and not _is_scored_item(first))
     return None

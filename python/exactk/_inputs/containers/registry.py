@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -84,8 +85,15 @@ def rows_of_container(value: object, options: ConversionOptions) -> Rows:
         "scores": ", exactk.Scores, SparseScores or Embeddings",
         "candidates": " or one sequence of ids for all users",
     }
-    hint = _series_hint(value, options.argument) if frames.is_series(value) else ""
+    hint = _list_hint(value, options.argument)
     raise type_error(options.argument, f"{expected}{alternatives[options.argument]}", type(value).__name__, hint=hint)
+
+
+def _list_hint(value: object, argument: str) -> str:
+    """Return how to write as a list what holds rows, but is none, such as a generator."""
+    if frames.is_series(value):
+        return _series_hint(value, argument)
+    return f"{argument}=list({argument})" if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ""
 
 
 def _series_hint(series: object, argument: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from numbers import Number
+from numbers import Number, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from exactk import _core
 from exactk._inputs.checks import exact_float, id_array, import_dlpack
 from exactk._inputs.long_format import Encoding, new_vocabulary
 from exactk._inputs.model.lists import Rows
-from exactk._runtime.errors import type_error
+from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from exactk._inputs.checks import Ids
@@ -41,7 +41,10 @@ def is_row(value: object) -> bool:
 
 
 def rows_of_lists(value: object, argument: str, encoding: Encoding = Encoding()) -> Rows:  # noqa: B008 - immutable
-    """Return the rows. In the truth a row may also be a set, or a mapping from item to grade; in predictions to score."""
+    """Return the rows. In the truth a row may also be a set, or items with grades: a mapping, or pairs.
+
+    In predictions, these have scores.
+    """
     assert isinstance(value, list)  # noqa: S101 - what `is_list_of_rows` said, for the type checker
     types = set(map(type, value))
     if not types <= _CORE_TYPES:
@@ -51,12 +54,42 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding = Encoding())
             row if type(row) in _CORE_TYPES else _to_core_type(row, argument, user) for user, row in enumerate(value)
         ]
         types = set(map(type, value))
+    if argument in VALUE_FIELDS and _holds_pairs(value):
+        value = [_mapping_of_pairs(row, argument, user) for user, row in enumerate(value)]
+        types = set(map(type, value))
     has_values = dict in types and argument in VALUE_FIELDS
     if dict in types and not has_values:
         value = [tuple(row) if isinstance(row, dict) else row for row in value]
     if argument == "predictions" and types & {set, frozenset}:
         _refuse_sets(value, argument)
     return _encode_lists(value, argument, encoding, has_values=has_values)
+
+
+def is_pair(value: object) -> bool:
+    """Return whether the value is a tuple of an item and a number."""
+    return (
+        isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], Real) and not isinstance(value[1], bool)
+    )
+
+
+def _holds_pairs(rows: list[Any]) -> bool:
+    """Return whether the first item of all is a pair: a tuple alone is no item."""
+    return is_pair(next((item for row in rows if row is not None and not isinstance(row, dict) for item in row), None))
+
+
+def _mapping_of_pairs(row: Any, argument: str, user: int) -> dict[Any, Any] | None:  # noqa: ANN401 - a row of any kind
+    """Return a row of pairs as a mapping, whose items must differ."""
+    if row is None or isinstance(row, dict):
+        return row
+    mapping: dict[Any, Any] = {}
+    for position, pair in enumerate(row):
+        if not is_pair(pair) or not isinstance(pair[0], (Number, np.generic, str, bytes)):
+            expected = f"an item and its {VALUE_FIELDS[argument][:-1]} as a tuple, as the first is"
+            raise type_error(argument, expected, repr(pair), row=user, position=position)
+        if pair[0] in mapping:
+            raise input_error(argument, "items that differ", f"{pair[0]!r} again", row=user, position=position)
+        mapping[pair[0]] = pair[1]
+    return mapping
 
 
 def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_values: bool) -> Rows:

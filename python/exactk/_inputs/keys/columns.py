@@ -291,9 +291,13 @@ def check_keys(column: Column, argument: str) -> Column:
     """Return a column that can be keys; raise InputTypeError for others, floats among them."""
     if column.kind in KEY_KINDS:
         return column
-    found = column.kind
-    if column.kind == "float":
-        values = column.values(argument)
-        holes = int(np.isnan(values).sum())
-        found = f"{values.dtype} with {holes} NaN" if holes else str(values.dtype)
-    raise type_error(argument, "integer ids, strings or bytes", found)
+    expected = "integer ids, strings or bytes"
+    if column.kind != "float":
+        raise type_error(argument, expected, column.kind)
+    values = column.values(argument)
+    is_missing = np.isnan(values)
+    if not is_missing.any():
+        raise type_error(argument, expected, str(values.dtype), hint=".astype(int) makes whole numbers ids")
+    found = f"{values.dtype} with {int(is_missing.sum())} NaN, as a join leaves where it finds no match"
+    hint = ".dropna() leaves these rows out; .astype('Int64') makes the others ids"
+    raise type_error(argument, expected, found, position=int(np.argmax(is_missing)), hint=hint)

@@ -1,0 +1,149 @@
+"""Items with numbers as pairs, pairs that are read as lists, blocks with exclusions, and what is one item short."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import exactk
+
+TRUTH = {"ann": ["film"], "bob": ["song"]}
+SCORED = {"ann": {"film": 0.5, "book": 0.75}, "bob": {"song": 1, "film": 0.5}}
+PAIRS = {user: list(row.items()) for user, row in SCORED.items()}
+METRICS = ["mrr", "ndcg@1", "recall@2"]
+
+
+def values_of(truth: Any, predictions: Any, **options: Any) -> dict[str, float]:
+    report = exactk.evaluate(truth, predictions, METRICS, **options)
+    assert isinstance(report, exactk.Report)
+    return dict(report.values)
+
+
+@pytest.mark.parametrize("make", [list, tuple, set, np.float32])
+def test_f67_pairs_are_items_with_scores(make: Any) -> None:
+    pairs: dict[str, Any] = PAIRS
+    if make is np.float32:
+        pairs = {user: [(item, np.float32(score)) for item, score in row] for user, row in PAIRS.items()}
+    else:
+        pairs = {user: make(row) for user, row in PAIRS.items()}
+    expected = values_of(TRUTH, SCORED)
+    assert expected["reciprocal_rank"] == 0.75
+    assert values_of(TRUTH, pairs) == expected
+    assert values_of(list(TRUTH.values()), list(pairs.values())) == expected
+    assert isinstance(exactk.as_predictions(pairs), exactk.SparseScores)
+    both = exactk.evaluate(TRUTH, {"one": SCORED, "other": pairs}, METRICS)
+    assert both["one"] == both["other"]
+    assert exactk.topk(pairs, 1).ids.tolist() == exactk.topk(SCORED, 1).ids.tolist()
+
+
+def test_f67_pairs_of_integers() -> None:
+    pairs = [[(7, 5), (9, 1)], None, [], [(3, 2)]]
+    expected = values_of([[9], [], [], [3]], [{7: 5, 9: 1}, None, {}, {3: 2}])
+    assert values_of([[9], [], [], [3]], pairs) == expected
+    scored = exactk.as_predictions({0: [(7, 5), (9, 1)]})
+    assert isinstance(scored, exactk.SparseScores)
+
+
+def test_f67_pairs_are_items_with_grades_in_the_truth() -> None:
+    graded: dict[str, list[tuple[str, float]]] = {"ann": [("film", 2.0), ("book", 0.0)], "bob": [("song", 1)]}
+    expected = values_of({user: dict(row) for user, row in graded.items()}, SCORED)
+    assert values_of(graded, SCORED) == expected
+    assert values_of(list(graded.values()), list(SCORED.values())) == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            [("film", 0.5), "book"],
+            "an item and its score as a tuple, as the first is, found 'book' at row 1, position 1",
+        ),
+        ([("film", 0.5), ("book", "x")], "an item and its score as a tuple.* at row 1, position 1"),
+        ([("film", 0.5), (["x"], 0.5)], "an item and its score as a tuple.* at row 1, position 1"),
+        ([("film", 0.5), ("book", 1, 2)], "an item and its score as a tuple.* at row 1, position 1"),
+        ([("film", 0.5), ("film", 1)], "items that differ, found 'film' again at row 1, position 1"),
+    ],
+)
+def test_f67_malformed_pairs(row: list[Any], message: str) -> None:
+    with pytest.raises(exactk.ExactkError, match=f"predictions: expected {message}"):
+        values_of(list(TRUTH.values()), [[("film", 1.0)], row])
+    with pytest.raises(exactk.InputTypeError, match="exclude: expected integer ids, found tuple"):
+        values_of([[1]], [[1]], exclude=[[(1, 0.5)]])
+
+
+def test_f67_pairs_of_strings_on_both_sides_warn() -> None:
+    truth, predictions = [("ann", "x"), ("bob", "y"), ("ann", "z")], [("ann", "x"), ("bob", "z"), ("ann", "y")]
+    message = "each pair of strings is read as one user's list of two items; of users and items: truth=pd.DataFrame"
+    with pytest.warns(exactk.EvaluationWarning, match=re.escape(message)) as caught:
+        values_of(truth, predictions)
+    assert len(caught) == 1
+    lines = str(caught[0].message).partition("users and items: ")[2]
+    hinted = eval(f"dict({lines})", {"pd": pd, "truth": truth, "predictions": predictions})  # noqa: S307
+    assert hinted == {"truth": {"ann": ["x", "z"], "bob": ["y"]}, "predictions": {"ann": ["x", "y"], "bob": ["z"]}}
+    values_of([list(row) for row in truth], predictions)
+    values_of([(1, 2)], [(1, 2)])
+
+
+def test_f76_blocks_with_exclusions() -> None:
+    truth, lists, exclude = [[1], [2], [3]], [[9, 1], [9, 2], [8, 3]], [[9], [], [8]]
+    expected = values_of(truth, lists, exclude=exclude)
+    assert expected["reciprocal_rank"] == 5 / 6
+    blocks = [(truth[:2], lists[:2], exclude[:2]), (truth[2:], lists[2:], exclude[2:])]
+    assert values_of(None, iter(blocks)) == expected
+    keyed = [({"a": [1]}, {"a": [9, 1]}, {"a": [9]}), ({"b": [3]}, {"b": [8, 3]}, {})]
+    assert values_of(None, iter(keyed))["reciprocal_rank"] == 0.75
+    with pytest.raises(exactk.InputError, match="exclude: expected None beside blocks of"):
+        values_of(None, iter(blocks), exclude=exclude)
+    with pytest.raises(exactk.InputError, match="exclude: expected one entry for each of 1 users, found 2"):
+        values_of(None, iter([([[1]], [[1]], [[], []])]))
+    with pytest.raises(exactk.InputError, match="exclude: expected ids or flags"):
+        values_of(None, iter([([{0: 1.0}], np.array([[0.5, 0.25]]), np.array([[0, 1]]))]))
+    for block in (([[1]],), ([[1]], [[1]], None, None), [[1]]):
+        with pytest.raises(exactk.InputTypeError, match="predictions: expected an iterator of"):
+            values_of(None, iter([block]))
+
+
+def test_f76_what_is_no_list_says_so() -> None:
+    for make in (iter, lambda rows: dict(enumerate(rows)).values(), tuple):
+        with pytest.raises(exactk.InputTypeError, match=r"truth: .*; truth=list\(truth\)$"):
+            values_of(make([[1], [2]]), [[1], [2]])
+    with pytest.raises(exactk.InputTypeError, match=r"; predictions=list\(predictions\)$"):
+        values_of([[1], [2]], {"a": [1], "b": [2]}.values())
+    with pytest.raises(exactk.InputError, match=r"truth: expected None beside an iterator.*; predictions=list\("):
+        values_of([[1]], (row for row in [[1]]))
+
+
+@pytest.mark.parametrize("argument", ["truth", "predictions", "exclude"])
+@pytest.mark.parametrize("item", ["film", b"bytes", 7, np.int64(7)])
+def test_f76_one_item_for_each_user(argument: str, item: Any) -> None:
+    one = {"ann": None, "bob": item} if argument != "exclude" else {"bob": item}
+    arguments: dict[str, Any] = {"truth": {"bob": [item]}, "predictions": {"bob": [item]}, argument: one}
+    with pytest.raises(
+        exactk.InputTypeError, match=f"{argument}: expected the items of each user, found one"
+    ) as caught:
+        values_of(**arguments)
+    hint = str(caught.value).partition(f"; {argument}=")[2]
+    assert eval(hint, {argument: {"bob": item}}) == {"bob": [item]}  # noqa: S307
+
+
+@pytest.mark.parametrize("column", ["user", "item"])
+def test_f77_float_ids_after_a_join(column: str) -> None:
+    frame = pd.DataFrame({"user": [1, 2, 3, 4], "item": [5, 6, 7, 8]})
+    frame[column] = frame[column].where(frame[column] % 2 == 1)
+    message = (
+        f"truth.{column}: expected integer ids, strings or bytes, found float64 with 2 NaN, as a join leaves where "
+        f"it finds no match at position 1; .dropna() leaves these rows out; .astype('Int64') makes the others ids"
+    )
+    for build in (pd.DataFrame, lambda frame: pl.DataFrame(frame.to_dict("list"))):
+        with pytest.raises(exactk.InputTypeError, match=f"^{re.escape(message)}$"):
+            exactk.as_truth(build(frame))
+    assert len(exactk.as_truth(frame.dropna().astype({column: "Int64"}))) == 2
+    whole = pd.DataFrame({"user": [1.0, 2.0], "item": [5, 6]})
+    with pytest.raises(exactk.InputTypeError, match=r"found float64; \.astype\(int\) makes whole numbers ids"):
+        exactk.as_truth(whole)
+    assert len(exactk.as_truth(whole.astype(int))) == 2
