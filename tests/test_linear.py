@@ -10,8 +10,9 @@ import pytest
 
 import exactk
 from exactk._plan.metric_strings import plan
-from exactk._report.state import State, Sums
+from exactk._report.state import State
 from exactk._report.statistics import evaluated_users
+from exactk._report.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from exactk._engine.problem import Outcome, Problem
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.scores import Scores
 from exactk._plan.metric_strings import core_rules
-from exactk._report.state import Sums
+from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk._runtime.isa import requested_isa
 

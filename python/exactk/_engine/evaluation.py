@@ -22,7 +22,7 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.report import Report
-from exactk._report.state import Label, State, StateSums
+from exactk._report.state import State, StateSums
 from exactk._report.statistics import value_of_sums
 from exactk._report.user_keys import concatenate_users
 from exactk._runtime.errors import ExactkError, input_error, type_error
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.user_values import Groups, Weights
     from exactk._plan.conventions import Convention
+    from exactk._report.sums import Label
 
 
 _FOUND_CODE = re.compile(r"(?<=found )((?:item )?)(\d+)")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from exactk._inputs.user_values import RowValues
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
-    from exactk._report.state import Sums
+    from exactk._report.sums import Sums
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,8 @@ class Convention:
         """Check and freeze every field."""
         for name in FIELDS:
             object.__setattr__(self, name, _checked_field(name, getattr(self, name)))
+        if not isinstance(self.name, str):
+            raise type_error("convention", "name to be a string", repr(self.name)[:200])
         metric_names = {info.name for info in _core.metric_table()}
         metric_names |= {f"{info.name}{_AT_CUTOFF}" for info in _core.metric_table() if not info.pairwise}
         frozen: dict[str, Mapping[str, Any]] = {}
@@ -224,8 +226,10 @@ class Convention:
         return data | {"name": self.name}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Convention:
+    def from_dict(cls, data: Mapping[Any, Any]) -> Convention:
         """Make a convention of what `to_dict` returned."""
+        if not isinstance(data, Mapping) or {*map(type, data)} - {str}:  # type: ignore[redundant-expr]
+            raise type_error("convention", "a mapping of fields", repr(data)[:200])
         return cls().replace(**data)
 
     def __repr__(self) -> str:

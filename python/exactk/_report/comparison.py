@@ -10,6 +10,7 @@ import numpy as np
 
 from exactk._report import display
 from exactk._report.report import Report, Table
+from exactk._report.validation import read_json
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+
+_EXPECTED = "what Comparison.to_dict returned"
 
 
 class Comparison(Mapping[str, Report]):
@@ -78,7 +82,7 @@ class Comparison(Mapping[str, Report]):
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
         """Return the comparison that `to_dict` described."""
         if not isinstance(data, Mapping):
-            raise input_error("comparison", "what Comparison.to_dict returned", type(data).__name__)
+            raise input_error("comparison", _EXPECTED, type(data).__name__)
         return cls({system: Report.from_dict(report) for system, report in data.items()})
 
     def to_json(self) -> str:
@@ -88,10 +92,7 @@ class Comparison(Mapping[str, Report]):
     @classmethod
     def from_json(cls, text: str) -> Comparison:
         """Return the comparison that `to_json` wrote."""
-        try:
-            return cls.from_dict(json.loads(text))
-        except json.JSONDecodeError as error:
-            raise input_error("comparison", "what Comparison.to_json wrote", str(error)) from error
+        return cls.from_dict(read_json(text, "comparison", _EXPECTED))
 
     def columns(self, table: Table = "values") -> dict[str, Any]:
         """Return the columns of all systems one below the other, after one that names the system."""

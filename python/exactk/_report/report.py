@@ -14,9 +14,10 @@ from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._plan.metric_strings import canonical_name, part_indices
 from exactk._report import display
-from exactk._report.state import Label, State, Sums, plan_of_state
+from exactk._report.state import State, plan_of_state
 from exactk._report.statistics import evaluated_users, standard_deviation, value_of_sums
 from exactk._report.user_keys import equal_arrays, user_columns, users_from_plain, users_to_plain
+from exactk._report.validation import checked_fields, checked_list, fail, is_in_unit_range, plain_data, read_json
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
+    from exactk._report.sums import Label, Sums
 
 _T = TypeVar("_T")
+_EXPECTED = "what Report.to_dict returned"
 Table = Literal["values", "per_user", "by_group"]
 
 
@@ -264,24 +267,12 @@ class Report:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` described. Its values are taken from the state."""
-        try:
+        with plain_data("report", _EXPECTED):
+            fields = ("values", "standard_deviation", "counts", "by_group", "convention", "users", "per_user", "state")
+            checked_fields(data, fields, "a report")
             state = State.from_dict(data["state"])
-            users = (
-                None
-                if data["users"] is None
-                else users_from_plain(data["users"][0], data["users"][1], state.counts["users"])
-            )
-            rows = [data["per_user"][name] for name in state.metrics] if data["per_user"] else None
-            table = (
-                None
-                if rows is None
-                else np.array(
-                    [[math.nan if value is None else value for value in row] for row in rows], np.float64
-                ).reshape(len(rows), state.counts["users"])
-            )
-        except (KeyError, TypeError, IndexError, ValueError) as error:
-            raise input_error("report", "what Report.to_dict returned", repr(error)) from error
-        return cls(state, users, table)
+            users = users_from_plain(data["users"], state.counts["users"])
+            return cls(state, users, _table_from_plain(data["per_user"], state))
 
     def to_json(self) -> str:
         """Return everything as JSON; NaN is null."""
@@ -290,10 +281,7 @@ class Report:
     @classmethod
     def from_json(cls, text: str) -> Report:
         """Return the report that `to_json` wrote."""
-        try:
-            return cls.from_dict(json.loads(text))
-        except json.JSONDecodeError as error:
-            raise input_error("report", "what Report.to_json wrote", str(error)) from error
+        return cls.from_dict(read_json(text, "report", _EXPECTED))
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         users, evaluated, deviations = self._state.counts["users"], self.counts["evaluated"], self.standard_deviation
@@ -328,7 +316,7 @@ class Report:
             least, mean_, most = self.counts["candidates"].values()
             candidates = f"{least} to {most} candidates a user (mean {mean_:.5g})"
             remarks.append(candidates if least < most else f"{least} candidates a user")
-        return f"{self.rules_text}; {', '.join(remarks) or '0 users'}"
+        return display.printable(f"{self.rules_text}; {', '.join(remarks) or '0 users'}")
 
     @property
     def rules_text(self) -> str:
@@ -385,6 +373,25 @@ class Report:
     def to_arrow(self, table: Table = "values") -> pa.Table:
         """Return an Arrow table; see `to_pandas`."""
         return optional.arrow_table(self.columns(table))
+
+
+def _table_from_plain(data: object, state: State) -> NDArray[np.float64] | None:
+    """Return each user's values, if there are any; raise ValueError if users cannot have them."""
+    if not isinstance(data, Mapping):
+        raise fail("per_user to be a mapping", data)
+    if not data:
+        return None
+    checked_fields(data, state.metrics, "per_user")
+    rows = []
+    for value in plan_of_state(state):
+        row = checked_list(data[value.name], f"values of users of {value.name}", state.counts["users"])
+        least, most = (0, 1) if is_in_unit_range(value) else (-math.inf, math.inf)
+        for number in row:
+            is_number = type(number) is float or (type(number) is int and abs(number) < 2**53)
+            if number is not None and not (is_number and math.isfinite(number) and least <= number <= most):
+                raise fail(f"a user's {value.name} or null", number)
+        rows.append([math.nan if number is None else number for number in row])
+    return np.array(rows, np.float64).reshape(len(rows), state.counts["users"])
 
 
 def _nest_counts(counts: Mapping[str, int]) -> dict[str, Any]:

@@ -6,53 +6,31 @@ import json
 import zlib
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import Convention
-from exactk._plan.metric_strings import Value, distinct_parts, plan
+from exactk._plan.metric_strings import plan
+from exactk._report.validation import (
+    checked_counts,
+    checked_fields,
+    checked_groups,
+    checked_metrics,
+    checked_sums,
+    fail,
+    plain_data,
+    read_json,
+)
 from exactk._runtime.errors import StateMismatchError, input_error, type_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from exactk._plan.metric_strings import Value
+    from exactk._report.sums import Label, Sums
+
 _MAGIC = b"exactk-state\n"
 _VERSION = 1
-
-Label = str | int
-
-
-class Sums(NamedTuple):
-    """What one value is made of over some users. Integers, so that addition is exact.
-
-    Each of the last three is to be multiplied by 2 to the power of minus its scale.
-    """
-
-    users: int  # that the value was computed for
-    undefined: int  # of these, how many are NaN
-    total: int  # of weight x value (macro), weight x numerator (micro) or weight x logarithm (geometric)
-    total_scale: int
-    squares: int  # of weight x value^2, or its logarithm (but for micro)
-    squares_scale: int
-    weight: int  # of the weights, if there are any, or of weight x denominator (micro); 0 otherwise
-    weight_scale: int
-
-    @property
-    def scales(self) -> tuple[int, int, int]:
-        """How finely the sums are resolved."""
-        return self.total_scale, self.squares_scale, self.weight_scale
-
-    def plus(self, other: Sums) -> Sums:
-        """Return the sums over both sets of users."""
-        return Sums(
-            self.users + other.users,
-            self.undefined + other.undefined,
-            self.total + other.total,
-            self.total_scale,
-            self.squares + other.squares,
-            self.squares_scale,
-            self.weight + other.weight,
-            self.weight_scale,
-        )
+_EXPECTED = "what State.to_dict returned"
 
 
 @dataclass(frozen=True)
@@ -145,7 +123,7 @@ class State:
             raise input_error("state", f"version {_VERSION}", f"version {version}")
         if int.from_bytes(header[-4:], "little") != zlib.crc32(body):
             raise input_error("state", "the checksum that its bytes have", "another: the state is cut or damaged")
-        return cls.from_dict(json.loads(body))
+        return cls.from_dict(read_json(body, "state", _EXPECTED))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON. The integers exceed its numbers, and stand as hexadecimal text."""
@@ -164,22 +142,25 @@ class State:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> State:
-        """Return the state that `to_dict` described."""
-        try:
-            groups = data["groups"]
-            return _checked_state(
-                cls(
-                    tuple(data["metrics"]),
-                    Convention.from_dict(data["convention"]),
-                    data["weighted"],
-                    _checked_counts(dict(data["counts"])),
-                    tuple(map(_sums_from_plain, data["totals"])),
-                    None if groups is None else {label: tuple(map(_sums_from_plain, sums)) for label, sums in groups},
-                    _checked_column(data.get("grade_column")),
-                )
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise input_error("state", "what State.to_dict returned", repr(error)) from error
+        """Return the state that `to_dict` described.
+
+        Raises
+        ------
+        InputError
+            If the plan that it names could not have led to it: sums or counts that no users can have.
+        """
+        with plain_data("state", _EXPECTED):
+            fields = ("metrics", "convention", "weighted", "counts", "totals", "groups", "grade_column")
+            checked_fields(data, fields, "a state")
+            if type(data["weighted"]) is not bool:
+                raise fail("weighted to be true or false", data["weighted"])
+            convention = Convention.from_dict(data["convention"])
+            values = checked_metrics(data["metrics"], convention)
+            counts = checked_counts(data["counts"], values)
+            totals = checked_sums(data["totals"], values, counts["users"], weighted=data["weighted"])
+            groups = checked_groups(data["groups"], values, totals, weighted=data["weighted"])
+            grade_column = _checked_column(data["grade_column"])
+            return cls(tuple(data["metrics"]), convention, data["weighted"], counts, totals, groups, grade_column)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (State.from_dict, (self.to_dict(),))
@@ -190,34 +171,8 @@ class State:
 
 def _checked_column(name: object) -> str | None:
     if not isinstance(name, str | None):
-        raise TypeError(f"a column {name!r}")
+        raise fail("grade_column to be a string or null", name)
     return name
-
-
-def _checked_state(state: State) -> State:
-    """Return the state; raise ValueError if it has not the sums that its plan needs."""
-    needed = len(distinct_parts(plan_of_state(state)))
-    for sums in (state.totals, *(state.groups or {}).values()):
-        if len(sums) != needed:
-            raise ValueError(f"{len(sums)} sums of {needed}")
-    return state
-
-
-_CANDIDATE_COUNTS = {"candidates.users", "candidates.total", "candidates.min", "candidates.max"}
-
-
-def _checked_counts(counts: dict[str, int]) -> dict[str, int]:
-    """Return the counts; raise KeyError or ValueError if a report could not be made of them."""
-    for name, count in counts.items():
-        if type(count) is not int or count < 0:
-            raise ValueError(f"{name} {count!r}")
-        group, _, cutoff = name.partition(".")
-        if group == "tied_at_cutoff":
-            int(cutoff)
-    needed = {"users", "longest_list"} | (_CANDIDATE_COUNTS if counts.keys() & _CANDIDATE_COUNTS else set())
-    if missing := needed - counts.keys():
-        raise KeyError(*sorted(missing))
-    return counts
 
 
 class StateSums:
@@ -294,10 +249,6 @@ def _check_same_plan(one: State, other: State) -> None:
 def _sums_to_plain(sums: Sums) -> list[int | str]:
     integers = ((sums.total, sums.total_scale), (sums.squares, sums.squares_scale), (sums.weight, sums.weight_scale))
     return [sums.users, sums.undefined, *(part for integer, scale in integers for part in (hex(integer), scale))]
-
-
-def _sums_from_plain(parts: list[Any]) -> Sums:
-    return Sums(*(int(part, 16) if isinstance(part, str) else part for part in parts))
 
 
 def plan_of_state(state: State) -> tuple[Value, ...]:

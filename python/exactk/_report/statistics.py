@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exactk._plan.metric_strings import Value
-    from exactk._report.state import Sums
+    from exactk._report.sums import Sums
 
 Ratio = tuple[int, int]
 

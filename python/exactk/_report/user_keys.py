@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.keys.vocabulary import Vocabulary, object_array, text_array
+from exactk._report.validation import checked_integer, checked_list, fail
 from exactk._runtime.errors import StateMismatchError
 
 if TYPE_CHECKING:
@@ -39,10 +42,10 @@ def concatenate_users(parts: Sequence[Vocabulary | NDArray[Any] | None]) -> NDAr
 def equal_arrays(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     if one is None or other is None:
         return one is other
+    if "O" in {one.dtype.kind, other.dtype.kind} <= {"O", "U"} or one.dtype.kind == other.dtype.kind == "V":
+        return bool(one.tolist() == other.tolist())
     if one.dtype.kind != other.dtype.kind:
         return False
-    if one.dtype.kind in "OV":
-        return bool(one.tolist() == other.tolist())
     return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 
@@ -65,20 +68,49 @@ def _key_to_plain(key: object) -> object:
     return {"bytes": key.hex()} if isinstance(key, bytes) else key
 
 
-def users_from_plain(kind: Any, keys: list[Any], count: int) -> NDArray[Any]:  # noqa: ANN401 - what JSON had
-    """Return the keys that `users_to_plain` described."""
-    dtype = np.dtype(kind if isinstance(kind, str) else [(str(name), str(part)) for name, part in kind])
-    parts = [dtype[name].kind for name in dtype.names] if dtype.names else [dtype.kind]
-    if set(parts) - set("iuUO"):
-        raise ValueError(f"users of type {dtype}")
-    users = np.empty(len(keys), dtype)
-    users[:] = [_key_from_plain(key) for key in keys]
-    if len(users) != count:
-        raise ValueError(f"{len(users)} users of {count}")
+_INTEGER_TYPE = re.compile(r"[<>|][iu][1248]")
+_TEXT_TYPE = re.compile(r"[<>]U[0-9]{1,10}|\|O")
+
+
+def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
+    """Return the keys that `users_to_plain` described; raise ValueError if they are others."""
+    if data is None:
+        return None
+    kind, keys = checked_list(data, "members of users: their type and their keys", 2)
+    keys = checked_list(keys, "users", count)
+    if isinstance(kind, str):
+        return _column_from_plain(kind, keys)
+    labels, kinds = zip(
+        *(checked_list(part, "members of a type", 2) for part in checked_list(kind, "types")), strict=True
+    )
+    if not all(isinstance(label, str) and label for label in labels) or len(set(labels)) < len(labels):
+        raise fail("names of columns that differ", labels)
+    rows = [checked_list(key, "parts of a user", len(labels)) for key in keys]
+    columns = [_column_from_plain(part, [row[i] for row in rows]) for i, part in enumerate(kinds)]
+    users = np.empty(count, [(label, column.dtype) for label, column in zip(labels, columns, strict=True)])
+    for label, column in zip(labels, columns, strict=True):
+        users[label] = column
     return users
 
 
-def _key_from_plain(key: object) -> object:
-    if isinstance(key, list):
-        return tuple(_key_from_plain(part) for part in key)
-    return bytes.fromhex(key["bytes"]) if isinstance(key, dict) else key
+def _column_from_plain(kind: object, keys: Sequence[Any]) -> NDArray[Any]:
+    """Return one part of the keys. Memory for text is by what there is, whatever length the type names."""
+    if isinstance(kind, str) and _INTEGER_TYPE.fullmatch(kind):
+        dtype = np.dtype(kind)
+        info = np.iinfo(dtype)
+        return np.array([checked_integer(key, "a user", int(info.min), int(info.max)) for key in keys], dtype)
+    if not isinstance(kind, str) or not _TEXT_TYPE.fullmatch(kind):
+        raise fail("users that are integers or strings", kind)
+    texts = [_key_from_plain(key) for key in keys]
+    if len(set(map(type, texts))) > 1:
+        raise fail("users that are all strings or all bytes", kind)
+    strings = [text for text in texts if isinstance(text, str)]
+    return text_array(strings) if kind != "|O" and len(strings) == len(texts) else object_array(texts)
+
+
+def _key_from_plain(key: object) -> str | bytes:
+    if isinstance(key, str):
+        return key
+    if not isinstance(key, Mapping) or set(key) != {"bytes"} or not isinstance(key["bytes"], str):
+        raise fail("a user that is a string or bytes", key)
+    return bytes.fromhex(key["bytes"])

@@ -13,7 +13,7 @@ import numpy as np
 from exactk._engine.problem import Outcome
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._report.state import Sums
+from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
 from exactk.reference.judge import JudgedUser, Rules, is_relevant, item_grades, judge, resolved_rules

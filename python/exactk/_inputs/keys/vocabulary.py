@@ -178,23 +178,23 @@ def _key_array(part: _core.Vocabulary, kind: str) -> NDArray[Any]:
     packed = data.tobytes()
     keys = [packed[begin:end] for begin, end in pairwise(offsets.tolist())]
     if kind == "bytes":
-        return _object_array(keys)
-    return _text_array([key.decode("utf-8", "surrogatepass") for key in keys])
+        return object_array(keys)
+    return text_array([key.decode("utf-8", "surrogatepass") for key in keys])
 
 
 _FEW_BYTES = 1 << 20
 
 
-def _text_array(texts: list[str]) -> NDArray[Any]:
+def text_array(texts: list[str]) -> NDArray[Any]:
     """Return strings as an array of strings, or of objects where that would lose or waste something."""
     longest = max(map(len, texts), default=0)
     wasteful = 4 * longest * len(texts) > _FEW_BYTES + 16 * sum(map(len, texts))
     if wasteful or any(text.endswith("\0") for text in texts):
-        return _object_array(texts)
+        return object_array(texts)
     return np.array(texts, np.str_)
 
 
-def _object_array(values: list[Any]) -> NDArray[Any]:
+def object_array(values: list[Any]) -> NDArray[Any]:
     array = np.empty(len(values), object)
     array[:] = values
     return array

@@ -1,0 +1,41 @@
+"""The exact sums of one value, and what groups are called."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+Label = str | int
+
+
+class Sums(NamedTuple):
+    """What one value is made of over some users. Integers, so that addition is exact.
+
+    Each of the last three is to be multiplied by 2 to the power of minus its scale.
+    """
+
+    users: int  # that the value was computed for
+    undefined: int  # of these, how many are NaN
+    total: int  # of weight x value (macro), weight x numerator (micro) or weight x logarithm (geometric)
+    total_scale: int
+    squares: int  # of weight x value^2, or its logarithm (but for micro)
+    squares_scale: int
+    weight: int  # of the weights, if there are any, or of weight x denominator (micro); 0 otherwise
+    weight_scale: int
+
+    @property
+    def scales(self) -> tuple[int, int, int]:
+        """How finely the sums are resolved."""
+        return self.total_scale, self.squares_scale, self.weight_scale
+
+    def plus(self, other: Sums) -> Sums:
+        """Return the sums over both sets of users."""
+        return Sums(
+            self.users + other.users,
+            self.undefined + other.undefined,
+            self.total + other.total,
+            self.total_scale,
+            self.squares + other.squares,
+            self.squares_scale,
+            self.weight + other.weight,
+            self.weight_scale,
+        )

@@ -1,0 +1,266 @@
+"""What a state must be: plain data from anywhere is checked against the plan that it names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from exactk._plan.metric_strings import distinct_parts, metrics, plan
+from exactk._report.sums import Label, Sums
+from exactk._runtime.errors import ExactkError, input_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from exactk._plan.conventions import Convention
+    from exactk._plan.metric_strings import Value
+
+_MAX_COUNT = 2**62
+_MAX_HEX_DIGITS = 2048  # of an exact sum: the reference's have fewer, whatever the users
+_HEX = re.compile(r"-?0x[0-9a-f]+")
+
+_UNIT_SCALES = (80, 160, 80)  # of values in [0, 1] that all count the same
+_WIDE_SCALES = (1074, 1074, 80)  # of others
+_WEIGHED_SCALES = (1074, 1074, 1074)
+_REFERENCE_SCALES = (4096, 4096, 4096)
+
+_MAX_WEIGHT = 2**256
+_MAX_VALUE = 2**320  # gains are up to 2^256, and a list has fewer than 2^62 items
+_LEAST_LOGARITHM, _MOST_LOGARITHM = -12, 222  # of 1e-5, and of the largest value
+
+_USER_COUNTS = ("empty_truth", "empty_predictions", "missing_predictions", "missing_truth")
+_BASE_COUNTS = (
+    *("users", *_USER_COUNTS, "duplicates", "excluded_recommended"),
+    *("relevant_excluded", "relevant_not_rankable", "longest_list"),
+)
+_CANDIDATE_COUNTS = ("candidates.users", "candidates.total", "candidates.min", "candidates.max")
+_COUNT_NAME = re.compile(r"[a-z_]{1,64}")
+
+
+@contextmanager
+def plain_data(argument: str, expected: str) -> Iterator[None]:
+    """Raise InputError for whatever is wrong with data that was read."""
+    try:
+        yield
+    except ExactkError as error:
+        raise input_error(argument, expected, f"another: {_in_brief(str(error))}") from error
+    except RecursionError as error:
+        raise input_error(argument, expected, "data nested too deeply") from error
+    except UnicodeError as error:
+        raise input_error(argument, expected, "bytes that are no text") from error
+    except ValueError as error:  # of JSON, and of numbers beyond Python's limit
+        raise input_error(argument, expected, f"another: {_in_brief(str(error))}") from error
+
+
+def _in_brief(text: str, most: int = 500) -> str:
+    return text if len(text) <= most else text[:most] + "..."
+
+
+def read_json(text: str | bytes, argument: str, expected: str) -> Any:  # noqa: ANN401 - what JSON holds
+    """Return what the JSON holds; raise InputError if it is none."""
+    with plain_data(argument, expected):
+        return json.loads(text)
+
+
+def fail(expected: str, found: object) -> ValueError:
+    """Return the error that says what was expected; what was found is shown in brief."""
+    try:
+        text = repr(found)
+    except ValueError:  # an integer of too many digits
+        text = type(found).__name__
+    return ValueError(f"expected {expected}, found {_in_brief(text, 100)}")
+
+
+def checked_fields(data: object, names: Sequence[str], what: str) -> Mapping[str, Any]:
+    """Return the mapping if it has these fields and no others."""
+    if not isinstance(data, Mapping):
+        raise fail(f"{what} to be a mapping", data)
+    if set(data) != set(names):
+        raise fail(f"{what} with {', '.join(names)}", list(data))
+    return data
+
+
+def checked_list(data: object, what: str, size: int | None = None) -> list[Any] | tuple[Any, ...]:
+    if not isinstance(data, (list, tuple)):
+        raise fail(f"{what} to be a list", data)
+    if size is not None and len(data) != size:
+        raise fail(f"{size} {what}", len(data))
+    return data
+
+
+def checked_integer(value: object, what: str, least: int = 0, most: int = _MAX_COUNT) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise fail(f"{what} to be an integer from {least} to {most}", value)
+    return value
+
+
+def checked_metrics(names: object, convention: Convention) -> tuple[Value, ...]:
+    """Return the plan of canonical names, each once."""
+    values = plan(tuple(checked_list(names, "metrics")), convention)
+    if [value.name for value in values] != list(names):  # type: ignore[call-overload]
+        raise fail("canonical names of metrics, each once", names)
+    return values
+
+
+def checked_counts(data: object, values: Sequence[Value]) -> dict[str, int]:
+    """Return the counts, which are consistent with one another."""
+    if not isinstance(data, Mapping):
+        raise fail("counts to be a mapping", data)
+    cutoffs = {f"tied_at_cutoff.{value.cutoff}" for value in values if value.cutoff is not None}
+    for name, count in data.items():
+        is_name = isinstance(name, str) and (
+            name in cutoffs or name in _CANDIDATE_COUNTS or _COUNT_NAME.fullmatch(name)
+        )
+        if not is_name or name == "tied_at_cutoff":
+            raise fail("the name of a count", name)
+        checked_integer(count, name)
+    counts = dict(data)
+    has_candidates = any(name in counts for name in _CANDIDATE_COUNTS)
+    for name in (*_BASE_COUNTS, *(_CANDIDATE_COUNTS if has_candidates else ())):
+        if name not in counts:
+            raise fail(f"the count {name}", "none")
+    users = counts["users"]
+    of_users = [name for name in counts if name in _USER_COUNTS or name in cutoffs or name == "candidates.users"]
+    for name in of_users:
+        checked_integer(counts[name], name, 0, users)
+    if counts["missing_predictions"] + counts["missing_truth"] > users:
+        raise fail(f"missing_predictions and missing_truth up to {users} together", "more")
+    if has_candidates:
+        _check_candidates(*(counts[name] for name in _CANDIDATE_COUNTS))
+    return counts
+
+
+def _check_candidates(users: int, total: int, least: int, most: int) -> None:
+    if not least * users <= total <= most * users or least > most or (not users and most):
+        raise fail("candidates.min, candidates.total and candidates.max that agree", (users, total, least, most))
+
+
+def checked_sums(data: object, values: Sequence[Value], users: int, *, weighted: bool) -> tuple[Sums, ...]:
+    """Return the sums of all parts of the values, within what so many users can give."""
+    parts = distinct_parts(values)
+    rows = checked_list(data, "sums", len(parts))
+    sums = tuple(_read_sums(row, users) for row in rows)
+    is_of_reference = all(one.scales == _REFERENCE_SCALES for one in sums)
+    for part, one in zip(parts, sums, strict=True):
+        if not is_of_reference and one.scales != _scales_of_part(part, weighted=weighted):
+            raise fail(f"scales {_scales_of_part(part, weighted=weighted)} of {part.name}", one.scales)
+        _check_ranges(part, one, weighted=weighted)
+    return sums
+
+
+def _read_sums(row: object, users: int) -> Sums:
+    cells = checked_list(row, "numbers of a sum", 8)
+    evaluated = checked_integer(cells[0], "users of a sum", 0, users)
+    undefined = checked_integer(cells[1], "undefined users of a sum", 0, evaluated)
+    total, squares, weight = (_read_hex(cell) for cell in cells[2::2])
+    scales = [checked_integer(cell, "the scale of a sum", 0, _REFERENCE_SCALES[0]) for cell in cells[3::2]]
+    return Sums(evaluated, undefined, total, scales[0], squares, scales[1], weight, scales[2])
+
+
+def _read_hex(text: object) -> int:
+    if not isinstance(text, str) or len(text) > _MAX_HEX_DIGITS or not _HEX.fullmatch(text):
+        raise fail(f"a hexadecimal integer of at most {_MAX_HEX_DIGITS} characters", text)
+    return int(text, 16)
+
+
+def is_in_unit_range(value: Value) -> bool:
+    """Return whether each user's value is from 0 to 1, whatever the lists."""
+    return metrics[value.metric].unit_range and value.rules["duplicate_items"] != "count"
+
+
+def _scales_of_part(part: Value, *, weighted: bool) -> tuple[int, int, int]:
+    """Return the scales of the core's sums."""
+    if weighted or part.rules["average"] == "micro":
+        return _WEIGHED_SCALES
+    return _UNIT_SCALES if is_in_unit_range(part) and part.rules["average"] == "macro" else _WIDE_SCALES
+
+
+def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
+    """Raise unless the sums are ones that values in the metric's range can have."""
+    average = part.rules["average"]
+    defined = sums.users - sums.undefined
+    has_weights = weighted or average == "micro" or sums.scales == _REFERENCE_SCALES
+    weight = sums.weight
+    if not has_weights and weight:
+        raise fail("no sum of weights where users have none", weight)
+    most_weight = defined * (_MAX_WEIGHT if weighted else 1)
+    if average != "micro" and has_weights:
+        is_exact = not weighted and weight != most_weight << sums.weight_scale
+        if is_exact or not 0 <= weight <= most_weight << sums.weight_scale:
+            raise fail(f"the weights of {defined} users of {part.name}", weight)
+    if average == "micro":
+        _check_micro(part, sums)
+        return
+    mass, scale = (weight, sums.weight_scale) if has_weights else (defined, 0)  # what the values are multiplied by
+
+    def check(name: str, number: int, number_scale: int, least: int, most: int) -> None:
+        low, high = (mass * bound << number_scale for bound in (least, most))
+        if not low <= number << scale <= high:
+            raise fail(f"the sum of {name} of {part.name} over {defined} users from {least} to {most} each", number)
+
+    if average == "geometric":
+        check(
+            "logarithms",
+            sums.total,
+            sums.total_scale,
+            _LEAST_LOGARITHM,
+            0 if is_in_unit_range(part) else _MOST_LOGARITHM,
+        )
+        check("squares", sums.squares, sums.squares_scale, 0, _MOST_LOGARITHM**2)
+        return
+    least, most = (0, 1) if is_in_unit_range(part) else (_least_value(part), _MAX_VALUE)
+    check("values", sums.total, sums.total_scale, least, most)
+    check("squares", sums.squares, sums.squares_scale, 0, most**2)
+    slack = 4 * sums.users if sums.scales == _WEIGHED_SCALES else 0  # products that underflow are rounded
+    if is_in_unit_range(part) and sums.squares << sums.total_scale > (sums.total + slack) << sums.squares_scale:
+        raise fail(f"squares of {part.name} up to its values", sums.squares)
+    if sums.scales == _UNIT_SCALES and sums.total**2 > defined * sums.squares:
+        raise fail(f"squares of {part.name} that go with its mean", sums.squares)
+
+
+def _least_value(part: Value) -> int:
+    """Return the least value of a metric that is not in [0, 1]: gains may be negative if grades that count may."""
+    is_negative = metrics[part.metric].uses_gains and (part.rules["min_grade"] or 0) < 0
+    return -_MAX_VALUE if is_negative else 0
+
+
+def _check_micro(part: Value, sums: Sums) -> None:
+    bound = sums.users * _MAX_WEIGHT * _MAX_VALUE
+    if sums.squares or sums.undefined:
+        raise fail(f"no squares and no undefined values of {part.name}, which is a ratio of sums", sums.squares)
+    for number, scale in ((sums.total, sums.total_scale), (sums.weight, sums.weight_scale)):
+        if not 0 <= number <= bound << scale:
+            raise fail(
+                f"sums of {part.name} that are not negative, and within what {sums.users} users can have", number
+            )
+    most = 1 if is_in_unit_range(part) else _MAX_VALUE
+    if sums.total << sums.weight_scale > sums.weight * most << sums.total_scale:
+        raise fail(f"{part.name} up to {most}", "more")
+
+
+def checked_groups(
+    data: object, values: Sequence[Value], totals: Sequence[Sums], *, weighted: bool
+) -> dict[Label, tuple[Sums, ...]] | None:
+    """Return the sums of each group, which come to the totals."""
+    if data is None:
+        return None
+    groups: dict[Label, tuple[Sums, ...]] = {}
+    left = [list(one) for one in totals]
+    for pair in checked_list(data, "groups"):
+        label, rows = checked_list(pair, "members of a group", 2)
+        if type(label) not in (str, int) or (isinstance(label, int) and not -(2**63) <= label < 2**64):
+            raise fail("groups to be strings or integers of 64 bits", label)
+        if label in groups or type(label) is not type(next(iter(groups), label)):
+            raise fail("labels of groups of one type, each once", label)
+        groups[label] = checked_sums(rows, values, _MAX_COUNT, weighted=weighted)
+        for remainder, total, one in zip(left, totals, groups[label], strict=True):
+            if one.scales != total.scales:
+                raise fail("the same scales in all groups", one.scales)
+            remainder[:] = [rest - number for rest, number in zip(remainder, one, strict=True)]
+    for remainder in left:
+        if any(remainder[i] for i in (0, 1, 2, 4, 6)):
+            raise fail("groups that come to the totals", "others")
+    return groups

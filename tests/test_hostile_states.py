@@ -1,0 +1,289 @@
+"""States and reports from anywhere: each is whole and possible, or an InputError."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exactk
+from exactk._report.state import _MAGIC
+from strategies import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TRUTH: Any = {"ann": {1: 1.0, 4: 2.0}, "bob": {21: 1.0}, "cy": {}, "di": {7: 3.0}}
+LISTS: Any = {"ann": [4, 2, 1], "bob": [3, 21], "cy": [5], "eve": [1]}
+SCORES = np.array([[0.5, 0.5, 0.1, 0.2], [0.1, 0.2, 0.3, 0.4]])
+
+
+def _reports() -> dict[str, exactk.Report]:
+    weights, groups = (
+        dict(zip(["ann", "bob", "cy", "di"], [0.5, 2.0, 1.0, 3.0], strict=True)),
+        dict.fromkeys(TRUTH, "x"),
+    )
+    averages = [
+        "P@2",
+        "P@2(average=micro)",
+        "ndcg@3(average=geometric)",
+        "f1@2(average=of_means)",
+        "dcg@3",
+        "rbp(p=0.5)",
+    ]
+    groups["bob"] = "y"
+    return {
+        "averages": exactk.evaluate(TRUTH, LISTS, averages, per_user=True),
+        "weights": exactk.evaluate(TRUTH, LISTS, averages, weights=weights, per_user=True),
+        "groups": exactk.evaluate(TRUTH, LISTS, averages, groups=groups),
+        "integer groups": exactk.evaluate([[1]] * 3, [[1], [2], [1]], ["P@1", "num_hits"], groups=[3, 1, 3]),
+        "ties": exactk.evaluate([[1], [2]], SCORES, ["P@2", "auc"], candidates=[0, 1, 2], per_user=True),
+        "presets": exactk.evaluate(TRUTH, LISTS, ["map", "ndcg@3"], convention="trec_eval", per_user=True),
+        "undefined": exactk.evaluate([[1], []], [[1], [2]], "R@1(undefined=nan,empty_truth=compute)", per_user=True),
+        "reference": exactk.reference.evaluate(TRUTH, LISTS, averages, weights=weights, groups=groups),
+        "tuples": exactk.evaluate({("a", 1): [1], ("b", 2): [2]}, {("a", 1): [1]}, "P@1", per_user=True),
+        "bytes": exactk.evaluate({b"a": [1], b"\xff": [2]}, {b"a": [1]}, "P@1", per_user=True),
+        "integers": exactk.evaluate({5: [1], 7: [2]}, {5: [1]}, "P@1", per_user=True),
+        "nobody": exactk.evaluate([[]], [[]], "P@1", per_user=True, groups=["a"]),
+    }
+
+
+with pytest.warns(exactk.EvaluationWarning):
+    REPORTS = _reports()
+
+HOSTILE: list[Any] = [
+    None, True, False, 0, 1, -1, 3, 2**31, 2**63, -(2**63), 2**70, 10**4000, 0.0, 1.7, -1.5, 1e308, math.nan, math.inf,
+    "", "0x0", "0x1", "-0x1", "0x" + "f" * 30, "0x" + "f" * 600, "-0x" + "f" * 600, "0x" + "f" * 10_000, "1e999999999",
+    "0x1p999999", " 0x1", "0x1_0", "9" * 5000, "\x1b[2J", "\ud800", "P@1", "ndcg@[1,2]", "<U1000000000", "<i8", "|V8", "<f8", "O",
+    "|O", "i8,i8", "(1000000000,)i8", [], {}, [[]], [None], [1.7, 2.2], ["a", "a"], {"a": 1}, {"bytes": "zz"}, {"bytes": 3},
+    [["a", "<i8"], ["a", "<i8"]], [["a", "<U4000000000"]],
+]  # fmt: skip
+
+
+def _paths(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    entries = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, entry in entries:
+        yield from _paths(entry, (*path, key))
+
+
+def _replaced(data: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """Return a copy in which another value is at the path."""
+    if not path:
+        return value
+    changed = copy.deepcopy(data)
+    parent = changed
+    for key in path[:-1]:
+        parent = parent[key]
+    parent[path[-1]] = value
+    return changed
+
+
+def _without(data: Any, path: tuple[Any, ...]) -> Any:
+    changed = copy.deepcopy(data)
+    parent = changed
+    for key in path[:-1]:
+        parent = parent[key]
+    del parent[path[-1]]
+    return changed
+
+
+def _check_report(report: exactk.Report) -> None:
+    """What was accepted can be shown, written, read again and merged, and its values are in range."""
+    assert exactk.Report.from_json(report.to_json()) == report
+    assert exactk.State.from_bytes(report.state.to_bytes()) == report.state
+    for name, value in (*report.values.items(), *(pair for row in report.by_group.values() for pair in row.items())):
+        assert math.isnan(value) or value >= 0
+        if not name.startswith(("dcg", "num", "rbp")):
+            assert math.isnan(value) or value <= 1
+    for name, deviation in report.standard_deviation.items():
+        assert math.isnan(deviation) or deviation >= 0
+        if not name.startswith(("dcg", "num", "rbp")):
+            assert math.isnan(deviation) or deviation <= 0.5000001
+    assert repr(report).isprintable() or "\n" in repr(report)
+    assert all(0 <= count <= report.counts["users"] for count in report.counts["evaluated"].values())
+    report.to_csv()
+    report.to_markdown()
+    assert exactk.merge([report.state]).state == report.state
+
+
+def _check(data: Any) -> None:
+    """Read it as a dict and as JSON: the outcome is a report that stands, or an InputError."""
+    try:
+        report = exactk.Report.from_dict(data)
+    except exactk.InputError as error:
+        message = str(error)
+    else:
+        message = ""
+        _check_report(report)
+    assert not message or (message.startswith(("report: ", "state: ")) and len(message) < 2000)
+
+
+def test_f51_honest_states_are_as_they_were() -> None:
+    for name, report in REPORTS.items():
+        again = exactk.Report.from_json(report.to_json())
+        assert again == report, name
+        assert again.to_json() == report.to_json()
+        _check_report(report)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_f51_every_leaf_changed(name: str) -> None:
+    """Each place of each report gets each hostile value."""
+    data = REPORTS[name].to_dict()
+    state_paths = [path for path in _paths(data) if path[:1] in {("state",), ("users",), ("per_user",), ()}]
+    step = max(1, round(500 / examples(100)))  # all of them in 5 times as long
+    for number, path in enumerate(state_paths):
+        for offset, value in enumerate(HOSTILE):
+            if (number + offset) % step == 0:
+                _check(_replaced(data, path, value))
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_f51_keys_dropped_and_added(name: str) -> None:
+    data = REPORTS[name].to_dict()
+    for path in _paths(data):
+        if path and path[0] in {"state", "users", "per_user"}:
+            _check(_without(data, path))
+    for path in ((), ("state",), ("state", "counts"), ("state", "convention"), ("per_user",)):
+        _check(_replaced(data, (*path, "further"), 1))
+    for count in ("tied_at_cutoff.x", "tied_at_cutoff.7", "a\x1b[2J", "candidates.min", "tied_at_cutoff"):
+        _check(_replaced(data, ("state", "counts", count), 1))
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_f51_counts_that_do_not_go_together(name: str) -> None:
+    """One more or one less of any count or sum, and sums of the other sign."""
+    state = REPORTS[name].state.to_dict()
+    refused = 0
+    for path in _paths(state):
+        value: Any = state
+        for key in path:
+            value = value[key]
+        if type(value) is int:
+            changes: list[Any] = [value + 1, value - 1, value + 10**6, float(value), bool(value)]
+        elif isinstance(value, str) and "0x" in value:
+            changes = [hex(int(value, 16) + (1 << 90)), hex(int(value, 16) + (1 << 5000)), hex(-1 - int(value, 16))]
+        else:
+            continue
+        for change in changes:
+            try:
+                accepted = exactk.State.from_dict(_replaced(state, path, change))
+            except exactk.InputError:
+                refused += 1
+            else:
+                _check_report(exactk.merge([accepted]))
+    assert refused
+
+
+def _frame(body: bytes) -> bytes:
+    return _MAGIC + (1).to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+@pytest.mark.parametrize("name", ["averages", "integer groups"])
+def test_f51_bytes_cut_and_flipped(name: str) -> None:
+    """Also where the checksum is that of the damaged bytes."""
+    data = REPORTS[name].state.to_bytes()
+    body = data[len(_MAGIC) + 8 :]
+    for end in range(len(data)):
+        with pytest.raises(exactk.InputError):
+            exactk.State.from_bytes(data[:end])
+    damaged = [body[:end] for end in range(len(body))]
+    damaged += [
+        body[:offset] + bytes([body[offset] ^ bit]) + body[offset + 1 :]
+        for offset in range(len(body))
+        for bit in (1, 4, 128)
+    ]
+    accepted = 0
+    for content in damaged[:: max(1, round(300 / examples(100)))]:
+        try:
+            state = exactk.State.from_bytes(_frame(content))
+        except exactk.InputError:
+            continue
+        accepted += 1
+        _check_report(exactk.merge([state]))
+    assert accepted < len(damaged) / 5
+
+
+BODIES = {
+    "nested": b"[" * 100_000,
+    "no text": b"\xff\xfe{}",
+    "no JSON": b"{",
+    "a number of many digits": b"1" * 100_000,
+    "a huge exponent": b"1e999999999",
+    "constants": b"[NaN, Infinity]",
+    "text": b'"a"',
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_f51_other_json(kind: str) -> None:
+    with pytest.raises(exactk.InputError, match=r"^state: "):
+        exactk.State.from_bytes(_frame(BODIES[kind]))
+    text = BODIES[kind].decode(errors="surrogateescape")
+    for of_what, read in (("report", exactk.Report.from_json), ("comparison", exactk.Comparison.from_json)):
+        with pytest.raises(exactk.InputError, match=f"^{of_what}: "):
+            read(text)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+@settings(max_examples=examples(200))
+def test_f51_any_json(data: Any) -> None:
+    for read in (exactk.State.from_dict, exactk.Report.from_dict, exactk.Comparison.from_dict):
+        with pytest.raises(exactk.InputError):
+            read(data)
+    with pytest.raises(exactk.InputError):
+        exactk.State.from_bytes(_frame(json.dumps(data).encode()))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metrics": ["P@1"]}, "canonical names of metrics, each once"),
+        ({"metrics": []}, "at least one metric"),
+        ({"weighted": 0}, "weighted to be true or false"),
+        ({"totals": [[1, 0, "0x1" + "0" * 21, 80, "0x0", 160, "0x0", 80]]}, "sum of values of precision@1 over 1 users from 0 to 1 each"),
+        ({"totals": [[1, 0, "-0x1", 80, "0x0", 160, "0x0", 80]]}, "over 1 users from 0 to 1 each, found -1"),
+        ({"totals": [[9, 0, "0x0", 80, "0x0", 160, "0x0", 80]]}, "users of a sum to be an integer from 0 to 1, found 9"),
+        ({"totals": [[1, 0, "0x0", 10**9, "0x0", 160, "0x0", 80]]}, "the scale of a sum to be an integer from 0 to 4096"),
+        ({"totals": [[1, 0, "0x0", 81, "0x0", 160, "0x0", 80]]}, r"scales \(80, 160, 80\) of precision@1, found \(81, 160, 80\)"),
+        ({"totals": [[1, 0, "0x0", 80, "0x0", 160, "0x5", 80]]}, "no sum of weights where users have none"),
+        ({"totals": []}, "1 sums, found 0"),
+        ({"groups": [["a", [[1, 0, "0x0", 80, "0x0", 160, "0x0", 80]]]]}, "groups that come to the totals"),
+        ({"groups": [[1.5, []]]}, "groups to be strings or integers"),
+    ],
+)  # fmt: skip
+def test_f51_what_is_wrong_is_said(change: dict[str, Any], message: str) -> None:
+    state = exactk.evaluate([[1]], [[1]], "P@1").state.to_dict()
+    with pytest.raises(
+        exactk.InputError, match=rf"^state: expected what State\.to_dict returned, found another: .*{message}"
+    ):
+        exactk.State.from_dict({**state, **change})
+
+
+def test_f51_users_are_not_truncated() -> None:
+    data = REPORTS["integers"].to_dict()
+    assert data["users"] == ["<i8", [5, 7]]
+    with pytest.raises(exactk.InputError, match=r"a user to be an integer .*, found 1\.7"):
+        exactk.Report.from_dict({**data, "users": ["<i8", [1.7, 2.2]]})
+
+
+def test_f51_memory_is_by_what_there_is() -> None:
+    """A type of keys that names a length is not believed."""
+    data = exactk.evaluate({"a": [1]}, {"a": [1]}, "P@1").to_dict()
+    assert data["users"] == ["<U1", ["a"]]
+    report = exactk.Report.from_dict({**data, "users": ["<U1000000000", ["a"]]})
+    assert report.users.nbytes < 100
