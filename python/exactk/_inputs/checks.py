@@ -25,8 +25,22 @@ def import_dlpack(value: object, argument: str) -> object:
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        expected = "an array in the CPU's memory, of a type that NumPy has"
-        raise type_error(argument, expected, f"{type(value).__name__} ({error})") from None
+        found, hint = _describe_tensor(value, argument, error)
+        raise type_error(argument, "an array in the CPU's memory, of a type that NumPy has", found, hint=hint) from None
+
+
+def _describe_tensor(tensor: object, argument: str, error: Exception) -> tuple[str, str]:
+    """Return what keeps a tensor from being read, and how to write it instead."""
+    name, layout, device = type(tensor).__name__, str(getattr(tensor, "layout", "")), str(getattr(tensor, "device", ""))
+    if "sparse" in layout:
+        return f"{name} of the layout {layout}", f"{argument}={argument}.to_dense()"
+    if device == "meta":
+        return f"{name} on the device meta, which holds no values", ""
+    if device and not device.lower().startswith("cpu") and hasattr(tensor, "cpu"):
+        return f"{name} on the device {device}", f"{argument}={argument}.cpu()"
+    if getattr(tensor, "requires_grad", False):
+        return f"{name} that requires gradients", f"{argument}={argument}.detach()"
+    return f"{name} ({error})", ""
 
 
 def as_ndarray(value: object, argument: str) -> NDArray[Any]:
