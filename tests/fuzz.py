@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import exactk
+import junk
 from exactk import _core
 from exactk._engine.topk import TopKProblem
 from exactk._inputs.model.candidate_items import CandidateItems
@@ -683,8 +684,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"))
     parser.add_argument("--unguided", action="store_true")
+    parser.add_argument("--calls", type=int, help="instead: so many junk calls at everything that the extension has")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
+    if options.calls is not None:
+        begin = time.monotonic()
+        figures = junk.run(options.calls, options.seed, options.folder)
+        outcomes = f"{figures['results']} results, {figures['refusals']} refusals"
+        sys.stdout.write(f"{options.calls} calls, {outcomes}, {time.monotonic() - begin:.0f} s, no finding\n")
+        return
     if not options.unguided:
         run_guided(options.seconds, options.seed, options.folder)
     runs = run_unguided(options.seconds, options.seed, options.folder)

@@ -502,6 +502,10 @@ def test_f45_what_was_never_constructed_is_of_no_use(name: str) -> None:
         for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
             with pytest.raises((TypeError, AttributeError, pickle.PicklingError)):
                 pickle.dumps(bare, protocol)
+    members = [getattr(member, "fget", member) for name, member in vars(kind).items() if not name.startswith("_")]
+    for none, member in itertools.product([None, object(), 0], filter(callable, members)):
+        with pytest.raises(TypeError):
+            member(none)
     with pytest.raises(TypeError):
         Subclass()
     with pytest.raises(TypeError):

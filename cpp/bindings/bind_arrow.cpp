@@ -131,6 +131,10 @@ void check_schema(const ArrowSchema& schema, const std::string& argument, int de
     refuse(argument, "a schema of Arrow", "a broken one");
   const std::string_view format = schema.format;
   if (format.starts_with("w:") || format.starts_with("+w:")) width_of(format, argument);
+  const bool has_codes =
+      format.size() == 1 && std::string_view("cCsSiIlL").find(format) != std::string_view::npos;
+  if (schema.dictionary != nullptr && !has_codes)
+    refuse(argument, "codes of a dictionary that are integers", type_of(format));
   for (std::int64_t i = 0; i < schema.n_children; ++i) {
     if (schema.children[i] == nullptr) refuse(argument, "a schema of Arrow", "one with a hole");
     check_schema(*schema.children[i], argument, depth + 1);

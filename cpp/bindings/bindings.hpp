@@ -54,17 +54,17 @@ void bind_arrow(py::module_& module);
 namespace pybind11::detail {
 
 // `type.__new__(type)` makes an object whose C++ part was never constructed, and pybind11 would
-// hand out raw memory for it. Such an object is of the right type and still no argument.
+// hand out raw memory for it. Such an object is of the right type and still no argument. Nor is
+// None, of which pybind11 would make a null pointer, even where it is the object of a method.
 template <class T>
 struct ConstructedCaster : type_caster_base<T> {
   bool load(handle source, bool convert) {
-    return is_constructed(source) && type_caster_base<T>::load(source, convert);
+    return isinstance<T>(source) && is_constructed(source) &&
+           type_caster_base<T>::load(source, convert);
   }
 
  private:
   static bool is_constructed(handle source) {
-    if (!source || !isinstance<T>(source))
-      return true;  // not one of ours: the base says what it is
     auto* const object = reinterpret_cast<instance*>(source.ptr());
     return object->get_value_and_holder(get_type_info(typeid(T))).holder_constructed();
   }
