@@ -197,11 +197,6 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
     "ties": (("evaluate", "q.csv", "tied.csv", "-m", "P@1"), ("--set", "ties=raise"), "--set ties=lowest_id"),
     "ties of topk": (("topk", "tied.csv", "-k", "1"), ("--set", "ties=raise"), "--set ties=lowest_id"),
     "metric": ((*EVALUATE_NAN, "--set", "nan=last"), ("-m", "mrr(nan=raise)"), "-m 'reciprocal_rank(nan=last)'"),
-    "score_dtype": (
-        ("evaluate", "q.csv", "tied.csv"),
-        ("-m", "P@1(score_dtype=float32)"),
-        "--set score_dtype=float32",
-    ),
     "ids": (("evaluate", "digits.qrels", "digits.csv"), (), "--text-ids"),
 }
 """Commands: what is kept of them, what is refused, and the options in the hint."""
