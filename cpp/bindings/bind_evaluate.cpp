@@ -221,6 +221,12 @@ void bind_evaluate(py::module_& module) {
                     const std::optional<py::array>&, const std::string&>(),
            py::arg("items").noconvert(), py::arg("indptr").noconvert(),
            py::arg("lengths").noconvert(), py::arg("present").noconvert(), py::arg("argument"))
+      .def(py::init<py::array, const py::array&, const std::optional<py::array>&,
+                    const std::optional<py::array>&, const std::optional<py::array>&,
+                    const std::string&>(),
+           py::arg("items").noconvert(), py::arg("indptr").noconvert(),
+           py::arg("lengths").noconvert(), py::arg("present").noconvert(),
+           py::arg("ranks").noconvert(), py::arg("argument"))
       .def(
           "validate",
           [](const OwnedLists& self, const std::string& argument,

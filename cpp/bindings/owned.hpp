@@ -39,14 +39,20 @@ class OwnedLists {
  public:
   OwnedLists(py::array items, const py::array& indptr, const std::optional<py::array>& lengths,
              const std::optional<py::array>& present, const std::string& argument)
+      : OwnedLists(std::move(items), indptr, lengths, present, std::nullopt, argument) {}
+  OwnedLists(py::array items, const py::array& indptr, const std::optional<py::array>& lengths,
+             const std::optional<py::array>& present, const std::optional<py::array>& ranks,
+             const std::string& argument)
       : items_(std::move(items)),
         indptr_(snapshot<Offset>(indptr, argument + ".indptr")),
         lengths_(snapshot<Offset>(lengths, argument + ".lengths")),
         present_(copy_flags(present, argument + ".present")),
+        ranks_(snapshot<Count>(ranks, argument + ".ranks")),
         lists_{.items = item_view(items_, argument + ".items"),
                .indptr = indptr_,
                .lengths = lengths_,
-               .present = present_} {
+               .present = present_,
+               .ranks = ranks_} {
     if (indptr_.empty()) {
       throw InputError({.argument = argument,
                         .expected = "indptr with one offset more than there are rows",
@@ -72,6 +78,7 @@ class OwnedLists {
   std::vector<Offset> indptr_;
   std::vector<Offset> lengths_;
   std::vector<std::uint8_t> present_;
+  std::vector<Count> ranks_;
   Lists lists_;
 };
 

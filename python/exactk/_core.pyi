@@ -118,12 +118,23 @@ class Lists:
     """
     One list of items a user; see exactk/types.hpp.
     """
+    @typing.overload
     def __init__(
         self,
         items: numpy.ndarray,
         indptr: numpy.ndarray,
         lengths: numpy.ndarray | None,
         present: numpy.ndarray | None,
+        argument: str,
+    ) -> None: ...
+    @typing.overload
+    def __init__(
+        self,
+        items: numpy.ndarray,
+        indptr: numpy.ndarray,
+        lengths: numpy.ndarray | None,
+        present: numpy.ndarray | None,
+        ranks: numpy.ndarray | None,
         argument: str,
     ) -> None: ...
     def validate(self, argument: str, grades: numpy.ndarray | None) -> None:

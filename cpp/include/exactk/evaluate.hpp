@@ -69,7 +69,7 @@ struct Tally {
   Count excluded_recommended = 0;
   Count relevant_excluded = 0;
   Count relevant_not_rankable = 0;
-  Count longest_list = 0;             // items in it that are not excluded
+  Count longest_list = 0;             // the rank of its last item that is not excluded
   std::vector<Count> tied_at_cutoff;  // users, beside Result::cutoffs; empty where none can be
   // Candidates that are not excluded, of the users present in the predictions.
   Count candidates = 0;

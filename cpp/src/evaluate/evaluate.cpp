@@ -56,7 +56,12 @@ DiscountDepths discount_depths(const Plan& plan, Discount kind, Count longest_li
 
 Count max_list_length(const Lists& lists) {
   Count length = 0;
-  for (Count row = 0; row < lists.row_count(); ++row) length = std::max(length, lists.length(row));
+  for (Count row = 0; row < lists.row_count(); ++row) {
+    const Count size = lists.length(row);
+    const bool has_ranks = !lists.ranks.empty() && size > 0;
+    const auto last = static_cast<std::size_t>(lists.begin(row) + size - 1);
+    length = std::max(length, has_ranks ? lists.ranks[last] : size);
+  }
   return length;
 }
 Count max_list_length(const ScoreMatrix& scores) {

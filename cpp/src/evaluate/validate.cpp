@@ -306,6 +306,39 @@ void check_min_grade(const Request& request, const Rules& rules) {
                     .found = "no grades, so that every item has grade 1"});
 }
 
+// Ranks that are given ascend, so that they are an order of their own.
+void check_ranks(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
+  if (lists.ranks.empty()) return;
+  check_size(lists.ranks.size(), item_count(lists.items), argument, "one rank an item");
+  for_each_row(lists, checkpoint, [&](Count row) {
+    const auto ranks = row_slice(lists.ranks, lists, row);
+    in_chunks(ranks.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const bool ascends = i == 0 || ranks[i] > ranks[i - 1];
+        if (ranks[i] >= 1 && ranks[i] <= kMaxGivenRank && ascends) continue;
+        throw InputError(
+            {.argument = argument,
+             .expected = "ranks from 1 to " + std::to_string(kMaxGivenRank) + ", ascending",
+             .found = std::to_string(ranks[i]),
+             .row = row,
+             .position = static_cast<Offset>(i),
+             .hint = ranks[i] == 0 ? "add 1 to ranks that count from 0" : ""});
+      }
+    });
+  });
+}
+
+// Pairs of items are counted by their ranks, which gaps would change.
+void check_rank_gaps(const Request& request, const Run& run) {
+  const auto* lists = std::get_if<Lists>(&request.predictions);
+  if (lists == nullptr || lists->ranks.empty()) return;
+  if (!run.info->pairwise && !run.info->takes_item_count) return;
+  throw InputError({.argument = "metrics",
+                    .expected = std::string(run.info->name) + ": ranks without gaps",
+                    .found = "rank_gaps='keep'",
+                    .hint = std::string(run.info->name) + "(rank_gaps=close) closes them"});
+}
+
 }  // namespace
 
 std::uint64_t validate_lists(const Lists& lists, const std::string& argument,
@@ -315,6 +348,7 @@ std::uint64_t validate_lists(const Lists& lists, const std::string& argument,
   check_indptr(lists, argument, checkpoint);
   check_lengths(lists, argument, checkpoint);
   check_present(lists, argument, checkpoint);
+  check_ranks(lists, argument, checkpoint);
   return std::visit([&](const auto& ids) { return check_ids(lists, ids, argument, execution); },
                     lists.items);
 }
@@ -500,6 +534,7 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
   }
   if (request.weights) check_weights(*request.weights, users, checkpoint);
   check_groups(request, users, checkpoint);
+  for (const Run& run : plan.runs) check_rank_gaps(request, run);
   check_min_grade(request, request.tally_rules);
   for (const Run& run : plan.runs) {
     check_gains(request, run, checkpoint);

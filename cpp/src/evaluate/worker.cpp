@@ -154,7 +154,9 @@ const Matches& Worker::match(Count user, Ties ties, const Checkpoint& checkpoint
   const auto& lists = std::get<Lists>(job_.request.predictions);
   return std::visit(
       [&](const auto& items) -> const Matches& {
-        return matcher_.match(truth, row_slice(items, lists, user), exclude, checkpoint);
+        const std::span<const Count> ranks =
+            lists.ranks.empty() ? lists.ranks : row_slice(lists.ranks, lists, user);
+        return matcher_.match(truth, row_slice(items, lists, user), ranks, exclude, checkpoint);
       },
       lists.items);
 }
@@ -248,7 +250,7 @@ void Worker::add_to_tally(Count user, const Matches& matches, const HitRow& row,
   tally_.excluded_recommended += matches.excluded_recommended;
   tally_.relevant_excluded += judge_.count_relevant(matches, matches.excluded_entries);
   if (!presence.in_predictions) return;
-  tally_.longest_list = std::max(tally_.longest_list, row.recommended);
+  tally_.longest_list = std::max(tally_.longest_list, row.depth());
   tally_.relevant_not_rankable +=
       judge_.count_relevant(matches, matches.unscored_entries) +
       judge_.count_relevant(matches, find_masked_entries(user, checkpoint));

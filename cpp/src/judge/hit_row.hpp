@@ -2,6 +2,7 @@
 // ids, and whatever ranks the items (a list, scores) ends here.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "exactk/types.hpp"
@@ -30,12 +31,23 @@ struct HitRow {
   std::span<const JudgedItem> judged_items;  // by rank
   std::span<const TiedHits> tied_hits;       // by rank; only for the expectation over their orders
   std::span<const double> ideal_gains;       // of relevant items, highest first; empty if all are 1
+  std::span<const Count> list_ranks;         // of all items of the list; empty: 1, 2, 3, ...
   Count first_hit = 0;                       // rank of the first relevant item; 0 if there is none
   Count recommended = 0;                     // length of the list
   Count relevant = 0;                        // relevant items in the truth
   Count nonrelevant = 0;                     // judged items that are not relevant
   bool unit_gains = true;                    // every relevant item has gain 1
   bool hits_repeat = false;                  // a relevant item counts at more than one rank
+
+  // The rank of the list's last item.
+  [[nodiscard]] Count depth() const noexcept {
+    return list_ranks.empty() ? recommended : list_ranks.back();
+  }
+  // How many items the list has down to a rank.
+  [[nodiscard]] Count length_at(Count rank) const noexcept {
+    if (list_ranks.empty()) return std::min(rank, recommended);
+    return std::ranges::upper_bound(list_ranks, rank) - list_ranks.begin();
+  }
 };
 
 // What a ranking has down to a cutoff.

@@ -57,6 +57,13 @@ constexpr bool needs_gain_order(Ties ties) noexcept {
   return ties == Ties::optimistic || ties == Ties::pessimistic || ties == Ties::shared;
 }
 
+void append(std::vector<Count>& to, std::span<const Count> from, const Checkpoint& checkpoint) {
+  in_chunks(from.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    const auto chunk = from.subspan(begin, end - begin);
+    to.insert(to.end(), chunk.begin(), chunk.end());
+  });
+}
+
 Count first_entry(const Matches& matches, std::size_t entry) {
   return matches.first_entry.empty() ? static_cast<Count>(entry) : matches.first_entry[entry];
 }
@@ -197,6 +204,8 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
                            const Checkpoint& checkpoint) {
   HitRow& row = rows.rows_.emplace_back();  // in place, as a copy waits for what was just written
   row.recommended = matches.list_length;
+  const std::size_t ranks_begin = rows.list_ranks_.size();
+  append(rows.list_ranks_, matches.list_ranks, checkpoint);
   judge_truth(rules, matches, grades, checkpoint);
   const std::size_t ideal_begin = rows.ideal_gains_.size();
   count_truth(rules, matches, row, rows.ideal_gains_, checkpoint);
@@ -210,6 +219,7 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
   row.judged_items = judged_items;
   row.tied_hits = std::span(rows.tied_hits_).subspan(tied_begin);
   row.ideal_gains = std::span(rows.ideal_gains_).subspan(ideal_begin);
+  row.list_ranks = std::span(rows.list_ranks_).subspan(ranks_begin);
   return row;
 }
 
@@ -218,13 +228,16 @@ std::span<const HitRow> HitRows::rows() noexcept {
   std::size_t item = 0;
   std::size_t tie = 0;
   std::size_t gain = 0;
+  std::size_t rank = 0;
   for (HitRow& row : rows_) {
     row.judged_items = std::span(judged_items_).subspan(item, row.judged_items.size());
     row.tied_hits = std::span(tied_hits_).subspan(tie, row.tied_hits.size());
     row.ideal_gains = std::span(ideal_gains_).subspan(gain, row.ideal_gains.size());
+    row.list_ranks = std::span(list_ranks_).subspan(rank, row.list_ranks.size());
     item += row.judged_items.size();
     tie += row.tied_hits.size();
     gain += row.ideal_gains.size();
+    rank += row.list_ranks.size();
   }
   return rows_;
 }

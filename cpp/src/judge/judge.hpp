@@ -21,13 +21,14 @@ class HitRows {
  public:
   [[nodiscard]] bool is_full() const noexcept {
     return rows_.size() == kBatchSize || judged_items_.size() >= kMaxItems ||
-           ideal_gains_.size() >= kMaxItems;
+           ideal_gains_.size() >= kMaxItems || list_ranks_.size() >= kMaxItems;
   }
   void clear() noexcept {
     rows_.clear();
     judged_items_.clear();
     tied_hits_.clear();
     ideal_gains_.clear();
+    list_ranks_.clear();
   }
   [[nodiscard]] std::span<const HitRow> rows() noexcept;  // valid until the next is judged
 
@@ -39,6 +40,7 @@ class HitRows {
   std::vector<JudgedItem> judged_items_;  // of one user after another
   std::vector<TiedHits> tied_hits_;       // the same
   std::vector<double> ideal_gains_;       // the same
+  std::vector<Count> list_ranks_;         // the same
 };
 
 // What of a convention decides how a user is judged. Values that agree in it share one HitRow.

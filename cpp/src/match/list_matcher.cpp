@@ -18,6 +18,9 @@ void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude,
   matches_.first_entry.clear();
   matches_.excluded_entries.clear();
   matches_.unscored_entries.clear();
+  matches_.list_ranks.clear();
+  given_ranks_ = {};
+  excluded_positions_.clear();
   matches_.truth_size = static_cast<Count>(truth.size());
   matches_.truth_duplicates = matches_.list_duplicates = matches_.excluded_recommended = 0;
   matches_.first_truth_duplicate = matches_.first_list_duplicate = -1;
@@ -71,6 +74,20 @@ void ListMatcher::mark_excluded() {
     for (std::size_t i = begin; i < end; ++i) {
       if (is_excluded(static_cast<std::uint64_t>(truth_[i]))) {
         matches_.excluded_entries.push_back(static_cast<Count>(i));
+      }
+    }
+  });
+}
+
+// The ranks of the items that are left.
+void ListMatcher::list_remaining_ranks() {
+  std::size_t excluded = 0;
+  in_chunks(given_ranks_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t position = begin; position < end; ++position) {
+      if (excluded < excluded_positions_.size() && excluded_positions_[excluded] == position) {
+        ++excluded;
+      } else {
+        matches_.list_ranks.push_back(given_ranks_[position] - static_cast<Count>(excluded));
       }
     }
   });

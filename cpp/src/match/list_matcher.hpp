@@ -34,9 +34,11 @@ struct Matches {
   Count truth_size = 0;                 // entries
   Count truth_duplicates = 0;           // of these, those that repeat an earlier one
   Count list_length = 0;                // after the excluded items are taken out
-  Count list_duplicates = 0;            // items of the list that repeat an earlier one
-  Count excluded_recommended = 0;       // items of the list that were taken out
-  Offset first_truth_duplicate = -1;    // positions within the row as it is stored
+  // The ranks of the list then, if it was given some: an excluded item moves those below it up.
+  std::vector<Count> list_ranks;
+  Count list_duplicates = 0;          // items of the list that repeat an earlier one
+  Count excluded_recommended = 0;     // items of the list that were taken out
+  Offset first_truth_duplicate = -1;  // positions within the row as it is stored
   Offset first_list_duplicate = -1;
   std::vector<Count> unscored_entries;  // whose item has no score, where scores rank
 };
@@ -58,10 +60,17 @@ class ListMatcher {
   ListMatcher(std::uint64_t id_bits, bool needs_entries)
       : seen_filter_(id_bits), needs_entries_(needs_entries) {}
 
-  // The returned reference is valid until the next call.
+  // `ranks`: of the items, ascending; empty: 1, 2, 3, ... The returned reference is valid until the
+  // next call.
   template <class Id>
   const Matches& match(std::span<const std::int64_t> truth, std::span<const Id> list,
-                       std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+                       std::span<const Count> ranks, std::span<const std::int64_t> exclude,
+                       const Checkpoint& checkpoint);
+  template <class Id>
+  const Matches& match(std::span<const std::int64_t> truth, std::span<const Id> list,
+                       std::span<const std::int64_t> exclude, const Checkpoint& checkpoint) {
+    return match(truth, list, {}, exclude, checkpoint);
+  }
 
   // The same of what is ranked already, less what is excluded.
   const Matches& match(std::span<const std::int64_t> truth, const RankedList& ranked,
@@ -106,6 +115,7 @@ class ListMatcher {
   template <class Id>
   void resolve_collision(std::span<const Id> list, std::size_t position, Mark previous);
   void locate_collision(Ids list, std::size_t position, Mark previous);
+  void list_remaining_ranks();
 
   SeenFilter seen_filter_;
   bool needs_entries_;
@@ -119,6 +129,8 @@ class ListMatcher {
   // Of the current user.
   Ids truth_;
   Ids exclude_;
+  std::span<const Count> given_ranks_;           // of the list; empty: 1, 2, 3, ...
+  std::vector<std::size_t> excluded_positions_;  // in the list, where it has ranks
   const Checkpoint* checkpoint_ = nullptr;
   bool has_stored_truth_ = false;  // beside the slots
   bool has_truth_index_ = false;
@@ -155,20 +167,24 @@ void ListMatcher::resolve_collision(std::span<const Id> list, std::size_t positi
   }
   if (previous != Mark::truth && (is_certain || is_excluded(id))) {
     ++matches_.excluded_recommended;
+    if (!given_ranks_.empty()) excluded_positions_.push_back(position);
     return;
   }
   if (previous == Mark::excluded) return;
   const Offset entry = is_certain && !needs_entries_ ? 0 : find_in_truth(id);
   if (entry < 0) return;
-  const auto rank = static_cast<Count>(position) + 1 - matches_.excluded_recommended;
-  matches_.hits.push_back({rank, entry, repeat});
+  const Count rank =
+      given_ranks_.empty() ? static_cast<Count>(position) + 1 : given_ranks_[position];
+  matches_.hits.push_back({rank - matches_.excluded_recommended, entry, repeat});
 }
 
 template <class Id>
 const Matches& ListMatcher::match(std::span<const std::int64_t> truth, std::span<const Id> list,
+                                  std::span<const Count> ranks,
                                   std::span<const std::int64_t> exclude,
                                   const Checkpoint& checkpoint) {
   reset(truth, list.size(), exclude, checkpoint);
+  given_ranks_ = ranks;
   mark_truth();
   mark_excluded();
   in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
@@ -179,6 +195,7 @@ const Matches& ListMatcher::match(std::span<const std::int64_t> truth, std::span
     }
   });
   matches_.list_length = static_cast<Count>(list.size()) - matches_.excluded_recommended;
+  if (!ranks.empty()) list_remaining_ranks();
   return matches_;
 }
 

@@ -11,7 +11,8 @@ namespace exactk {
 // What is counted of a user down to a cutoff.
 struct CutoffCounts {
   Count cutoff = kNoCutoff;
-  Count list_length = 0;  // min(k, length of the list)
+  Count list_length = 0;  // items of the list down to the cutoff
+  Count list_depth = 0;   // the rank of the last item of the list
   Count relevant = 0;     // in the whole truth
   Count nonrelevant = 0;
   Count judged = 0;  // judged items seen down to here
@@ -21,7 +22,7 @@ struct CutoffCounts {
 [[nodiscard]] inline Count divisor(Over over, const CutoffCounts& counts) noexcept {
   switch (over) {
     case Over::cutoff:  // without a cutoff, the list is what was asked for
-      return counts.cutoff == kNoCutoff ? counts.list_length : counts.cutoff;
+      return counts.cutoff == kNoCutoff ? counts.list_depth : counts.cutoff;
     case Over::list:
       return counts.list_length;
     case Over::min_cutoff_relevant:

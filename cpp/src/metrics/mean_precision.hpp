@@ -20,7 +20,7 @@ class MeanPrecision {
 
   explicit MeanPrecision(const Context& context)
       : judged_items_(context.row.judged_items),
-        length_(context.row.recommended),
+        length_(context.row.depth()),
         rank_(context.row.first_hit - 1),
         checkpoint_(context.checkpoint) {}
 

@@ -97,7 +97,8 @@ void accumulate_items(Metric& metric, const Context& context, std::vector<double
 [[nodiscard]] inline CutoffCounts cutoff_counts(const HitRow& row, Count cutoff,
                                                 const HitCounts& hits) noexcept {
   return {.cutoff = cutoff,
-          .list_length = std::min(cutoff, row.recommended),
+          .list_length = row.length_at(cutoff),
+          .list_depth = row.depth(),
           .relevant = row.relevant,
           .nonrelevant = row.nonrelevant,
           .judged = hits.judged,

@@ -17,7 +17,7 @@ from exactk._inputs.alignment import AlignedInputs, align
 from exactk._inputs.beside_scores import grades_beside_scores, shapes_of_scores
 from exactk._inputs.conversions import exclusions_of, predictions_of, truth_of
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.lists import Exclusions, Lists, Truth
+from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Truth
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
@@ -272,8 +272,9 @@ def _state_of_outcome(problem: Problem, outcome: Outcome, names: list[str], labe
     totals = by_group[0]
     for sums in by_group[1:]:
         totals = tuple(one.plus(other) for one, other in zip(totals, sums, strict=True))
-    unknown = problem.truth.unknown_actual
+    unknown, gaps = problem.truth.unknown_actual, _users_with_closed_gaps(problem)
     counts = {"users": len(problem.truth), **outcome.counts} | ({} if unknown is None else {"unknown_actual": unknown})
+    counts |= {"rank_gaps": gaps} if gaps else {}
     return State(
         tuple(names),
         problem.convention,
@@ -283,6 +284,13 @@ def _state_of_outcome(problem: Problem, outcome: Outcome, names: list[str], labe
         None if labels is None else dict(zip(labels, by_group, strict=False)),
         problem.truth.columns.grade,
     )
+
+
+def _users_with_closed_gaps(problem: Problem) -> int:
+    """Return how many users have ranks with gaps that a value closes."""
+    if not isinstance(problem.predictions, Rankings) or all(v.rules["rank_gaps"] == "keep" for v in problem.values):
+        return 0
+    return problem.predictions.users_with_rank_gaps
 
 
 def encoding_of_truth(truth: Truth | None, threads: int) -> Encoding:

@@ -9,7 +9,6 @@ import numpy as np
 
 from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._inputs.model.lists import Rankings
-from exactk._plan.conventions import RANKING_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,10 +24,10 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
 
     The counts are those of the convention's own ranking, or, where no value asks for it, of the first.
     """
-    rankings = [_ranking(value.rules) for value in problem.values]
-    base = _ranking(problem.convention.rules(""))
+    rankings = [_ranking(problem.predictions, value.rules) for value in problem.values]
+    base = _ranking(problem.predictions, problem.convention.rules(""))
     distinct = sorted(dict.fromkeys(rankings), key=lambda ranking: ranking != base)  # the others as they come
-    if len(distinct) == 1 or isinstance(problem.predictions, Rankings):
+    if len(distinct) == 1:
         return engine(replace(problem, predictions=_ranked(problem.predictions, distinct[0])))
     outcomes, indices = [], []
     for number, ranking in enumerate(distinct):
@@ -37,14 +36,17 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     return _join(problem, outcomes, indices)
 
 
-def _ranking(rules: Mapping[str, Any]) -> Ranking:
-    return tuple(rules[name] for name in RANKING_FIELDS)
+def _ranking(predictions: Predictions, rules: Mapping[str, Any]) -> Ranking:
+    """Return what says how these predictions are ranked: ranks of lists, or scores."""
+    if isinstance(predictions, Rankings):
+        return () if predictions.ranks is None else (rules["rank_gaps"],)
+    return rules["score_dtype"], rules["negative_infinity"]
 
 
 def _ranked(predictions: Predictions, ranking: Ranking) -> Predictions:
-    """Return the predictions with their scores as they are compared."""
+    """Return the predictions with their ranks or scores as they count."""
     if isinstance(predictions, Rankings):
-        return predictions
+        return predictions.with_core_ranks() if "keep" in ranking else predictions.without_ranks()
     score_dtype, negative_infinity = ranking
     if score_dtype == "float32":
         predictions = predictions.with_float32_scores()

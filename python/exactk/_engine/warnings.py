@@ -121,6 +121,12 @@ def warn_of_counts(*reports: Report, is_complete: bool = True) -> None:
             messages[f"no user was evaluated for {', '.join(not_evaluated)}: NaN"] = None
         if weightless:
             messages[f"all weights are 0 for {', '.join(weightless)}: NaN"] = None
+        if gaps := report.counts.get("rank_gaps", 0):
+            literal = changes_literal(report.convention, {"rank_gaps": "keep"})
+            messages[
+                f"{gaps} users have ranks with gaps, which are closed: only the order counts; "
+                f"convention={literal} keeps each item at its rank"
+            ] = None
         if excluded:
             messages[f"{excluded} relevant items are in exclude; they stay in the truth as misses"] = None
         if unknown and is_complete:

@@ -270,7 +270,8 @@ def _make_block(long_rows: LongRows, starts: Offsets, vocabulary: Vocabulary | N
         except ExactkError as error:
             raise error if vocabulary is None else vocabulary.with_user(error, users) from None
         long_rows = long_rows if order is None else long_rows.take(order)
-    return Block(users, Rows(indptr, long_rows.items, scores=long_rows.scores))
+    ranks = None if long_rows.ranks is None else long_format.uncommon_ranks(long_rows.ranks, indptr)
+    return Block(users, Rows(indptr, long_rows.items, scores=long_rows.scores, ranks=ranks))
 
 
 class _FinishedUsers:

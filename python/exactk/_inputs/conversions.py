@@ -141,7 +141,8 @@ def as_predictions(
         added up, but are an item that is repeated. Of the rest, `exactk.as_rankings` says what it means.
     user, item, score, rank : str, optional
         What the columns of a data frame are called, as in `exactk.as_truth`: of scores the highest is best, of
-        ranks the lowest. Usual names are score, prediction and rank; of a frame that has both, one must be said.
+        ranks the lowest; the convention's ``rank_gaps`` says whether an item keeps its rank where some are left
+        out. Usual names are score, prediction and rank; of a frame that has both, one must be said.
 
     Examples
     --------

@@ -83,8 +83,15 @@ def _order_by_rank(rows: Rows, user_codes: Codes, ranks: NDArray[Any], argument:
         indptr, order = _core.order_by_user(user_codes, len(rows.user_vocabulary), ranks, argument)
     except ExactkError as error:
         raise rows.user_vocabulary.with_user(error) from None
-    items = rows.items if order is None else rows.items[order]
-    return rows._replace(indptr=indptr, items=items, present=_users_with_rows(indptr))
+    if order is not None:
+        rows, ranks = rows._replace(items=rows.items[order]), ranks[order]
+    return rows._replace(indptr=indptr, ranks=uncommon_ranks(ranks, indptr), present=_users_with_rows(indptr))
+
+
+def uncommon_ranks(ranks: NDArray[Any], indptr: Offsets) -> NDArray[Any] | None:
+    """Return the ranks, ascending by user; None if they are 1, 2, 3, ... for each."""
+    usual = np.arange(1, len(ranks) + 1) - np.repeat(indptr[:-1], np.diff(indptr))
+    return None if np.array_equal(ranks, usual) else ranks
 
 
 def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, argument: str, encoding: Encoding) -> Rows:

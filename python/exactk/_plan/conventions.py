@@ -19,14 +19,14 @@ CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f
 STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
 """Orders of items of one score that say nothing about their worth."""
 
-RANKING_FIELDS = ("score_dtype", "negative_infinity")
-"""The fields of how scores are ranked: the values that agree in them share a ranking."""
+RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
+"""The fields of how items are ranked: the values that agree in them share a ranking."""
 
 FIELDS = (*CHOICES, "min_grade", "gain_table", "decimals", *RANKING_FIELDS)
 
 FIELD_CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {name: f.choices for name, f in CHOICES.items()}
-    | {"score_dtype": ("native", "float32"), "negative_infinity": ("rank", "exclude")}
+    | {"score_dtype": ("native", "float32"), "negative_infinity": ("rank", "exclude"), "rank_gaps": ("close", "keep")}
 )
 """The choices of every field that has names for them, whoever reads it."""
 
@@ -38,6 +38,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         "decimals": "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
         "score_dtype": "the type in which scores are compared: their own, or float32, in which more of them are equal",
         "negative_infinity": "an item whose score is -inf: ranked as any other, or left out, and with it one whose score is NaN",
+        "rank_gaps": "ranks that are given and leave out some: closed, so that they give the order alone, or kept, so that each item stays at the rank it was given",
     }
 )
 
@@ -145,6 +146,7 @@ class Convention:
     decimals: int | None = None
     score_dtype: str = "native"
     negative_infinity: str = "rank"
+    rank_gaps: str = "close"
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     name: str = field(default="custom", compare=False)
 

@@ -118,7 +118,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "min_grade": 0,
             "overrides": {"ndcg": {"users": "truth", "undefined": "skip"}},
         },
-        "rectools": {"ap_over": "relevant", "ideal_over": "cutoff", "gain": "binary", "min_grade": 0},
+        "rectools": {
+            "ap_over": "relevant",
+            "ideal_over": "cutoff",
+            "gain": "binary",
+            "min_grade": 0,
+            "rank_gaps": "keep",
+        },
         "replay": {
             "gain": "binary",
             "duplicate_items": "first",

@@ -97,8 +97,9 @@ class Report:
         ``excluded_recommended`` (items taken out of lists), ``relevant_excluded`` and
         ``relevant_not_rankable`` (relevant items that are excluded, or have no column in the scores,
         are not among the candidates or are left out for a score of -inf, and stay in the truth as misses);
-        ``longest_list``, the items in the longest of the lists, or that scores could rank for a user, less the
-        excluded ones; of scores, ``tied_at_cutoff``, a
+        ``longest_list``, the items in the longest of the lists (its last rank, where ranks keep their gaps), or that
+        scores could rank for a user, less the excluded ones; ``rank_gaps``, the users whose ranks have gaps that
+        are closed, if there are any; of scores, ``tied_at_cutoff``, a
         mapping from each cutoff to the users who have items of one score on both sides of it. Where only
         some items may be ranked, ``candidates`` has the ``min``, ``mean`` and ``max`` of how many a user
         had that were not excluded, whatever their scores. Of `exactk.from_ratings`, ``unknown_actual``, the rows

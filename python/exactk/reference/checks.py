@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MAX_GAIN = 2.0**256
 _MAX_STEPWISE_CUTOFF = 2**20  # each rank down to it is computed
+_MAX_GIVEN_RANK = 2**20
 
 
 def check_problem(problem: Problem) -> None:
@@ -40,6 +41,7 @@ def check_problem(problem: Problem) -> None:
     if problem.exclude is not None:
         _check_length("exclude", len(problem.exclude), len(problem.truth))
     _check_weights(problem)
+    _check_rank_gaps(problem, lists)
     for rules in _rules_of_problem(problem):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and rules["min_grade"] is not None and rules["min_grade"] > 1:
@@ -150,6 +152,7 @@ def _check_lists(rankings: Rankings) -> None:
     for user in range(len(rankings)):
         if not rankings.has(user) and len(rankings.row(user)) > 0:
             raise input_error("predictions", "no items where present is False", "items", row=user)
+    _check_ranks(rankings)
     violations = [
         (user, position, item)
         for user in range(len(rankings))
@@ -161,6 +164,24 @@ def _check_lists(rankings: Rankings) -> None:
         raise input_error(
             "predictions", "item ids in [0, 2^63)", str(item), row=user, position=position, count=len(violations)
         )
+
+
+def _check_ranks(rankings: Rankings) -> None:
+    if rankings.ranks is None:
+        return
+    for user in range(len(rankings)):
+        last = 0
+        for position, rank in enumerate(rankings.ranks[rankings.indptr[user] : rankings.indptr[user + 1]].tolist()):
+            if not last < rank <= _MAX_GIVEN_RANK:
+                raise input_error("predictions", "ranks that ascend", str(rank), row=user, position=position)
+            last = rank
+
+
+def _check_rank_gaps(problem: Problem, lists: Rankings | None) -> None:
+    """Raise InputError for a value that counts pairs of items by their ranks, beside ranks with gaps."""
+    metrics = [value.metric for value in problem.values if value.metric in {"auc", "list_auc"}]
+    if metrics and lists is not None and lists.ranks is not None:
+        raise input_error("metrics", f"{metrics[0]}: ranks without gaps", "rank_gaps='keep'")
 
 
 def _has_gain(grade: float, value: Value) -> bool:

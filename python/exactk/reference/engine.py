@@ -59,6 +59,14 @@ class _JudgedUsers:
         groups = row.ranking(self.excluded_items(user), predictions.min_score, ties=rules["ties"], nan=rules["nan"])
         return [[row.ids[i] for i in group] for group in groups]
 
+    def given_ranks(self, user: int) -> list[int] | None:
+        """Return the ranks that the items of the user's list were given."""
+        predictions = self._problem.predictions
+        if not isinstance(predictions, Rankings) or predictions.ranks is None:
+            return None
+        begin, end = predictions.indptr[user : user + 2].tolist()
+        return [int(rank) for rank in predictions.ranks[begin:end].tolist()]
+
     def scored_row(self, user: int) -> ScoredRow | None:
         """Return what has a score for the user; None where the predictions are lists."""
         predictions = self._problem.predictions
@@ -77,7 +85,11 @@ class _JudgedUsers:
         key = (user, repr([rules[name] for name in (*rule_names, "gain", "gain_table")]))
         if key not in self._judged:
             self._judged[key] = judge(
-                self.graded_items(user), self.ranked_groups(user, rules), self.excluded_items(user), rules
+                self.graded_items(user),
+                self.ranked_groups(user, rules),
+                self.excluded_items(user),
+                rules,
+                self.given_ranks(user),
             )
         return self._judged[key]
 
@@ -259,7 +271,7 @@ def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
         relevant = [item for item, grade in grades.items() if is_relevant(grade, rules)]
         counts["relevant_excluded"] += sum(item in excluded for item in relevant)
         if in_predictions:
-            counts["longest_list"] = max(counts["longest_list"], len(judged.ranking))
+            counts["longest_list"] = max(counts["longest_list"], judged.depth)
         if row is not None and not isinstance(problem.predictions, Rankings) and in_predictions:
             left_out = row.masked_items(problem.predictions.min_score) - excluded
             counts["relevant_not_rankable"] += sum(item not in row.ids or item in left_out for item in relevant)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import STRICT_TIES
@@ -42,7 +43,8 @@ class JudgedUser:
     """One user: L, the ranking, and T, the relevant items, as the metrics see them."""
 
     ranking: tuple[JudgedItem | None, ...]  # best first; None where the item is not judged
-    ranks: tuple[int, ...]  # beside it: 1, 2, 3, ..., or several times the last of those that a tie shares
+    list_ranks: tuple[int, ...]  # beside it: 1, 2, 3, ..., or those that were given
+    ranks: tuple[int, ...]  # the same, or several times the last of those that a tie shares
     ties: tuple[int, ...]  # how many of one score stand together, best first
     relevant_grades: tuple[float, ...]  # of T
     nonrelevant: int  # judged items that are not relevant
@@ -53,9 +55,14 @@ class JudgedUser:
         """|T|."""
         return len(self.relevant_grades)
 
+    @property
+    def depth(self) -> int:
+        """The rank of the list's last item."""
+        return self.list_ranks[-1] if self.list_ranks else 0
+
     def top(self, k: int | None) -> tuple[JudgedItem | None, ...]:
         """Return the ranking down to the cutoff."""
-        return self.ranking[:k]
+        return self.ranking if k is None else self.ranking[: bisect_right(self.list_ranks, k)]
 
     def judged(self, k: int | None) -> list[tuple[int, JudgedItem]]:
         """Return the judged items down to the cutoff with their ranks, from 1."""
@@ -73,11 +80,11 @@ class JudgedUser:
 
 def tied_hits(user: JudgedUser) -> Iterator[tuple[int, int, list[JudgedItem]]]:
     """Return each tie's first rank, its size and its relevant items, best first."""
-    first = 1
+    begin = 0
     for size in user.ties:
-        items = user.ranking[first - 1 : first - 1 + size]
-        yield first, size, [item for item in items if item is not None and item.relevant]
-        first += size
+        items = user.ranking[begin : begin + size]
+        yield user.list_ranks[begin], size, [item for item in items if item is not None and item.relevant]
+        begin += size
 
 
 def _exp2_minus_1(exponent: float) -> float:
@@ -125,7 +132,11 @@ def judged_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int,
 
 
 def judge(
-    truth: Sequence[tuple[int, float]], groups: Sequence[Sequence[int]], excluded: frozenset[int], rules: Rules
+    truth: Sequence[tuple[int, float]],
+    groups: Sequence[Sequence[int]],
+    excluded: frozenset[int],
+    rules: Rules,
+    given_ranks: Sequence[int] | None = None,
 ) -> JudgedUser:
     """Judge a user's list, in which items of one score are together; `truth` has (item, grade) pairs, perhaps repeated."""
     grades = judged_grades(truth, rules)
@@ -137,9 +148,11 @@ def judge(
     counted = [item for item, _ in truth if item in grades] if rules["duplicate_truth"] == "count" else list(grades)
     ranked = _judged_ranking(ranking, excluded, items, rules)
     hits = [item for item in ranking if item in items and item not in excluded and items[item].relevant]
+    list_ranks = _remaining_ranks(ranking, given_ranks or range(1, len(ranking) + 1), excluded)
     return JudgedUser(
         ranking=tuple(ranked),
-        ranks=tuple(_ranks_of_groups(sizes, rules)),
+        list_ranks=tuple(list_ranks),
+        ranks=tuple(_ranks_of_groups(sizes, list_ranks, rules)),
         ties=tuple(len(group) for group in groups if not excluded.issuperset(group)),
         relevant_grades=tuple(items[item].grade for item in counted if items[item].relevant),
         nonrelevant=sum(not items[item].relevant for item in counted),
@@ -174,12 +187,18 @@ def _arrange_ties(
         yield from sorted(tied, key=merit, reverse=rules["ties"] == "optimistic")
 
 
-def _ranks_of_groups(sizes: Sequence[int], rules: Rules) -> Iterator[int]:
+def _remaining_ranks(ranking: Sequence[int], ranks: Sequence[int], excluded: frozenset[int]) -> list[int]:
+    """Return the ranks of the items that are not excluded: each that is moves those below it up by one."""
+    above = accumulate((item in excluded for item in ranking), initial=0)
+    return [rank - removed for item, rank, removed in zip(ranking, ranks, above, strict=False) if item not in excluded]
+
+
+def _ranks_of_groups(sizes: Sequence[int], list_ranks: Sequence[int], rules: Rules) -> Iterator[int]:
     """Yield the rank of each item of the list, of which so many at a time have one score."""
-    last = 0
+    end = 0
     for size in sizes:
-        first, last = last + 1, last + size
-        yield from [last] * size if rules["ties"] == "shared" else range(first, last + 1)
+        begin, end = end, end + size
+        yield from [list_ranks[end - 1]] * size if rules["ties"] == "shared" else list_ranks[begin:end]
 
 
 def _judged_ranking(

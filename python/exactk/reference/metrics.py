@@ -32,7 +32,7 @@ def divisor(over: str, user: JudgedUser, k: int | None) -> int:
     cutoff = math.inf if k is None else k
     match over:
         case "cutoff":
-            return list_length if k is None else k
+            return user.depth if k is None else k
         case "list":
             return list_length
         case "min_cutoff_relevant":

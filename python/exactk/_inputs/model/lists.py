@@ -46,6 +46,7 @@ class Rows(NamedTuple):
     present: NDArray[np.bool_] | None = None
     lengths: Offsets | None = None  # of the rows of a padded matrix
     scores: NDArray[Any] | None = None
+    ranks: NDArray[Any] | None = None  # that items were given, int64 or float64, ascending in a row; None: 1, 2, 3, ...
     user_vocabulary: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by position
     item_vocabulary: Vocabulary | None = None  # of keyed items, which are codes then
     columns: TruthColumns = TruthColumns()
@@ -86,6 +87,7 @@ def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
         items=rows.items[offsets],
         grades=None if rows.grades is None else rows.grades[offsets],
         scores=None if rows.scores is None else rows.scores[offsets],
+        ranks=None if rows.ranks is None else rows.ranks[offsets],
         present=None if present.all() else present,
         lengths=None,
     )
@@ -102,6 +104,7 @@ def _resize_rows(rows: Rows, size: int) -> Rows:
             items=rows.items[:end],
             grades=None if rows.grades is None else rows.grades[:end],
             scores=None if rows.scores is None else rows.scores[:end],
+            ranks=None if rows.ranks is None else rows.ranks[:end],
         )
     indptr = np.concatenate([rows.indptr[: size + 1], np.full(max(0, size - old_size), rows.indptr[-1])])
     present = np.arange(size) < old_size
@@ -330,6 +333,9 @@ class Rankings(Lists):
         used in place: do not change it while it is evaluated.
     present : array of bool, shape (n_users,), optional
         False for a user who got no list, which is not the same as an empty one.
+    ranks : array of int, shape (n_items,), optional
+        The rank of each item, from 1 and ascending within a row, where some are left out. The convention's
+        ``rank_gaps`` says whether items keep them; else the ranks are 1, 2, 3, ...
 
     Raises
     ------
@@ -343,16 +349,22 @@ class Rankings(Lists):
     <Rankings of 2 users, 5 items (int64)>
     """
 
+    ranks: NDArray[Any] | None
+
     _argument = "predictions"
 
-    def __init__(self, indptr: object, items: object, present: object = None) -> None:
+    def __init__(self, indptr: object, items: object, present: object = None, ranks: object = None) -> None:
         self._freeze(
             Rows(
                 offset_array(indptr, "predictions.indptr"),
                 id_array(items, "predictions.items"),
                 present=_optional_flags(present, "predictions.present"),
+                ranks=None if ranks is None else offset_array(ranks, "predictions.ranks"),
             )
         )
+        if self.ranks is not None and len(self.ranks) != len(self.items):
+            expected = f"one rank for each of {len(self.items)} items"
+            raise input_error("predictions.ranks", expected, str(len(self.ranks)))
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Rankings:
@@ -360,6 +372,52 @@ class Rankings(Lists):
         rankings = cls.__new__(cls)
         rankings._freeze(rows)  # noqa: SLF001 - its own
         return rankings
+
+    def _freeze(self, rows: Rows) -> None:
+        super()._freeze(rows)
+        ranks = None if rows.ranks is None or not len(rows.items) else read_only(rows.ranks.copy())
+        object.__setattr__(self, "ranks", ranks)
+
+    def rows(self) -> Rows:
+        """Return the same as an adapter makes it."""
+        return super().rows()._replace(ranks=self.ranks)
+
+    @property
+    def users_with_rank_gaps(self) -> int:
+        """How many users were given ranks that leave out some."""
+        if self.ranks is None or not len(self.ranks):
+            return 0
+        previous = np.roll(self.ranks, 1)
+        previous[self.indptr[:-1][np.diff(self.indptr) > 0]] = 0
+        gaps = np.flatnonzero((self.ranks > previous) & (self.ranks - 1 > previous))
+        return len(np.unique(np.searchsorted(self.indptr, gaps, side="right")))
+
+    def without_ranks(self) -> Rankings:
+        """Return the same lists, whose items have the ranks 1, 2, 3, ..."""
+        return self if self.ranks is None else Rankings.from_rows(self.rows()._replace(ranks=None))
+
+    def with_core_ranks(self) -> Rankings:
+        """Return the same lists, whose items have the ranks that they were given for the core too."""
+        if self.ranks is None:
+            return self
+        ranks = self._integer_ranks()
+        rankings = Rankings.from_rows(self.rows()._replace(ranks=ranks))
+        core = _core.Lists(rankings.items, rankings.indptr, rankings.lengths, rankings.present, ranks, self._argument)
+        object.__setattr__(rankings, "core", core)
+        return rankings
+
+    def _integer_ranks(self) -> NDArray[np.int64]:
+        assert self.ranks is not None  # noqa: S101 - for the type checker
+        if self.ranks.dtype == np.int64:
+            return self.ranks
+        with np.errstate(invalid="ignore"):
+            ranks = self.ranks.astype(np.int64)
+        if (fractions := ranks != self.ranks).any():
+            offset, count = int(np.argmax(fractions)), int(fractions.sum())
+            row = int(np.searchsorted(self.indptr, offset, side="right")) - 1
+            position, found = offset - int(self.indptr[row]), f"{self.ranks[offset]:g}"
+            raise input_error("predictions", "ranks that are integers", found, row=row, position=position, count=count)
+        return ranks
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Rankings._from_plain, (self.rows().to_plain(),))

@@ -1,0 +1,227 @@
+"""Ranks that are given and leave out some: closed, or kept."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exactk
+from strategies import Evaluation, evaluations, examples, parameter_of, spell
+from test_reference import assert_same, report_or_error
+
+KEEP = exactk.conventions["standard"].replace(rank_gaps="keep")
+ENGINES = [exactk.evaluate, exactk.reference.evaluate]
+
+
+def values_of(report: exactk.Report) -> list[float]:
+    return [report[name] for name in report.metrics]
+
+
+FILLER = 10**6  # ids from here on are nobody's
+
+
+@pytest.mark.parametrize("evaluate", ENGINES, ids=["core", "reference"])
+def test_f74_a_rank_is_a_position_where_the_convention_says_so(evaluate: Any) -> None:
+    frame = pd.DataFrame({"user": ["a"], "item": [1], "rank": [9]})
+    metrics = ["map@1", "map@9(ap_over=cutoff)", "precision@9", "mrr@10", "recall@8", "recall@9"]
+    kept = evaluate({"a": [1]}, frame, metrics, convention=KEEP)
+    assert values_of(kept) == [0.0, 1 / 81, 1 / 9, 1 / 9, 0.0, 1.0]
+    assert "rank_gaps" not in kept.counts
+    with pytest.warns(exactk.EvaluationWarning, match="1 users have ranks with gaps, which are closed") as caught:
+        closed = evaluate({"a": [1]}, frame, metrics)
+    assert "convention={'rank_gaps': 'keep'} keeps each item at its rank" in str(caught[0].message)
+    assert values_of(closed) == [1.0, 1 / 9, 1 / 9, 1.0, 1.0, 1.0]
+    assert closed.counts["rank_gaps"] == 1
+    assert evaluate({"a": [1]}, frame, "map@1", convention="rectools")["map@1"] == 0.0
+    by_string = evaluate({"a": [1]}, frame, "mrr(rank_gaps=keep)")
+    assert values_of(by_string) == [1 / 9]
+
+
+@st.composite
+def gapped_lists(draw: st.DrawFn, users: int) -> exactk.Rankings:
+    """Draw lists, each with ranks that ascend; some users are missing."""
+    rows, ranks = [], []
+    for _ in range(users):
+        items = draw(st.one_of(st.none(), st.lists(st.integers(0, 12), unique=draw(st.integers(0, 9)) > 0, max_size=6)))
+        steps = draw(st.lists(st.integers(1, 3), min_size=len(items or ()), max_size=len(items or ())))
+        rows.append(items)
+        ranks += np.cumsum(steps, dtype=np.int64).tolist()
+    indptr = np.cumsum([0, *(len(row or ()) for row in rows)])
+    items_of_all = np.array([item for row in rows for item in row or ()], np.int64)
+    present = np.array([row is not None for row in rows], np.bool_)
+    return exactk.Rankings(indptr, items_of_all, present, np.array(ranks, np.int64))
+
+
+@settings(max_examples=examples(500))
+@given(evaluations(predictions=gapped_lists), st.sampled_from(["keep", "close"]))
+def test_f74_core_equals_reference(evaluation: Evaluation, rank_gaps: str) -> None:
+    convention = evaluation.options["convention"].replace(rank_gaps=rank_gaps)
+    options = evaluation.options | {"convention": convention}
+    assert_same(Evaluation(evaluation.truth, evaluation.predictions, evaluation.metrics, options))
+
+
+@pytest.mark.parametrize("name", [name for name in exactk.metrics if name not in {"auc", "list_auc"}])
+def test_f74_every_metric_of_kept_ranks_equals_its_reference(name: str) -> None:
+    lists = exactk.Rankings([0, 3, 5, 6], [4, 2, 1, 3, 21, 7], ranks=[2, 3, 7, 1, 9, 1])
+    truth = [{4: 2.0, 1: 1.0, 2: 0.0}, {21: 1.0, 3: 3.0}, {7: 1.0}]
+    metrics = [spell(name), *(spell(name, k) for k in (1, 2, 6, 7, 9, 12))]
+    for exclude in (None, [[2], [3], []]):
+        for ties in ("lowest_id", "expected", "shared"):
+            options = {"convention": KEEP.replace(ties=ties), "exclude": exclude}
+            assert_same(Evaluation(truth, lists, metrics, options))
+
+
+RANKED_ALIKE = sorted({*exactk.metrics} - {"auc", "list_auc", "num_recommended"})
+
+
+@pytest.mark.parametrize("name", RANKED_ALIKE)
+@settings(max_examples=examples(40))
+@given(data=st.data())
+def test_f74_a_gap_is_as_an_item_that_nobody_judged(name: str, data: st.DataObject) -> None:
+    """Where nothing is divided by how many items the list has."""
+    lists = data.draw(gapped_lists(4))
+    truth = data.draw(
+        st.lists(
+            st.dictionaries(st.integers(0, 12), st.sampled_from([0.0, 1.0, 2.0]), max_size=6), min_size=4, max_size=4
+        )
+    )
+    rows: list[Any] = []
+    for user in range(4):
+        begin, end = lists.indptr[user : user + 2]
+        ranks = [] if lists.ranks is None else lists.ranks[begin:end].tolist()
+        by_rank = dict(zip(ranks, lists.row(user).tolist(), strict=True))
+        filled = [by_rank.get(rank, FILLER + rank) for rank in range(1, max(by_rank, default=0) + 1)]
+        rows.append(filled if lists.has(user) else None)
+    exclude = data.draw(
+        st.one_of(st.none(), st.lists(st.lists(st.integers(0, 12), max_size=3), min_size=4, max_size=4))
+    )
+    # Without a cutoff, a list ends at its last item: one that is excluded may leave a gap above it.
+    text = spell(name, data.draw(st.integers(1, 9) if exclude else st.one_of(st.none(), st.integers(1, 9))))
+    convention = KEEP.replace(duplicate_items="first")
+    options = {"convention": convention, "exclude": exclude}
+    kept, filled_up = (
+        report_or_error(Evaluation(truth, one, [text], options), exactk.evaluate) for one in (lists, rows)
+    )
+    assert isinstance(kept, exactk.Report), kept
+    assert isinstance(filled_up, exactk.Report), filled_up
+    assert kept.table is not None
+    assert filled_up.table is not None
+    assert np.array_equal(kept.table, filled_up.table, equal_nan=True)
+
+
+@pytest.mark.parametrize("evaluate", ENGINES, ids=["core", "reference"])
+def test_f74_what_is_divided_by_the_length_of_the_list_counts_its_items(evaluate: Any) -> None:
+    lists = exactk.Rankings([0, 3], [1, 2, 3], ranks=[2, 5, 6])
+    metrics = ["num_recommended", "num_recommended@5", "precision@5(precision_over=list)", "precision", "judged@1"]
+    report = evaluate([[2]], lists, metrics, convention=KEEP)
+    assert values_of(report) == [3.0, 2.0, 1 / 2, 1 / 6, 0.0]  # without a cutoff, down to the last rank
+    excluded = evaluate([[2]], lists, ["mrr", "num_recommended@5"], convention=KEEP, exclude=[[1]])
+    assert values_of(excluded) == [1 / 4, 2.0]  # an excluded item moves those below it up by one
+
+
+def frames() -> list[Any]:
+    columns = {"user": ["b", "a", "a", "c"], "item": [7, 2, 1, 3], "rank": [1, 5, 2, 3]}
+    return [
+        pd.DataFrame(columns),
+        pl.DataFrame(columns),
+        pl.DataFrame(columns).lazy(),
+        pl.DataFrame(columns).to_arrow(),
+    ]
+
+
+TRUTH = {"a": [2], "b": [7], "c": [3], "d": [9]}
+
+
+@pytest.mark.parametrize("rank_gaps", ["keep", "close"])
+def test_f74_every_way_in_and_batches_give_one_report(rank_gaps: str, tmp_path: Path) -> None:
+    metrics = ["mrr", "precision@3", "recall@4"]
+    path = tmp_path / "lists.csv"
+    pl.DataFrame(frames()[1]).write_csv(path)
+    batches = exactk.Batches(lambda: [frames()[1][:2], frames()[1][2:]])
+    ungrouped = exactk.Batches(lambda: [frames()[1][1:2], frames()[1][:1], frames()[1][2:]])
+    inputs = [*frames(), batches, ungrouped, exactk.read(path, "predictions")]
+    options: dict[str, Any] = {"convention": {"rank_gaps": rank_gaps}, "exclude": {"a": [1]}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        reports = [exactk.evaluate(TRUTH, predictions, metrics, **options) for predictions in inputs]
+    assert all(report.state == reports[0].state for report in reports)
+    expected = [(1 / 4 + 1 + 1 / 3) / 4, 2 / 3 / 4, 3 / 4] if rank_gaps == "keep" else [3 / 4, 3 / 3 / 4, 3 / 4]
+    assert values_of(reports[0]) == pytest.approx(expected)
+    assert reports[0].counts.get("rank_gaps", 0) == (2 if rank_gaps == "close" else 0)
+
+
+def test_f74_kept_ranks_go_through_pickles_systems_groups_and_merges() -> None:
+    lists: Any = exactk.as_predictions(frames()[0])
+    again = pickle.loads(pickle.dumps(lists))  # noqa: S301 - just written
+    assert again.ranks.tolist() == [1, 2, 5, 3]  # of b, a and c
+    options: dict[str, Any] = {"convention": KEEP, "per_user": True, "groups": {"a": 0, "b": 1, "c": 1, "d": 0}}
+    report = exactk.evaluate(TRUTH, again, "mrr", **options)
+    assert dict(zip(report.users.tolist(), report.per_user["mrr"].tolist(), strict=True)) == {
+        "a": 0.2,
+        "b": 1.0,
+        "c": 1 / 3,
+        "d": 0.0,
+    }
+    systems = exactk.evaluate(TRUTH, {"one": lists, "other": frames()[1]}, "mrr", **options)
+    assert systems["one"].state == systems["other"].state == report.state
+    frame = frames()[0]
+    parts = {key: frame[frame["user"] == key] for key in "abc"}
+    halves = [exactk.evaluate({key: TRUTH[key]}, part, "mrr", convention=KEEP) for key, part in parts.items()]
+    assert exactk.merge(halves)["mrr"] == pytest.approx((0.2 + 1 + 1 / 3) / 3)
+
+
+@pytest.mark.parametrize("evaluate", ENGINES, ids=["core", "reference"])
+@pytest.mark.parametrize(
+    ("ranks", "message"),
+    [
+        ([0, 1, 2], "found 0 at row 0, position 0"),
+        ([-3, 1, 2], "found -3 at row 0, position 0"),
+        ([1, 2, 2**20 + 1], "found 1048577 at row 0, position 2"),
+        ([1.0, 2.5, 3.0], "ranks that are integers, found 2.5 at row 0, position 1"),
+    ],
+)
+def test_f74_ranks_that_are_none_are_refused_where_they_are_kept(evaluate: Any, ranks: Any, message: str) -> None:
+    frame = pd.DataFrame({"user": ["a"] * 3, "item": [1, 2, 3], "rank": ranks})
+    with pytest.raises(exactk.InputError, match="predictions: expected ranks") as caught:
+        evaluate({"a": [2]}, frame, "mrr", convention=KEEP)
+    assert evaluate is not exactk.evaluate or message in str(caught.value)
+    assert caught.value.row == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        assert evaluate({"a": [2]}, frame, "mrr")["mrr"] == 0.5  # the order alone
+
+
+def test_f74_ranks_from_0_say_what_to_write() -> None:
+    frame = pd.DataFrame({"user": ["a"] * 3, "item": [1, 2, 3], "rank": [0, 1, 2]})
+    assert exactk.evaluate({"a": [2]}, frame, "mrr")["mrr"] == 0.5  # no gap, and no warning
+    with pytest.raises(exactk.InputError, match="add 1 to ranks that count from 0"):
+        exactk.evaluate({"a": [2]}, frame, "mrr", convention=KEEP)
+
+
+@pytest.mark.parametrize("ranks", [[1, 1], [2, 1], [1], [1, 2, 3], [2**63 - 1, 2**63 - 1]])
+def test_f74_the_core_checks_given_ranks_itself(ranks: list[int]) -> None:
+    with pytest.raises(exactk.InputError, match="rank"):
+        exactk.evaluate([[1]], exactk.Rankings([0, 2], [1, 2], ranks=ranks), "mrr", convention=KEEP)
+
+
+@pytest.mark.parametrize("metric", ["auc", "list_auc"])
+def test_f74_pairs_are_counted_of_closed_ranks_alone(metric: str) -> None:
+    lists = exactk.Rankings([0, 2], [1, 2], ranks=[1, 4])
+    text = f"{metric}(items=9" if metric == "list_auc" else f"{metric}("
+    for evaluate in ENGINES:
+        with pytest.raises(
+            exactk.InputError, match=f"{metric}: expected ranks without gaps|{metric}: ranks without gaps"
+        ):
+            evaluate([[2]], lists, spell(metric) if parameter_of(metric) else metric, convention=KEEP)
+    closed = f"{text}{',' if metric == 'list_auc' else ''}rank_gaps=close)"
+    with pytest.warns(exactk.EvaluationWarning, match="ranks with gaps"):
+        assert len(exactk.evaluate([[2]], lists, closed, convention=KEEP).values) == 1
