@@ -550,6 +550,15 @@ THREADED: dict[str, Callable[[int], Any]] = {
 }
 
 
+@pytest.mark.parametrize("users", [2**63 - 1, 2**62, -1, -(2**63)])
+def test_f43_a_number_of_users_that_cannot_be_is_refused(users: int) -> None:
+    codes = np.array([1, 0], np.uint32)
+    with pytest.raises((exactk.InputError, exactk.CapacityError), match="users"):
+        _core.group_by_user(codes, users, [], 1, "x")
+    with pytest.raises((exactk.InputError, exactk.CapacityError), match="users"):
+        _core.order_by_user(codes, users, None, "x")
+
+
 def test_f43_every_function_that_takes_threads_is_tested() -> None:
     functions = [*vars(_core).items(), *(member for kind in CLASSES.values() for member in vars(kind).items())]
     threaded = {name for name, function in functions if "threads: " in (getattr(function, "__doc__", None) or "")}

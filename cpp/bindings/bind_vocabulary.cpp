@@ -114,7 +114,7 @@ void check_user_count(Count users) {
     throw InputError(
         {.argument = "users", .expected = "0 or more", .found = std::to_string(users)});
   }
-  require_memory(users + 1, 2 * sizeof(Offset), {.argument = "users"});
+  require_memory(users, 2 * sizeof(Offset), {.argument = "users"});
 }
 
 PyOrderByUser order_by_user(const py::array& codes, Count users,
