@@ -193,7 +193,10 @@ def test_frames_are_imported_only_when_asked_for() -> None:
 
 
 def test_comparison_of_systems() -> None:
-    comparison = exactk.evaluate(TRUTH, {"one": LISTS, "other": [[1, 4], None, []]}, ["P@2", "R@2(missing_list=skip)"])
+    with pytest.warns(exactk.EvaluationWarning, match="different users"):
+        comparison = exactk.evaluate(
+            TRUTH, {"one": LISTS, "other": [[1, 4], None, []]}, ["P@2", "R@2(missing_list=skip)"]
+        )
     assert list(comparison) == ["one", "other"]
     assert comparison["one"] == exactk.evaluate(TRUTH, LISTS, ["P@2", "R@2(missing_list=skip)"])
     assert comparison["other"]["P@2"] == 0.5
@@ -201,6 +204,9 @@ def test_comparison_of_systems() -> None:
         "metric                          one   other  evaluated  skipped",
         "precision@2                  0.5000  0.5000          2        1",
         "recall@2(missing_list=skip)  0.7500  1.0000        2/1      1/2",
+        "empty truth                       1       1",
+        "empty predictions                 0       1",
+        "missing predictions               0       1",
         "convention standard; 3 users",
     ]
     assert comparison.to_markdown().startswith("| metric | one | other |")
@@ -214,7 +220,7 @@ def test_comparison_of_systems() -> None:
 @pytest.fixture
 def comparison() -> exactk.Comparison:
     return exactk.evaluate(
-        TRUTH, {"one": LISTS, "other": [[1, 4], None, []]}, ["P@2", "mrr"], groups=GROUPS, per_user=True
+        TRUTH, {"one": LISTS, "other": [[1, 4], [], []]}, ["P@2", "mrr"], groups=GROUPS, per_user=True
     )
 
 

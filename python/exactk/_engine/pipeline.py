@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -10,6 +11,14 @@ import numpy as np
 
 from exactk._engine.batch_evaluation import evaluate_batches
 from exactk._engine.column_warnings import warn_of_text_pairs
+from exactk._engine.differing_users import (
+    Flags,
+    covered_users,
+    evaluated_users,
+    may_skip_users,
+    warn_of_covered_users,
+    warn_of_evaluated_users,
+)
 from exactk._engine.evaluation import Evaluation, add_error_note, encoding_of_truth
 from exactk._engine.warnings import (
     warn_of_counts,
@@ -35,6 +44,7 @@ from exactk._plan.conventions import AnyConvention, as_convention
 from exactk._plan.hints import complete_hints
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison import Comparison
+from exactk._report.report import Report
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.optional import is_sparse
@@ -46,7 +56,6 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.predictions import Predictions
-    from exactk._report.report import Report
     from exactk._runtime.progress import ProgressCallback
 
 
@@ -165,14 +174,23 @@ def _compare_systems(evaluation: Evaluation, truth: Truth, systems: Mapping[Any,
         with add_error_note(f"in system {name!r}"):
             canonical_predictions[name] = evaluation.convert_predictions(predictions, truth)
     extended_truth = extend_truth_to_systems(truth, canonical_predictions)
-    reports = {}
+    reports: dict[str, Report] = {}
+    covered: Flags = {}
+    evaluated: dict[str, Flags] = {}
+    keeps_users = len(systems) > 1 and may_skip_users(evaluation)
     with evaluation.progress.track(len(extended_truth) * len(canonical_predictions)):
         for name, predictions in canonical_predictions.items():
             with add_error_note(f"in system {name!r}"):
                 inputs = evaluation.align(extended_truth, predictions)
-                reports[name] = evaluation.evaluate_all(inputs)
+                covered[name] = covered_users(inputs, evaluation.convention.users)
+                report = replace(evaluation, per_user=evaluation.per_user or keeps_users).evaluate_all(inputs)
+                if keeps_users:
+                    evaluated[name] = evaluated_users(report)
+                reports[name] = report if evaluation.per_user else Report(report.state, inputs.users)
                 warn_of_ties(reports[name], partial(evaluation.tie_range, inputs), f"system {name!r}: ")
                 warn_of_disjoint_keys(reports[name], inputs, f"system {name!r}: ")
+    warn_of_covered_users(covered)
+    warn_of_evaluated_users(reports, evaluated)
     warn_of_counts(*reports.values(), is_complete=inputs.is_complete)
     warn_of_unreached_cutoffs({system: report.state for system, report in reports.items()})
     return Comparison(reports)

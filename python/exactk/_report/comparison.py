@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,20 @@ class Comparison(Mapping[str, Report]):
                     _format_counts(skipped),
                 ]
             )
-        return ["metric", *self._reports, "evaluated", "skipped"], rows
+        return ["metric", *self._reports, "evaluated", "skipped"], [*rows, *self._rows_of_counts()]
+
+    def _rows_of_counts(self) -> Iterator[list[str]]:
+        """Yield a row of each count that differs between systems, or is not 0 in all."""
+        counts = [report.state.counts for report in self._reports.values()]
+        for name in dict.fromkeys(name for one in counts for name in one):
+            cells = [one.get(name, 0) for one in counts]
+            is_the_same = len(set(cells)) == 1
+            if name in {"candidates.users", "candidates.total", "longest_list"}:  # other lines say enough
+                continue
+            if name.startswith(("candidates.", "users")) and is_the_same:
+                continue
+            if any(cells):
+                yield [re.sub("[_.]", " ", name), *map(str, cells), "", ""]
 
     def to_markdown(self) -> str:
         """Return the values as a Markdown table, a column a system."""

@@ -1,0 +1,79 @@
+"""Systems that are compared on different users: what is told of it."""
+
+from __future__ import annotations
+
+import warnings
+from functools import reduce
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._runtime.errors import EvaluationWarning, caller_level
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from exactk._engine.evaluation import Evaluation
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._report.report import Report
+
+Flags: TypeAlias = "dict[str, NDArray[np.bool_]]"  # by system, or by value
+
+
+def covered_users(inputs: AlignedInputs, users: str) -> NDArray[np.bool_]:
+    """Return which users have predictions, of those whom the convention may count."""
+    predictions, truth = inputs.predictions, inputs.truth
+    lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
+    covered = np.ones(len(truth), np.bool_)
+    if isinstance(lists, Rankings) and lists.present is not None:
+        covered &= lists.present
+    if users in {"truth", "both"} and truth.present is not None:
+        covered &= truth.present
+    return covered
+
+
+def may_skip_users(evaluation: Evaluation) -> bool:
+    """Return whether a value may leave out users of one system and not of another."""
+    return any(
+        value.rules["users"] in {"both", "predictions", "union"}
+        or "skip" in {value.rules[field] for field in ("missing_list", "empty_list", "undefined")}
+        for value in evaluation.values
+    )
+
+
+def evaluated_users(report: Report) -> Flags:
+    """Return which users each value has a number for; not of values that are made of means."""
+    flags = {name: ~np.isnan(values) for name, values in report.per_user.items()}
+    return {name: users for name, users in flags.items() if users.any()}
+
+
+def warn_of_covered_users(covered: Flags) -> None:
+    """Say so if some systems have predictions for users for whom others have none."""
+    of_any = reduce(np.logical_or, covered.values())
+    lacking = {system: int((of_any & ~users).sum()) for system, users in covered.items()}
+    if not any(lacking.values()):
+        return
+    counts = ", ".join(f"{system!r} has none for {count}" for system, count in lacking.items() if count)
+    message = f"systems cover different users: of {int(of_any.sum())} users with predictions in some system, {counts}"
+    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+
+
+def warn_of_evaluated_users(reports: Mapping[str, Report], evaluated: Mapping[str, Flags]) -> None:
+    """Say so if a value is over other users in one system than in another; `evaluated` has the users by value and system."""
+    messages = []
+    for name in next(iter(reports.values())).metrics:
+        counts = {system: report.counts["evaluated"][name] for system, report in reports.items()}
+        flags = [users[name] for users in evaluated.values() if name in users]
+        in_common = int(reduce(np.logical_and, flags).sum()) if len(flags) == len(reports) else None
+        if len(set(counts.values())) == 1 and in_common in {None, *counts.values()}:
+            continue
+        users = ", ".join(f"{count} in {system!r}" for system, count in counts.items())
+        messages.append(f"{name} is over {users}" + ("" if in_common is None else f", of whom {in_common} in all"))
+    if messages:
+        others = f", and {len(messages) - 1} more values" if len(messages) > 1 else ""
+        message = f"means over different users are compared: {messages[0]}{others}"
+        warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
