@@ -34,8 +34,9 @@ std::string_view strip_plus(std::string_view text) {
 template <class Number>
 std::optional<Number> convert(std::string_view text) {
   Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [last, error] = std::from_chars(begin, end, number);
   if (error != std::errc{} || last != end) return std::nullopt;
   return number;
 }
