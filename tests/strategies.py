@@ -97,7 +97,7 @@ def metric_strings(draw: st.DrawFn) -> str:
 def conventions(draw: st.DrawFn) -> exactk.Convention:
     names = draw(st.lists(st.sampled_from(sorted(set(CHOICES) - {"average", "ties"})), unique=True, max_size=6))
     changes: dict[str, Any] = {name: draw(st.sampled_from(CHOICES[name].choices)) for name in names}
-    changes["min_grade"] = draw(st.sampled_from([None, None, None, -1.0, 0.0, 0.5, 1.0, 2.0]))
+    changes["min_grade"] = draw(st.sampled_from([None, None, None, "any", -1.0, 0.0, 0.5, 1.0, 2.0]))
     changes["negative_grades"] = draw(st.sampled_from(CHOICES["negative_grades"].choices))
     changes["gain_table"] = draw(st.sampled_from([(), (0.0, 1.0, 3.0, 7.0), (2.0, 1.0, 0.5, 4.0)]))
     return exactk.conventions["standard"].replace(**changes)

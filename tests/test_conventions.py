@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import pickle
 import random
+import sys
 from typing import Any
 
 import numpy as np
@@ -105,6 +107,20 @@ def test_wrong_values_are_refused(changes: dict[str, Any]) -> None:
 
 def test_the_least_grade_above_0_is_any_grade_above_0() -> None:
     assert STANDARD.replace(min_grade=5e-324) == STANDARD
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_f73_any_grade_is_relevant(evaluate: Any) -> None:
+    """As in the libraries to which every row of the truth is relevant, whatever its rating."""
+    truth = {"u": {"a": -1e308, "b": 0.0, "c": 2.0}}
+    any_grade = STANDARD.replace(min_grade="any", gain="binary")
+    asked = ["precision@3", "recall@3(min_grade=0)", "hit_rate@1"]
+    report = evaluate(truth, {"u": ["a", "x", "b"]}, asked, convention=any_grade)
+    assert dict(report.values) == dict(zip(asked, (2 / 3, 1 / 2, 1.0), strict=True))
+    assert exactk.Convention.from_dict(json.loads(json.dumps(any_grade.to_dict()))) == any_grade
+    assert STANDARD.replace(min_grade=-sys.float_info.max).min_grade == "any"
+    with pytest.raises(exactk.InputError, match="a number as min_grade"):
+        evaluate(truth, {"u": ["a"]}, "dcg(gain=exp2_shifted,min_grade=any)")
 
 
 def test_immutable_hashable_and_through_plain_data_and_pickle() -> None:

@@ -43,6 +43,8 @@ enum class NanScores : std::uint8_t { raise, last };
 
 // The min_grade that makes relevant what is above 0: the smallest positive double.
 inline constexpr double kAnyAboveZero = std::numeric_limits<double>::denorm_min();
+// The min_grade that makes relevant whatever is judged: the lowest double.
+inline constexpr double kAnyGrade = std::numeric_limits<double>::lowest();
 
 // How one value is to be computed: a convention with its overrides applied.
 struct Rules {

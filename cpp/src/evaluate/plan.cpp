@@ -56,8 +56,11 @@ void check_gain_table(const PlannedValue& value) {
 }
 
 void check_shifted_gain(const PlannedValue& value) {
-  if (value.rules.gain == Gain::exp2_shifted && value.rules.min_grade == kAnyAboveZero) {
-    refuse(value, "a min_grade beside gain='exp2_shifted'", "none");
+  if (value.rules.gain != Gain::exp2_shifted) return;
+  const double min_grade = value.rules.min_grade;
+  if (min_grade == kAnyAboveZero || min_grade == kAnyGrade) {
+    refuse(value, "a number as min_grade beside gain='exp2_shifted'",
+           min_grade == kAnyGrade ? "'any'" : "none");
   }
 }
 

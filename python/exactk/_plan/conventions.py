@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
@@ -19,6 +20,9 @@ CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f
 STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
 """Orders of items of one score that say nothing about their worth."""
 
+ANY_GRADE = "any"
+"""The ``min_grade`` that every grade reaches."""
+
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
 """The fields of how items are ranked: the values that agree in them share a ranking."""
 
@@ -33,7 +37,7 @@ FIELD_CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 SUMMARIES: Mapping[str, str] = MappingProxyType(
     {name: f.summary for name, f in CHOICES.items()}
     | {
-        "min_grade": "an item is relevant from this grade on; None: from any grade above 0",
+        "min_grade": "an item is relevant from this grade on; None: from any grade above 0; 'any': whatever its grade",
         "gain_table": "the gains of the grades 0, 1, 2, ... for gain='table'",
         "decimals": "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
         "score_dtype": "the type in which scores are compared: their own, or float32, in which more of them are equal",
@@ -63,8 +67,7 @@ def _checked_field(name: str, value: object) -> Any:  # noqa: ANN401 - a string,
     if name in FIELD_CHOICES:
         return checked_choice(name, value, "convention")
     if name == "min_grade":
-        number = None if value is None else _checked_number(name, value)
-        return None if number == math.ulp(0.0) else number  # the least number above 0 says the same as None
+        return _checked_min_grade(value)
     if name == "gain_table":
         if isinstance(value, np.ndarray):
             value = value.tolist()
@@ -74,6 +77,14 @@ def _checked_field(name: str, value: object) -> Any:  # noqa: ANN401 - a string,
     if name == "decimals":
         return None if value is None else _checked_decimals(value)
     raise input_error("convention", f"one of the fields {', '.join(FIELDS)}", repr(name))
+
+
+def _checked_min_grade(value: object) -> float | str | None:
+    if value is None or (isinstance(value, str) and value == ANY_GRADE):
+        return value
+    number = _checked_number("min_grade", value)
+    # The numbers that say the same as the names.
+    return {math.ulp(0.0): None, -sys.float_info.max: ANY_GRADE}.get(number, number)
 
 
 def _checked_overrides(choices: Mapping[str, object]) -> Mapping[str, Any]:
@@ -141,7 +152,7 @@ class Convention:
     ties: str = "lowest_id"
     nan: str = "raise"
     negative_grades: str = "raise"
-    min_grade: float | None = None
+    min_grade: float | str | None = None
     gain_table: tuple[float, ...] = ()
     decimals: int | None = None
     score_dtype: str = "native"

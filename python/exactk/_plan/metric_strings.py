@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
@@ -9,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk import _core
-from exactk._plan.conventions import CHOICES, FIELDS, Convention, override_name
+from exactk._plan.conventions import ANY_GRADE, CHOICES, FIELDS, Convention, override_name
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -70,9 +71,10 @@ class Value:
 def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
     """Return the rules as the core takes them."""
     names = {name: rules[name] for name in CHOICES}
-    # The smallest positive double: "grade >= it" is "grade > 0".
-    min_grade = math.ulp(0.0) if rules["min_grade"] is None else rules["min_grade"]
-    return _core.Rules(names, min_grade, list(rules["gain_table"]))
+    # "grade >= the smallest positive double" is "grade > 0".
+    numbers = {None: math.ulp(0.0), ANY_GRADE: -sys.float_info.max}
+    min_grade = rules["min_grade"]
+    return _core.Rules(names, numbers.get(min_grade, min_grade), list(rules["gain_table"]))
 
 
 def distinct_parts(values: Iterable[Value]) -> tuple[Value, ...]:
@@ -265,7 +267,7 @@ def _parse_integer(text: str, spelling: str, argument: str) -> int:
 def parse_field(name: str, text: str, spelling: str, argument: str) -> object:
     """Return the value of a convention's field as text holds it; whether it may have this value is not checked."""
     if name == "min_grade":
-        return None if text == "None" else parse_number(text, spelling, argument)
+        return {"None": None, ANY_GRADE: ANY_GRADE}.get(text) if text in {"None", ANY_GRADE} else parse_number(text, spelling, argument)
     if name == "decimals":
         return None if text == "None" else _parse_integer(text, spelling, argument)
     if name == "gain_table":

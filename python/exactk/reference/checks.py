@@ -12,7 +12,7 @@ from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.metric_strings import metrics as registry
 from exactk._runtime.errors import input_error
-from exactk.reference.judge import resolved_rules
+from exactk.reference.judge import is_relevant, resolved_rules
 from exactk.reference.ranking import check_nan, check_repeats
 from exactk.reference.similarity import check_vectors
 from exactk.reference.ties import EXPECTATIONS
@@ -44,7 +44,7 @@ def check_problem(problem: Problem) -> None:
     _check_rank_gaps(problem, lists)
     for rules in _rules_of_problem(problem):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
-        if ungraded and rules["min_grade"] is not None and rules["min_grade"] > 1:
+        if ungraded and not is_relevant(1.0, rules):
             raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
     for value in sorted(problem.values, key=lambda value: value.cutoff or math.inf):  # as the core walks them
         _check_gains(problem, value)
@@ -118,8 +118,8 @@ def _check_gain_fields(metric: str, rules: Rules) -> None:
         raise input_error("metrics", f"{metric}: gain_table of numbers from 0 to 2^256", str(violations[0]))
     if rules["gain"] == "table" and not rules["gain_table"]:
         raise input_error("metrics", f"{metric}: a gain_table beside gain='table'", "none")
-    if rules["gain"] == "exp2_shifted" and rules["min_grade"] is None:
-        raise input_error("metrics", f"{metric}: a min_grade beside gain='exp2_shifted'", "none")
+    if rules["gain"] == "exp2_shifted" and not isinstance(rules["min_grade"], float):
+        raise input_error("metrics", f"{metric}: a number as min_grade beside gain='exp2_shifted'", "none")
 
 
 def _check_tie_rules(value: Value) -> None:

@@ -111,7 +111,13 @@ def gain(grade: float, rules: Rules) -> float:
 
 def is_relevant(grade: float, rules: Rules) -> bool:
     """Return whether the grade makes an item relevant."""
-    return grade > 0 if rules["min_grade"] is None else grade >= rules["min_grade"]
+    match rules["min_grade"]:
+        case None:
+            return grade > 0
+        case "any":
+            return True
+        case least:
+            return bool(grade >= least)
 
 
 def item_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int, float]:
