@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,9 +12,18 @@ import numpy as np
 import pytest
 
 import exactk
-from golden.cases import Case
-from golden.record import adapter_names, differences, library_version, load_adapter, read_recording, record
+from golden.cases import KINDS, Case, kinds_of, random_case
+from golden.record import (
+    adapter_names,
+    differences,
+    library_version,
+    load_adapter,
+    plain_outputs,
+    read_recording,
+    record,
+)
 
+FEW = 8  # cases at least, of 201, that hold each kind of input
 LIBRARIES = adapter_names()
 IMPORTABLE = [name for name in LIBRARIES if load_adapter(name).DISTRIBUTION and find_spec(load_adapter(name).MODULE)]
 
@@ -106,6 +116,9 @@ def test_the_cases_turn_every_knob(name: str) -> None:
         "missing_list": any(row is None for _, _, row in rows),
         "short_list": any(0 < len(row or []) < max(case.cutoffs) for case, _, row in rows),
         "ties": any(len(set(scores)) < len(scores) for scores in recommended),
+        "close_scores": any("float32 tie" in kinds_of(case, data["input"]) for case in cases),
+        "infinite_scores": any("score of -inf" in kinds_of(case, data["input"]) for case in cases),
+        "rank_gaps": any("gap in ranks" in kinds_of(case, data["input"]) for case in cases),
         "negative_scores": any(score < 0 for _, _, row in rows for _, score in row or []),
         "repeated_truth": any(len({item for item, _ in truth or []}) < len(truth or []) for _, truth, _ in rows),
         "repeated_list": any(len({item for item, _ in row or []}) < len(row or []) for _, _, row in rows),
@@ -116,7 +129,41 @@ def test_the_cases_turn_every_knob(name: str) -> None:
     assert {grade for _, truth, _ in rows for _, grade in truth or []} == set(knobs.grades) | {1.0}
 
 
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_f73_each_kind_of_input_is_drawn_or_refused_for_a_reason(name: str) -> None:
+    """A kind that the cases lack proves nothing about the field of the convention that is for it."""
+    data = read_recording(name)
+    held = Counter(kind for case in data["cases"] for kind in kinds_of(Case.from_dict(case), data["input"]))
+    assert set(held) == set(KINDS) - set(data["not_drawn"])
+    assert min(held.values(), default=FEW) >= FEW
+    assert data["not_drawn"] == dict(load_adapter(name).NOT_DRAWN)
+
+
 @pytest.mark.native  # another library's code is not ours to watch
 @pytest.mark.parametrize("name", IMPORTABLE)
 def test_the_library_still_says_it(name: str) -> None:
     assert differences(name, record(name)) == []
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", ["pytrec_eval", "trec_eval_9", "trec_eval_9_complete"])
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_f72_f69_trec_eval_9_over_further_draws(name: str) -> None:
+    """Beside pytrec-eval-terrier itself: negative grades, and scores that are equal as float32 alone."""
+    pytest.importorskip("pytrec_eval")
+    library = load_adapter(name)
+    settings = {
+        "preset": name,
+        "library": name,
+        "input": library.INPUT,
+        "min_score": None,
+        "tolerance": library.TOLERANCE,
+    }
+    cases = [random_case(library.KNOBS, seed) for seed in range(1000, 1300)]
+    held = Counter(kind for case in cases for kind in kinds_of(case, library.INPUT))
+    assert held["negative grade"] > 100
+    assert held["float32 tie"] > 30
+    for case in cases:
+        values, wrong = compare_outputs(case, plain_outputs(library.evaluate(case)), settings)
+        assert values > 0
+        assert wrong == {}

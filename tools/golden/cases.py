@@ -5,7 +5,9 @@ Only the standard library is imported: this runs in the environment of each libr
 
 from __future__ import annotations
 
+import math
 import random
+import struct
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +22,7 @@ class Case:
     cutoffs: list[int]
     items: int  # ids are below
     truth: list[Pairs | None]  # (item, grade); None: the user is missing from the truth
-    predictions: list[Pairs | None]  # (item, score) in the order given; None: the user got no list
+    predictions: list[Pairs | None]  # (item, score or rank) in the order given; None: the user got no list
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -38,12 +40,19 @@ class Case:
         )
 
 
-def _rows_to_plain(rows: list[Pairs | None]) -> list[list[list[float]] | None]:
-    return [None if row is None else [list(pair) for pair in row] for row in rows]
+def _rows_to_plain(rows: list[Pairs | None]) -> list[list[list[Any]] | None]:
+    """Return rows for JSON, which has no infinity."""
+    return [
+        None if row is None else [[item, "-inf" if value == -math.inf else value] for item, value in row]
+        for row in rows
+    ]
 
 
 def _rows_from_plain(rows: list[list[list[Any]] | None]) -> list[Pairs | None]:
-    return [None if row is None else [(item, value) for item, value in row] for row in rows]
+    return [
+        None if row is None else [(item, -math.inf if value == "-inf" else value) for item, value in row]
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,7 @@ class Knobs:
     """What a library can be given. Each is drawn for some users of the random cases."""
 
     grades: tuple[float, ...] = (1.0,)  # a grade of 0 is judged and not relevant
+    all_negative: bool = True  # a user of whom every grade is negative, if grades are
     empty_truth: bool = True  # a user of the truth without a judged item
     empty_list: bool = True
     missing_truth: bool = False  # a user of the predictions alone
@@ -60,6 +70,8 @@ class Knobs:
     sorted: bool = True  # the items are given by descending score
     ties: bool = False  # between scores
     close_scores: bool = False  # that are one number as float32
+    infinite_scores: bool = False  # some are -inf; without ties, one of a list
+    rank_gaps: bool = False  # items are given ranks instead of scores, and some ranks are missing
     negative_scores: bool = False
     apart: bool = False  # scores are equal and positive in every second case, different and negative in the others
     repeated_truth: bool = False  # labels that are given twice
@@ -67,6 +79,48 @@ class Knobs:
     unknown_truth: bool = False  # labels that are no items of the catalogue
     listed_truth: bool = False  # only items of a user's list are judged
     min_users: int = 1
+
+
+BINARY = "every item of the truth is relevant: it has no grade"
+INTEGERS = "grades are integers"
+LISTS = "items are given in order, without scores"
+NO_RANKS = "ranks are not given, but found"
+NOT_RECORDED = "it can be given, but was not yet"
+BOTH_SIDES = "truth and lists are aligned: every user has both"
+
+GRADES = ("grade 0", "fractional grade", "negative grade")
+SCORES = ("score of -inf", "float32 tie")
+RANKS = ("gap in ranks",)
+ONE_SIDE = ("user without truth", "user without list")
+KINDS = (*GRADES, *SCORES, *RANKS, *ONE_SIDE)
+"""Input on which libraries differ in silence. Each is in a library's cases, or its adapter says why not."""
+
+
+def kinds_of(case: Case, given: str) -> set[str]:
+    """Return the kinds of input that a case holds, whose predictions are given as rankings, ranks or scores."""
+    grades = [grade for row in case.truth for _, grade in row or []]
+    rows = [[value for _, value in row or []] for row in case.predictions]
+    held = {
+        "grade 0": 0 in grades,
+        "fractional grade": any(grade % 1 for grade in grades),
+        "negative grade": has_negative_grade(case),
+        "score of -inf": any(-math.inf in row for row in rows),
+        "float32 tie": any(_has_float32_tie(row) for row in rows),
+        "gap in ranks": given == "ranks" and any(row and max(row) > len(row) for row in rows),
+        "user without truth": None in case.truth,
+        "user without list": None in case.predictions,
+    }
+    return {kind for kind in KINDS if held[kind]}
+
+
+def has_negative_grade(case: Case) -> bool:
+    """Return whether a grade is negative: in some libraries its gain is too, which no convention says."""
+    return any(grade < 0 for row in case.truth for _, grade in row or [])
+
+
+def _has_float32_tie(scores: list[float]) -> bool:
+    distinct = set(scores)
+    return len({struct.pack("f", score) for score in distinct}) < len(distinct)
 
 
 ITEMS = 14
@@ -84,7 +138,9 @@ def golden(knobs: Knobs) -> Case:
     relevant = [[1, 4], [11, 12, 13, 101, 102, 103, 104, 105], [21], [5, 6], []]
     lists = [[1, 2, 3, 4, 5], [1, 11, 12, 2, 13], [2, 21, 3], [], [1, 2, 3, 4, 5]]
     truth: list[Pairs | None] = [[(item, 1.0) for item in items] for items in relevant]
-    predictions: list[Pairs | None] = [[(item, float(9 - i)) for i, item in enumerate(items)] for items in lists]
+    predictions: list[Pairs | None] = [
+        [(item, i + 1 if knobs.rank_gaps else float(9 - i)) for i, item in enumerate(items)] for items in lists
+    ]
     if knobs.missing_list or not (knobs.empty_list or knobs.full_list):
         predictions[3] = None
     if knobs.missing_truth or not knobs.empty_truth:
@@ -153,7 +209,10 @@ def _random_truth(knobs: Knobs, generator: random.Random) -> Pairs | None:
         labels += generator.choices(labels, k=generator.randint(1, 2))
     if knobs.unknown_truth and labels and generator.random() < 0.2:
         labels[-1] = ITEMS + generator.randrange(3)
-    return [(item, generator.choice(knobs.grades)) for item in labels]
+    truth = [(item, generator.choice(knobs.grades)) for item in labels]
+    if truth and not knobs.all_negative and all(grade < 0 for _, grade in truth):
+        truth[0] = (truth[0][0], 0)
+    return truth
 
 
 def _random_list(knobs: Knobs, generator: random.Random, deepest: int) -> Pairs | None:
@@ -175,6 +234,16 @@ def _random_nonempty_list(knobs: Knobs, generator: random.Random, deepest: int) 
     else:
         scores = [value / 8 for value in generator.sample(range(low, high), size)]
     if knobs.close_scores and generator.random() < 0.3:
-        scores = [score + generator.randint(0, 2) * 2**-40 for score in scores]
+        if not knobs.ties and size > 1:
+            first, close = generator.sample(range(size), 2)
+            scores[close] = scores[first]
+        offsets = generator.choices(range(3), k=size) if knobs.ties else range(size)
+        scores = [score + offset * 2**-40 for score, offset in zip(scores, offsets, strict=True)]
+    if knobs.infinite_scores and generator.random() < 0.3:
+        for position in generator.sample(range(size), generator.randint(1, 1 + knobs.ties * size // 3)):
+            scores[position] = -math.inf
+    if knobs.rank_gaps:
+        has_gaps = generator.random() < 0.4
+        return list(zip(items, sorted(generator.sample(range(1, size + 1 + has_gaps * 4), size)), strict=True))
     pairs = list(zip(items, scores, strict=True))
     return sorted(pairs, key=lambda pair: -pair[1]) if knobs.sorted else pairs

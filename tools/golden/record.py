@@ -41,10 +41,11 @@ class Adapter(Protocol):
     MODULE: str  # what must be importable
     REQUIREMENTS: tuple[str, ...]
     SOURCE: str  # where the code is, if no registry has it; else empty
-    INPUT: str  # what exactk is given: rankings, sparse scores or scores
+    INPUT: str  # what exactk is given: rankings, ranks, sparse scores or scores
     MIN_SCORE: float | None  # below which an item is not recommended
     KNOBS: Knobs
     CALLS: Mapping[str, str]  # by exactk's metric: what was called
+    NOT_DRAWN: Mapping[str, str]  # by kind of input: why the library is given none of it
     DIFFERS: Mapping[str, str]  # by a metric's name, and where: why the library's number is no clean definition
     TOLERANCE: float  # absolute; how exactly the library says its numbers
 
@@ -91,12 +92,13 @@ def record(name: str) -> dict[str, Any]:
         "min_score": library.MIN_SCORE,
         "tolerance": library.TOLERANCE,
         "calls": dict(library.CALLS),
+        "not_drawn": dict(library.NOT_DRAWN),
         "differs": dict(library.DIFFERS),
-        "cases": [case.to_dict() | {"outputs": _plain_outputs(library.evaluate(case))} for case in recorded_cases],
+        "cases": [case.to_dict() | {"outputs": plain_outputs(library.evaluate(case))} for case in recorded_cases],
     }
 
 
-def _plain_outputs(outputs: dict[str, Output]) -> dict[str, Any]:
+def plain_outputs(outputs: dict[str, Output]) -> dict[str, Any]:
     """Return the outputs for JSON, which has no NaN."""
     return {metric: output if isinstance(output, str) else _plain_output(*output) for metric, output in outputs.items()}
 

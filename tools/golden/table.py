@@ -65,6 +65,12 @@ def _section(name: str, data: dict[str, Any]) -> str:
             ["exactk", "the library"], [[metric, call] for metric, call in data["calls"].items()], align_right=False
         ),
     ]
+    kinds: dict[str, list[str]] = {}
+    for kind, reason in data["not_drawn"].items():
+        kinds.setdefault(reason, []).append(kind)
+    if kinds:
+        refused = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in kinds.items())
+        lines += ["", f"Not drawn: {refused}."]
     for metric, reason in data["differs"].items():
         lines += ["", f"**{metric} differs.** {reason}"]
     return "\n".join(lines)

@@ -70,7 +70,7 @@ void check_negative_grades(const Rules& rules, const std::string& argument) {
   throw InputError(
       {.argument = argument,
        .expected = "min_grade of 0 or more beside negative_grades='unjudged'",
-       .found = format_number(rules.min_grade),
+       .found = rules.min_grade == kAnyGrade ? "'any'" : format_number(rules.min_grade),
        .hint = "convention={'negative_grades': 'zero_gain'} lets such items be relevant"});
 }
 

@@ -267,7 +267,11 @@ def _parse_integer(text: str, spelling: str, argument: str) -> int:
 def parse_field(name: str, text: str, spelling: str, argument: str) -> object:
     """Return the value of a convention's field as text holds it; whether it may have this value is not checked."""
     if name == "min_grade":
-        return {"None": None, ANY_GRADE: ANY_GRADE}.get(text) if text in {"None", ANY_GRADE} else parse_number(text, spelling, argument)
+        return (
+            {"None": None, ANY_GRADE: ANY_GRADE}.get(text)
+            if text in {"None", ANY_GRADE}
+            else parse_number(text, spelling, argument)
+        )
     if name == "decimals":
         return None if text == "None" else _parse_integer(text, spelling, argument)
     if name == "gain_table":

@@ -40,7 +40,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "implicit": {
             "precision_over": "min_cutoff_relevant",
             "gain": "binary",
-            "min_grade": 0,
+            "min_grade": "any",
             "duplicate_items": "count",
             "overrides": {"precision": {"average": "micro"}},
         },
@@ -68,7 +68,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "ap_over": "relevant",
             "ideal_over": "min_list_relevant",
             "gain": "binary",
-            "min_grade": 0,
+            "min_grade": "any",
             "negative_infinity": "exclude",
         },
         "irspack_capped": {
@@ -77,7 +77,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "ap_over": "relevant",
             "ideal_over": "min_list_relevant",
             "gain": "binary",
-            "min_grade": 0,
+            "min_grade": "any",
             "negative_infinity": "exclude",
         },
         "lenskit": {
@@ -85,11 +85,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "recall_over": "min_cutoff_relevant",
             "ap_over": "min_list_relevant",
             "gain": "binary",
+            "min_grade": "any",
             "discount": "log2_floored",
             "users": "predictions",
             "empty_truth": "compute",
         },
-        "neurec": {"gain": "binary"},
+        "neurec": {"gain": "binary", "min_grade": "any"},
         "pytrec_eval": {
             "ap_over": "relevant",
             "users": "both",
@@ -104,7 +105,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "negative_grades": "zero_gain",
             "ties": "input_order",
         },
-        "recbole": {"duplicate_truth": "first", "decimals": 4},
+        "recbole": {
+            "gain": "binary",
+            "min_grade": "any",
+            "duplicate_truth": "first",
+            "decimals": 4,
+            "overrides": {"auc": {"negative_infinity": "exclude"}},
+        },
         "recmetrics": {
             "precision_over": "list",
             "ap_over": "hits",
@@ -115,14 +122,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "gain": "binary",
             "users": "both",
             "ties": "input_order",
-            "min_grade": 0,
+            "min_grade": "any",
             "overrides": {"ndcg": {"users": "truth", "undefined": "skip"}},
         },
         "rectools": {
             "ap_over": "relevant",
             "ideal_over": "cutoff",
             "gain": "binary",
-            "min_grade": 0,
+            "min_grade": "any",
             "rank_gaps": "keep",
         },
         "replay": {
@@ -130,7 +137,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "duplicate_items": "first",
             "duplicate_truth": "first",
             "ties": "highest_id",
-            "min_grade": 0,
+            "min_grade": "any",
             "overrides": {
                 "average_precision": {"duplicate_items": "count", "duplicate_truth": "count"},
                 "ndcg": {"duplicate_items": "count", "duplicate_truth": "count"},
@@ -164,7 +171,22 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "score_dtype": "float32",
             "overrides": {"ndcg": {"ties": "expected"}},
         },
+        # The current release, 10, and what was before it.
         "trec_eval": {
+            "ap_over": "relevant",
+            "users": "both",
+            "empty_truth": "compute",
+            "empty_list": "skip",
+            "negative_grades": "unjudged",
+            "ties": "highest_id",
+        },
+        "trec_eval_complete": {
+            "ap_over": "relevant",
+            "empty_truth": "compute",
+            "negative_grades": "unjudged",
+            "ties": "highest_id",
+        },
+        "trec_eval_9": {
             "ap_over": "relevant",
             "users": "both",
             "empty_truth": "compute",
@@ -173,7 +195,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "ties": "highest_id",
             "score_dtype": "float32",
         },
-        "trec_eval_complete": {
+        "trec_eval_9_complete": {
             "ap_over": "relevant",
             "empty_truth": "compute",
             "negative_grades": "unjudged",

@@ -107,9 +107,9 @@ def _check_value(value: Value) -> None:
 
 
 def _check_negative_grades(argument: str, rules: Rules) -> None:
-    if rules["negative_grades"] == "unjudged" and rules["min_grade"] is not None and rules["min_grade"] < 0:
+    if rules["negative_grades"] == "unjudged" and is_relevant(-math.ulp(0.0), rules):
         expected = "min_grade of 0 or more beside negative_grades='unjudged'"
-        raise input_error(argument, expected, f"{rules['min_grade']:g}")
+        raise input_error(argument, expected, repr(rules["min_grade"]))
 
 
 def _check_gain_fields(metric: str, rules: Rules) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from golden.cases import Case, Knobs
+from golden.cases import BINARY, BOTH_SIDES, GRADES, LISTS, ONE_SIDE, RANKS, SCORES, Case, Knobs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +19,9 @@ SOURCE = "the procedure's text"
 INPUT = "rankings"
 MIN_SCORE = None
 KNOBS = Knobs(unknown_truth=True)
+NOT_DRAWN = (
+    dict.fromkeys(GRADES, BINARY) | dict.fromkeys((*SCORES, *RANKS), LISTS) | dict.fromkeys(ONE_SIDE, BOTH_SIDES)
+)
 DIFFERS: Mapping[str, str] = {}
 TOLERANCE = 1e-12
 CALLS = {

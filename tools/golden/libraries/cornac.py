@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs
+from golden.cases import NO_RANKS, Case, Knobs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,15 +19,18 @@ INPUT = "scores"
 MIN_SCORE = None
 # Every user has a score for every item, and only items of the training set are evaluated.
 KNOBS = Knobs(
-    grades=(0.5, 1, 2, 3),
+    grades=(-1, 0, 0.5, 1, 2, 3),
     empty_list=False,
     missing_truth=True,
     short_list=False,
     full_list=True,
     sorted=False,
     ties=True,
+    close_scores=True,
+    infinite_scores=True,
     negative_scores=True,
 )
+NOT_DRAWN = {"gap in ranks": NO_RANKS, "user without list": "the model scores every user"}
 DIFFERS: Mapping[str, str] = {}
 TOLERANCE = 1e-12
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs
+from golden.cases import LISTS, NOT_RECORDED, RANKS, SCORES, Case, Knobs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +23,7 @@ SOURCE = "https://github.com/sisinflab/elliot at c085d430258f4e18bca38133c5f9798
 INPUT = "rankings"
 MIN_SCORE = None
 KNOBS = Knobs(grades=(0.5, 1, 2, 3), missing_truth=True, missing_list=True, unknown_truth=True)
+NOT_DRAWN = dict.fromkeys((*SCORES, *RANKS), LISTS) | dict.fromkeys(("grade 0", "negative grade"), NOT_RECORDED)
 DIFFERS: Mapping[str, str] = {}
 TOLERANCE = 1e-12
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs
+from golden.cases import NOT_RECORDED, ONE_SIDE, RANKS, SCORES, Case, Knobs, has_negative_grade
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -18,6 +18,9 @@ MIN_SCORE = None
 # A user is who has a row. Items of one score share a rank that is rounded down, so that more than k are the first k, and
 # rows that are not sorted are ranked right but the k-th row is taken for the k-th item: such input has no definition.
 KNOBS = Knobs(grades=(0, 1, 2, 3), empty_list=False, listed_truth=True)
+NOT_DRAWN = dict.fromkeys(ONE_SIDE, "a row has an item, its score and its grade") | dict.fromkeys(
+    ("fractional grade", "negative grade", *SCORES, *RANKS), NOT_RECORDED
+)
 COUNTED_AGAIN = " where a list is shorter than k and ends with a hit"
 DIFFERS = {
     metric
@@ -58,7 +61,7 @@ def evaluate(case: Case) -> dict[str, Output]:
 
     grades = [dict(row or []) for row in case.truth]
     rows = [
-        (user, item, score, int(grades[user].get(item, 0)))
+        (user, item, score, float(grades[user].get(item, 0)))
         for user, row in enumerate(case.predictions)
         for item, score in row or []
     ]
@@ -66,7 +69,8 @@ def evaluate(case: Case) -> dict[str, Output]:
         f"{metric}@{k}{rules}{_where(case, k, metric, options)}": getattr(library, name)(k=k, **options)
         for metric, rules, name, options in ASKED
         for k in case.cutoffs
-        if max((len(row) for row in _counted(case, options)), default=0) >= k
+        if not (has_negative_grade(case) and metric == "ndcg" and "binary" not in rules)
+        and max((len(row) for row in _counted(case, options)), default=0) >= k
     }
     report = Report(metrics=list(asked.values()))
     report.run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs, Pairs
+from golden.cases import LISTS, RANKS, SCORES, Case, Knobs, Pairs
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -16,7 +16,8 @@ SOURCE = ""
 INPUT = "rankings"
 MIN_SCORE = None
 # The truth is a sparse matrix, of which every stored entry is relevant, a zero as well.
-KNOBS = Knobs(grades=(0, 1, 2), missing_truth=True, missing_list=True, repeated_list=True)
+KNOBS = Knobs(grades=(-1, 0, 0.5, 1, 2, 3), missing_truth=True, missing_list=True, repeated_list=True)
+NOT_DRAWN = dict.fromkeys((*SCORES, *RANKS), LISTS)
 SHORT = " where a list is shorter than k"
 DIFFERS = {"list_auc" + SHORT: "The empty positions are counted as items that are no hits."}
 TOLERANCE = 1e-12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs
+from golden.cases import INTEGERS, NO_RANKS, Case, Knobs
 
 if TYPE_CHECKING:
     from golden.cases import Pairs
@@ -18,14 +18,17 @@ SOURCE = ""
 INPUT = "sparse scores"
 MIN_SCORE = None
 KNOBS = Knobs(
-    grades=(0, 1, 2, 3),
+    grades=(-1, 0, 1, 2, 3),
+    all_negative=False,  # of such a user, trec_eval reads memory that it has not set
     missing_truth=True,
     missing_list=True,
     sorted=False,
     ties=True,
     close_scores=True,
+    infinite_scores=True,
     negative_scores=True,
 )
+NOT_DRAWN = {"fractional grade": INTEGERS, "gap in ranks": NO_RANKS}
 UNJUDGED = " where a user has no judged item"
 DIFFERS = {"num_recommended" + UNJUDGED: "It says that nothing was recommended to such a user."}
 TOLERANCE = 1e-12

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from golden.cases import Case, Knobs, Pairs
+from golden.cases import NO_RANKS, Case, Knobs, Pairs
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -17,14 +18,16 @@ INPUT = "sparse scores"
 MIN_SCORE = None
 # The truth is a sparse matrix, of which every stored entry is relevant, a zero as well.
 KNOBS = Knobs(
-    grades=(0, 1, 2),
+    grades=(-1, 0, 0.5, 1, 2, 3),
     missing_truth=True,
     missing_list=True,
     sorted=False,
     ties=True,
     close_scores=True,
+    infinite_scores=True,
     negative_scores=True,
 )
+NOT_DRAWN = {"gap in ranks": NO_RANKS}
 DIFFERS: dict[str, str] = {}
 TOLERANCE = 1e-12
 
@@ -84,7 +87,9 @@ def _by_frames(case: Case) -> dict[str, Output]:
         pairs = [(u, item) for u in users for item, _ in lists[u] or []]
         return DataFrame(pairs, columns=["user", "item"], dtype="int64")
 
-    ranked = [None if row is None else sorted(row, key=lambda pair: (-pair[1], pair[0])) for row in case.predictions]
+    # An item of score -inf is not recommended.
+    recommended = [None if row is None else [pair for pair in row if pair[1] > -math.inf] for row in case.predictions]
+    ranked = [None if row is None else sorted(row, key=lambda pair: (-pair[1], pair[0])) for row in recommended]
 
     def asked(users: range) -> dict[str, float]:
         lists, truth = frame(ranked, users), frame(case.truth, users)

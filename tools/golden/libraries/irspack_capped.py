@@ -12,6 +12,7 @@ from golden.libraries.irspack import (
     MIN_SCORE,
     MODULE,
     NAMES,
+    NOT_DRAWN,
     REQUIREMENTS,
     SOURCE,
     TOLERANCE,
@@ -22,7 +23,18 @@ if TYPE_CHECKING:
     from golden.cases import Case
     from golden.record import Output
 
-__all__ = ["DIFFERS", "DISTRIBUTION", "INPUT", "KNOBS", "MIN_SCORE", "MODULE", "REQUIREMENTS", "SOURCE", "TOLERANCE"]
+__all__ = [
+    "DIFFERS",
+    "DISTRIBUTION",
+    "INPUT",
+    "KNOBS",
+    "MIN_SCORE",
+    "MODULE",
+    "NOT_DRAWN",
+    "REQUIREMENTS",
+    "SOURCE",
+    "TOLERANCE",
+]
 
 CALLS = {f"{metric}@k": f"Evaluator(recall_with_cutoff=True) {name}@k" for metric, name in NAMES.items()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs
+from golden.cases import LISTS, SCORES, Case, Knobs, has_negative_grade
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +18,8 @@ SOURCE = ""
 INPUT = "rankings"
 MIN_SCORE = None
 # A test item is relevant whatever its rating, and a list is asked about when it was given.
-KNOBS = Knobs(grades=(1, 2, 3), missing_truth=True, missing_list=True, unknown_truth=True)
+KNOBS = Knobs(grades=(-1, 0, 0.5, 1, 2, 3), missing_truth=True, missing_list=True, unknown_truth=True)
+NOT_DRAWN = dict.fromkeys(SCORES, LISTS) | {"gap in ranks": "it cuts a list by position, and discounts by rank"}
 DIFFERS: Mapping[str, str] = {}
 TOLERANCE = 1e-12
 
@@ -61,10 +62,11 @@ def evaluate(case: Case) -> dict[str, Output]:
     answers: dict[str, Output] = {}
     for k in (max(case.cutoffs), None):
         at = "" if k is None else f"@{k}"
-        filled = _analysed(FILLED, k, outputs, test)
+        asked = [one for one in FILLED if not (has_negative_grade(case) and "linear" in one[1])]
+        filled = _analysed(asked, k, outputs, test)
         unfilled = _analysed(UNFILLED, k, outputs, test)
         means, users = filled.list_summary()["mean"], filled.list_metrics()
-        for metric, rules, call in FILLED:
+        for metric, rules, call in asked:
             answers[f"{metric}{at}{rules}"] = (means[call], _listed(users[call], case))
         for metric, rules, call in UNFILLED if k else ():
             answers[f"{metric}{at}{rules}"] = (None, _listed(unfilled.list_metrics(fill_missing=False)[call], case))

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from golden.cases import Case, Knobs
+from golden.cases import NO_RANKS, Case, Knobs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,15 +28,21 @@ INPUT = "scores"
 MIN_SCORE = None
 # Every user of the test set has a test item, and a score for every item; items of one score are in any order.
 KNOBS = Knobs(
-    grades=(1, 2, 3),
+    grades=(-1, 0, 0.5, 1, 2, 3),
     empty_truth=False,
     empty_list=False,
     missing_truth=True,
     short_list=False,
     full_list=True,
     sorted=False,
+    infinite_scores=True,
     negative_scores=True,
 )
+NOT_DRAWN = {
+    "float32 tie": "items whose scores are equal as float32 are in any order",
+    "gap in ranks": NO_RANKS,
+    "user without list": "every user of the test set is scored",
+}
 DIFFERS: Mapping[str, str] = {}
 TOLERANCE = 1e-6  # values and their mean are float32
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from golden.cases import Case, Knobs
+from golden.cases import INTEGERS, NO_RANKS, Case, Knobs
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -17,14 +17,17 @@ INPUT = "sparse scores"
 MIN_SCORE = None
 # A user whose dict of judgments is empty is no user.
 KNOBS = Knobs(
-    grades=(0, 1, 2, 3),
+    grades=(-1, 0, 1, 2, 3),
+    all_negative=False,  # of such a user, trec_eval reads memory that it has not set
     empty_truth=False,
     missing_truth=True,
     missing_list=True,
     sorted=False,
     ties=True,
     close_scores=True,
+    infinite_scores=True,
 )
+NOT_DRAWN = {"fractional grade": INTEGERS, "gap in ranks": NO_RANKS}
 DIFFERS: dict[str, str] = {}
 TOLERANCE = 1e-12
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from golden.cases import Case, Knobs
+from golden.cases import INTEGERS, NO_RANKS, Case, Knobs
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -16,14 +16,16 @@ SOURCE = ""
 INPUT = "sparse scores"
 MIN_SCORE = None
 KNOBS = Knobs(
-    grades=(0, 1, 2, 3),
+    grades=(-1, 0, 1, 2, 3),
     missing_truth=True,
     missing_list=True,
     sorted=False,
     ties=True,  # of at most 15 items: beyond, the order of a tie is that of an unstable sort
     close_scores=True,
+    infinite_scores=True,
     negative_scores=True,
 )
+NOT_DRAWN = {"fractional grade": INTEGERS, "gap in ranks": NO_RANKS}
 DIFFERS = {
     "bpref": "It divides 0 by 0 if a user found something of whom nothing is judged non-relevant, and misses some hits.",
 }

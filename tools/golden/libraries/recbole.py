@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs
+from golden.cases import BOTH_SIDES, NO_RANKS, ONE_SIDE, Case, Knobs
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -18,15 +19,20 @@ INPUT = "scores"
 MIN_SCORE = None
 # Every user has interactions and a score for every item. The order within a tie is torch.topk's, which promises none.
 KNOBS = Knobs(
+    grades=(-1, 0, 0.5, 1, 2, 3),
     empty_truth=False,
     empty_list=False,
     short_list=False,
     full_list=True,
     sorted=False,
+    close_scores=True,
+    infinite_scores=True,
     negative_scores=True,
     repeated_truth=True,
 )
-DIFFERS: dict[str, str] = {}
+NOT_DRAWN = {"gap in ranks": NO_RANKS} | dict.fromkeys(ONE_SIDE, BOTH_SIDES)
+PADDED = " where a relevant item scores -inf"
+DIFFERS = {"auc" + PADDED: "RecBole pads with -inf: it leaves the item out of the ranks, but counts it as relevant."}
 TOLERANCE = 1e-12
 
 AT_CUTOFF = {
@@ -50,7 +56,11 @@ def evaluate(case: Case) -> dict[str, Output]:
     users = [_evaluated(case, range(u, u + 1), decimals=15) for u in everybody]
     outputs: dict[str, Output] = {metric: (means[name], [of[name] for of in users]) for metric, name in asked.items()}
     # The mean of gauc weighs the users by |T|.
-    return outputs | {"auc": (None, [of["gauc"] for of in users])}
+    padded = any(
+        -math.inf in (dict(row or []).get(item) for item, _ in judged or [])
+        for judged, row in zip(case.truth, case.predictions, strict=True)
+    )
+    return outputs | {"auc" + (PADDED if padded else ""): (None, [of["gauc"] for of in users])}
 
 
 def _evaluated(case: Case, users: range, decimals: int) -> dict[str, float]:

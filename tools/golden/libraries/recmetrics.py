@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs
+from golden.cases import BINARY, BOTH_SIDES, GRADES, LISTS, ONE_SIDE, RANKS, SCORES, Case, Knobs
 from golden.libraries._source import functions
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ SOURCE = "https://github.com/statisticianinstilettos/recmetrics at 6875bc85d61cd
 INPUT = "rankings"
 MIN_SCORE = None
 KNOBS = Knobs(repeated_truth=True, unknown_truth=True)
+NOT_DRAWN = (
+    dict.fromkeys(GRADES, BINARY) | dict.fromkeys((*SCORES, *RANKS), LISTS) | dict.fromkeys(ONE_SIDE, BOTH_SIDES)
+)
 DIFFERS: Mapping[str, str] = {}
 TOLERANCE = 5.1e-5  # precision and recall are rounded to four decimals, user by user
 

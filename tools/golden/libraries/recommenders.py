@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs, Pairs
+from golden.cases import NO_RANKS, Case, Knobs, Pairs, has_negative_grade
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -17,7 +17,7 @@ INPUT = "sparse scores"
 MIN_SCORE = None
 # A user without a row is not in a frame. Every row of the truth is relevant, one rated 0 as well.
 KNOBS = Knobs(
-    grades=(0, 1, 2, 3),
+    grades=(-1, 0, 0.5, 1, 2, 3),
     empty_truth=False,
     empty_list=False,
     missing_truth=True,
@@ -25,9 +25,11 @@ KNOBS = Knobs(
     sorted=False,
     ties=True,
     close_scores=True,
+    infinite_scores=True,
     negative_scores=True,
     unknown_truth=True,
 )
+NOT_DRAWN = {"gap in ranks": NO_RANKS}
 HITLESS = " where a user has no hit"
 DIFFERS = {
     "r_precision" + HITLESS: "The mean leaves out the users without a hit among their first |T|, unless none has a hit."
@@ -83,7 +85,9 @@ def evaluate(case: Case) -> dict[str, Output]:
     outputs = {metric: said(name, {"relevancy_method": None}) for metric, name in UNCUT.items()}
     for k in case.cutoffs:
         outputs |= {
-            metric.format(k=k): said(name, {"k": k, **options}) for metric, (name, options) in AT_CUTOFF.items()
+            metric.format(k=k): said(name, {"k": k, **options})
+            for metric, (name, options) in AT_CUTOFF.items()
+            if not (has_negative_grade(case) and "score_type" in options)
         }
         precisions = outputs[f"r_precision@{k}"][1] or []
         if any(value is not None and not float(value) > 0 for value in precisions):  # NaN or 0

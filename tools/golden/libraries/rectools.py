@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs
+from golden.cases import NOT_RECORDED, SCORES, Case, Knobs
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -23,6 +23,9 @@ KNOBS = Knobs(
     missing_truth=True,
     missing_list=True,
     unknown_truth=True,
+)
+NOT_DRAWN = dict.fromkeys(SCORES, "items are given with their ranks, without scores") | dict.fromkeys(
+    ("fractional grade", "negative grade", "gap in ranks"), NOT_RECORDED
 )
 DIFFERS: dict[str, str] = {}
 TOLERANCE = 1e-12

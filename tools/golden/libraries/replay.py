@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from golden.cases import Case, Knobs
+from golden.cases import NO_RANKS, Case, Knobs
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -17,17 +17,19 @@ INPUT = "sparse scores"
 MIN_SCORE = None
 # Every row of the interactions is relevant, whatever its rating; one that is there twice counts twice in some sums.
 KNOBS = Knobs(
-    grades=(0, 1, 2),
+    grades=(-1, 0, 0.5, 1, 2, 3),
     missing_truth=True,
     missing_list=True,
     sorted=False,
     ties=True,
     close_scores=True,
+    infinite_scores=True,
     negative_scores=True,
     repeated_truth=True,
     repeated_list=True,
     unknown_truth=True,
 )
+NOT_DRAWN = {"gap in ranks": NO_RANKS}
 DIFFERS: dict[str, str] = {}
 TOLERANCE = 1e-12
 

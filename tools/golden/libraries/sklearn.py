@@ -6,7 +6,7 @@ import warnings
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from golden.cases import Case, Knobs
+from golden.cases import BOTH_SIDES, NO_RANKS, ONE_SIDE, Case, Knobs
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -18,7 +18,7 @@ SOURCE = ""
 INPUT = "scores"
 MIN_SCORE = None
 KNOBS = Knobs(
-    grades=(0, 1, 2, 3),
+    grades=(0, 0.5, 1, 2, 3),
     empty_list=False,
     short_list=False,
     full_list=True,
@@ -27,6 +27,11 @@ KNOBS = Knobs(
     close_scores=True,
     negative_scores=True,
 )
+NOT_DRAWN = {
+    "negative grade": "ndcg_score refuses them",
+    "score of -inf": "it refuses them",
+    "gap in ranks": NO_RANKS,
+} | dict.fromkeys(ONE_SIDE, BOTH_SIDES)
 DIFFERS: dict[str, str] = {}
 TOLERANCE = 1e-12
 
@@ -49,7 +54,7 @@ def evaluate(case: Case) -> dict[str, Output]:
 
     warnings.simplefilter("ignore")  # of a user without a relevant item, or with no other
     labels = [dict(row or []) for row in case.truth]
-    grades = [[int(user_labels.get(item, 0)) for item in range(case.items)] for user_labels in labels]
+    grades = [[float(user_labels.get(item, 0)) for item in range(case.items)] for user_labels in labels]
     binary = [[int(grade > 0) for grade in row] for row in grades]
     scores = [[score for _, score in sorted(row or [])] for row in case.predictions]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from golden.libraries._surprise import CALLS, DIFFERS, INPUT, KNOBS, MIN_SCORE, TOLERANCE, evaluate
+from golden.libraries._surprise import CALLS, DIFFERS, INPUT, KNOBS, MIN_SCORE, NOT_DRAWN, TOLERANCE, evaluate
 
-__all__ = ["CALLS", "DIFFERS", "INPUT", "KNOBS", "MIN_SCORE", "TOLERANCE", "evaluate"]
+__all__ = ["CALLS", "DIFFERS", "INPUT", "KNOBS", "MIN_SCORE", "NOT_DRAWN", "TOLERANCE", "evaluate"]
 
 DISTRIBUTION = ""
 MODULE = "surprise"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import ITEMS, Case, Knobs
+from golden.cases import BINARY, BOTH_SIDES, GRADES, ITEMS, NO_RANKS, ONE_SIDE, Case, Knobs
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -23,6 +23,7 @@ KNOBS = Knobs(
     sorted=False,
     ties=True,
     close_scores=True,
+    infinite_scores=True,
     negative_scores=True,
     repeated_truth=True,
     unknown_truth=True,
@@ -33,6 +34,7 @@ CALLS = {
     "average_precision@k": "average_precision_at_k, labels as a dense tensor, padded with -1",
     "average_precision@k(duplicate_truth=first)": "average_precision_at_k, labels as a SparseTensor",
 }
+NOT_DRAWN = dict.fromkeys(GRADES, BINARY) | {"gap in ranks": NO_RANKS} | dict.fromkeys(ONE_SIDE, BOTH_SIDES)
 DIFFERS: dict[str, str] = {}
 TOLERANCE = 1e-12
 

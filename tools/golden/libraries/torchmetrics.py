@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import Case, Knobs
+from golden.cases import NO_RANKS, Case, Knobs, has_negative_grade
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -16,16 +16,18 @@ SOURCE = ""
 INPUT = "sparse scores"
 MIN_SCORE = 2**-149  # the least positive float32: what is scored 0 or less is no hit
 KNOBS = Knobs(
-    grades=(0, 1, 2, 3),
+    grades=(-1, 0, 0.5, 1, 2, 3),
     empty_list=False,
     missing_list=True,
     sorted=False,
     ties=True,
     close_scores=True,
+    infinite_scores=True,
     negative_scores=True,
     apart=True,
     listed_truth=True,
 )
+NOT_DRAWN = {"gap in ranks": NO_RANKS, "user without truth": "every item of a list has a target"}
 DIFFERS: dict[str, str] = {}
 TOLERANCE = 1e-6  # it computes in float32
 
@@ -80,13 +82,15 @@ def evaluate(case: Case) -> dict[str, Output]:
     grades = [dict(case.truth[user] or []) for user in users]
     preds = [torch.tensor([score for _, score in row], dtype=torch.float32) for row in rows]
     graded = [
-        torch.tensor([int(user_grades.get(item, 0)) for item, _ in row])
+        torch.tensor([float(user_grades.get(item, 0)) for item, _ in row])
         for user_grades, row in zip(grades, rows, strict=True)
     ]
     indexes = torch.tensor([user for user, row in enumerate(rows) for _ in row])
 
     outputs: dict[str, Output] = {}
     for metric, (function, name) in asked_of(preds).items():
+        if metric.startswith("ndcg") and has_negative_grade(case):
+            continue
         targets = graded if metric.startswith("ndcg") else [(row > 0).long() for row in graded]
         for k in case.cutoffs if "@k" in metric else [None]:
             arguments: dict[str, Any] = ({} if k is None else {"top_k": k}) | (
@@ -99,7 +103,7 @@ def evaluate(case: Case) -> dict[str, Output]:
             whole = getattr(retrieval, f"Retrieval{name}")(**arguments)
             mean = whole(torch.cat(preds), torch.cat(targets), indexes=indexes)
             outputs[metric.replace("@k", f"@{k}")] = (float(mean), values)
-    if "recall" in outputs and any(target.sum() for target in graded):
+    if "recall" in outputs and any((target > 0).any() for target in graded):
         binary = (torch.cat(graded) > 0).long()
         for empty, action in EMPTY_TARGETS.items():
             mean = retrieval.RetrievalRecall(action)(torch.cat(preds), binary, indexes=indexes)

@@ -21,6 +21,7 @@ SOURCE = ""
 INPUT = code.INPUT
 MIN_SCORE = None
 KNOBS = replace(code.KNOBS, negative_scores=True)
+NOT_DRAWN = code.NOT_DRAWN
 DIFFERS: dict[str, str] = {}
 TOLERANCE = 1e-12
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from golden.libraries import trec_eval as incomplete
+from golden.libraries import trec_eval_9 as incomplete
 
 if TYPE_CHECKING:
     from golden.cases import Case
@@ -18,6 +18,7 @@ SOURCE = ""
 INPUT = incomplete.INPUT
 MIN_SCORE = None
 KNOBS = incomplete.KNOBS
+NOT_DRAWN = incomplete.NOT_DRAWN
 DIFFERS: dict[str, str] = {}
 TOLERANCE = incomplete.TOLERANCE
 CALLS = incomplete.CALLS
