@@ -41,6 +41,9 @@ def predictions_of(case: Case, kind: str, min_score: float | None) -> Any:
                 scores[user, item] = score
         return exactk.Scores(scores, min_score=min_score)
     lists = exactk.as_rankings(items)
+    if kind == "ranks":
+        ranks = np.array([rank for row in case.predictions for _, rank in row or []], np.int64)
+        return exactk.Rankings(lists.indptr, lists.items, present=lists.present, ranks=ranks)
     values = np.array([score for row in case.predictions for _, score in row or []], np.float64)
     return exactk.SparseScores(lists.indptr, lists.items, values, present=lists.present, min_score=min_score)
 

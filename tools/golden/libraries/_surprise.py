@@ -33,7 +33,7 @@ NOT_DRAWN = {"gap in ranks": NO_RANKS} | dict.fromkeys(ONE_SIDE, "a row has an i
 DIFFERS: Mapping[str, str] = {}
 TOLERANCE = 1e-12
 
-RATINGS = {0: 0.25}  # by grade; others are ratings
+RATINGS: Mapping[float, float] = {0: 0.25}  # by grade; others are ratings
 UNKNOWN = 0.0  # rating of what is not in the truth
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import NOT_RECORDED, ONE_SIDE, RANKS, SCORES, Case, Knobs, has_negative_grade
+from golden.cases import ONE_SIDE, Case, Knobs, has_negative_grade
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -17,9 +17,11 @@ INPUT = "rankings"
 MIN_SCORE = None
 # A user is who has a row. Items of one score share a rank that is rounded down, so that more than k are the first k, and
 # rows that are not sorted are ranked right but the k-th row is taken for the k-th item: such input has no definition.
-KNOBS = Knobs(grades=(0, 1, 2, 3), empty_list=False, listed_truth=True)
-NOT_DRAWN = dict.fromkeys(ONE_SIDE, "a row has an item, its score and its grade") | dict.fromkeys(
-    ("fractional grade", "negative grade", *SCORES, *RANKS), NOT_RECORDED
+KNOBS = Knobs(
+    grades=(-1, 0, 0.5, 1, 2, 3), empty_list=False, close_scores=True, infinite_scores=True, listed_truth=True
+)
+NOT_DRAWN = {"gap in ranks": "it is given scores, which it ranks"} | dict.fromkeys(
+    ONE_SIDE, "a row has an item, its score and its grade"
 )
 COUNTED_AGAIN = " where a list is shorter than k and ends with a hit"
 DIFFERS = {

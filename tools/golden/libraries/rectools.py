@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from golden.cases import NOT_RECORDED, SCORES, Case, Knobs
+from golden.cases import SCORES, Case, Knobs
 
 if TYPE_CHECKING:
     from golden.record import Output
@@ -13,20 +13,19 @@ DISTRIBUTION = "rectools"
 MODULE = "rectools"
 REQUIREMENTS = ("rectools==0.19.0",)
 SOURCE = ""
-INPUT = "rankings"
+INPUT = "ranks"
 MIN_SCORE = None
 # A user without a row is not in a frame. Every row of the interactions is relevant, whatever its weight.
 KNOBS = Knobs(
-    grades=(0, 1, 2),
+    grades=(-1, 0, 0.5, 1, 2, 3),
     empty_truth=False,
     empty_list=False,
     missing_truth=True,
     missing_list=True,
+    rank_gaps=True,
     unknown_truth=True,
 )
-NOT_DRAWN = dict.fromkeys(SCORES, "items are given with their ranks, without scores") | dict.fromkeys(
-    ("fractional grade", "negative grade", "gap in ranks"), NOT_RECORDED
-)
+NOT_DRAWN = dict.fromkeys(SCORES, "items are given with their ranks, without scores")
 DIFFERS: dict[str, str] = {}
 TOLERANCE = 1e-12
 
@@ -55,7 +54,7 @@ def evaluate(case: Case) -> dict[str, Output]:
     from rectools import Columns, metrics
 
     truth = [(u, item, grade) for u, row in enumerate(case.truth) for item, grade in row or []]
-    lists = [(u, item, rank) for u, row in enumerate(case.predictions) for rank, (item, _) in enumerate(row or [], 1)]
+    lists = [(u, item, rank) for u, row in enumerate(case.predictions) for item, rank in row or []]
     interactions = DataFrame(truth, columns=[Columns.User, Columns.Item, Columns.Weight])
     recommended = DataFrame(lists[::-1], columns=[Columns.User, Columns.Item, Columns.Rank])
     asked = {
