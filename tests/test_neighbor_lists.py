@@ -106,7 +106,12 @@ def test_f07_other_tuples_are_refused_as_before(pair: Any) -> None:
 
 MALFORMED: dict[str, tuple[Any, type[exactk.ExactkError], str, tuple[Any, ...]]] = {
     "shapes differ": ((IDS, RISING[:, :2]), exactk.InputError, "(4, 3), found (4, 2)", (None, None, 1)),
-    "both integers": ((IDS, IDS), exactk.InputTypeError, "found int64 and int64; .astype(float)", (None, None, 1)),
+    "both integers": (
+        (IDS, IDS),
+        exactk.InputTypeError,
+        "found int64 and int64; (ids, distances.astype(float))",
+        (None, None, 1),
+    ),
     "both floats": ((RISING, RISING), exactk.InputTypeError, "found float32 and float32", (None, None, 1)),
     "flags": ((IDS > 0, RISING), exactk.InputTypeError, "found bool and float32", (None, None, 1)),
     "one dimension": ((IDS[0], RISING[0]), exactk.InputTypeError, "2 dimension(s), found 1", (None, None, 1)),
