@@ -377,3 +377,104 @@ def test_f55_numbers_have_one_syntax(arguments: Sequence[str], run: Any) -> None
     assert (result.code, result.out) == (2, "")
     assert "expected" in result.err
     assert run("topk", "r.run", "-k", "1_0").code == 2
+
+
+def trec_lines(run: Any, *arguments: str, convention: str = "trec_eval_9") -> list[list[str]]:
+    result = run("evaluate", "q.qrels", "r.run", "--format", "trec", "--convention", convention, *arguments)
+    assert result.code == 0, result
+    return [[field.strip() for field in line.split("\t")] for line in result.out.splitlines()]
+
+
+CUTOFFS = "5 10 15 20 30 100 200 500 1000"
+
+
+@pytest.mark.parametrize(
+    ("measures", "names"),
+    [
+        ("P", [f"P_{cutoff}" for cutoff in CUTOFFS.split()]),
+        ("recall", [f"recall_{cutoff}" for cutoff in CUTOFFS.split()]),
+        ("ndcg_cut", [f"ndcg_cut_{cutoff}" for cutoff in CUTOFFS.split()]),
+        ("map_cut", [f"map_cut_{cutoff}" for cutoff in CUTOFFS.split()]),
+        ("success", ["success_1", "success_5", "success_10"]),
+        ("P.10,5", ["P_5", "P_10"]),
+        ("ndcg_cut.3 ndcg num_rel", ["num_rel", "ndcg", "ndcg_cut_3"]),
+        ("runid num_q", ["runid", "num_q", "num_ret"]),
+        ("rank_biased_precision", ["exactk.rbp"]),
+        (
+            "set",
+            [
+                "runid",
+                "num_q",
+                "num_ret",
+                "num_rel",
+                "num_rel_ret",
+                "set_P",
+                "set_relative_P",
+                "set_recall",
+                "set_map",
+                "set_F",
+            ],
+        ),
+    ],
+)
+def test_f71_measures_are_those_of_trec_eval(measures: str, names: list[str], run: Any) -> None:
+    options = [part for measure in measures.split() for part in ("-m", measure)]
+    assert [line[0] for line in trec_lines(run, *options)] == names
+
+
+@pytest.mark.parametrize("measure", ["infAP", "rbp", "iprec_at_recall", "iprec_at_recall.0.1", "utility", "P.x", "Q.5"])
+def test_f71_measures_that_there_are_not(measure: str, run: Any) -> None:
+    result = run("evaluate", "q.qrels", "r.run", "--format", "trec", "-m", measure)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+
+
+def test_f71_sums_stay_sums(run: Any) -> None:
+    assert trec_lines(run, "-m", "num_relevant(min_grade=2)", "-q") == [
+        ["num_relevant(min_grade=2)", "q1", "1"],
+        ["num_relevant(min_grade=2)", "q2", "0"],
+        ["num_relevant(min_grade=2)", "all", "1"],
+    ]
+    assert trec_lines(run, "-m", "num_hits@1") == [["num_hits@1", "all", "1"]]
+    # A mean that is rounded to decimals is not what is summed up.
+    qrels = [f"q{query} 0 d1 1" for query in range(30_000)] + [f"q{query} 0 d2 1" for query in range(10_001)]
+    Path("q.qrels").write_text("\n".join(qrels), encoding="utf-8")
+    Path("r.run").write_text("".join(f"q{query} Q0 d1 1 1 t\n" for query in range(30_000)), encoding="utf-8")
+    assert trec_lines(run, "-m", "num_rel", "--set", "decimals=0") == [["num_rel", "all", "40001"]]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("environment", ["LC_ALL=C.UTF-8", "LC_ALL=C", "PYTHONIOENCODING=latin-1"])
+def test_f71_ids_go_out_as_they_came_in(environment: str) -> None:
+    query, document = "q\u00a01\u2028\x01", "d\u00a0\u4e2d"
+    Path("q.qrels").write_text(f"{query} 0 {document} 1\n", encoding="utf-8")
+    Path("r.run").write_text(f"{query} Q0 {document} 1 1 \u00e9\n", encoding="utf-8")
+    for command in ("evaluate q.qrels r.run --format trec -q -m P.1 -m runid", "topk r.run -k 1"):
+        result = run_shell(f"export {environment}; exactk {command}")
+        assert query.encode() in result.stdout, result
+    assert f"{query} Q0 {document} 1 1.0 exactk\n".encode() == result.stdout
+    result = run_shell("exactk evaluate q.qrels r.run --format trec -m runid")
+    assert result.stdout.splitlines()[0] == b"runid                 \tall\t\xc3\xa9"
+
+
+def test_f71_a_key_breaks_no_line(run: Any) -> None:
+    Path("t.csv").write_text('user,item\n"a\tb\nc",x\n', encoding="utf-8")
+    Path("p.csv").write_text('user,item,score\n"a\tb\nc",x,1\n', encoding="utf-8")
+    result = run("evaluate", "t.csv", "p.csv", "--format", "trec", "-q", "-m", "P.1")
+    assert [line.split("\t")[1] for line in result.out.splitlines()] == ["a\\tb\\nc", "all"]
+
+
+def test_f71_keys_that_are_bytes_go_out_as_they_are(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    column = pa.array([b"a\xff"], pa.binary())
+    table = pa.table({"user": column, "item": [1], "score": [0.5]})
+    pa.parquet.write_table(table, "b.parquet")
+    assert main(["evaluate", "b.parquet", "b.parquet", "--format", "trec", "-q", "-m", "P.1"]) == 0
+    assert capfdbinary.readouterr().out.splitlines()[0] == b"P_1                   \ta\xff\t1.0000"
+
+
+@pytest.mark.parametrize("files", [("q.qrels", "empty"), ("empty", "r.run"), ("q.qrels", "other.run")])
+def test_f71_no_evaluated_user_is_an_error(files: tuple[str, str], run: Any) -> None:
+    Path("empty").touch()
+    Path("other.run").write_text("q9 Q0 d1 1 1 t\n", encoding="utf-8")
+    result = run("evaluate", *files, "--format", "trec", "--convention", "trec_eval_9", "--state", "s")
+    assert (result.code, result.out, Path("s").exists()) == (2, "", False)
+    assert result.err.endswith("exactk: error: predictions: expected a user to evaluate, found none\n")

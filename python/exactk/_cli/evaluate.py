@@ -18,15 +18,17 @@ from exactk._cli.arguments import (
 )
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
-from exactk._cli.result import check_user_table_path, format_result, report_low_values, user_table_file
+from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_result, report_low_values, user_table_file
 from exactk._cli.systems import name_systems
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
+from exactk._report.display import printable
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from exactk._cli.arguments import Commands
     from exactk._cli.result import Result
@@ -59,7 +61,7 @@ def add_evaluate(commands: Commands) -> None:
         action="append",
         dest="metrics",
         metavar="METRIC",
-        help=f"repeatable; exactk metrics lists them (default: {', '.join(DEFAULT_METRICS)}; of --format trec: trec_eval's own)",
+        help=f"repeatable; exactk metrics lists them (default: {', '.join(DEFAULT_METRICS)}; of --format trec: trec_eval's own, and sets of them such as official or all_trec)",
     )
     parser.add_argument(
         "--convention",
@@ -100,9 +102,10 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     )
     base = arguments.convention or (trec.CONVENTION if as_trec else "standard")
     convention = as_convention({"base": base, **changes_of(arguments)})
-    requested = arguments.metrics or list(trec.OFFICIAL if as_trec else DEFAULT_METRICS)
-    num_q = as_trec and trec.NUM_Q in requested
-    metrics = _metrics_to_compute(requested, arguments.min, convention, as_trec=as_trec)
+    request = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
+    requested = request.metrics if request else arguments.metrics or list(DEFAULT_METRICS)
+    # A name that is wrong is an error here, before the files are read.
+    metrics = [value.name for value in plan([*requested, *(metric for metric, _ in arguments.min)], convention)]
 
     truth = read_file(arguments, arguments.truth, "truth")
     exclude = arguments.exclude and read_file(arguments, arguments.exclude, "exclude")
@@ -117,26 +120,26 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         num_threads=arguments.threads,
         progress=_has_progress_bar(arguments),
     )
-    if as_trec:
+    if request:
+        trec.check_judged(base, truth, predictions, result)
         trec.check_evaluated(result)
+        trec.tell_missing_measures(request.without_metric)
     if arguments.by_user:
         write_file(arguments.by_user, user_table_file(result, arguments.by_user))
     if arguments.state and isinstance(result, exactk.Report):
         write_file(arguments.state, result.state.to_bytes())
-    print_text(format_result(result, arguments.format, users=arguments.users, num_q=num_q))
+    if request:
+        output = trec.Output(arguments.users, request.header, _runid(systems), trec.users_of_run(base, predictions))
+        print_text(format_result(result, arguments.format, output), is_data=True)
+    else:
+        print_text(format_result(result, arguments.format), is_data=arguments.format in DATA_FORMATS)
     return int(report_low_values(result, arguments.min))
 
 
-def _metrics_to_compute(
-    requested: list[str], minimums: list[tuple[str, float]], convention: exactk.Convention, *, as_trec: bool
-) -> list[str]:
-    """Return the metrics to compute: those requested and those that must reach something, each once.
-
-    A name that is wrong is an error here, before the files are read.
-    """
-    if as_trec:  # every metric counts the users evaluated
-        requested = [trec.metric_of_measure(measure) for measure in requested if measure != trec.NUM_Q] or ["num_ret"]
-    return [value.name for value in plan([*requested, *(metric for metric, _ in minimums)], convention)]
+def _runid(systems: Mapping[str, Path]) -> str:
+    """Return the tag of the first run, or its name where it has none."""
+    system, path = next(iter(systems.items()))
+    return trec.run_tag(path) or printable(system)
 
 
 def _has_progress_bar(arguments: argparse.Namespace) -> bool:

@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 
 Result = exactk.Report | exactk.Comparison
 
+DATA_FORMATS = frozenset({"json", "csv", "trec"})
+"""Those that programs read."""
 
-def format_result(result: Result, format_name: str, *, users: bool = False, num_q: bool = False) -> str:
-    """Return the result in one of `FORMATS`; the last two arguments are for trec."""
+_NO_OPTIONS = trec.Output()
+
+
+def format_result(result: Result, format_name: str, trec_output: trec.Output = _NO_OPTIONS) -> str:
+    """Return the result in one of `FORMATS`."""
     if format_name == "trec":
-        return trec.format_trec(result, users=users, num_q=num_q)
+        return trec.format_trec(result, trec_output)
     if format_name == "json":
         return _without_user_values(result).to_json() + "\n"
     if format_name == "csv":

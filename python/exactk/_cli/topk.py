@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,10 +107,13 @@ def _trec_lines(lists: Iterable[_RankedList]) -> Iterator[str]:
             yield f"{_trec_field(user)} Q0 {_trec_field(item)} {rank} {score!r} exactk\n"
 
 
+_BLANK = re.compile(r"[ \t\n\v\f\r]")  # what ends fields: U+00A0 does not
+
+
 def _trec_field(key: object) -> str:
     """Return a key as a field of TREC text, where blanks end fields."""
     text = trec.key_text(key)
-    if not text or text.split() != [text]:
+    if not text or _BLANK.search(text):
         raise input_error("--format trec", "names without blanks, or csv or json", repr(text))
     return text
 

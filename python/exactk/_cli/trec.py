@@ -4,65 +4,163 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import exactk
+from exactk._cli.output import print_message
+from exactk._files import is_trec
+from exactk._files.faults import File
+from exactk._files.text import open_bytes
+from exactk._plan.metric_strings import part_indices, plan
 from exactk._report.display import printable
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from exactk._plan.metric_strings import Value
 
-_GEOMETRIC = "average_precision(average=geometric)"
-
-# trec_eval's measures in its own order: our metric, whether it has a cutoff, their name.
-_MEASURES = (
-    ("num_recommended", False, "num_ret"),
-    ("num_relevant", False, "num_rel"),
-    ("num_hits", False, "num_rel_ret"),
-    ("average_precision", False, "map"),
-    (_GEOMETRIC, False, "gm_map"),
-    ("r_precision", False, "Rprec"),
-    ("bpref", False, "bpref"),
-    ("reciprocal_rank", False, "recip_rank"),
-    ("precision", True, "P"),
-    ("recall", True, "recall"),
-    ("ndcg", False, "ndcg"),
-    ("ndcg", True, "ndcg_cut"),
-    ("average_precision", True, "map_cut"),
-    ("hit_rate", True, "success"),
-    ("precision", False, "set_P"),
-    ("recall", False, "set_recall"),
-    ("set_average_precision", False, "set_map"),
-    ("f1", False, "set_F"),
-)
-_METRIC_OF_MEASURE = {name: metric for metric, has_cutoff, name in _MEASURES if not has_cutoff}
-_COUNTS = frozenset({"num_ret", "num_rel", "num_rel_ret"})  # summed over users, where all others are averaged
-
-CONVENTION = "trec_eval"
-NUM_Q = "num_q"
-OFFICIAL = (
-    *(NUM_Q, "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
-    "P.5,10,15,20,30,100,200,500,1000",
-)
-"""What trec_eval prints if nothing is asked for, but for the precision at levels of recall."""
-
-
-def metric_of_measure(measure: str) -> str:
-    """Return a measure as trec_eval's -m takes it, such as ``P.5,10``, in our spelling; others as they are."""
-    if re.fullmatch(r"[A-Za-z_]+\.\d+(,\d+)*", measure, re.ASCII):
-        return "{}@[{}]".format(*measure.split("."))
-    return _METRIC_OF_MEASURE.get(measure, measure)
-
 
 class _Measure(NamedTuple):
-    order: int  # among trec_eval's measures; ours come after them
-    cutoff: int
+    """One of trec_eval's measures."""
+
     name: str
-    value: str  # the canonical name
+    metric: str | None = None  # ours; None where there is none
+    arguments: str = ""  # of our metric
+    cutoffs: tuple[int, ...] = ()  # by default
+    only_mean: bool = False  # nothing is printed for a user
+    since_10: bool = False
+
+    def metrics(self, cutoffs: str = "") -> list[str]:
+        """Return our metrics, at the cutoffs that are given or the default ones."""
+        cutoffs = cutoffs or ",".join(map(str, self.cutoffs))
+        return [f"{self.metric}@[{cutoffs}]{self.arguments}" if cutoffs else f"{self.metric}{self.arguments}"]
+
+
+_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_GEOMETRIC = "(average=geometric)"
+_ANY_RELEVANT = "(min_grade=None)"  # trec_eval's -l is not for gains
+
+_MEASURES = (
+    _Measure("num_ret", "num_recommended"),
+    _Measure("num_rel", "num_relevant"),
+    _Measure("num_rel_ret", "num_hits"),
+    _Measure("map", "average_precision"),
+    _Measure("gm_map", "average_precision", _GEOMETRIC, only_mean=True),
+    _Measure("Rprec", "r_precision"),
+    _Measure("bpref", "bpref"),
+    _Measure("recip_rank", "reciprocal_rank"),
+    _Measure("iprec_at_recall"),
+    _Measure("P", "precision", cutoffs=_CUTOFFS),
+    _Measure("relstring"),
+    _Measure("recall", "recall", cutoffs=_CUTOFFS),
+    _Measure("infAP"),
+    _Measure("gm_bpref", "bpref", _GEOMETRIC, only_mean=True),
+    _Measure("Rprec_mult"),
+    _Measure("utility"),
+    _Measure("11pt_avg"),
+    _Measure("binG"),
+    _Measure("G"),
+    _Measure("ndcg", "ndcg", _ANY_RELEVANT),
+    _Measure("ndcg_rel"),
+    _Measure("Rndcg"),
+    _Measure("ndcg_cut", "ndcg", _ANY_RELEVANT, cutoffs=_CUTOFFS),
+    _Measure("map_cut", "average_precision", cutoffs=_CUTOFFS),
+    _Measure("relative_P", "recall", "(recall_over=min_cutoff_relevant)", cutoffs=_CUTOFFS),
+    _Measure("success", "hit_rate", cutoffs=(1, 5, 10)),
+    _Measure("set_P", "precision"),
+    _Measure("set_relative_P", "recall", "(recall_over=min_list_relevant)"),
+    _Measure("set_recall", "recall"),
+    _Measure("set_map", "set_average_precision"),
+    _Measure("set_F", "f1"),
+    _Measure("num_nonrel_judged_ret"),
+    _Measure("rbp", since_10=True),  # it divides gains by the highest grade of the query, as our rbp does not
+    _Measure("rbp_resid", since_10=True),
+    _Measure("unj", since_10=True),
+)
+"""In the order in which trec_eval prints them."""
+
+_BY_NAME = {measure.name: measure for measure in _MEASURES}
+_HEADER = ("runid", "num_q")  # what is printed before them
+_SETS: Mapping[str, tuple[str, ...]] = {
+    "official": (
+        *_HEADER,
+        *("num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
+        *("iprec_at_recall", "P"),
+    ),
+    "set": (
+        *_HEADER,
+        *("num_ret", "num_rel", "num_rel_ret", "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    ),
+    "all_trec": (*_HEADER, *_BY_NAME),
+}
+_COUNTS = frozenset({"num_recommended", "num_relevant", "num_hits"})  # summed over users, where others are averaged
+
+CONVENTION = "trec_eval"
+DEFAULT_MEASURES = ("official",)
+
+
+class Request(NamedTuple):
+    """What is to be printed."""
+
+    metrics: list[str]  # to compute
+    header: frozenset[str]
+    without_metric: tuple[str, ...] = ()  # trec_eval's measures that exactk has no metric for
+
+
+def parse_measures(measures: Iterable[str], convention: str) -> Request:
+    """Return what measures, sets of them and metrics of ours ask for, in the version that the convention is of."""
+    metrics: list[str] = []
+    requested: dict[str, None] = {}
+    for measure in measures:
+        if measure in _SETS:
+            is_of_9 = convention.startswith("trec_eval_9")
+            requested |= dict.fromkeys(
+                name for name in _SETS[measure] if name in _HEADER or not (is_of_9 and _BY_NAME[name].since_10)
+            )
+        elif measure in _HEADER:
+            requested[measure] = None
+        else:
+            metrics += _metrics_of_measure(measure)
+    for name in requested:
+        if name not in _HEADER and _BY_NAME[name].metric is not None:
+            metrics += _BY_NAME[name].metrics()
+    # Every metric counts the users evaluated.
+    return Request(
+        metrics or ["num_recommended"],
+        frozenset(requested) & frozenset(_HEADER),
+        tuple(name for name in requested if name not in _HEADER and _BY_NAME[name].metric is None),
+    )
+
+
+def _metrics_of_measure(text: str) -> list[str]:
+    """Return our metrics for a measure as trec_eval's -m takes it, such as ``P`` or ``P.5,10``; others as they are."""
+    name, dot, cutoffs = text.partition(".")
+    measure = _BY_NAME.get(name)
+    if measure is not None and measure.metric is None:
+        hint = "-m rank_biased_precision is another, of gains that nothing divides" if name == "rbp" else ""
+        raise input_error("--metric", "a measure that exactk has", repr(text), hint=hint)
+    if dot and re.fullmatch(r"[0-9]+(,[0-9]+)*", cutoffs):
+        return measure.metrics(cutoffs) if measure is not None else [f"{name}@[{cutoffs}]"]
+    return measure.metrics() if measure is not None and not dot else [text]
+
+
+class Output(NamedTuple):
+    """How reports are printed."""
+
+    users: bool = False  # each user's values too
+    header: frozenset[str] = frozenset()
+    tag: str = ""  # the runid of a single system
+    in_run: Collection[str] | None = None  # the users to print, by their text; None for all
+
+
+def tell_missing_measures(names: Sequence[str]) -> None:
+    """Tell once what trec_eval prints and we do not."""
+    if names:
+        print_message("warning", f"trec_eval prints measures that exactk does not have: {', '.join(names)}")
 
 
 def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
@@ -73,73 +171,155 @@ def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
             raise input_error("predictions", "a user to evaluate", f"none in {system}" if system else "none")
 
 
-def format_trec(result: exactk.Report | exactk.Comparison, *, users: bool, num_q: bool) -> str:
+def check_judged(base: str, truth: exactk.Truth, systems: Mapping[str, object], result: object) -> None:
+    """Raise InputError if a run has a query that the qrels lack, under the conventions of trec_eval 10, which refuses it."""
+    if not re.fullmatch("trec_eval(_complete)?", base):
+        return
+    expected = "queries that the qrels have, as trec_eval 10 does"
+    hint = f"--convention {base.replace('trec_eval', 'trec_eval_9')} leaves out others"
+    judged = set(_user_keys(truth))
+    for predictions in systems.values():
+        if unjudged := sorted(map(key_text, set(_user_keys(predictions)) - judged)):
+            raise input_error("predictions", expected, repr(unjudged[0]), count=len(unjudged), hint=hint)
+    if isinstance(result, exactk.Report) and (count := result.counts["missing_truth"]):  # of a file read in parts
+        raise input_error("predictions", expected, f"{count} others", hint=hint)
+
+
+def _user_keys(container: object) -> list[object]:
+    vocabulary = getattr(container, "user_vocabulary", None)
+    return [] if vocabulary is None else list(vocabulary.array.tolist())
+
+
+def users_of_run(base: str, systems: Mapping[str, object]) -> frozenset[str] | None:
+    """Return the users of a single run, to whom trec_eval's -c adds none in the lines of users; None for all users."""
+    if not base.endswith("_complete") or len(systems) != 1:
+        return None
+    return frozenset(key_text(key) for one in systems.values() for key in _user_keys(one)) or None
+
+
+def format_trec(result: exactk.Report | exactk.Comparison, output: Output) -> str:
     """Return the lines of a report, or of one after another, each after the line that names the system."""
     if isinstance(result, exactk.Report):
-        return "".join(_report_lines(result, users=users, num_q=num_q))
+        return "".join(_report_lines(result, output))
     return "".join(
-        _measure_line("runid", "all", printable(system)) + format_trec(report, users=users, num_q=num_q)
+        format_trec(report, output._replace(header=output.header | {"runid"}, tag=printable(system)))
         for system, report in result.items()
     )
 
 
-def _report_lines(report: exactk.Report, *, users: bool, num_q: bool) -> Iterator[str]:
-    measures = _measures_of_report(report)
-    if users:
-        yield from _user_lines(report, measures)
-    if num_q:
-        yield _measure_line(NUM_Q, "all", str(max(report.counts["evaluated"].values())))
+def _report_lines(report: exactk.Report, output: Output) -> Iterator[str]:
+    measures = _printed_measures(report)
+    if output.users:
+        yield from _user_lines(report, measures, output.in_run)
+    if "runid" in output.header:
+        yield _measure_line("runid", "all", output.tag)
+    if "num_q" in output.header:
+        yield _measure_line("num_q", "all", str(max(report.counts["evaluated"].values())))
     for measure in measures:
-        number = report[measure.value]
-        if measure.name in _COUNTS:
-            number *= report.counts["evaluated"][measure.value]
-        yield _measure_line(measure.name, "all", _format_number(measure, number))
+        text = f"{report[measure.value]:6.4f}" if measure.total is None else str(measure.total)
+        yield _measure_line(measure.name, "all", text)
 
 
-def _user_lines(report: exactk.Report, measures: Sequence[_Measure]) -> Iterator[str]:
-    """Yield the lines of one user after another; of gm_map trec_eval prints none."""
-    columns = [(measure, report.per_user[measure.value].tolist()) for measure in measures if measure.name != "gm_map"]
+def _user_lines(
+    report: exactk.Report, measures: Sequence[_PrintedMeasure], in_run: Collection[str] | None
+) -> Iterator[str]:
+    """Yield the lines of one user after another, in the order of their bytes."""
+    columns = [(measure, report.per_user[measure.value].tolist()) for measure in measures if not measure.only_mean]
     keys = [key_text(user) for user in report.users.tolist()]
-    for row in sorted(range(len(keys)), key=keys.__getitem__):
+    for row in sorted(range(len(keys)), key=lambda row: keys[row].encode("utf-8", "surrogateescape")):
+        if in_run is not None and keys[row] not in in_run:
+            continue
         for measure, user_values in columns:
-            if not math.isnan(user_values[row]):
-                yield _measure_line(measure.name, printable(keys[row]), _format_number(measure, user_values[row]))
+            number = user_values[row]
+            if not math.isnan(number):
+                text = f"{number:6.4f}" if measure.total is None else f"{number:.0f}"
+                yield _measure_line(measure.name, keys[row], text)
 
 
 def key_text(key: object) -> str:
-    """Return a key as one word; that of several columns has a stroke between its parts."""
-    return "/".join(map(str, key)) if isinstance(key, tuple) else str(key)
+    """Return a key as one word; that of several columns has a stroke between its parts.
+
+    Bytes that are not UTF-8 stay what they are when the text is written as data.
+    """
+    if isinstance(key, tuple):
+        return "/".join(map(key_text, key))
+    return key.decode("utf-8", "surrogateescape") if isinstance(key, bytes) else str(key)
 
 
-def _measures_of_report(report: exactk.Report) -> list[_Measure]:
+class _PrintedMeasure(NamedTuple):
+    order: int  # among trec_eval's measures; ours come after them
+    cutoff: int
+    name: str
+    value: str  # the canonical name
+    only_mean: bool
+    total: int | None  # of a count
+
+
+def _printed_measures(report: exactk.Report) -> list[_PrintedMeasure]:
     """Return the report's values in trec_eval's order."""
-    weighted = report.state.weighted
-    measures = [_measure_of_value(value, weighted=weighted) for value in plan_of_state(report.state)]
-    return sorted(measures, key=lambda measure: measure[:2])
-
-
-def _measure_of_value(value: Value, *, weighted: bool) -> _Measure:
-    """Return the measure that trec_eval has for the value, or the value by its own name."""
-    requested = (None if weighted else _plain_name(value), value.cutoff is not None)
-    for order, (name, has_cutoff, measure_name) in enumerate(_MEASURES):
-        if requested == (name, has_cutoff):
-            return _Measure(
-                order, value.cutoff or 0, f"{measure_name}_{value.cutoff}" if has_cutoff else measure_name, value.name
+    values = plan_of_state(report.state)
+    measures = _measures_by_rules(report.convention)
+    printed = []
+    for value, (first_part, *_) in zip(values, part_indices(values), strict=True):
+        order = measures.get(_rules_of_value(value)) if not report.state.weighted else None
+        measure = None if order is None else _MEASURES[order]
+        if measure is None:
+            name = f"exactk.{value.name}" if value.name in _BY_NAME else value.name  # it is another than theirs
+        else:
+            name = measure.name if value.cutoff is None else f"{measure.name}_{value.cutoff}"
+        total = None
+        if value.metric in _COUNTS and value.rules["average"] == "macro" and not report.state.weighted:
+            sums = report.state.totals[first_part]
+            total = sums.total >> sums.total_scale
+        printed.append(
+            _PrintedMeasure(
+                len(_MEASURES) if order is None else order,
+                0 if measure is None else value.cutoff or 0,
+                name,
+                value.name,
+                measure is not None and measure.only_mean,
+                total,
             )
-    return _Measure(len(_MEASURES), 0, value.name, value.name)
+        )
+    return sorted(printed, key=lambda measure: measure[:2])
 
 
-def _plain_name(value: Value) -> str | None:
-    """Return the metric if its string changes nothing of it; a geometric mean is said to be one."""
-    average = value.rules["average"]
-    name = value.metric if average == "macro" else f"{value.metric}(average={average})"
-    plain = value.metric + ("" if value.cutoff is None else f"@{value.cutoff}")
-    return name if value.name in {plain, name} else None
+@lru_cache(maxsize=8)
+def _measures_by_rules(convention: exactk.Convention) -> dict[tuple[object, ...], int]:
+    """Return the position of each measure by what its values are computed by."""
+    positions: dict[tuple[object, ...], int] = {}
+    for order, measure in enumerate(_MEASURES):
+        if measure.metric is not None:
+            value, *_ = plan(measure.metrics(), convention)
+            positions.setdefault(_rules_of_value(value), order)
+    return positions
 
 
-def _format_number(measure: _Measure, number: float) -> str:
-    return f"{number:.0f}" if measure.name in _COUNTS else f"{number:6.4f}"
+def _rules_of_value(value: Value) -> tuple[object, ...]:
+    return value.metric, value.parameter, value.cutoff is None, *value.rules.values()
+
+
+_BREAKS = re.compile(r"[\t\n\v\f\r]")
 
 
 def _measure_line(name: str, user: str, text: str) -> str:
+    """Return a line. Ids go out as they came in, but for what would end a field, which no TREC file has in an id."""
+    user, text = (_BREAKS.sub(lambda match: repr(match[0])[1:-1], field) for field in (user, text))
     return f"{name:<22}\t{user}\t{text}\n"
+
+
+_TAG_FIELD = 5
+_MAX_LINE = 1 << 20  # bytes
+
+
+def run_tag(path: Path) -> str | None:
+    """Return the tag of a run, as its first row has it; None of what is no file of TREC, and of pipes."""
+    file = File(path, "predictions")
+    if not path.is_file() or not is_trec(file):
+        return None
+    with open_bytes(file) as stream:
+        while line := stream.readline(_MAX_LINE):
+            fields = line.split()
+            if len(fields) > _TAG_FIELD:
+                return fields[_TAG_FIELD].decode("utf-8", "surrogateescape")
+    return None

@@ -137,10 +137,8 @@ def read(
 
 
 def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
-    path = file.path
-    suffix = (Path(path.stem) if file.is_compressed else path).suffix.lower()
-    has_columns = suffix in _COLUMN_SOURCES and not (file.is_compressed and suffix in _BINARY_SOURCES)
-    is_archive = suffix == ".npz" and not file.is_compressed
+    path, suffix = file.path, _format_suffix(file)
+    has_columns, is_archive = suffix in _COLUMN_SOURCES, suffix == ".npz"
     file.check_kind(pipes=not has_columns and not is_archive)
     if has_columns:
         source = _COLUMN_SOURCES[suffix](file)
@@ -156,6 +154,17 @@ def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results
             raise input_error("text_ids", "False beside an archive of arrays", "True")
         return results.result_of_arrays(archive.read_arrays(file), file.role)
     return results.result_of_trec(trec.read_columns(file), file.role)
+
+
+def is_trec(file: File) -> bool:
+    """Return whether a file is read as one of TREC, as all are whose ending says nothing else."""
+    return _format_suffix(file) not in {*_COLUMN_SOURCES, ".npz"}
+
+
+def _format_suffix(file: File) -> str:
+    """Return the ending that tells the format; nothing of a binary format within .gz, which is none."""
+    suffix = (Path(file.path.stem) if file.is_compressed else file.path).suffix.lower()
+    return "" if file.is_compressed and suffix in {*_BINARY_SOURCES, ".npz"} else suffix
 
 
 _BINARY_SOURCES = {".parquet": Parquet, ".arrow": Ipc, ".feather": Ipc, ".ipc": Ipc}

@@ -1,0 +1,121 @@
+"""The command line beside what trec_eval 9.0.8 and 10.0 print: text, and values in full."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import exactk
+from exactk._cli import main, trec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DATA = Path(os.environ.get("EXACTK_DATA", "/nonexistent")) / "trec_eval"
+pytestmark = pytest.mark.skipif(
+    not DATA.is_dir(), reason="EXACTK_DATA names no folder with recorded outputs of trec_eval"
+)
+
+CASES = [f"case{number:02}" for number in range(10)]
+VERSIONS = {"9.0.8": "trec_eval_9", "10.0": "trec_eval"}
+REFUSED = ("case05", "10.0")  # a query that the qrels lack
+MISSING = {measure.name for measure in trec._MEASURES if measure.metric is None}
+
+
+def is_ours(measure: str) -> bool:
+    """Return whether we have a measure, by its name with or without a cutoff or level."""
+    return measure not in MISSING and measure.rpartition("_")[0] not in MISSING
+
+
+def recorded_lines(case: str, version: str, options: str, kind: str = "out") -> list[tuple[str, ...]]:
+    """Return the recorded lines of the measures that we have: name, query and value."""
+    text = (DATA / f"{case}.{version}.{options}.{kind}").read_text(encoding="utf-8")
+    return [fields for line in text.splitlines() if is_ours((fields := tuple(line.split("\t")))[0].strip())]
+
+
+def truncated_run(case: str, version: str, depth: int, folder: Path) -> Path:
+    """Return the run with the best of each query alone, as -M takes it: ties by the highest id."""
+    score_type = np.float32 if version == "9.0.8" else np.float64
+    rows: dict[str, list[tuple[Any, str, str]]] = {}
+    for line in (DATA / f"{case}.run").read_text(encoding="utf-8").splitlines():
+        query, _, document, _, score, _ = line.split()
+        rows.setdefault(query, []).append((score_type(score), document, line))
+    lines = [line for ranked in rows.values() for _, _, line in sorted(ranked, reverse=True)[:depth]]
+    path = folder / f"{case}.run"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+class Recording(NamedTuple):
+    """Options of trec_eval, and what is the same here."""
+
+    arguments: Sequence[str] = ()
+    convention: str = ""  # what its name ends in
+    depth: int | None = None  # of the lists
+
+
+RECORDINGS = {
+    "q": Recording(["-q"]),
+    "qc": Recording(["-q"], "_complete"),
+    "l2": Recording(["--set", "min_grade=2"]),
+    "M5": Recording(depth=5),
+}
+
+
+@pytest.fixture(params=[f"{case} {version} {name}" for case in CASES for version in VERSIONS for name in RECORDINGS])
+def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str, str, Recording, list[Path]]:
+    """Return a case, a version, its options, what they are here, and the files."""
+    case, version, name = request.param.split()
+    if not (DATA / f"{case}.{version}.{name}.out").exists():
+        pytest.skip("not recorded")
+    recording = RECORDINGS[name]
+    run = DATA / f"{case}.run"
+    if recording.depth is not None:
+        run = truncated_run(case, version, recording.depth, tmp_path)
+    return case, version, name, recording, [DATA / f"{case}.qrels", run]
+
+
+def test_f71_the_text_is_that_of_trec_eval(recorded: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    case, version, name, recording, files = recorded
+    convention = VERSIONS[version] + recording.convention
+    options = ["--format", "trec", "-m", "all_trec", "--convention", convention, *recording.arguments]
+    code = main(["evaluate", *map(str, files), *options])
+    printed = capsys.readouterr()
+    if (case, version) == REFUSED:  # trec_eval's message names another query
+        assert (code, printed.out) == (2, "")
+        assert "expected queries that the qrels have, as trec_eval 10 does, found '2'" in printed.err
+        return
+    assert code == 0
+    assert "trec_eval prints measures that exactk does not have: iprec_at_recall, relstring" in printed.err
+    lines = [tuple(line.split("\t")) for line in printed.out.splitlines()]
+    assert lines == recorded_lines(case, version, name)
+
+
+def test_f71_the_values_are_those_of_trec_eval(recorded: Any) -> None:
+    case, version, name, recording, (qrels, run) = recorded
+    if (case, version) == REFUSED:
+        pytest.skip("refused")
+    base = VERSIONS[version] + recording.convention
+    convention = {"base": base} | ({"min_grade": 2} if name == "l2" else {})
+    metrics = trec.parse_measures(["all_trec"], base).metrics
+    truth, predictions = exactk.read(qrels, "truth"), exactk.read(run, "predictions")
+    report = exactk.evaluate(truth, predictions, metrics, convention=convention, per_user=True)
+    rows = {user: row for row, user in enumerate(report.users.tolist())}
+    measures = {measure.name: measure for measure in trec._printed_measures(report)}
+    compared = 0
+    for measure, user, text in recorded_lines(case, version, name, "full"):
+        if measure.strip() in {"runid", "num_q"}:
+            continue
+        printed = measures[measure.strip()]
+        if user != "all":
+            value = report.per_user[printed.value][rows[user]]
+        else:
+            value = report[printed.value] if printed.total is None else printed.total
+        assert math.isclose(value, float(text), rel_tol=1e-12, abs_tol=1e-12), (measure, user)
+        compared += 1
+    assert compared >= len(measures)
