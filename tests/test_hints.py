@@ -17,7 +17,7 @@ import scipy.sparse
 import exactk
 from exactk import reference
 from exactk._cli import main
-from exactk._plan.conventions import FIELD_CHOICES
+from exactk._plan.conventions import FIELD_CHOICES, changes_literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -355,3 +355,10 @@ def test_f66_hints_name_no_keyword_that_there_is_not() -> None:
             assert keyword in parameters, hint
         for change in re.findall(r"convention=(\{'[^}]*'\})", hint):
             exactk.conventions["standard"].diff(ast.literal_eval(change))
+
+
+@pytest.mark.parametrize("preset", exactk.conventions)
+def test_f66_a_hint_spells_out_every_convention(preset: str) -> None:
+    convention = exactk.conventions[preset].replace(decimals=3)
+    literal = ast.literal_eval(changes_literal(convention, {"nan": "last"}))
+    assert convention.replace(nan="last").diff(literal) == {}
