@@ -237,7 +237,7 @@ def _random_nonempty_list(knobs: Knobs, generator: random.Random, deepest: int) 
         if not knobs.ties and size > 1:
             first, close = generator.sample(range(size), 2)
             scores[close] = scores[first]
-        offsets = generator.choices(range(3), k=size) if knobs.ties else range(size)
+        offsets = [generator.randint(0, 2) for _ in scores] if knobs.ties else range(size)
         scores = [score + offset * 2**-40 for score, offset in zip(scores, offsets, strict=True)]
     if knobs.infinite_scores and generator.random() < 0.3:
         for position in generator.sample(range(size), generator.randint(1, 1 + knobs.ties * size // 3)):
