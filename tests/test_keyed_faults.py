@@ -172,7 +172,7 @@ def test_f03_items_out_of_range(library: str) -> None:
             exactk.InputError,
             truth=truth,
         )
-        assert location_of(error) == ("predictions", 1, 0, 1)
+        assert location_of(error) == ("predictions", 1, None, 1)
         assert str(error).endswith("(user 'bob')")
     error = refusal_of(
         "predictions: expected item ids in [0, 2^63), found", {"ann": [1, 10**5000]}, exactk.InputError, truth=truth
@@ -277,14 +277,14 @@ def test_the_order_of_users_means_nothing(seed: int) -> None:
 def test_f10_an_item_twice() -> None:
     frame = pd.DataFrame({"user": ["bob", "ann", "ann"], "item": ["x"] * 3, "score": [0.5, 0.5, 0.25]})
     error = refusal_of("predictions: expected each item once in a list, found item 'x' again", frame, exactk.InputError)
-    assert location_of(error)[:3] == ("predictions", 0, 1)  # the first of the truth's
+    assert location_of(error)[:3] == ("predictions", 2, None)  # of the first user of the truth
     assert str(error).endswith("(user 'ann')")
 
 
 def test_f11_an_item_of_the_truth_twice() -> None:
     truth = pl.DataFrame({"user": ["bob", "ann", "ann"], "item": ["x"] * 3})
     error = refusal_of(
-        "truth: expected each item once a user, found item 'x' again at row 1, position 1",
+        "truth: expected each item once a user, found item 'x' again at row 2 of the frame",
         TRUTH,
         exactk.InputError,
         truth=truth,
@@ -295,7 +295,9 @@ def test_f11_an_item_of_the_truth_twice() -> None:
 def test_a_user_with_two_lists() -> None:
     frame = pl.DataFrame({"user": ["ann", "bob", "ann", "ann"], "item": [["x"], ["y"], ["z"], []]})
     error = refusal_of(
-        "predictions: expected each user once, found 'ann' again at row 2 (the first of 2)", frame, exactk.InputError
+        "predictions: expected each user once, found 'ann' again at row 2 of the frame (the first of 2)",
+        frame,
+        exactk.InputError,
     )
     assert location_of(error) == ("predictions", 2, None, 2)
     refusal_of(
@@ -369,10 +371,10 @@ def test_columns_of_one_name() -> None:
 @pytest.mark.parametrize(
     ("ranks", "message"),
     [
-        ([1, 2, 2], "ranks that differ, found 2 twice at row 0, position 0 (user 'ann')"),
-        ([1.0, 2.5, 2.5], "ranks that differ, found 2.5 twice at row 0, position 0 (user 'ann')"),
+        ([1, 2, 2], "ranks that differ, found 2 twice at row 1 of the frame (user 'ann')"),
+        ([1.0, 2.5, 2.5], "ranks that differ, found 2.5 twice at row 1 of the frame (user 'ann')"),
         ([1.0, 0.0, -0.0], "ranks that differ, found"),
-        ([1.0, 2.0, float("nan")], "ranks that are numbers, found NaN at position 2"),
+        ([1.0, 2.0, float("nan")], "ranks that are numbers, found NaN at row 2 of the frame"),
     ],
 )
 def test_ranks_that_order_nothing(ranks: list[Any], message: str) -> None:
@@ -429,7 +431,7 @@ def test_weights_and_groups_by_key() -> None:
 def test_messages_say_which_user_of_the_truth() -> None:
     truth = pd.DataFrame({"user": ["bob", "ann", "bob"], "item": ["x", "x", "y"], "grade": [1.0, 1.0, np.nan]})
     error = refusal_of(
-        "truth: expected finite grades, found nan at row 0, position 1", TRUTH, exactk.InputError, truth=truth
+        "truth: expected finite grades, found nan at row 2 of the frame", TRUTH, exactk.InputError, truth=truth
     )
     assert str(error).endswith("(user 'bob')")
     refusal_of(

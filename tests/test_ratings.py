@@ -122,5 +122,5 @@ def test_thresholds_that_are_none(option: str, number: Any) -> None:
 
 def test_a_prediction_that_is_nan_is_refused_where_it_is_ranked() -> None:
     truth, predictions = exactk.from_ratings([1, 2], [1, 1], [4, 4], [4, NAN])
-    with pytest.raises(exactk.InputError, match="NaN at row 1, position 0"):
+    with pytest.raises(exactk.InputError, match=r"NaN at row 1 of the ratings; .* \(user 2\)"):
         exactk.evaluate(truth, predictions, "P@1", convention="surprise")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -11,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._engine.column_warnings import warn_of_grades
+from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._engine.rankings import solve
 from exactk._inputs.alignment import AlignedInputs, align
 from exactk._inputs.beside_scores import grades_beside_scores, shapes_of_scores
 from exactk._inputs.conversions import exclusions_of, predictions_of, truth_of
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Truth
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.lists import Exclusions, Rankings, Truth
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.report import Report
@@ -40,37 +39,6 @@ if TYPE_CHECKING:
     from exactk._inputs.user_values import Groups, Weights
     from exactk._plan.conventions import Convention
     from exactk._report.sums import Label
-
-
-_FOUND_CODE = re.compile(r"(?<=found )((?:item )?)(\d+)")
-
-
-@contextmanager
-def _put_keys_in_errors(inputs: AlignedInputs) -> Iterator[None]:
-    """Say which user is at fault, and which item, where the core knows only rows and codes."""
-    try:
-        yield
-    except ExactkError as error:
-        with_user = inputs.with_user(error)
-        if with_user is None:
-            raise
-        message = str(with_user)
-        if (match := _FOUND_CODE.search(message)) and _is_item_at_fault(inputs, error, int(match[2])):
-            message = message[: match.start()] + match[1] + inputs.item_text(int(match[2])) + message[match.end() :]
-        raise type(error)(message, error.argument, error.row, error.position, error.count) from None
-
-
-def _is_item_at_fault(inputs: AlignedInputs, error: ExactkError, code: int) -> bool:
-    """Return whether the integer that an error found is the item at its row and position."""
-    lists = {"truth": inputs.truth, "predictions": inputs.predictions, "exclude": inputs.exclude}.get(
-        error.argument or ""
-    )
-    if isinstance(lists, SparseScores):
-        lists = lists.lists
-    if not isinstance(lists, Lists) or error.row is None or error.position is None:
-        return False
-    row = lists.row(error.row)
-    return error.position < len(row) and int(row[error.position]) == code
 
 
 @contextmanager
@@ -119,7 +87,7 @@ class Evaluation:
             per_user=self.per_user,
             report_progress=self.progress.report_finished,
         )
-        with _put_keys_in_errors(inputs):
+        with name_rows_and_keys(inputs):
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
         state = _state_of_outcome(problem, outcome, [value.name for value in self.values], labels)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from exactk._engine.error_locations import name_rows_and_keys
 from exactk._inputs.alignment import align_scores
 from exactk._inputs.beside_scores import check_meaning, shapes_of_scores
 from exactk._inputs.containers.registry import as_candidate_items
@@ -82,6 +84,7 @@ def rank_top_k(
     """Rank by the given ranker; the other arguments are those of `exactk.topk`."""
     tracker = Progress(progress)
     scored, item_keys = as_scored(scores), None
+    locations: AbstractContextManager[None] = nullcontext()
     encoding = (
         Encoding(scored.user_vocabulary, scored.item_vocabulary) if isinstance(scored, SparseScores) else Encoding()
     )
@@ -93,6 +96,7 @@ def rank_top_k(
         inputs = align_scores(scored, exclusions)
         assert isinstance(inputs.predictions, SparseScores)  # noqa: S101 - as they were
         scored, exclusions, item_keys = inputs.predictions, inputs.exclude, inputs.item_keys
+        locations = name_rows_and_keys(inputs)
     problem = TopKProblem(
         scored,
         checked_cutoff(k),
@@ -109,7 +113,7 @@ def rank_top_k(
     users = len(problem.scores)
     if restricted_exclusions is not None and len(restricted_exclusions) != users:
         raise input_error("exclude", f"one entry for each of {users} users", str(len(restricted_exclusions)))
-    with tracker.track(users):
+    with tracker.track(users), locations:
         indices, similarities = ranker(
             problem._replace(candidates=restricted_candidates, exclude=restricted_exclusions)
         )

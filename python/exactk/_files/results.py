@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exactk._inputs.batches import Batches, predictions_from_rows
 from exactk._inputs.checks import number_array, offset_array
-from exactk._inputs.conversions import as_exclusions, as_predictions, default_encoding, truth_of
+from exactk._inputs.conversions import default_encoding, exclusions_of, predictions_of, truth_of
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
 from exactk._inputs.long_format import Encoding, LongColumns, encode_items, rows_by_user, rows_from_long_format
 from exactk._inputs.model.lists import Exclusions, Rankings, Rows, Truth
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
 
+_SOURCE = "the data"  # whose rows are no lines, as those may be empty, comments, or parts of a row
+
 _CONTAINERS: Mapping[str, Callable[..., Any]] = {
-    "predictions": as_predictions,
-    "exclude": as_exclusions,
+    "predictions": predictions_of,
+    "exclude": exclusions_of,
 }
 
 
@@ -36,9 +38,10 @@ def result_of_table(
     unused: Sequence[str] = (),
 ) -> ReadResult:
     """Return what a table of pyarrow holds; the file has other columns of numbers, which are unused."""
+    encoding = default_encoding()._replace(source=_SOURCE)
     if role == "truth":
-        return truth_of(table, requested, default_encoding(), unused)  # type: ignore[arg-type]
-    result: ReadResult = _CONTAINERS[role](table, **requested)
+        return truth_of(table, requested, encoding, unused)  # type: ignore[arg-type]
+    result: ReadResult = _CONTAINERS[role](table, requested, encoding)
     return result
 
 
@@ -53,7 +56,7 @@ def result_of_trec(arrays: tuple[NDArray[Any], ...], role: str) -> ReadResult:
         grades=values if role == "truth" else None,
         scores=values if role == "predictions" else None,
     )
-    return _result_of_rows(rows_from_long_format(columns, role, Encoding()), role)
+    return _result_of_rows(rows_from_long_format(columns, role, Encoding(source=_SOURCE)), role)
 
 
 def result_of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> ReadResult:

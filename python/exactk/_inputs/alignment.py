@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.keys.vocabulary import KIND_HINT, Vocabulary, vocabulary_of_labels
+from exactk._inputs.keys.vocabulary import KIND_HINT, Vocabulary, vocabulary_of_labels, with_user_key
 from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Rows, Truth, reindex
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import type_error
@@ -56,9 +56,11 @@ class AlignedInputs:
     def with_user(self, error: ExactkError) -> ExactkError | None:
         """Return the error with the key of the user in whose row it is; None if it has no row, or the user no key."""
         users, codes = self.row_users or (self.users, None)
-        if error.row is None or not isinstance(users, Vocabulary):
+        if error.row is None or users is None or error.row >= len(users if codes is None else codes):
             return None
-        return users.with_user(error, codes) if error.row < len(users if codes is None else codes) else None
+        if isinstance(users, Vocabulary):
+            return users.with_user(error, codes)
+        return with_user_key(error, repr(users[error.row].item()))
 
     @property
     def users(self) -> Vocabulary | NDArray[Any] | None:

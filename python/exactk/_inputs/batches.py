@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from exactk._inputs import long_format
 from exactk._inputs.checks import number_array
 from exactk._inputs.containers import frames
 from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.model.frame_rows import FrameRow, of_row, rows_apart, rows_together, with_frame_row
 from exactk._inputs.model.lists import Rankings, Rows
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import ExactkError, input_error, name_source, type_error
@@ -86,9 +88,14 @@ class LongRows:
     items: Ids
     scores: NDArray[Any] | None
     ranks: NDArray[Any] | None
+    first_row: int = 0  # its number among those of all batches
 
     def __len__(self) -> int:
         return len(self.user_codes)
+
+    def between(self, begin: int, end: int | None) -> LongRows:
+        """Return consecutive rows."""
+        return replace(self.take(slice(begin, end)), first_row=self.first_row + int(begin))
 
     def take(self, rows: slice | NDArray[np.int64]) -> LongRows:
         """Return some of the rows."""
@@ -109,6 +116,7 @@ class LongRows:
             _concatenate_exactly([part.items for part in parts], "predictions.item"),
             _concatenate_exactly(scores, "predictions.score") if scores else None,
             _concatenate_exactly(ranks, "predictions.rank") if ranks else None,
+            parts[0].first_row,
         )
 
 
@@ -141,16 +149,21 @@ class Reader:
         self._warns = not again  # of the columns, once
         self.user_vocabulary: Vocabulary | None = None
         self.item_vocabulary: Vocabulary | None = None
+        self._first_rows: list[int] = []  # of each batch, among those of all
 
     def __iter__(self) -> Iterator[LongRows]:
         """Read from the first batch to the last."""
         self.user_vocabulary = self.item_vocabulary = None
-        first_form: tuple[bool, ...] | None = None
+        self._first_rows = []
+        rows, first_form = 0, None
         for index, frame in enumerate(self._batches.source()):
             with name_source(self._batches.source_name or f"batch {index}"):
                 long_rows = self._read_frame(frame)
+            self._first_rows.append(rows)
             if long_rows is None:
                 continue
+            long_rows = replace(long_rows, first_row=rows)
+            rows += len(long_rows)
             form = (self.item_vocabulary is None, long_rows.scores is None, long_rows.ranks is None)
             if first_form is None:
                 first_form = form
@@ -190,6 +203,13 @@ class Reader:
             None if columns.ranks is None else long_format.rank_array(columns.ranks, "predictions.rank"),
         )
 
+    def locate(self, number: int) -> FrameRow:
+        """Return where a row stands: in the file, or in one of the batches."""
+        if self._batches.source_name is not None:
+            return FrameRow(number, f"the data in {self._batches.source_name}")
+        batch = bisect_right(self._first_rows, number) - 1
+        return FrameRow(number - self._first_rows[batch], f"batch {batch}")
+
     def read_all(self) -> Rankings | SparseScores:
         """Return the rows of all batches, in any order."""
         parts = list(self)
@@ -207,8 +227,9 @@ class Reader:
             user_vocabulary=self.user_vocabulary,
             item_vocabulary=self.item_vocabulary,
         )
-        threads = self._encoding.threads
-        grouped = long_format.group_by_user(rows, long_rows.user_codes, long_rows.ranks, "predictions", threads)
+        grouped = long_format.group_by_user(
+            rows, long_rows.user_codes, long_rows.ranks, "predictions", self._encoding.threads, self.locate
+        )
         return predictions_from_rows(grouped)
 
 
@@ -240,38 +261,46 @@ def read_blocks(reader: Reader) -> Iterator[Block]:
         starts = np.concatenate([[0], np.flatnonzero(batch.user_codes[1:] != batch.user_codes[:-1]) + 1])
         ready: list[Block] = []
         if carried and carried[0].user_codes[0] == batch.user_codes[0]:
-            carried.append(batch.take(slice(None, starts[1] if len(starts) > 1 else None)))
+            carried.append(batch.between(0, starts[1] if len(starts) > 1 else None))
             if len(starts) == 1:
                 continue
             starts = starts[1:]
         if carried:
-            ready.append(_make_block(LongRows.concatenate(carried), np.zeros(1, np.int64), reader.user_vocabulary))
+            ready.append(_make_block(LongRows.concatenate(carried), np.zeros(1, np.int64), reader))
         begin, end = starts[0], starts[-1]
-        carried = [LongRows.concatenate([batch.take(slice(end, None))])]  # a copy, so that the batch need not be kept
+        carried = [LongRows.concatenate([batch.between(end, None)])]  # a copy, so that the batch need not be kept
         if begin < end:
-            ready.append(_make_block(batch.take(slice(begin, end)), starts[:-1] - begin, reader.user_vocabulary))
+            ready.append(_make_block(batch.between(begin, end), starts[:-1] - begin, reader))
         for block in ready:
             finished.add(block.user_codes)
             yield block
     if carried:
-        block = _make_block(LongRows.concatenate(carried), np.zeros(1, np.int64), reader.user_vocabulary)
+        block = _make_block(LongRows.concatenate(carried), np.zeros(1, np.int64), reader)
         finished.add(block.user_codes)
         yield block
 
 
-def _make_block(long_rows: LongRows, starts: Offsets, vocabulary: Vocabulary | None) -> Block:
-    """Return the block of rows whose users begin at these offsets; the vocabulary is for messages."""
+def _make_block(long_rows: LongRows, starts: Offsets, reader: Reader) -> Block:
+    """Return the block of rows whose users begin at these offsets; the reader is for messages."""
     indptr = np.concatenate([starts, [len(long_rows)]]).astype(np.int64)
-    users = long_rows.user_codes[starts]
+    users, first_row = long_rows.user_codes[starts], long_rows.first_row
+
+    def locate(number: int) -> FrameRow:
+        return reader.locate(first_row + number)
+
+    find_row = rows_together(indptr, locate)
     if long_rows.ranks is not None:
         local_codes = np.repeat(np.arange(len(users), dtype=np.uint32), np.diff(indptr))
         try:
             _, order = _core.order_by_user(local_codes, len(users), long_rows.ranks, "predictions")
         except ExactkError as error:
-            raise error if vocabulary is None else vocabulary.with_user(error, users) from None
-        long_rows = long_rows if order is None else long_rows.take(order)
+            error = error if reader.user_vocabulary is None else reader.user_vocabulary.with_user(error, users)
+            raise of_row(with_frame_row(error, rows_apart(local_codes, long_rows.ranks, locate)), locate) from None
+        if order is not None:
+            find_row = rows_apart(local_codes, long_rows.ranks, locate)
+            long_rows = long_rows.take(order)
     ranks = None if long_rows.ranks is None else long_format.uncommon_ranks(long_rows.ranks, indptr)
-    return Block(users, Rows(indptr, long_rows.items, scores=long_rows.scores, ranks=ranks))
+    return Block(users, Rows(indptr, long_rows.items, scores=long_rows.scores, ranks=ranks, find_row=find_row))
 
 
 class _FinishedUsers:

@@ -10,6 +10,7 @@ from exactk import _core
 from exactk._inputs.checks import id_array, number_array
 from exactk._inputs.keys.columns import check_keys
 from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.model.frame_rows import FrameRow, of_row, rows_apart, rows_together, with_frame_row, with_location
 from exactk._inputs.model.lists import Rows, reindex
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.checks import Codes, Ids, Offsets
     from exactk._inputs.keys.columns import Column
+    from exactk._inputs.model.frame_rows import Locate
 
 
 class LongColumns(NamedTuple):
@@ -34,11 +36,15 @@ class LongColumns(NamedTuple):
 
 
 class Encoding(NamedTuple):
-    """How keys are encoded: the vocabularies to continue after, so that codes agree, and the number of threads."""
+    """How keys are encoded: the vocabularies to continue after, so that codes agree, and the number of threads.
+
+    `source` is what messages call that which has the rows.
+    """
 
     user_vocabulary: Vocabulary | None = None
     item_vocabulary: Vocabulary | None = None
     threads: int = 1
+    source: str = "the frame"
 
 
 def rows_from_long_format(columns: LongColumns, argument: str, encoding: Encoding) -> Rows:
@@ -56,14 +62,18 @@ def rows_from_long_format(columns: LongColumns, argument: str, encoding: Encodin
         item_vocabulary=item_vocabulary,
     )
     rank_values = None if ranks is None else rank_array(ranks, f"{argument}.rank")
-    return group_by_user(rows, user_codes, rank_values, argument, encoding.threads)
+    return group_by_user(
+        rows, user_codes, rank_values, argument, encoding.threads, lambda number: FrameRow(number, encoding.source)
+    )
 
 
-def group_by_user(rows: Rows, user_codes: Codes, ranks: NDArray[Any] | None, argument: str, threads: int) -> Rows:
+def group_by_user(
+    rows: Rows, user_codes: Codes, ranks: NDArray[Any] | None, argument: str, threads: int, locate: Locate
+) -> Rows:
     """Return rows of long format, which belong to users of these codes, user by user; by rank if there are ranks."""
     assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
     if ranks is not None:
-        return _order_by_rank(rows, user_codes, ranks, argument)
+        return _order_by_rank(rows, user_codes, ranks, argument, locate)
     columns = [part for part in (rows.items, rows.grades, rows.scores) if part is not None]
     indptr, grouped = _core.group_by_user(user_codes, len(rows.user_vocabulary), columns, threads, argument)
     parts = iter(columns if grouped is None else grouped)
@@ -73,19 +83,26 @@ def group_by_user(rows: Rows, user_codes: Codes, ranks: NDArray[Any] | None, arg
         grades=None if rows.grades is None else next(parts),
         scores=None if rows.scores is None else next(parts),
         present=_users_with_rows(indptr),
+        find_row=rows_together(indptr, locate) if grouped is None else rows_apart(user_codes, None, locate),
     )
 
 
-def _order_by_rank(rows: Rows, user_codes: Codes, ranks: NDArray[Any], argument: str) -> Rows:
+def _order_by_rank(rows: Rows, user_codes: Codes, ranks: NDArray[Any], argument: str, locate: Locate) -> Rows:
     """Return the rows user by user, in the order of their ranks."""
     assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
+    find_row = rows_apart(user_codes, ranks, locate)
     try:
         indptr, order = _core.order_by_user(user_codes, len(rows.user_vocabulary), ranks, argument)
     except ExactkError as error:
-        raise rows.user_vocabulary.with_user(error) from None
+        raise of_row(with_location(error, rows.user_vocabulary, find_row), locate) from None
     if order is not None:
         rows, ranks = rows._replace(items=rows.items[order]), ranks[order]
-    return rows._replace(indptr=indptr, ranks=uncommon_ranks(ranks, indptr), present=_users_with_rows(indptr))
+    return rows._replace(
+        indptr=indptr,
+        ranks=uncommon_ranks(ranks, indptr),
+        present=_users_with_rows(indptr),
+        find_row=rows_together(indptr, locate) if order is None else find_row,
+    )
 
 
 def uncommon_ranks(ranks: NDArray[Any], indptr: Offsets) -> NDArray[Any] | None:
@@ -102,9 +119,8 @@ def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, arg
     sources[codes[::-1]] = np.arange(len(codes))[::-1]  # the first of each
     if (repeated := sources[codes] != np.arange(len(codes))).any():
         row, count = int(np.argmax(repeated)), int(repeated.sum())
-        raise input_error(
-            argument, "each user once", f"{vocabulary.repr_of(int(codes[row]))} again", row=row, count=count
-        )
+        found = f"{vocabulary.repr_of(int(codes[row]))} again"
+        raise with_frame_row(input_error(argument, "each user once", found, row=row, count=count), rows.find_row)
     return reindex(rows, sources)._replace(user_vocabulary=vocabulary)
 
 

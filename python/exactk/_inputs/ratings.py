@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from exactk._inputs.checks import key_array, number_array
+from exactk._inputs.model.frame_rows import FrameRow, rows_together
 from exactk._inputs.model.lists import Rankings, Rows, Truth
 from exactk._inputs.model.scores import checked_threshold
 from exactk._inputs.model.sparse_scores import SparseScores
@@ -84,9 +85,11 @@ def from_ratings(
     keys, codes = np.unique(row_users[rated], return_inverse=True)
     rows = rated[np.argsort(codes, kind="stable")]  # user by user, those of a user in the order given
     indptr = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(keys)))]).astype(np.int64)
+    find_row = rows_together(indptr, lambda number: FrameRow(int(rows[number]), "the ratings"))
     relevant = (ratings[rows] >= min_rating).astype(np.float64)
-    truth = Truth.from_rows(Rows(indptr, rows, relevant), keys, unknown_actual=len(row_users) - len(rated))
-    return truth, SparseScores.from_lists(Rankings(indptr, rows), estimates[rows], "predictions", min_predicted)
+    lists = Rows(indptr, rows, find_row=find_row)
+    truth = Truth.from_rows(lists._replace(grades=relevant), keys, unknown_actual=len(row_users) - len(rated))
+    return truth, SparseScores.from_lists(Rankings.from_rows(lists), estimates[rows], "predictions", min_predicted)
 
 
 def _column_values(column: Any) -> object:  # noqa: ANN401 - whatever the caller has

@@ -13,6 +13,7 @@ from exactk._inputs import long_format
 from exactk._inputs.keys import column_roles, columns
 from exactk._inputs.keys.columns import CodedColumn, Column, NumberColumn
 from exactk._inputs.long_format import LongColumns
+from exactk._inputs.model.frame_rows import rows_with_lists
 from exactk._inputs.model.lists import Rows, TruthColumns
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
@@ -70,7 +71,7 @@ def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: C
         rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument), argument, encoding)
         return rows._replace(columns=_truth_columns(by_role))
     users = [by_role.selected.columns[user] for user in by_role.users]
-    rows = _rows_of_list_columns(by_role, argument, encoding)
+    rows = _rows_of_list_columns(by_role, argument, encoding)._replace(find_row=rows_with_lists(encoding.source))
     rows = long_format.rows_by_user(users, by_role.users, rows, argument, encoding)
     return rows._replace(columns=_truth_columns(by_role))
 

@@ -127,8 +127,7 @@ class Vocabulary:
         """Return the error with the key of the user in whose row it is; `codes` are the users of the rows."""
         if error.row is None:
             return error
-        message = f"{error} (user {self.repr_of(error.row if codes is None else int(codes[error.row]))})"
-        return type(error)(message, error.argument, error.row, error.position, error.count)
+        return with_user_key(error, self.repr_of(error.row if codes is None else int(codes[error.row])))
 
     def positions_in_key_order(self) -> Codes:
         """Return the position of each key among all of them in ascending order; keys have one part."""
@@ -155,6 +154,11 @@ class Vocabulary:
         for pair, integers in zip(vocabulary.pairs, pairs, strict=True):
             pair.encode_integers(integers, 1, "users")
         return vocabulary
+
+
+def with_user_key(error: ExactkError, key: str) -> ExactkError:
+    """Return the error with the key of a user, as a message shows it."""
+    return type(error)(f"{error} (user {key})", error.argument, error.row, error.position, error.count)
 
 
 def vocabulary_of_labels(labels: NDArray[Any], argument: str) -> Vocabulary:

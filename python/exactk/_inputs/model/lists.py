@@ -23,6 +23,7 @@ from exactk._inputs.checks import (
     read_only,
 )
 from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.model.frame_rows import FindRow, reindexed, with_location
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
@@ -50,12 +51,16 @@ class Rows(NamedTuple):
     user_vocabulary: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by position
     item_vocabulary: Vocabulary | None = None  # of keyed items, which are codes then
     columns: TruthColumns = TruthColumns()
+    find_row: FindRow | None = (
+        None  # where rows stand in a frame or file, for messages; None: in none, or pickled since
+    )
 
     def to_plain(self) -> dict[str, Any]:
         """Return what `from_plain` makes the same rows of, for pickles: they name no private class."""
         vocabularies = {"user_vocabulary": self.user_vocabulary, "item_vocabulary": self.item_vocabulary}
         plain = {name: None if keys is None else keys.to_plain() for name, keys in vocabularies.items()}
-        return self._asdict() | plain | {"columns": tuple(self.columns)}
+        plain |= {"columns": tuple(self.columns)}
+        return {name: value for name, value in self._asdict().items() if name != "find_row"} | plain
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Rows:
@@ -90,6 +95,7 @@ def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
         ranks=None if rows.ranks is None else rows.ranks[offsets],
         present=None if present.all() else present,
         lengths=None,
+        find_row=reindexed(rows.find_row, sources),
     )
 
 
@@ -124,6 +130,7 @@ class Lists:
     lengths: Offsets | None
     user_vocabulary: Vocabulary | None  # of keyed users
     item_vocabulary: Vocabulary | None  # of keyed items, which are codes then
+    find_row: FindRow | None = field(repr=False)  # where rows stand in a frame or file, for messages
     core: _core.Lists = field(repr=False)
 
     _argument = "lists"  # what messages call it
@@ -137,6 +144,7 @@ class Lists:
         object.__setattr__(self, "items", read_only(rows.items))
         object.__setattr__(self, "user_vocabulary", rows.user_vocabulary)
         object.__setattr__(self, "item_vocabulary", rows.item_vocabulary)
+        object.__setattr__(self, "find_row", rows.find_row)
         object.__setattr__(self, "core", core)
 
     def _freeze_copy(self, rows: Rows) -> None:
@@ -145,7 +153,7 @@ class Lists:
         try:
             lists.validate(self._argument, rows.grades)
         except ExactkError as error:
-            raise error if rows.user_vocabulary is None else rows.user_vocabulary.with_user(error) from None
+            raise with_location(error, rows.user_vocabulary, rows.find_row) from None
         rows = remove_padding(rows)
         self._freeze(rows._replace(items=rows.items.astype(np.int64)))
 
@@ -167,6 +175,7 @@ class Lists:
             self.lengths,
             user_vocabulary=self.user_vocabulary,
             item_vocabulary=self.item_vocabulary,
+            find_row=self.find_row,
         )
 
     def row(self, user: int) -> Ids:

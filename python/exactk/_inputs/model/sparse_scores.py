@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.checks import Ids, Offsets
     from exactk._inputs.keys.vocabulary import Vocabulary
+    from exactk._inputs.model.frame_rows import FindRow
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -118,6 +119,11 @@ class SparseScores:
     def item_vocabulary(self) -> Vocabulary | None:
         """Keys of the items, if the items are keyed: they are codes then."""
         return self.lists.item_vocabulary
+
+    @property
+    def find_row(self) -> FindRow | None:
+        """Where rows stand in a frame or file, for messages."""
+        return self.lists.find_row
 
     def __len__(self) -> int:
         """Return the number of users."""

@@ -1,0 +1,67 @@
+"""Where the core knows rows and codes alone, an error names the user, the item, and the row of a data frame."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from exactk._inputs.model.frame_rows import with_frame_row
+from exactk._inputs.model.lists import Lists
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._runtime.errors import ExactkError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exactk._inputs.alignment import AlignedInputs
+    from exactk._inputs.model.frame_rows import FindRow
+
+
+_FOUND_CODE = re.compile(r"(?<=found )((?:item )?)(\d+)")
+
+
+@contextmanager
+def name_rows_and_keys(inputs: AlignedInputs) -> Iterator[None]:
+    """Say which user is at fault and which item, and in which row of a frame, of what an error says by number."""
+    try:
+        yield
+    except ExactkError as error:
+        lists, with_user = _lists_at_fault(inputs, error), inputs.with_user(error)
+        if with_user is None:
+            raise
+        message = str(with_user)
+        if (match := _FOUND_CODE.search(message)) and _is_item_at_fault(lists, error, int(match[2])):
+            message = message[: match.start()] + match[1] + inputs.item_text(int(match[2])) + message[match.end() :]
+        named = type(error)(message, error.argument, error.row, error.position, error.count)
+        raise with_frame_row(named, _row_finder(inputs, lists)) from None
+
+
+def _lists_at_fault(inputs: AlignedInputs, error: ExactkError) -> Lists | None:
+    """Return the lists that the error's row and position are in."""
+    arguments = {
+        "truth": inputs.truth,
+        "predictions": inputs.predictions,
+        "scores": inputs.predictions,
+        "exclude": inputs.exclude,
+    }
+    lists = arguments.get(error.argument or "")
+    lists = lists.lists if isinstance(lists, SparseScores) else lists
+    return lists if isinstance(lists, Lists) else None
+
+
+def _is_item_at_fault(lists: Lists | None, error: ExactkError, code: int) -> bool:
+    """Return whether the integer that an error found is the item at its row and position."""
+    if lists is None or error.row is None or error.position is None:
+        return False
+    row = lists.row(error.row)
+    return error.position < len(row) and int(row[error.position]) == code
+
+
+def _row_finder(inputs: AlignedInputs, lists: Lists | None) -> FindRow | None:
+    """Return what finds the row of a frame. A fault of a user, such as of a weight, has none if users are of a frame."""
+    if lists is not None:
+        return lists.find_row
+    predictions = inputs.predictions
+    is_of_frame = inputs.truth.find_row is not None or getattr(predictions, "find_row", None) is not None
+    return (lambda _user, _position: None) if is_of_frame else None

@@ -1,0 +1,91 @@
+"""Where a fault stands in a data frame or file. It is found when a message asks, from what the rows were grouped by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from exactk._inputs.checks import Codes, Offsets
+    from exactk._inputs.keys.vocabulary import Vocabulary
+    from exactk._runtime.errors import ExactkError
+
+
+class FrameRow(NamedTuple):
+    """A row of a data frame or file."""
+
+    number: int  # from 0
+    source: str = "the frame"  # as a message calls it
+    position: int | None = None  # in the list that the row holds
+
+    def __str__(self) -> str:
+        position = "" if self.position is None else f", position {self.position}"
+        return f"row {self.number} of {self.source}{position}"
+
+
+Locate: TypeAlias = Callable[[int], FrameRow]
+"""From the number of a row among all that were read to where it stands."""
+
+FindRow: TypeAlias = Callable[[int, int | None], FrameRow | None]
+"""From a user's row and a position in it to the frame's row; None where that is no single one."""
+
+
+def rows_together(indptr: Offsets, locate: Locate) -> FindRow:
+    """Find rows that stand as in the lists: user by user."""
+    return lambda user, position: None if position is None else locate(int(indptr[user]) + position)
+
+
+def rows_apart(user_codes: Codes, ranks: NDArray[Any] | None, locate: Locate) -> FindRow:
+    """Find rows of these users, who have theirs in the order of the frame, or of the ranks if there are some."""
+
+    def find_row(user: int, position: int | None) -> FrameRow | None:
+        if position is None:
+            return None
+        rows = np.flatnonzero(user_codes == user)
+        if ranks is not None:
+            rows = rows[np.argsort(ranks[rows], kind="stable")]
+        return locate(int(rows[position]))
+
+    return find_row
+
+
+def rows_with_lists(source: str) -> FindRow:
+    """Find rows that hold the list of a user each."""
+    return lambda user, position: FrameRow(user, source, position)
+
+
+def reindexed(find_row: FindRow | None, sources: NDArray[np.int64]) -> FindRow | None:
+    """Find rows of users where user i is user `sources[i]` of the others, or one without rows where that is -1."""
+    if find_row is None:
+        return None
+    return lambda user, position: None if sources[user] < 0 else find_row(int(sources[user]), position)
+
+
+def with_frame_row(error: ExactkError, find_row: FindRow | None) -> ExactkError:
+    """Return the error with the row of the frame, or none, instead of the user's row and the position in it."""
+    if find_row is None or error.row is None:
+        return error
+    frame_row = find_row(error.row, error.position)
+    user_row = f" at row {error.row}" + ("" if error.position is None else f", position {error.position}")
+    message = str(error).replace(user_row, "" if frame_row is None else f" at {frame_row}", 1)
+    if frame_row is None:
+        return type(error)(message, error.argument, None, None, error.count)
+    return type(error)(message, error.argument, frame_row.number, frame_row.position, error.count)
+
+
+def with_location(error: ExactkError, users: Vocabulary | None, find_row: FindRow | None) -> ExactkError:
+    """Return the error with the key of the user in whose row it is, and the row of the frame."""
+    return with_frame_row(error if users is None else users.with_user(error), find_row)
+
+
+def of_row(error: ExactkError, locate: Locate) -> ExactkError:
+    """Return the error, whose position is the number of a row that is read, with the row of the frame."""
+    if error.row is not None or error.position is None:
+        return error
+    frame_row = locate(error.position)
+    message = str(error).replace(f" at position {error.position}", f" at {frame_row}", 1)
+    return type(error)(message, error.argument, frame_row.number, None, error.count)

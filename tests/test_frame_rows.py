@@ -1,0 +1,332 @@
+"""An error about a data frame names the frame's own row, which holds what is at fault. The number in a test's name is its row in the project's table of faults."""
+
+from __future__ import annotations
+
+import csv
+import math
+import pickle
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import exactk
+
+Columns = dict[str, list[Any]]
+NAN = math.nan
+USERS = ["dan", "ann", "eve", "bob", "cid"]
+RAISE_TIES = exactk.conventions["standard"].replace(ties="raise")
+
+FRAMES: dict[str, Callable[[Columns], Any]] = {
+    "pandas": pd.DataFrame,
+    "pandas, labelled": lambda columns: pd.DataFrame(columns, index=np.arange(len(columns["user"]))[::-1] + 100),
+    "Polars": pl.DataFrame,
+    "Polars, lazy": pl.LazyFrame,
+    "Arrow": pa.table,
+    "Arrow, chunks": lambda columns: pa.concat_tables([pa.table(columns)[:3], pa.table(columns)[3:]]),
+    "DuckDB": lambda columns: duckdb.arrow(pa.table(columns)),
+}
+
+
+def shuffled(seed: int, *, grouped: bool = False, **columns: list[Any]) -> Columns:
+    """Return rows of all users in any order, whose items are the numbers of the rows."""
+    random = np.random.default_rng(seed)
+    users = np.repeat(USERS, 6) if grouped else random.permutation(np.repeat(USERS, 6))
+    return {"user": users.tolist(), "item": list(range(len(users)))} | columns
+
+
+def with_fault(columns: Columns, column: str, seed: int) -> tuple[Columns, Callable[[Columns, int], bool]]:
+    """Return the columns with one fault, and what tells of a row whether it holds it."""
+    columns = {name: list(values) for name, values in columns.items()}
+    row = int(np.random.default_rng(seed).integers(6, len(columns["user"])))
+    if column == "item":  # that a user has twice
+        others = [one for one, user in enumerate(columns["user"]) if user == columns["user"][row] and one != row]
+        columns["item"][row] = columns["item"][others[0]]
+        keys = list(zip(columns["user"], columns["item"], strict=True))
+        return columns, lambda found, one: keys.count((found["user"][one], found["item"][one])) == 2
+    columns[column][row] = {"score": NAN, "grade": NAN, "negative": -1.0}[column]
+    return columns, lambda found, one: math.isnan(found[column][one])
+
+
+def row_of(error: exactk.ExactkError, columns: Columns, source: str = "the frame") -> int:
+    """Return the row that a message names, of the user whom it names."""
+    match = re.search(rf" at row (\d+) of {source}[ ;]", str(error))
+    assert match is not None, str(error)
+    row = int(match[1])
+    assert (error.row, error.position) == (row, None)
+    assert str(error).endswith(f"(user {columns['user'][row]!r})")
+    assert "position" not in str(error)
+    return row
+
+
+def error_of(call: Callable[[], object]) -> exactk.ExactkError:
+    with pytest.raises(exactk.InputError) as caught:
+        call()
+    assert isinstance(caught.value, exactk.ExactkError)
+    return caught.value
+
+
+def scores(seed: int = 0) -> list[float]:
+    return [float(score) for score in np.random.default_rng(seed).permutation(30)]
+
+
+TRUTH = {user: [1, 2] for user in sorted(USERS)}  # in another order than any frame
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@pytest.mark.parametrize("column", ["item", "score"])
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_f78_predictions(library: str, column: str, grouped: bool, seed: int) -> None:
+    columns, is_at_fault = with_fault(shuffled(seed, grouped=grouped, score=scores(seed)), column, seed)
+    make = FRAMES[library]
+    truth_frame = pl.DataFrame(shuffled(seed + 10))
+    for truth in (TRUTH, {"nobody": [1]} | TRUTH, {"eve": [1], "nobody": [2]}, truth_frame):
+        error = error_of(lambda truth=truth: exactk.evaluate(truth, make(columns), "ndcg@3"))  # type: ignore[misc]
+        assert is_at_fault(columns, row_of(error, columns))
+    predictions = exactk.as_predictions(make(columns))  # users in the order of the frame
+    for truth in (TRUTH, truth_frame):
+        error = error_of(lambda truth=truth: exactk.evaluate(truth, predictions, "ndcg@3"))  # type: ignore[misc]
+        assert is_at_fault(columns, row_of(error, columns))
+    systems = {"good": pl.DataFrame(shuffled(1, score=scores(1))), "bad": make(columns)}
+    error = error_of(lambda: exactk.evaluate(TRUTH, systems, "ndcg@3"))
+    assert is_at_fault(columns, row_of(error, columns))
+    error = error_of(lambda: exactk.reference.evaluate(TRUTH, make(columns), "ndcg@3"))
+    assert is_at_fault(columns, row_of(error, columns))
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_f78_predictions_with_ranks(library: str, grouped: bool, seed: int) -> None:
+    columns = shuffled(seed, grouped=grouped, rank=[0] * 30)
+    for user in USERS:
+        rows = np.flatnonzero(np.array(columns["user"]) == user).tolist()
+        for row, rank in zip(rows, np.random.default_rng(seed).permutation(len(rows)), strict=True):
+            columns["rank"][row] = int(rank) + 1
+    repeated, is_at_fault = with_fault(columns, "item", seed)
+    error = error_of(lambda: exactk.evaluate(TRUTH, FRAMES[library](repeated), "ndcg@3"))
+    assert is_at_fault(repeated, row_of(error, repeated))
+    twice = columns | {
+        "rank": [
+            5 if rank == 2 and user == "bob" else rank for user, rank in zip(*users_and_ranks(columns), strict=True)
+        ]
+    }
+    error = error_of(lambda: exactk.evaluate(TRUTH, FRAMES[library](twice), "ndcg@3"))
+    row = row_of(error, twice)
+    assert (twice["user"][row], twice["rank"][row]) == ("bob", 5)
+    nan = columns | {"rank": [NAN if row == 17 else float(rank) for row, rank in enumerate(columns["rank"])]}
+    error = error_of(lambda: exactk.evaluate(TRUTH, FRAMES[library](nan), "ndcg@3"))
+    assert str(error).endswith("found NaN at row 17 of the frame")
+    assert (error.row, error.position) == (17, None)
+
+
+def users_and_ranks(columns: Columns) -> tuple[list[str], list[int]]:
+    return columns["user"], columns["rank"]
+
+
+@pytest.mark.parametrize("library", FRAMES)
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_f78_truth_and_exclusions(library: str, grouped: bool, seed: int) -> None:
+    columns, make = shuffled(seed, grouped=grouped, grade=[1.0] * 30), FRAMES[library]
+    predictions = {user: [1, 2] for user in sorted(USERS)}
+    for column in ("item", "grade"):
+        faulty, is_at_fault = with_fault(columns, column, seed)
+        error = error_of(lambda faulty=faulty: exactk.evaluate(make(faulty), predictions, "ndcg@3"))  # type: ignore[misc]
+        assert is_at_fault(faulty, row_of(error, faulty))
+    row = 7 + seed
+    for grade in (-1.0, math.inf, 2.0**300):
+        faulty = columns | {"grade": [grade if one == row else 1.0 for one in range(30)]}
+        error = error_of(lambda faulty=faulty: exactk.evaluate(make(faulty), predictions, "ndcg@3"))  # type: ignore[misc]
+        assert row_of(error, faulty) == row
+        if math.isfinite(grade):  # what only a metric cannot take
+            truth = exactk.as_truth(make(faulty))
+            error = error_of(lambda truth=truth: exactk.evaluate(truth, predictions, "ndcg@3"))  # type: ignore[misc]
+            assert row_of(error, faulty) == row
+    training = {name: columns[name] for name in ("user", "item")}
+    training["item"] = [-7 if one == row else item for one, item in enumerate(training["item"])]
+    error = error_of(lambda: exactk.evaluate(predictions, predictions, "ndcg@3", exclude=make(training)))
+    assert row_of(error, training) == row
+    assert "exclude: expected item ids in [0, 2^63), found -7" in str(error)
+
+
+@pytest.mark.parametrize("column", ["item", "score"])
+@pytest.mark.parametrize("seed", range(3))
+def test_f78_topk(column: str, seed: int) -> None:
+    columns, is_at_fault = with_fault(shuffled(seed, score=scores(seed)), column, seed)
+    for make in FRAMES.values():
+        error = error_of(lambda make=make: exactk.topk(make(columns), 2, {"ann": [3]}))  # type: ignore[misc]
+        assert error.argument == "scores"
+        assert is_at_fault(columns, row_of(error, columns))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "arrow", "qrels"])
+@pytest.mark.parametrize("role", ["truth", "predictions"])
+def test_f78_files(tmp_path: Path, suffix: str, role: str) -> None:
+    value = {"truth": "grade", "predictions": "score"}[role]
+    columns, is_at_fault = with_fault(shuffled(4) | {value: scores()}, "item", 4)
+    path = tmp_path / f"faulty.{suffix}"
+    write_rows(path, columns, value)
+    other = {user: ["1", "2"] for user in USERS} if suffix == "qrels" else {user: [1, 2] for user in USERS}
+
+    def evaluate_file() -> object:
+        if role == "truth":
+            return exactk.evaluate(exactk.read(path, "truth"), other, "ndcg@3")
+        return exactk.evaluate(other, exactk.read(path, "predictions"), "ndcg@3")
+
+    error = error_of(evaluate_file)
+    assert is_at_fault(columns, row_of(error, columns, "the data"))
+
+
+def write_rows(path: Path, columns: Columns, value: str) -> None:
+    rows = list(zip(*columns.values(), strict=True))
+    if path.suffix in {".csv", ".tsv"}:
+        with path.open("w", newline="") as file:
+            csv.writer(file, delimiter="," if path.suffix == ".csv" else "\t").writerows([list(columns), *rows])
+    elif path.suffix == ".jsonl":
+        pl.DataFrame(columns).write_ndjson(path)
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.table(columns), path)
+    elif path.suffix == ".arrow":
+        pl.DataFrame(columns).write_ipc(path)
+    elif value == "grade":
+        path.write_text("".join(f"{user} 0 {item} {int(grade)}\n" for user, item, grade in rows))
+    else:
+        path.write_text("".join(f"{user} Q0 {item} 1 {score} tag\n" for user, item, score in rows))
+
+
+@pytest.mark.parametrize("column", ["item", "score"])
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("sizes", [[30], [7, 0, 11, 12], [1] * 30, [0, 29, 1]])
+@pytest.mark.parametrize("library", ["pandas", "Polars", "Arrow"])
+def test_f78_batches(column: str, grouped: bool, sizes: list[int], library: str) -> None:
+    columns, is_at_fault = with_fault(shuffled(5, grouped=grouped, score=scores()), column, 5)
+    borders = np.cumsum([0, *sizes]).tolist()
+    whole = FRAMES[library](columns)
+    batches = exactk.Batches(lambda: (whole[begin:end] for begin, end in pairwise(borders)))
+    calls: list[Callable[[], object]] = [
+        lambda: exactk.evaluate(TRUTH, batches, "ndcg@3"),
+        lambda: exactk.evaluate(TRUTH, exactk.as_predictions(batches), "ndcg@3"),
+        lambda: exactk.topk(batches, 2),
+    ]
+    for call in calls:
+        error = error_of(call)
+        match = re.search(r" at row (\d+) of batch (\d+)[ ;]", str(error))
+        assert match is not None, str(error)
+        row, batch = int(match[1]), int(match[2])
+        assert row < sizes[batch]
+        assert is_at_fault(columns, borders[batch] + row)
+        assert (type(error.row), error.row, error.position) == (int, row, None)
+        assert str(error).endswith(f"(user {columns['user'][borders[batch] + row]!r})")
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_f78_batches_with_ranks(grouped: bool) -> None:
+    columns = shuffled(6, grouped=grouped, rank=list(range(30, 0, -1)))
+    twice = columns | {
+        "item": [0 if user == "bob" else item for user, item in zip(columns["user"], columns["item"], strict=True)]
+    }
+    same = columns | {
+        "rank": [1 if user == "bob" else rank for user, rank in zip(*users_and_ranks(columns), strict=True)]
+    }
+    for faulty in (twice, same):
+        parts = [
+            {name: values[:13] for name, values in faulty.items()},
+            {name: values[13:] for name, values in faulty.items()},
+        ]
+        batches = exactk.Batches(lambda parts=parts: map(pd.DataFrame, parts))  # type: ignore[misc]
+        error = error_of(lambda batches=batches: exactk.evaluate(TRUTH, batches, "ndcg@3"))  # type: ignore[misc]
+        match = re.search(r" at row (\d+) of batch (\d+)[ ;]", str(error))
+        assert match is not None, str(error)
+        assert parts[int(match[2])]["user"][int(match[1])] == "bob"
+        if faulty is twice:  # the second best of bob's, whose ranks fall
+            rows = [row for row, user in enumerate(twice["user"]) if user == "bob"]
+            assert int(match[1]) + 13 * int(match[2]) == rows[-2]
+
+
+def test_f78_batches_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns, is_at_fault = with_fault(shuffled(7, score=scores()), "score", 7)
+    path = tmp_path / "large.parquet"
+    pq.write_table(pa.table(columns), path)
+    monkeypatch.setattr("exactk._files.columnar.Parquet.is_large", True)
+    monkeypatch.setattr("exactk._files.columnar._PART_ROWS", 7)
+    batches = exactk.read(path, "predictions")
+    assert isinstance(batches, exactk.Batches)
+    error = error_of(lambda: exactk.evaluate(TRUTH, batches, "ndcg@3"))
+    assert is_at_fault(columns, row_of(error, columns, f"the data in {path}"))
+
+
+def test_f78_ratings() -> None:
+    columns = shuffled(8, actual=[4.0] * 30, predicted=scores())
+    columns["actual"][3] = columns["predicted"][21] = NAN
+    frame = pd.DataFrame(columns)
+    truth, predictions = exactk.from_ratings(frame.user, frame.item, frame.actual, frame.predicted)
+    error = error_of(lambda: exactk.evaluate(truth, predictions, "precision@2"))
+    assert row_of(error, columns, "the ratings") == 21
+
+
+@pytest.mark.parametrize("library", ["pandas", "Polars", "Arrow"])
+def test_f78_a_list_in_each_row(library: str) -> None:
+    columns: Columns = {"user": USERS, "item": [[1, 2], [3, 4], [5, 6], [7, 8, 7], [9]]}
+    error = error_of(lambda: exactk.evaluate(TRUTH, FRAMES[library](columns), "ndcg@3"))
+    assert "found item 7 again at row 3 of the frame, position 2;" in str(error)
+    assert str(error).endswith("(user 'bob')")
+    assert (error.row, error.position) == (3, 2)
+    again: Columns = {"user": [*USERS, "ann"], "item": [[1]] * 6}
+    error = error_of(lambda: exactk.evaluate(TRUTH, FRAMES[library](again), "ndcg@3"))
+    assert str(error) == "predictions: expected each user once, found 'ann' again at row 5 of the frame"
+    assert (error.row, error.position) == (5, None)
+
+
+def test_f78_faults_of_a_user_name_the_user_alone() -> None:
+    frame = pd.DataFrame(shuffled(9, score=scores()))
+    options: list[dict[str, Any]] = [
+        {"weights": {user: 1.0 for user in USERS if user != "bob"}},
+        {"weights": {user: -1.0 if user == "bob" else 1.0 for user in USERS}},
+        {"groups": {user: 1 for user in USERS if user != "bob"}},
+    ]
+    for option in options:
+        for truth in (TRUTH, pl.DataFrame(shuffled(9))):
+            error = error_of(lambda truth=truth, option=option: exactk.evaluate(truth, frame, "ndcg@3", **option))  # type: ignore[misc]
+            assert str(error).endswith("(user 'bob')")
+            assert "at row" not in str(error)
+            assert (error.row, error.position) == (None, None)
+    tied = frame.assign(
+        score=[1.0 if user == "bob" else score for user, score in zip(frame.user, frame.score, strict=True)]
+    )
+    truth = {user: frame[frame.user == user].item.tolist() for user in USERS}
+    for call in (
+        lambda: exactk.evaluate(truth, tied, "ndcg@3", convention=RAISE_TIES),
+        lambda: exactk.topk(tied, 2, ties="raise"),
+    ):
+        error = error_of(call)
+        assert str(error).endswith("(user 'bob')")
+        assert "at row" not in str(error)
+
+
+def test_f78_other_containers_have_rows_and_positions() -> None:
+    truth = {"ann": [1], "bob": [2]}
+    error = error_of(lambda: exactk.evaluate(truth, {"bob": [3, 4, 3], "ann": [1]}, "ndcg@3"))
+    assert "found item 3 again at row 1, position 2;" in str(error)
+    assert str(error).endswith("(user 'bob')")
+    assert (error.row, error.position) == (1, 2)
+    error = error_of(lambda: exactk.evaluate([[1], [2]], [[1], [3, 4, 3]], "ndcg@3"))
+    assert "found item 3 again at row 1, position 2;" in str(error)
+    assert "(user" not in str(error)
+
+
+def test_f78_a_pickle_has_no_frame() -> None:
+    columns, _ = with_fault(shuffled(2, score=scores()), "score", 2)
+    predictions = pickle.loads(pickle.dumps(exactk.as_predictions(pd.DataFrame(columns))))  # noqa: S301 - its own
+    error = error_of(lambda: exactk.evaluate(TRUTH, predictions, "ndcg@3"))
+    assert re.search(r" at row \d, position \d; .*\(user '", str(error))
