@@ -63,7 +63,7 @@ SCORED = long_format(  # two of user 0 tie, and are ordered by key
     {0: {4: 0.5, 2: 0.5, 1: 0.75, 3: 0.25}, 1: {5: 0.5, 2: -1.0}, 2: {9: 1.0, 4: 0.5}, 3: {3: 0.5, 1: 0.25, 8: 0.125}},
     "score",
 )
-RANKED = long_format({0: {1: 1, 4: 2, 2: 5}, 1: {5: 0, 2: 1}, 2: {9: 3, 4: 4}, 3: {3: -1, 1: 2, 8: 7}}, "rank")
+RANKED = long_format({0: {1: 1, 4: 2, 2: 3}, 1: {5: 0, 2: 1}, 2: {9: 1, 4: 2}, 3: {3: 1, 1: 2, 8: 3}}, "rank")
 EXCLUDED = long_format({0: {2: 1.0}, 2: {9: 1.0}, 3: {3: 1.0, 8: 1.0}}, "")
 METRICS = ["precision@2", "recall@3", "ndcg@2", "average_precision", "num_hits@1", "num_recommended"]
 

@@ -319,11 +319,11 @@ class TestIds:
 
 class TestColumns:
     def test_are_named_by_the_caller(self, tmp_path: Path) -> None:
-        path = write_file(tmp_path, "a.csv", text("day,who,what,note,how", "1,x,a,z,3", "2,x,b,z,1"))
+        path = write_file(tmp_path, "a.csv", text("day,who,what,note,how", "1,x,a,z,2", "2,x,b,z,1"))
         truth = exactk.read(path, "truth", user=["who", "day"], item="what", grade="how")
         assert [tuple(user) for user in users_of(truth)] == [("x", 1), ("x", 2)]
         assert truth.row(0).tolist() == [0]
-        assert exactk.evaluate(truth, {("x", 1): ["a"]}, "dcg")["dcg"] == 1.5
+        assert exactk.evaluate(truth, {("x", 1): ["a"]}, "dcg")["dcg"] == 1
         ranked = exactk.read(path, "predictions", user="who", item="what", rank="how")
         assert exactk.hit_rate_at_k({"x": ["b"]}, ranked, 1) == 1
         scored = exactk.read(path, "predictions", user="who", item="what", score="how")
