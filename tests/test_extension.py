@@ -143,11 +143,11 @@ for kind, sound in (("sparse scores", sound_sparse_scores), ("scores", sound_sco
 def can_evaluate() -> bool:
     """Return whether the next call works."""
     value = _core.PlannedValue("precision", 1, 0, sound_rules())
-    sums, _, table = _core.evaluate(
+    sums, _, _, _, table = _core.evaluate(
         sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, "", None
     )
     assert table is not None
-    return sums[0][0] == 2 and table.tolist() == [[1.0, 1.0]]
+    return bool(sums[0][0] == 2 and table.tolist() == [[1.0, 1.0]])
 
 
 def has_result(call: Callable[..., Any], *arguments: Any) -> bool:

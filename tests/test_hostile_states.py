@@ -154,7 +154,7 @@ def test_f51_keys_dropped_and_added(name: str) -> None:
             _check(_without(data, path))
     for path in ((), ("state",), ("state", "counts"), ("state", "convention"), ("per_user",)):
         _check(_replaced(data, (*path, "further"), 1))
-    for count in ("tied_at_cutoff.x", "tied_at_cutoff.7", "a\x1b[2J", "candidates.min", "tied_at_cutoff"):
+    for count in ("tie_dependent.x", "tie_spread.7", "a\x1b[2J", "candidates.min", "tie_dependent"):
         _check(_replaced(data, ("state", "counts", count), 1))
 
 

@@ -361,8 +361,8 @@ def test_damaged_states_are_refused(report: exactk.Report) -> None:
 @pytest.mark.parametrize(
     ("name", "count"),
     [
-        ("tied_at_cutoff.x", 1),
-        ("tied_at_cutoff", 1),
+        ("tie_dependent.x", 1),
+        ("tie_dependent", 1),
         ("candidates.users", 1),  # and none of the others
         ("duplicates", -1),
         ("duplicates", 0.5),

@@ -149,7 +149,7 @@ def test_scores_are_the_lists_that_they_rank(data: st.DataObject) -> None:
     assert has_same_values(of_scores, of_lists)
     counts = dict(of_scores.counts)
     counts.pop("relevant_not_rankable")
-    counts.pop("tied_at_cutoff")
+    counts.pop("tie_dependent")
     assert counts.items() <= of_lists.counts.items()
 
 

@@ -148,7 +148,7 @@ def test_given_rankings_have_no_ties() -> None:
     for ties in ("optimistic", "pessimistic", "shared", "expected", "raise"):
         other = evaluate_quietly(truth, lists, EXPECTED, per_user=True, convention=with_ties(ties))
         assert other.state.totals == strict.state.totals
-        assert "tied_at_cutoff" not in other.counts
+        assert "tie_dependent" not in other.counts
 
 
 # Ties of every size among 1,000 items and at chunk and piece borders, with many and few relevant ones.
@@ -189,27 +189,95 @@ def test_f31_the_same_bits(isa: str, threads: int, monkeypatch: pytest.MonkeyPat
     assert call(threads) == expected
 
 
-# --- where a cutoff falls into a tie
+# --- where the order of ties decides
 
 
-def test_users_whose_cutoff_falls_into_a_tie_are_counted() -> None:
+UNCUT = [spell(name) for name in exactk.metrics if name != "judged"] + ["average_precision(ap_over=hits)", "judged"]
+CUT = [spell(name, cutoff) for name in exactk.metrics if name != "auc" for cutoff in (1, 2, 4)]
+
+
+@pytest.mark.parametrize("rules", [*RULES, {"ap_over": "hits"}, {"undefined": "skip", "min_grade": 2.0}], ids=str)
+@settings(max_examples=examples(60))
+@given(tied_users(), st.sets(st.integers(0, 6), max_size=2))
+def test_f61_a_user_counts_if_any_order_of_ties_changes_the_value(
+    rules: dict[str, Any], user: tuple[dict[int, float], list[int]], excluded: set[int]
+) -> None:
+    """By enumeration: every order of the tied items, evaluated as a ranking of its own."""
+    truth, scores = user
+    metrics = UNCUT + CUT + [f"ap@{k}(ap_over=hits)" for k in (2, 3, 4)]
+    rankings = [[item for item in order if item not in excluded] for order in orders(scores)]
+    convention = with_ties("lowest_id", empty_truth="compute", **rules)
+    every = evaluate_quietly([truth] * len(rankings), rankings, metrics, convention=convention, per_user=True)
+    expected = {name: int(len(set(map(repr, values.tolist()))) > 1) for name, values in every.per_user.items()}
+    expected["auc"] = 0  # ties are halves
+    sparse = exactk.SparseScores([0, len(scores)], range(len(scores)), scores)
+    for predictions in (np.array([scores], np.float32), sparse):
+        for evaluate in (evaluate_quietly, exactk.reference.evaluate):
+            for ties in ("lowest_id", "highest_id", "input_order"):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", exactk.EvaluationWarning)
+                    report = evaluate(
+                        [truth], predictions, metrics, convention=convention.replace(ties=ties), exclude=[excluded]
+                    )
+                assert dict(report.counts["tie_dependent"]) == expected
+
+
+def test_f61_only_orders_that_mean_nothing_are_counted() -> None:
+    scores = np.zeros((3, 4))
+    for ties in ("optimistic", "pessimistic", "shared", "expected"):
+        report = evaluate_quietly([[0]] * 3, scores, ["mrr", "recall@2"], convention=with_ties(ties))
+        assert dict(report.counts["tie_dependent"]) == {"reciprocal_rank": 0, "recall@2": 0}
+        assert warnings_of([[0]] * 3, scores, f"ndcg(ties={ties})") == []
+    report = evaluate_quietly([[0]] * 3, scores, ["mrr", "mrr(ties=shared)", "num_recommended@2", "num_relevant"])
+    assert list(report.counts["tie_dependent"].values()) == [3, 0, 0, 0]
+    with_policies = evaluate_quietly([[0], [], None], scores, "recall@2(empty_truth=zero,users=union)")
+    assert list(with_policies.counts["tie_dependent"].values()) == [1]
+    mixed = evaluate_quietly([[0]] * 3, scores, ["mrr", "num_relevant", "recall@2(score_dtype=float32)"])
+    assert list(mixed.counts["tie_dependent"].values()) == [3, 0, 3]
+    both = evaluate_quietly([[0]] * 3, scores, ["f1@2(average=of_means)", "precision@2", "recall@2(average=micro)"])
+    assert list(both.counts["tie_dependent"].values()) == [3, 3, 3]
+
+
+def test_f61_counts_merge_and_are_written() -> None:
     scores = np.array([[3, 2, 2, 1, 1], [1, 1, 1, 1, 1], [5, 4, 3, 2, 1], [9, 9, 0, 0, 0]], np.float32)
     metrics = ["recall@[1,2,3,5,9]", "reciprocal_rank"]
-    report = evaluate_quietly([[0]] * 4, scores, metrics, exclude=[[], [], [], [4]])
-    assert report.counts["tied_at_cutoff"] == {1: 2, 2: 2, 3: 2, 5: 0, 9: 0}
-    parts = [evaluate_quietly([[0]] * 2, scores[i : i + 2], metrics, exclude=[[], [4] if i else []]) for i in (0, 2)]
+    truth = [[1], [0], [0], [1]]
+    report = evaluate_quietly(truth, scores, metrics, exclude=[[], [], [], [0]])
+    assert list(report.counts["tie_dependent"].values()) == [1, 2, 1, 0, 0, 2]
+    parts = [
+        evaluate_quietly(truth[i : i + 2], scores[i : i + 2], metrics, exclude=[[], [0] if i else []]) for i in (0, 2)
+    ]
     assert exactk.merge(parts).counts == report.counts
     assert exactk.Report.from_json(report.to_json()) == report
-    assert "2 tied at cutoff 1" in repr(report)
-    assert "tied_at_cutoff" not in evaluate_quietly([[0]] * 4, scores, "reciprocal_rank").counts
+    assert "1 whose recall@1 depends on ties" in repr(report)
 
 
-def test_cutoffs_far_down_are_looked_at_too() -> None:
-    """Where the ranks of the truth are counted, the list down to the cutoff is not sorted."""
+def test_f61_ties_far_down_are_looked_at_too() -> None:
+    """Where the ranks of the truth are counted, the list is not sorted."""
     scores = np.arange(70_000, dtype=np.float32)[None, ::-1].repeat(2, axis=0)
     scores[0, 39_999:40_001] = 0.5 * (scores[0, 39_999] + scores[0, 40_000])
-    report = evaluate_quietly([[3], [60_000]], scores, ["recall@[10,39999,40000,40001]", "ndcg"])
-    assert report.counts["tied_at_cutoff"] == {10: 0, 39_999: 0, 40_000: 1, 40_001: 0}
+    for truth in ([[39_999], [60_000]], [[40_000], [60_000]]):
+        report = evaluate_quietly(truth, scores, ["recall@[10,39999,40000,40001]", "ndcg"])
+        assert list(report.counts["tie_dependent"].values()) == [0, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("relevant", [1, 5, 40, 200])
+@pytest.mark.parametrize("values", [1, 2, 30, 5000])
+def test_f61_counts_of_long_rows_equal_the_reference(values: int, relevant: int) -> None:
+    """With dense and sparse scores, embeddings, and lists of the best."""
+    rng = np.random.default_rng(values * relevant)
+    scores = rng.integers(0, values, (3, 700)).astype(np.float32)
+    truth = [rng.permutation(800)[:relevant].tolist() for _ in scores]
+    exclude = [rng.permutation(700)[:100].tolist() for _ in scores]
+    metrics = ["mrr", "ap", "ndcg", "recall@[1,10,300]", "ap@10(ap_over=hits)", "bpref", "err(ties=highest_id)"]
+    sparse = exactk.SparseScores(
+        np.arange(4) * 700, np.concatenate([rng.permutation(700) for _ in scores]), scores.reshape(-1)
+    )
+    embeddings = exactk.Embeddings(np.ones((3, 1)), rng.integers(0, values, (700, 1)).astype(np.float32))
+    best = exactk.SparseScores(np.arange(4) * 20, np.tile(np.arange(20), 3), scores[:, :20].reshape(-1))
+    for predictions in (scores, sparse, embeddings, best):
+        for options in ({}, {"exclude": exclude, "convention": {"min_grade": 1.0}}):
+            assert_same(Evaluation(truth, predictions, metrics, options))
 
 
 def test_a_repeat_that_is_no_hit_is_worth_nothing_in_a_tie() -> None:
@@ -239,31 +307,44 @@ def warnings_of(*arguments: Any, **options: Any) -> list[str]:
     return [str(warning.message) for warning in caught]
 
 
-def test_a_constant_model_does_not_look_good() -> None:
+def test_f61_a_constant_model_does_not_look_good() -> None:
     truth, constant = [[0, 1]] * 5, np.zeros((5, 4))
-    (message,) = warnings_of(truth, constant, ["reciprocal_rank", "recall@2", "recall@3"], groups=list("ababa"))
-    assert "5 of 5 users" in message
-    assert "recall@2 = 1.0000 is 0.0000 to 1.0000" in message
+    (message,) = warnings_of([[0], [0]], np.zeros((2, 50)), ["mrr", "map", "ndcg"])
+    assert message.startswith(
+        "the order of tied items, which ties='lowest_id' decides, changes reciprocal_rank of 2 of 2 users"
+    )
+    assert "by other orders reciprocal_rank = 1.0000 is 0.0200 to 1.0000" in message
+    assert "(the first of 3 such values)" in message
+    (message,) = warnings_of(truth, constant, ["recall@4", "recall@2", "recall@3"], groups=list("ababa"))
+    assert "changes recall@2 of 5 of 5 users; by other orders recall@2 = 1.0000 is 0.0000 to 1.0000" in message
+    message = warnings_of(truth, constant, ["recall@4", "ndcg@50"])[0]
+    assert "ndcg@50 = 1.0000 is 0.5706 to 1.0000" in message
     assert warnings_of(truth, constant, "recall@2(ties=expected)") == []
-    assert warnings_of(truth, constant, ["recall@4", "mrr"]) == []
+    assert warnings_of(truth, constant, ["recall@4", "precision"]) == []
+    assert warnings_of([{0, 1, 2, 3}] * 5, constant, ["mrr", "ap", "ndcg@2"]) == []  # all are relevant
+    assert warnings_of([[7]] * 5, constant, ["mrr", "ap", "ndcg@2"])[0].startswith("5 relevant items")  # and none
     both = warnings_of(truth, {"a": constant, "b": constant}, "recall@2", weights=np.ones(5))
     assert [message.partition(":")[0] for message in both] == ["system 'a'", "system 'b'"]
     (message,) = warnings_of(truth, constant, ["num_relevant@2", "num_recommended@2", "recall@2"])
-    assert "recall@2" in message  # the others are the same in any order
+    assert "changes recall@2" in message  # the others are the same in any order
     assert warnings_of(truth, constant, ["num_relevant@2", "num_recommended@2"]) == []
     (message,) = warnings_of([[]] * 5, constant, "recall@2")
     assert "no user was evaluated" in message
     (message,) = warnings_of(None, iter([(truth, constant)] * 3), "recall@2")
     assert "15 of 15 users" in message
-    assert "ties='pessimistic'" in message
+    assert "convention={'ties': 'pessimistic'}" in message
 
 
-def test_few_ties_are_no_warning() -> None:
+def test_f61_few_ties_or_small_differences_are_no_warning() -> None:
     scores = np.random.default_rng(0).permuted(np.tile(np.arange(5.0), (200, 1)), axis=1)
     scores[:2] = 0
     assert warnings_of([[1]] * 200, scores, "recall@2") == []
     scores[:3] = 0
     assert len(warnings_of([[1]] * 200, scores, "recall@2")) == 1
+    deep = np.tile(np.arange(1000.0)[::-1], (5, 1))
+    deep[:, 999] = deep[:, 998]
+    assert evaluate_quietly([[999]] * 5, deep, "mrr").counts["tie_dependent"]["mrr"] == 5
+    assert warnings_of([[999]] * 5, deep, "mrr") == []
 
 
 # --- ties that are refused

@@ -59,8 +59,7 @@ PySums python_sums(const Sums& sums) {
 }
 
 // `counts_candidates`: whether there were candidates to count.
-py::typing::Dict<py::str, int> python_tally(const Result& result, bool counts_candidates) {
-  const Tally& tally = result.tally;
+py::typing::Dict<py::str, int> python_tally(const Tally& tally, bool counts_candidates) {
   py::dict counts;
   counts["empty_truth"] = tally.empty_truth;
   counts["empty_predictions"] = tally.empty_predictions;
@@ -71,10 +70,6 @@ py::typing::Dict<py::str, int> python_tally(const Result& result, bool counts_ca
   counts["relevant_excluded"] = tally.relevant_excluded;
   counts["relevant_not_rankable"] = tally.relevant_not_rankable;
   counts["longest_list"] = tally.longest_list;
-  for (std::size_t i = 0; i < tally.tied_at_cutoff.size(); ++i) {
-    const std::string name = "tied_at_cutoff." + std::to_string(result.cutoffs[i]);
-    counts[name.c_str()] = tally.tied_at_cutoff[i];
-  }
   if (counts_candidates) {
     counts["candidates.users"] = tally.candidate_users;
     counts["candidates.total"] = tally.candidates;
@@ -84,8 +79,9 @@ py::typing::Dict<py::str, int> python_tally(const Result& result, bool counts_ca
   return counts;
 }
 
-using PyResult = py::typing::Tuple<py::typing::List<PySums>, py::typing::Dict<py::str, int>,
-                                   std::optional<py::array_t<double>>>;
+using PyResult =
+    py::typing::Tuple<py::typing::List<PySums>, py::typing::Dict<py::str, int>, std::vector<Count>,
+                      std::vector<Count>, std::optional<py::array_t<double>>>;
 
 using OwnedAnyScores =
     std::variant<const OwnedScores*, const OwnedSparseScores*, const OwnedEmbeddings*>;
@@ -143,7 +139,9 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
     if (sums.size() % 4096 == 4095) poll_signals();
     sums.append(python_sums(value_sums));
   }
-  return py::make_tuple(sums, python_tally(result, has_candidates(request.predictions)), table);
+  const Tally& tally = result.tally;
+  return py::make_tuple(sums, python_tally(tally, has_candidates(request.predictions)),
+                        tally.tie_dependent, tally.tie_spread, table);
 }
 
 // None where no row is padded.

@@ -333,8 +333,7 @@ Values values_of(const Embeddings& embeddings, const Question& question = {}, in
   if (question.exclude) request.exclude = question.exclude->view();
   const Tally tally = evaluate(request).tally;
   values.counts = {tally.empty_predictions, tally.relevant_excluded, tally.relevant_not_rankable};
-  values.counts.insert(values.counts.end(), tally.tied_at_cutoff.begin(),
-                       tally.tied_at_cutoff.end());
+  values.counts.insert(values.counts.end(), tally.tie_dependent.begin(), tally.tie_dependent.end());
   return values;
 }
 

@@ -211,6 +211,31 @@ void check_count_beating(std::size_t size, std::mt19937_64& random) {
 }
 
 template <class Score>
+void check_count_around(std::size_t size, std::mt19937_64& random) {
+  const std::vector<Score> drawn = draw_scores<Score>(size, random);
+  const std::span<const Score> scores = std::span(drawn).subspan(1, size);
+  std::vector<Score> bounds(random() % 20);
+  for (Score& bound : bounds) bound = draw_score<Score>(random);
+  std::vector<std::int64_t> expected_above(bounds.size(), 1000);  // which is added to
+  std::vector<std::int64_t> expected_below(bounds.size(), 2000);
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    for (const Score score : scores) {
+      expected_above[i] += score > bounds[i] ? 1 : 0;
+      expected_below[i] += score < bounds[i] ? 1 : 0;
+    }
+  }
+  for (const Isa isa : available_isas()) {
+    CAPTURE(name_of(isa));
+    std::vector<std::int64_t> above(bounds.size(), 1000);
+    std::vector<std::int64_t> below(bounds.size(), 2000);
+    score_kernels<Score>(isa).count_around(scores.data(), size, bounds.data(), bounds.size(),
+                                           above.data(), below.data());
+    CHECK(above == expected_above);
+    CHECK(below == expected_below);
+  }
+}
+
+template <class Score>
 void check_count_above(std::size_t size, std::mt19937_64& random) {
   const std::size_t padded = (size + kCompareBlock - 1) / kCompareBlock * kCompareBlock;
   const std::vector<Score> scores = draw_scores<Score>(padded, random);
@@ -244,6 +269,9 @@ TEST_CASE("F31: every instruction set counts the scores that beat each of some b
   for (std::size_t size = 0; size <= 200; ++size) {
     CAPTURE(size);
     for (int round = 0; round < 4; ++round) {
+      check_count_around<float>(size, random);
+      check_count_around<double>(size, random);
+      check_count_around<std::int64_t>(size, random);
       check_count_beating<float>(size, random);
       check_count_beating<double>(size, random);
       check_count_beating<std::int64_t>(size, random);

@@ -322,29 +322,22 @@ TEST_CASE("what is known of one user's scores does no harm to the next, however 
   }
 }
 
-TEST_CASE("a cutoff splits a tie where the next item has the same score") {
+TEST_CASE("a position may tie where another item that is ranked has the same score") {
   for (const std::size_t size : {2U, 50U, 300U, 5000U}) {
-    const std::vector<Count> cutoffs = {1, 2, 7, 40, 63, 64, 65, 128, 129, 299, 300, 1000, 6000};
-    for (std::vector<float> row : rows_of<float>(size)) {
-      row[size / 2] = row[0] = std::numeric_limits<float>::quiet_NaN();
-      const Row items = sorted_items(row, Ties::lowest_id, {}, {});
-      std::vector<bool> expected(cutoffs.size());
-      for (std::size_t i = 0; i < cutoffs.size(); ++i) {
-        const auto next = static_cast<std::size_t>(cutoffs[i]);
-        const auto score = [&](std::size_t rank) {
-          return row[static_cast<std::size_t>(items[rank])];
-        };
-        expected[i] = next < size && is_same_key(score(next - 1), score(next));
-      }
+    for (const std::vector<float>& row : rows_of<float>(size)) {
       const ScoreMatrix matrix = matrix_of(row);
-      for (const Count depth : {Count{0}, Count{10}, kNoCutoff}) {  // that was ranked before
-        AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa_of("")));
-        auto& ranker = std::get<ScoreRanker<ScoreRow<float>>>(any_ranker);
-        ranker.load_scores(0, {}, no_checkpoint);
-        ranker.best(depth, Ties::highest_id, no_checkpoint);
-        std::vector<bool> split;
-        ranker.find_split_ties(cutoffs, split, no_checkpoint);
-        CHECK(split == expected);
+      AnyScoreRanker any_ranker = make_score_ranker(matrix, kernels(isa_of("")));
+      auto& ranker = std::get<ScoreRanker<ScoreRow<float>>>(any_ranker);
+      ranker.load_scores(0, {}, no_checkpoint);
+      const std::size_t step = size / 50 + 1;
+      for (std::size_t position = 0; position < size; position += step) {
+        const Row positions = {static_cast<std::int64_t>(position)};
+        const auto same = std::ranges::count_if(
+            row, [&](float score) { return is_same_key(score, row[position]); });
+        ranker.ranks_of(positions, Ties::lowest_id, no_checkpoint);
+        CHECK(ranker.may_tie(positions) == (same > 1));
+        ranker.best(kNoCutoff, Ties::highest_id, no_checkpoint);
+        CHECK(ranker.may_tie(positions) == (same > 1));
       }
     }
   }

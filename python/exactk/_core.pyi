@@ -334,6 +334,8 @@ def evaluate(
 ) -> tuple[
     list[tuple[int, int, bytes, int, bytes, int, bytes, int]],
     dict[str, int],
+    list[int],
+    list[int],
     numpy.typing.NDArray[numpy.float64] | None,
 ]:
     """

@@ -119,8 +119,9 @@ def evaluate(
     -----
     EvaluationWarning
         If no user is evaluated; no item of the truth is in any list; relevant items are excluded, have no column in
-        the scores, are not among the candidates of a matrix or `exactk.SparseScores`, or are left out for a score of -inf; ranks have gaps, which are closed; or more than 1 % of the users have items of one score on both sides of a cutoff,
-        where their ids or their order of input decide.
+        the scores, are not among the candidates of a matrix or `exactk.SparseScores`, or are left out for a score of
+        -inf; ranks have gaps, which are closed; or another order of tied items, which ids or the order of input decide,
+        would change a value of more than 1 % of the users, and its mean by 0.00005 or more.
 
     Examples
     --------

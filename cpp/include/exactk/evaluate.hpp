@@ -69,8 +69,11 @@ struct Tally {
   Count excluded_recommended = 0;
   Count relevant_excluded = 0;
   Count relevant_not_rankable = 0;
-  Count longest_list = 0;             // the rank of its last item that is not excluded
-  std::vector<Count> tied_at_cutoff;  // users, beside Result::cutoffs; empty where none can be
+  Count longest_list = 0;  // the rank of its last item that is not excluded
+  // By value: users whose value another order of tied items changes. Empty where none can be tied.
+  std::vector<Count> tie_dependent;
+  // By value: how far apart the two extremes are, summed over these users, in millionths.
+  std::vector<Count> tie_spread;
   // Candidates that are not excluded, of the users present in the predictions.
   Count candidates = 0;
   Count candidate_users = 0;
@@ -83,7 +86,6 @@ struct Tally {
 struct Result {
   std::vector<Sums> sums;  // groups x values
   Tally tally;
-  std::vector<Count> cutoffs;  // of the values, ascending, each once
 };
 
 // Throws InputError before any thread starts where the request is malformed, and after the pass

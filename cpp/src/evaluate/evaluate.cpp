@@ -143,7 +143,8 @@ Evaluation::Evaluation(const Request& request)
   }
   const Checkpoint checkpoint = timed_checkpoint(request.poll);
   if (!std::holds_alternative<Lists>(request.predictions)) {
-    tally_.tied_at_cutoff.assign(job_.plan.cutoffs.size(), 0);
+    tally_.tie_dependent.assign(request.values.size(), 0);
+    tally_.tie_spread.assign(request.values.size(), 0);
   }
   const Count longest_list = std::visit(
       [](const auto& predictions) { return max_list_length(predictions); }, request.predictions);
@@ -348,7 +349,7 @@ Result Evaluation::run() {
   const Violation violation = evaluate_blocks();
   if (violation != Violation::none) throw_violation(violation);
   const Checkpoint checkpoint = timed_checkpoint(job_.request.poll);
-  Result result{.sums = {}, .tally = tally_, .cutoffs = job_.plan.cutoffs};
+  Result result{.sums = {}, .tally = tally_};
   for (const std::vector<Accumulator>& totals : totals_) {
     checkpoint();
     for (const Accumulator& sums : totals) result.sums.push_back(sums.sums());
@@ -368,9 +369,11 @@ void Tally::add(const Tally& other) {
   relevant_excluded += other.relevant_excluded;
   relevant_not_rankable += other.relevant_not_rankable;
   longest_list = std::max(longest_list, other.longest_list);
-  tied_at_cutoff.resize(std::max(tied_at_cutoff.size(), other.tied_at_cutoff.size()));
-  for (std::size_t i = 0; i < other.tied_at_cutoff.size(); ++i) {
-    tied_at_cutoff[i] += other.tied_at_cutoff[i];
+  tie_dependent.resize(std::max(tie_dependent.size(), other.tie_dependent.size()));
+  tie_spread.resize(tie_dependent.size());
+  for (std::size_t i = 0; i < other.tie_dependent.size(); ++i) {
+    tie_dependent[i] += other.tie_dependent[i];
+    tie_spread[i] += other.tie_spread[i];
   }
   candidates += other.candidates;
   candidate_users += other.candidate_users;

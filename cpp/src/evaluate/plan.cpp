@@ -121,6 +121,10 @@ PlannedValue resolve_value(const MetricInfo& info, PlannedValue value) {
   return value;
 }
 
+bool is_mean_over_hits(const MetricInfo& info, const Rules& rules) {
+  return info.name == AveragePrecision::info.name && rules.ap_over == Over::hits;
+}
+
 void check_ties(const MetricInfo& info, const PlannedValue& value) {
   if (info.pairwise && value.cutoff != kNoCutoff) {
     refuse(value, "no cutoff", std::to_string(value.cutoff));
@@ -131,7 +135,7 @@ void check_ties(const MetricInfo& info, const PlannedValue& value) {
            "'expected', for which it has no formula");
   }
   // The expectation of a quotient is another thing than a quotient of expectations.
-  if (info.name == AveragePrecision::info.name && value.rules.ap_over == Over::hits) {
+  if (is_mean_over_hits(info, value.rules)) {
     refuse(value, "another ap_over beside ties='expected'", "'hits'");
   }
 }
@@ -201,12 +205,7 @@ void choose_depths(Plan& plan) {
     plan.depth = std::max(plan.depth, cutoffs.back());
     if (run.rules.ties == Ties::raise)
       plan.tie_free_depth = std::max(plan.tie_free_depth, cutoffs.back());
-    std::ranges::copy_if(cutoffs, std::back_inserter(plan.cutoffs),
-                         [](Count cutoff) { return cutoff != kNoCutoff; });
   }
-  std::ranges::sort(plan.cutoffs);
-  const auto repeats = std::ranges::unique(plan.cutoffs);
-  plan.cutoffs.erase(repeats.begin(), repeats.end());
 }
 
 // The values in the order in which one pass meets them.
@@ -242,7 +241,8 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
            .parameter = value.parameter,
            .rules = rules,
            .judging_rules_index = 0,
-           .unit_range = info.unit_range && rules.duplicate_items != Duplicates::count});
+           .unit_range = info.unit_range && rules.duplicate_items != Duplicates::count,
+           .is_mean_over_hits = is_mean_over_hits(info, rules)});
       cutoffs.emplace_back();
       run = std::prev(plan.runs.end());
     }

@@ -23,6 +23,7 @@ struct Run {
   Rules rules;
   std::size_t judging_rules_index;        // index into Plan::judging_rules
   bool unit_range;                        // values in [0, 1], whatever the lists
+  bool is_mean_over_hits;                 // which may fall where a hit comes late
   std::size_t cutoff_set_index = 0;       // index into Plan::cutoff_sets
   std::vector<std::size_t> outputs = {};  // beside its cutoffs: index into Request::values
 };
@@ -32,10 +33,9 @@ struct Plan {
   std::size_t tally_rules_index = 0;
   std::vector<Run> runs;
   std::vector<CutoffSet> cutoff_sets;
-  std::vector<Ties> ties;      // for which the scores have to be ranked
-  std::vector<Count> cutoffs;  // of all values, ascending, each once
-  Count depth = 0;             // the last rank that a value asks for
-  Count tie_free_depth = 0;    // the last rank at which an item of the truth must not be tied
+  std::vector<Ties> ties;    // for which the scores have to be ranked
+  Count depth = 0;           // the last rank that a value asks for
+  Count tie_free_depth = 0;  // the last rank at which an item of the truth must not be tied
 };
 
 // Throws InputError where a value asks for what no metric or rule can give.

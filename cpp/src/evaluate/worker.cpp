@@ -1,6 +1,7 @@
 #include "evaluate/worker.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
@@ -33,6 +34,24 @@ bool prefers_list(const Plan& plan, const Ranker& ranker, Ties ties) {
   return !ranker.has_truth_ranks() || ranker.has_best(plan.depth + 1, ties);
 }
 
+constexpr Count kMillion = 1'000'000;
+
+// How far apart two ratios are, in millionths; a thousand at most, so that many can be summed.
+Count spread_of(const Ratio& one, const Ratio& other) {
+  if (one.denominator == 0 || other.denominator == 0) return 0;
+  const double spread =
+      std::abs(one.numerator / one.denominator - other.numerator / other.denominator);
+  return static_cast<Count>(std::min(spread, 1000.0) * static_cast<double>(kMillion));
+}
+
+// Whether two ratios of a user come to the same.
+bool is_same_value(const Ratio& one, const Ratio& other, Average average) {
+  const bool is_same = one.numerator == other.numerator && one.denominator == other.denominator;
+  if (is_same || average == Average::micro) return is_same;
+  if (one.denominator == 0 || other.denominator == 0) return one.denominator == other.denominator;
+  return one.numerator / one.denominator == other.numerator / other.denominator;
+}
+
 }  // namespace
 
 const Lists* item_lists(const Predictions& predictions) noexcept {
@@ -57,8 +76,7 @@ std::vector<Accumulator> make_accumulators(const Job& job) {
   return {exactness.begin(), exactness.end()};
 }
 
-// The list if that is short and strict, else the ranks of the truth, and so much of the list as
-// shows which ties the cutoffs split.
+// The list if that is short and strict, else the ranks of the truth.
 ScreeningRequest screening_request(const Job& job) {
   const auto* source = std::get_if<Embeddings>(&job.request.predictions);
   const Plan& plan = job.plan;
@@ -67,7 +85,6 @@ ScreeningRequest screening_request(const Job& job) {
   const auto first_strict = std::ranges::find_if(plan.ties, is_strict);
   const bool from_list = first_strict != plan.ties.end() && is_shallow(plan, source->items.rows);
   ScreeningRequest request;
-  if (!plan.cutoffs.empty()) request.depth = plan.cutoffs.back() + 1;
   if (from_list) request.depth = plan.depth + 1;
   request.highest_first = from_list && is_highest(*first_strict);
   const bool suffices = from_list && std::ranges::all_of(plan.ties, [&](Ties ties) {
@@ -83,8 +100,17 @@ Worker::Worker(const Job& job)
       hit_rows_(job.plan.judging_rules.size()),
       ratios_(max_cutoff_count(job.plan)),
       values_(job.request.values.size()),
+      extremes_{{{{}, {}, {}, BatchRatios(max_cutoff_count(job.plan))},
+                 {{}, {}, {}, BatchRatios(max_cutoff_count(job.plan))}}},
       sums_(make_accumulators(job)) {
   users_.reserve(kBatchSize);
+  for (std::size_t i = 0; i < extremes_.size(); ++i) {
+    extremes_[i].rules = job.plan.judging_rules;
+    extremes_[i].rows.resize(job.plan.judging_rules.size());
+    for (JudgingRules& rules : extremes_[i].rules) {
+      rules.ties = i == 0 ? Ties::optimistic : Ties::pessimistic;
+    }
+  }
   std::visit(
       [&]<class Source>(const Source& source) {
         if constexpr (!std::is_same_v<Source, Lists>) {
@@ -189,15 +215,20 @@ Violation Worker::add_user(Count user, const Checkpoint& checkpoint) {
     return violation;
   }
   users_.push_back(user);
-  const bool is_full =
-      std::ranges::any_of(hit_rows_, [](const auto& rows) { return rows.is_full(); });
-  return is_full ? score_batch(checkpoint) : Violation::none;
+  const auto is_full = [](const HitRows& rows) { return rows.is_full(); };
+  const bool is_batch_full = std::ranges::any_of(hit_rows_, is_full) ||
+                             std::ranges::any_of(extremes_, [&](const Extreme& extreme) {
+                               return std::ranges::any_of(extreme.rows, is_full);
+                             });
+  return is_batch_full ? score_batch(checkpoint) : Violation::none;
 }
 
 Violation Worker::judge(Count user, const Checkpoint& checkpoint) {
   if (open_scores(user, checkpoint) && refuses_nan()) return Violation::nan_score;
+  bool may_depend = false;
   for (const Ties ties : job_.plan.ties) {
     const Matches& matches = match(user, ties, checkpoint);
+    may_depend = may_depend || may_depend_on_ties(user, ties);
     if (matches.truth_duplicates > 0 && raises(&Rules::duplicate_truth)) {
       return Violation::duplicate_truth;
     }
@@ -212,23 +243,37 @@ Violation Worker::judge(Count user, const Checkpoint& checkpoint) {
       if (rules_index == job_.plan.tally_rules_index) add_to_tally(user, matches, row, checkpoint);
     }
   }
-  count_split_ties(checkpoint);
+  if (may_depend) judge_extremes(user, checkpoint);
   return Violation::none;
 }
 
 void Worker::clear_rows() noexcept {
   for (auto& rows : hit_rows_) rows.clear();
   users_.clear();
+  tied_users_.clear();
+  for (Extreme& extreme : extremes_) {
+    for (HitRows& rows : extreme.rows) rows.clear();
+  }
 }
 
-void Worker::count_split_ties(const Checkpoint& checkpoint) {
-  if (!score_ranker_) return;
-  const std::vector<Count>& cutoffs = job_.plan.cutoffs;
-  std::visit([&](auto& ranker) { ranker.find_split_ties(cutoffs, split_cutoffs_, checkpoint); },
-             *score_ranker_);
-  tally_.tied_at_cutoff.resize(cutoffs.size());
-  for (std::size_t i = 0; i < cutoffs.size(); ++i)
-    tally_.tied_at_cutoff[i] += split_cutoffs_[i] ? 1 : 0;
+// Whether an item of the truth is tied with another, where the items were ranked strictly.
+bool Worker::may_depend_on_ties(Count user, Ties ties) {
+  if (!score_ranker_ || !is_strict(ties)) return false;
+  const auto truth = int64_row_items(job_.request.truth, user);
+  const auto positions = item_positions_ == nullptr ? truth : std::span(item_positions_->truth);
+  return std::visit([&](auto& ranker) { return ranker.may_tie(positions); }, *score_ranker_);
+}
+
+// Judges the user as the next of the batch, with the relevant items of ties first, and last.
+void Worker::judge_extremes(Count user, const Checkpoint& checkpoint) {
+  const Matches& matches = match(user, Ties::expected, checkpoint);
+  for (Extreme& extreme : extremes_) {
+    for (std::size_t rules_index = 0; rules_index < extreme.rules.size(); ++rules_index) {
+      judge_.judge(extreme.rules[rules_index], matches, grades_of(user), extreme.rows[rules_index],
+                   checkpoint);
+    }
+  }
+  tied_users_.push_back(users_.size());
 }
 
 std::optional<Tie> Worker::first_forbidden_tie(const Matches& matches) const {
@@ -339,6 +384,10 @@ Violation Worker::score_batch_under(std::size_t rules_index, const Checkpoint& c
     score(run, rows, checkpoint);
     const Violation violation = std::min(apply_policies(run, rows), check_item_count(run, rows));
     if (violation == Violation::none) reduce(run, rows);  // else the values may be any numbers
+    if (is_strict(run.rules.ties) && !tied_users_.empty()) {
+      score_extremes(run, rules_index, checkpoint);
+      count_tie_dependent(run, rules_index, rows);
+    }
     gravest = std::min(gravest, violation);
   }
   return gravest;
@@ -367,6 +416,58 @@ void Worker::score(const Run& run, std::span<const HitRow> rows, const Checkpoin
   for (std::size_t i = 0; i < run.outputs.size(); ++i) {
     job_.kernels.divide(ratios_.numerators[i].data(), ratios_.denominators[i].data(), undefined,
                         values_[run.outputs[i]].data());
+  }
+}
+
+void Worker::score_extremes(const Run& run, std::size_t rules_index, const Checkpoint& checkpoint) {
+  const CutoffSet& cutoff_set = job_.plan.cutoff_sets[run.cutoff_set_index];
+  const std::size_t cutoffs = cutoff_set.cutoffs().size();
+  for (Extreme& extreme : extremes_) {
+    const std::span<const HitRow> rows = extreme.rows[rules_index].rows();
+    extreme.hit_counts.resize(rows.size() * cutoffs);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      cutoff_set.count_hits(rows[i], std::span(extreme.hit_counts).subspan(i * cutoffs, cutoffs),
+                            checkpoint);
+    }
+    run.score({.rows = rows,
+               .cutoffs = cutoff_set.cutoffs(),
+               .hit_counts = extreme.hit_counts,
+               .rules = run.rules,
+               .discounts = job_.discounts[static_cast<std::size_t>(run.rules.discount)],
+               .parameter = run.parameter,
+               .checkpoint = checkpoint},
+              extreme.ratios);
+  }
+}
+
+// All orders lie between the extremes, and so do their values, but for a mean over the hits: it
+// falls where a hit comes later, and where one more comes late.
+void Worker::count_tie_dependent(const Run& run, std::size_t rules_index,
+                                 std::span<const HitRow> rows) {
+  const std::span<const HitRow> best_rows = extremes_[0].rows[rules_index].rows();
+  const auto is_mixed_above = [](const HitRow& row, Count cutoff) {
+    return std::ranges::any_of(row.tied_hits, [&](const TiedHits& tied) {
+      return tied.hits < tied.tie.size() && tied.tie.first < cutoff;
+    });
+  };
+  tally_.tie_dependent.resize(job_.request.values.size());
+  tally_.tie_spread.resize(job_.request.values.size());
+  for (std::size_t i = 0; i < tied_users_.size(); ++i) {
+    const std::size_t user = tied_users_[i];
+    const UserPolicy policy = user_policy(run.rules, presence_of(users_[user]), rows[user]);
+    if (policy.empty != Empty::compute) continue;
+    for (std::size_t output = 0; output < run.outputs.size(); ++output) {
+      const auto ratio_of = [&](Extreme& extreme) {
+        return Ratio{extreme.ratios.numerators[output][i], extreme.ratios.denominators[output][i]};
+      };
+      const Count cutoff = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs()[output];
+      const bool is_mixed = run.is_mean_over_hits && is_mixed_above(best_rows[i], cutoff);
+      const Ratio best = ratio_of(extremes_[0]);
+      const Ratio worst = ratio_of(extremes_[1]);
+      if (!is_mixed && is_same_value(best, worst, run.rules.average)) continue;
+      ++tally_.tie_dependent[run.outputs[output]];
+      tally_.tie_spread[run.outputs[output]] += is_mixed ? kMillion : spread_of(best, worst);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // What a thread does: users are added, ranked, judged and, a batch at a time, scored and summed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -82,7 +83,10 @@ class Worker {
   void clear_rows() noexcept;
   void add_to_tally(Count user, const Matches& matches, const HitRow& row,
                     const Checkpoint& checkpoint);
-  void count_split_ties(const Checkpoint& checkpoint);
+  [[nodiscard]] bool may_depend_on_ties(Count user, Ties ties);
+  void judge_extremes(Count user, const Checkpoint& checkpoint);
+  void score_extremes(const Run& run, std::size_t rules_index, const Checkpoint& checkpoint);
+  void count_tie_dependent(const Run& run, std::size_t rules_index, std::span<const HitRow> rows);
   void count_candidates();
   std::span<const Count> find_masked_entries(Count user, const Checkpoint& checkpoint);
   Violation score_batch_under(std::size_t rules_index, const Checkpoint& checkpoint);
@@ -109,7 +113,15 @@ class Worker {
   std::vector<HitCounts> hit_counts_;         // rows x cutoffs
   BatchRatios ratios_;
   BatchColumns values_;
-  std::vector<bool> split_cutoffs_;  // cutoffs that split a tie
+  // Of those users of the batch whose values may depend on the order of ties.
+  struct Extreme {  // the relevant items of each tie are first, or last
+    std::vector<JudgingRules> rules;
+    std::vector<HitRows> rows;          // by judging rules
+    std::vector<HitCounts> hit_counts;  // rows x cutoffs, of one run at a time
+    BatchRatios ratios;
+  };
+  std::vector<std::size_t> tied_users_;  // their positions in the batch
+  std::array<Extreme, 2> extremes_;
   enum class EntryScore : std::uint8_t { none, masked, other };
   std::vector<EntryScore> entry_scores_;  // of the truth
   std::vector<Count> masked_entries_;     // of the truth

@@ -29,7 +29,7 @@ struct TiedHits {
 // One user as the metrics read it.
 struct HitRow {
   std::span<const JudgedItem> judged_items;  // by rank
-  std::span<const TiedHits> tied_hits;       // by rank; only for the expectation over their orders
+  std::span<const TiedHits> tied_hits;       // by rank; for Ties::expected and optimistic
   std::span<const double> ideal_gains;       // of relevant items, highest first; empty if all are 1
   std::span<const Count> list_ranks;         // of all items of the list; empty: 1, 2, 3, ...
   Count first_hit = 0;                       // rank of the first relevant item; 0 if there is none

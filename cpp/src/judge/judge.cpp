@@ -213,7 +213,9 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
   add_judged_items(rules, matches, row, rows.judged_items_, checkpoint);
   const std::span<JudgedItem> judged_items = std::span(rows.judged_items_).subspan(items_begin);
   const std::size_t tied_begin = rows.tied_hits_.size();
-  if (rules.ties == Ties::expected) add_tied_hits(judged_items, rows.tied_hits_, checkpoint);
+  if (rules.ties == Ties::expected || rules.ties == Ties::optimistic) {
+    add_tied_hits(judged_items, rows.tied_hits_, checkpoint);
+  }
   if (needs_gain_order(rules.ties) && !ties_.empty())
     arrange_ties(rules.ties, row, judged_items, checkpoint);
   row.judged_items = judged_items;

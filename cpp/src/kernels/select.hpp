@@ -115,6 +115,59 @@ void count_beating(const typename Lanes::Score* scores, std::size_t size,
                                             counts);
 }
 
+// One chunk of whole vectors, which is read once for every four bounds.
+template <class Lanes, std::size_t bound_count>
+void count_around_bounds(const typename Lanes::Score* scores, std::size_t size,
+                         const typename Lanes::Score* bounds, std::int64_t* above,
+                         std::int64_t* below) {
+  typename Lanes::Vector broadcast[bound_count];
+  typename Lanes::Counts above_counts[bound_count];
+  typename Lanes::Counts below_counts[bound_count];
+  for (std::size_t i = 0; i < bound_count; ++i) {
+    broadcast[i] = Lanes::broadcast(bounds[i]);
+    above_counts[i] = below_counts[i] = Lanes::zero_counts();
+  }
+  for (std::size_t begin = 0; begin < size; begin += Lanes::kWidth) {
+    const auto values = Lanes::load(scores + begin);
+    for (std::size_t i = 0; i < bound_count; ++i) {
+      above_counts[i] = Lanes::increment_where_above(above_counts[i], values, broadcast[i]);
+      below_counts[i] = Lanes::increment_where_above(below_counts[i], broadcast[i], values);
+    }
+  }
+  for (std::size_t i = 0; i < bound_count; ++i) {
+    std::uint32_t lanes[Lanes::kWidth];
+    Lanes::store(lanes, above_counts[i]);
+    for (const std::uint32_t count : lanes) above[i] += count;
+    Lanes::store(lanes, below_counts[i]);
+    for (const std::uint32_t count : lanes) below[i] += count;
+  }
+}
+
+template <class Lanes>
+void count_around(const typename Lanes::Score* scores, std::size_t size,
+                  const typename Lanes::Score* bounds, std::size_t bound_count, std::int64_t* above,
+                  std::int64_t* below) {
+  constexpr std::size_t kBounds = 4;
+  constexpr std::size_t kMaxSize = std::size_t{1} << 30U;  // that the lanes can count
+  for (; size > kMaxSize; scores += kMaxSize, size -= kMaxSize) {
+    count_around<Lanes>(scores, kMaxSize, bounds, bound_count, above, below);
+  }
+  const std::size_t whole = size - size % Lanes::kWidth;
+  std::size_t i = 0;
+  for (; i + kBounds <= bound_count; i += kBounds) {
+    count_around_bounds<Lanes, kBounds>(scores, whole, bounds + i, above + i, below + i);
+  }
+  for (; i < bound_count; ++i) {
+    count_around_bounds<Lanes, 1>(scores, whole, bounds + i, above + i, below + i);
+  }
+  for (std::size_t bound = 0; bound < bound_count; ++bound) {
+    for (std::size_t position = whole; position < size; ++position) {
+      above[bound] += scores[position] > bounds[bound] ? 1 : 0;
+      below[bound] += scores[position] < bounds[bound] ? 1 : 0;
+    }
+  }
+}
+
 template <class Lanes>
 void count_above(const typename Lanes::Score* scores, std::size_t size, std::size_t padded_size,
                  std::uint32_t* counts) {
@@ -143,6 +196,7 @@ inline constexpr ScoreKernels<typename Lanes::Score> kScoreKernels = {
     .group_maxima = &group_maxima<Lanes>,
     .find_at_least = &find_at_least<Lanes>,
     .count_beating = &count_beating<Lanes>,
+    .count_around = &count_around<Lanes>,
     .count_above = &count_above<Lanes>};
 
 }  // namespace exactk

@@ -50,6 +50,9 @@ struct ScoreKernels {
   // `strict` on only these; those before it are also beaten by equal scores.
   void (*count_beating)(const Score* scores, std::size_t size, const Score* bounds,
                         std::size_t strict, std::size_t bound_count, std::int64_t* counts);
+  // Adds to each bound's counts the scores above it, and those below it.
+  void (*count_around)(const Score* scores, std::size_t size, const Score* bounds,
+                       std::size_t bound_count, std::int64_t* above, std::int64_t* below);
   // How many of the first `size` scores are above each of the first `padded_size`.
   void (*count_above)(const Score* scores, std::size_t size, std::size_t padded_size,
                       std::uint32_t* counts);

@@ -28,7 +28,7 @@ def core_engine(problem: Problem) -> Outcome:
     """Have the C++ core evaluate."""
     _check_counted_users(problem)
     with core_view(problem.predictions, problem.candidates) as predictions:
-        sums, counts, per_user = _core.evaluate(
+        sums, counts, tie_dependent, tie_spread, per_user = _core.evaluate(
             problem.truth.core,
             problem.truth.grades,
             predictions,
@@ -43,7 +43,7 @@ def core_engine(problem: Problem) -> Outcome:
             requested_isa(),
             problem.report_progress,
         )
-    return Outcome([_decode_sums(*one) for one in sums], dict(counts), per_user)
+    return Outcome([_decode_sums(*one) for one in sums], dict(counts), tie_dependent, tie_spread, per_user)
 
 
 def _check_counted_users(problem: Problem) -> None:

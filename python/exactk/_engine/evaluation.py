@@ -90,7 +90,7 @@ class Evaluation:
         with name_rows_and_keys(inputs):
             outcome = solve(self.engine, problem)
         self.progress.add_finished(len(inputs.truth))
-        state = _state_of_outcome(problem, outcome, [value.name for value in self.values], labels)
+        state = _state_of_outcome(problem, outcome, self.values, labels)
         return Report(state, inputs.users, _per_user_values(outcome.per_user, self.values))
 
     def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
@@ -234,7 +234,9 @@ def _per_user_values(table: NDArray[np.float64] | None, values: tuple[Value, ...
     return requested_rows
 
 
-def _state_of_outcome(problem: Problem, outcome: Outcome, names: list[str], labels: list[Label] | None) -> State:
+def _state_of_outcome(
+    problem: Problem, outcome: Outcome, values: tuple[Value, ...], labels: list[Label] | None
+) -> State:
     size = len(problem.values)
     by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), size)]
     totals = by_group[0]
@@ -243,8 +245,13 @@ def _state_of_outcome(problem: Problem, outcome: Outcome, names: list[str], labe
     unknown, gaps = problem.truth.unknown_actual, _users_with_closed_gaps(problem)
     counts = {"users": len(problem.truth), **outcome.counts} | ({} if unknown is None else {"unknown_actual": unknown})
     counts |= {"rank_gaps": gaps} if gaps else {}
+    if outcome.tie_dependent:  # the parts of a value depend on the same orders
+        parts = zip(values, part_indices(values), strict=True)
+        for value, row in parts:
+            counts[f"tie_dependent.{value.name}"] = max(outcome.tie_dependent[i] for i in row)
+            counts[f"tie_spread.{value.name}"] = max(outcome.tie_spread[i] for i in row)
     return State(
-        tuple(names),
+        tuple(value.name for value in values),
         problem.convention,
         problem.weights is not None,
         counts,

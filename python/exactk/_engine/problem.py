@@ -42,6 +42,8 @@ class Outcome(NamedTuple):
 
     sums: list[Sums]  # group by group, value by value
     counts: dict[str, int]
+    tie_dependent: list[int]  # by value: users whose value another order of ties changes; empty without scores
+    tie_spread: list[int]  # by value: how far that could change it, summed over the users, in millionths
     per_user: NDArray[np.float64] | None  # values x users
 
 

@@ -82,4 +82,11 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -
         per_user = np.empty((size, len(problem.truth)))
         for outcome, part in zip(outcomes, indices, strict=True):
             per_user[part] = outcome.per_user
-    return Outcome([by_index[index] for index in range(len(by_index))], counts, per_user)
+    tie_counts = np.zeros((2, size), np.int64)
+    for outcome, part in zip(outcomes, indices, strict=True):
+        if outcome.tie_dependent:
+            tie_counts[:, part] = outcome.tie_dependent, outcome.tie_spread
+    has_ties = any(outcome.tie_dependent for outcome in outcomes)
+    tie_dependent, tie_spread = tie_counts.tolist() if has_ties else ([], [])
+    sums_by_value = [by_index[index] for index in range(len(by_index))]
+    return Outcome(sums_by_value, counts, tie_dependent, tie_spread, per_user)

@@ -9,7 +9,7 @@ import numpy as np
 
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._plan.conventions import STRICT_TIES, changes_literal
+from exactk._plan.conventions import changes_literal
 from exactk._plan.metric_strings import part_indices
 from exactk._report.state import plan_of_state
 from exactk._runtime.errors import EvaluationWarning, caller_level
@@ -80,30 +80,34 @@ def _warn_of_disjoint_items(system: str, truth_item: str = "", predictions_item:
 
 
 _MANY_TIED_USERS = 0.01  # of the users
+_SMALLEST_SPREAD = 50  # of a mean, in millionths: of less, four decimals show nothing
 
 
 def warn_of_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None, system: str = "") -> None:
-    """Say so if ids or the order of input decide what many users are recommended, and how much that may change."""
-    counts = report.counts
-    users, tied_at = counts["users"], counts.get("tied_at_cutoff", {})
-    for value in plan_of_state(report.state):
-        tied = tied_at.get(value.cutoff, 0)
-        if value.rules["ties"] not in STRICT_TIES or tied <= _MANY_TIED_USERS * users:
-            continue
-        message = (
-            f"{system}{tied} of {users} users have items of one score on both sides of rank {value.cutoff}, "
-            f"where ties={value.rules['ties']!r} decides; "
-        )
-        if tie_range is None:
-            bounds = [changes_literal(report.convention, {"ties": ties}) for ties in ("pessimistic", "optimistic")]
-            message += f"convention={bounds[0]} and convention={bounds[1]} show how much that changes"
-        else:
-            lowest, highest = tie_range(value)
-            if not lowest < highest:  # no matter of order, or NaN
-                continue
-            message += f"by other orders {value.name} = {report[value.name]:.4f} is {lowest:.4f} to {highest:.4f}"
-        warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+    """Say so if ids or the order of input decide the values of many users, and how much that may change the first one."""
+    users, dependent = report.counts["users"], report.counts.get("tie_dependent", {})
+    values = [
+        value
+        for value in plan_of_state(report.state)
+        if dependent.get(value.name, 0) > _MANY_TIED_USERS * users
+        and report.state.counts[f"tie_spread.{value.name}"] >= _SMALLEST_SPREAD * report.counts["evaluated"][value.name]
+    ]
+    if not values:
         return
+    first = values[0]
+    message = (
+        f"{system}the order of tied items, which ties={first.rules['ties']!r} decides, changes {first.name} "
+        f"of {dependent[first.name]} of {users} users"
+    )
+    if tie_range is None:
+        bounds = [changes_literal(report.convention, {"ties": ties}) for ties in ("pessimistic", "optimistic")]
+        message += f"; convention={bounds[0]} and convention={bounds[1]} show how much that changes its mean"
+    else:
+        lowest, highest = tie_range(first)
+        message += f"; by other orders {first.name} = {report[first.name]:.4f} is {lowest:.4f} to {highest:.4f}"
+    if len(values) > 1:
+        message += f" (the first of {len(values)} such values)"
+    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
 
 
 def warn_of_counts(*reports: Report, is_complete: bool = True) -> None:

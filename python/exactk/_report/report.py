@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -99,8 +98,8 @@ class Report:
         are not among the candidates or are left out for a score of -inf, and stay in the truth as misses);
         ``longest_list``, the items in the longest of the lists (its last rank, where ranks keep their gaps), or that
         scores could rank for a user, less the excluded ones; ``rank_gaps``, the users whose ranks have gaps that
-        are closed, if there are any; of scores, ``tied_at_cutoff``, a
-        mapping from each cutoff to the users who have items of one score on both sides of it. Where only
+        are closed, if there are any; of scores, ``tie_dependent``, a
+        mapping from metric to the users whose value another order of tied items would change. Where only
         some items may be ranked, ``candidates`` has the ``min``, ``mean`` and ``max`` of how many a user
         had that were not excluded, whatever their scores. Of `exactk.from_ratings`, ``unknown_actual``, the rows
         that were left out.
@@ -207,8 +206,13 @@ class Report:
     def counts(self) -> Mapping[str, Any]:
         """What was seen on the way."""
         evaluated = self._by_metric([evaluated_users(sums) for sums in self._part_sums(self._state.totals)])
-        users = self._state.counts["users"]
-        return MappingProxyType({"users": users, "evaluated": evaluated, **_nest_counts(self._state.counts)})
+        counts = self._state.counts
+        by_metric: dict[str, Any] = {"evaluated": evaluated}
+        if any(name.startswith("tie_dependent.") for name in counts):
+            by_metric["tie_dependent"] = self._by_metric(
+                [counts.get(f"tie_dependent.{name}", 0) for name in self.metrics]
+            )
+        return MappingProxyType({"users": counts["users"], **by_metric, **_nest_counts(counts)})
 
     def __getitem__(self, metric: str) -> float:
         """Return a value by its metric's name, in any accepted spelling."""
@@ -310,9 +314,13 @@ class Report:
         return "\n".join([display.format_text(*self._cells()), self._footer()])
 
     def _footer(self) -> str:
-        no_remarks = ("candidates.", "longest_list")
-        counts = {name: count for name, count in self._state.counts.items() if not name.startswith(no_remarks)}
-        remarks = [f"{count} {re.sub('[_.]', ' ', name)}" for name, count in counts.items() if count]
+        no_remarks = {"longest_list"}
+        counts = {
+            name: count for name, count in self._state.counts.items() if "." not in name and name not in no_remarks
+        }
+        remarks = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
+        dependent = self.counts.get("tie_dependent", {})
+        remarks += [f"{count} whose {name} depends on ties" for name, count in dependent.items() if count][:1]
         if self._state.counts.get("candidates.users"):
             least, mean_, most = self.counts["candidates"].values()
             candidates = f"{least} to {most} candidates a user (mean {mean_:.5g})"
@@ -398,9 +406,6 @@ def _table_from_plain(data: object, state: State) -> NDArray[np.float64] | None:
 def _nest_counts(counts: Mapping[str, int]) -> dict[str, Any]:
     """Return a state's counts as a report presents them: what has dots in its name, in mappings of its own."""
     nested: dict[str, Any] = {name: count for name, count in counts.items() if "." not in name}
-    tied = {name.partition(".")[2]: count for name, count in counts.items() if name.startswith("tied_at_cutoff.")}
-    if tied:
-        nested["tied_at_cutoff"] = MappingProxyType({int(cutoff): count for cutoff, count in tied.items()})
     if "candidates.users" in counts:
         users = counts["candidates.users"]
         candidates = (counts["candidates.min"], counts["candidates.total"] / max(users, 1), counts["candidates.max"])

@@ -109,12 +109,13 @@ def checked_counts(data: object, values: Sequence[Value]) -> dict[str, int]:
     """Return the counts, which are consistent with one another."""
     if not isinstance(data, Mapping):
         raise fail("counts to be a mapping", data)
-    cutoffs = {f"tied_at_cutoff.{value.cutoff}" for value in values if value.cutoff is not None}
+    tie_dependent = {f"tie_dependent.{value.name}" for value in values}
+    tie_spreads = {f"tie_spread.{value.name}" for value in values}
     for name, count in data.items():
         is_name = isinstance(name, str) and (
-            name in cutoffs or name in _CANDIDATE_COUNTS or _COUNT_NAME.fullmatch(name)
+            name in tie_dependent | tie_spreads or name in _CANDIDATE_COUNTS or _COUNT_NAME.fullmatch(name)
         )
-        if not is_name or name == "tied_at_cutoff":
+        if not is_name or name in {"tie_dependent", "tie_spread"}:
             raise fail("the name of a count", name)
         checked_integer(count, name)
     counts = dict(data)
@@ -123,7 +124,7 @@ def checked_counts(data: object, values: Sequence[Value]) -> dict[str, int]:
         if name not in counts:
             raise fail(f"the count {name}", "none")
     users = counts["users"]
-    of_users = [name for name in counts if name in _USER_COUNTS or name in cutoffs or name == "candidates.users"]
+    of_users = [name for name in counts if name in _USER_COUNTS or name in tie_dependent or name == "candidates.users"]
     for name in of_users:
         checked_integer(counts[name], name, 0, users)
     if counts["missing_predictions"] + counts["missing_truth"] > users:

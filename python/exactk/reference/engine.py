@@ -13,10 +13,11 @@ import numpy as np
 from exactk._engine.problem import Outcome
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._plan.conventions import STRICT_TIES
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
-from exactk.reference.judge import JudgedUser, Rules, is_relevant, item_grades, judge, resolved_rules
+from exactk.reference.judge import JudgedUser, Rules, is_relevant, item_grades, judge, resolved_rules, tied_hits
 from exactk.reference.metrics import METRICS, Ratio
 from exactk.reference.ranking import ScoredRow, scored_row
 from exactk.reference.ties import expected_ratio
@@ -133,7 +134,17 @@ def reference_engine(problem: Problem) -> Outcome:
         _sums_of_group(problem, value, ratios[i], group) for group in range(problem.group_count)
         for i, value in enumerate(problem.values)
     ]  # fmt: skip
-    return Outcome(sums, _problem_counts(problem, users), per_user if problem.per_user else None)
+    spreads = [
+        [spread for user in range(len(users)) if (spread := _tie_spread(users, user, value)) is not None]
+        for value in problem.values if not isinstance(problem.predictions, Rankings)
+    ]  # fmt: skip
+    return Outcome(
+        sums,
+        _problem_counts(problem, users),
+        list(map(len, spreads)),
+        list(map(sum, spreads)),
+        per_user if problem.per_user else None,
+    )
 
 
 def _ratios_by_value(problem: Problem, users: _JudgedUsers) -> list[list[Ratio | None]]:
@@ -240,7 +251,6 @@ def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], g
 def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
     # A NaN that a value refuses has been refused by now.
     rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary", "nan": "last"}
-    cutoffs = sorted({value.cutoff for value in problem.values if value.cutoff is not None})
     counts: dict[str, int] = dict.fromkeys(
         (
             "empty_truth",
@@ -275,16 +285,34 @@ def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
         if row is not None and not isinstance(problem.predictions, Rankings) and in_predictions:
             left_out = row.masked_items(problem.predictions.min_score) - excluded
             counts["relevant_not_rankable"] += sum(item not in row.ids or item in left_out for item in relevant)
-    if not isinstance(problem.predictions, Rankings):
-        counts |= {f"tied_at_cutoff.{cutoff}": _users_tied_at_cutoff(users, cutoff, rules) for cutoff in cutoffs}
     return counts | _candidate_counts(users)
 
 
-def _users_tied_at_cutoff(users: _JudgedUsers, cutoff: int, rules: Rules) -> int:
-    """Return how many users have items of one score both above and below the cutoff."""
-    rankings = (users.ranked_groups(user, {**rules, "ties": "expected"}) for user in range(len(users)))
-    group_ends = (set(accumulate(map(len, groups))) for groups in rankings)
-    return sum(cutoff < max(ends, default=0) and cutoff not in ends for ends in group_ends)
+_MILLION = 1_000_000
+
+
+def _tie_spread(users: _JudgedUsers, user: int, value: Value) -> int | None:
+    """Return how far the order of tied items may change the user's value, in millionths; None if it changes nothing.
+
+    All orders lie between the one with the relevant items first and the one with them last, and so do their values,
+    but for those of average precision over the hits: it falls where a hit comes later, and where one more comes late.
+    """
+    rules = resolved_rules(value)
+    if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value.rules)[0] != _COMPUTE:
+        return None
+    if value.metric == "average_precision" and rules["ap_over"] == "hits":
+        ties = tied_hits(users.judged_user(user, {**rules, "ties": "expected"}))
+        last = math.inf if value.cutoff is None else value.cutoff
+        if any(len(hits) in range(1, size) and first < last for first, size, hits in ties):
+            return _MILLION
+    ratios = [
+        METRICS[value.metric](users.judged_user(user, {**rules, "ties": ties}), value.cutoff, rules, value.parameter)
+        for ties in ("optimistic", "pessimistic")
+    ]
+    best, worst = (_value_of_ratio(ratio, rules) for ratio in ratios)
+    if ratios[0] == ratios[1] or (rules["average"] != "micro" and (best == worst or math.isnan(best))):
+        return None
+    return int(min(abs(best - worst), 1000) * _MILLION)
 
 
 def _candidate_counts(users: _JudgedUsers) -> dict[str, int]:

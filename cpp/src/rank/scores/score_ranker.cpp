@@ -128,7 +128,6 @@ template <class Row>
 void ScoreRanker<Row>::load_scores(std::span<const std::int64_t> excluded,
                                    const Checkpoint& checkpoint) {
   size_ = row_.size();
-  sorted_count_ = 0;
   mark_excluded(excluded, checkpoint);
   has_nan_ = false;
   has_maxima_ = false;
@@ -407,9 +406,10 @@ RankedList ScoreRanker<Row>::best(Count depth, Ties ties, const Checkpoint& chec
   ranks_.clear();
   ties_.clear();
   const Count list_length = length(checkpoint);
-  sorted_count_ = static_cast<std::size_t>(std::min(list_length, depth));
-  collect_best(sorted_count_, ties, checkpoint);
-  if (!sort_by_counting(sorted_count_)) sort_best(sorted_count_, ties, checkpoint);
+  const auto size = static_cast<std::size_t>(std::min(list_length, depth));
+  collect_best(size, ties, checkpoint);
+  if (!sort_by_counting(size)) sort_best(size, ties, checkpoint);
+  has_list_ = true;
   return make_ranked_list(list_length, checkpoint);
 }
 
@@ -421,23 +421,21 @@ Count ScoreRanker<Row>::first_tied_rank() const noexcept {
 }
 
 template <class Row>
-void ScoreRanker<Row>::find_split_ties(std::span<const Count> cutoffs, std::vector<bool>& split,
-                                       const Checkpoint& checkpoint) {
-  split.assign(cutoffs.size(), false);
-  if (cutoffs.empty()) return;
-  const auto depth = static_cast<std::size_t>(std::min(length(checkpoint), cutoffs.back() + 1));
-  if (sorted_count_ < depth) {
-    sorted_count_ = 0;
-    // Of equal scores, those that the screening has.
-    const bool highest_first = screening_ && screening_->highest_first;
-    collect_best(depth, highest_first ? Ties::highest_id : Ties::lowest_id, checkpoint);
-    sort_by_key(checkpoint);
-  }
-  for (std::size_t i = 0; i < cutoffs.size(); ++i) {
-    const auto cutoff = static_cast<std::size_t>(cutoffs[i]);
-    split[i] =
-        cutoff < entries_.size() && is_same_key(entries_[cutoff - 1].key, entries_[cutoff].key);
-  }
+bool ScoreRanker<Row>::may_tie(std::span<const std::int64_t> positions) {
+  if (!has_list_) return entries_tie_;
+  if (first_tied_rank() == 0) return false;
+  return std::ranges::any_of(positions, [&](std::int64_t signed_position) {
+    if (std::cmp_greater_equal(signed_position, size_)) return false;
+    const auto position = static_cast<std::uint32_t>(signed_position);
+    const Key key = row_.key_at(position);
+    if (!is_rankable(key, position)) return false;
+    const auto first = std::ranges::partition_point(entries_, [&](const Entry& entry) {
+      return entry.key > key || (is_nan(key) && !is_nan(entry.key));
+    });
+    if (first == entries_.end() || !is_same_key(first->key, key)) return false;
+    const auto next = std::next(first);
+    return first->position != position || (next != entries_.end() && is_same_key(next->key, key));
+  });
 }
 
 // Those of the positions that are ranked, each once, best first.
@@ -474,15 +472,14 @@ std::size_t ScoreRanker<Row>::first_beaten(const Entry& item, const Better& bett
   return static_cast<std::size_t>(beaten - entries_.begin());
 }
 
-// Counts for each of the bounds how many keys reach it, and how many are above it.
+// Counts for each of the bounds how many keys are above it, and how many below.
 template <class Row>
-void ScoreRanker<Row>::count_reaching(const Checkpoint& checkpoint) {
-  const std::size_t count = bounds_.size();
-  bounds_.reserve(2 * count);
-  bounds_.insert(bounds_.end(), bounds_.begin(), bounds_.begin() + static_cast<Offset>(count));
-  bound_counts_.assign(2 * count, 0);
+void ScoreRanker<Row>::count_around(const Checkpoint& checkpoint) {
+  bound_counts_.assign(bounds_.size(), 0);
+  below_counts_.assign(bounds_.size(), 0);
   for_each_chunk(checkpoint, [&](const Key* keys, std::size_t, std::size_t size) {
-    kernels_.count_beating(keys, size, bounds_.data(), count, 2 * count, bound_counts_.data());
+    kernels_.count_around(keys, size, bounds_.data(), bounds_.size(), bound_counts_.data(),
+                          below_counts_.data());
   });
 }
 
@@ -520,42 +517,37 @@ void ScoreRanker<Row>::add_ranks_by_position(bool highest_first, const Checkpoin
   for (std::size_t i = 0; i < count; ++i) ranks_[position_order_[i]] += bound_counts_[i];
 }
 
-// Ranks each item by itself: how many beat it. Returns whether positions say who wins the ties.
+// Ranks each item by itself: how many beat it, where positions say who wins the ties.
 template <class Row>
-bool ScoreRanker<Row>::rank_each(Ties ties, const Checkpoint& checkpoint) {
-  const Better order = item_order(ties);
-  if (order.ids != nullptr) {
-    bounds_.clear();
-    for (const Entry& entry : entries_) bounds_.push_back(entry.key);
-    count_reaching(checkpoint);
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const Count above = bound_counts_[entries_.size() + i];
-      if (bound_counts_[i] > above + 1) return false;
-      ranks_[i] += above;
-    }
-  } else {
-    add_ranks_by_position(order.highest_first, checkpoint);
-  }
+void ScoreRanker<Row>::rank_each(const Better& order, const Checkpoint& checkpoint) {
+  add_ranks_by_position(order.highest_first, checkpoint);
   // Those that are excluded beat nobody.
   beating_counts_.assign(entries_.size() + 1, 0);
   for_each_excluded(checkpoint,
                     [&](const Entry& entry) { ++beating_counts_[first_beaten(entry, order)]; });
   Count above = 0;
   for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] -= above += beating_counts_[i];
-  return true;
 }
 
 // Ranks all at once: how many of them each item of the row beats.
 template <class Row>
 void ScoreRanker<Row>::rank_all(Ties ties, const Checkpoint& checkpoint) {
   const Better order = item_order(ties);
+  std::size_t tied_items = 0;  // with an entry, be it itself
   beating_counts_.assign(entries_.size() + 1, 0);
   for_each_chunk(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
       const Entry item{keys[i], static_cast<std::uint32_t>(begin + i)};
-      if (is_rankable(item.key, item.position)) ++beating_counts_[first_beaten(item, order)];
+      if (!is_rankable(item.key, item.position)) continue;
+      const std::size_t beaten = first_beaten(item, order);
+      ++beating_counts_[beaten];
+      const bool ties_above = beaten > 0 && is_same_key(entries_[beaten - 1].key, item.key);
+      const bool ties_below =
+          beaten < entries_.size() && is_same_key(entries_[beaten].key, item.key);
+      if (ties_above || ties_below) ++tied_items;
     }
   });
+  entries_tie_ = tied_items > entries_.size() || first_tied_rank() > 0;
   Count above = 0;
   for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] += above += beating_counts_[i];
 }
@@ -616,11 +608,10 @@ void ScoreRanker<Row>::count_tied_items(const Checkpoint& checkpoint) {
   const bool is_counted = distinct_keys_.size() <= kMaxRankedEach && !has_nan_;
   if (is_counted) {
     bounds_ = distinct_keys_;
-    count_reaching(checkpoint);
+    count_around(checkpoint);
     for (std::size_t i = 0; i < distinct_keys_.size(); ++i) {
-      const Count above = bound_counts_[distinct_keys_.size() + i];
-      key_ties_[i].first += above;
-      key_ties_[i].last += bound_counts_[i] - above;
+      key_ties_[i].first += bound_counts_[i];
+      key_ties_[i].last += static_cast<Count>(size_) - bound_counts_[i] - below_counts_[i];
     }
   } else {
     for_each_chunk(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
@@ -659,7 +650,7 @@ void ScoreRanker<Row>::record_ties() {
 template <class Row>
 RankedList ScoreRanker<Row>::ranks_of(std::span<const std::int64_t> positions, Ties ties,
                                       const Checkpoint& checkpoint) {
-  sorted_count_ = 0;
+  has_list_ = false;
   ranks_.clear();
   ties_.clear();
   collect_positions(positions, ties, checkpoint);
@@ -676,15 +667,50 @@ RankedList ScoreRanker<Row>::ranks_of(std::span<const std::int64_t> positions, T
   return make_ranked_list(length(checkpoint), checkpoint);
 }
 
+// Whether all that is tied with an entry is an entry too, as the last count shows.
+template <class Row>
+bool ScoreRanker<Row>::only_entries_tie() const {
+  auto entry = entries_.begin();
+  for (std::size_t i = 0; i < distinct_keys_.size(); ++i) {
+    const auto first = entry;
+    while (entry != entries_.end() && is_same_key(entry->key, distinct_keys_[i])) ++entry;
+    if (key_ties_[i].last > entry - first) return false;
+  }
+  return true;
+}
+
+// The strict rank of each entry, after the items tied with it were counted.
+template <class Row>
+void ScoreRanker<Row>::rank_counted_entries(Ties ties, const Checkpoint& checkpoint) {
+  if (only_entries_tie()) {
+    record_ties();
+    ties_.clear();
+    return;
+  }
+  ranks_.assign(entries_.size(), 1);
+  const Better order = item_order(ties);
+  if (order.ids == nullptr) {
+    rank_each(order, checkpoint);
+  } else {
+    rank_all(ties, checkpoint);
+  }
+}
+
 // The strict rank of each entry.
 template <class Row>
 void ScoreRanker<Row>::rank_entries(Ties ties, const Checkpoint& checkpoint) {
-  ranks_.assign(entries_.size(), 1);
   // The kernel does not say where NaN stands.
   const bool is_counted = entries_.size() <= kMaxRankedEach && !has_nan_;
   if (look_up_truth_ranks()) {
+    ranks_.resize(entries_.size());
     use_truth_ranks(ties);
-  } else if (!is_counted || !rank_each(ties, checkpoint)) {
+    entries_tie_ =
+        std::ranges::any_of(entry_ranks_, [](const auto& rank) { return rank.equal > 1; });
+  } else if (is_counted) {
+    count_tied_items(checkpoint);
+    entries_tie_ = std::ranges::any_of(key_ties_, [](const Tie& tie) { return tie.last > 1; });
+    rank_counted_entries(ties, checkpoint);
+  } else {
     ranks_.assign(entries_.size(), 1);
     rank_all(ties, checkpoint);
   }

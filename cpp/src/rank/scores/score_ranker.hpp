@@ -92,10 +92,9 @@ class ScoreRanker {
   RankedList ranks_of(std::span<const std::int64_t> positions, Ties ties,
                       const Checkpoint& checkpoint);
 
-  // Whether each of some ascending cutoffs falls between items of one score. Costs nothing more
-  // after `best` to a greater depth.
-  void find_split_ties(std::span<const Count> cutoffs, std::vector<bool>& split,
-                       const Checkpoint& checkpoint);
+  // Whether any of the positions may be tied with another item, among those of the last call of
+  // `best` or, strictly, of `ranks_of`: surely if it is ranked there.
+  [[nodiscard]] bool may_tie(std::span<const std::int64_t> positions);
 
  private:
   using Entry = ScoredItem<Key>;
@@ -126,9 +125,11 @@ class ScoreRanker {
   void collect_positions(std::span<const std::int64_t> positions, Ties ties,
                          const Checkpoint& checkpoint);
   [[nodiscard]] std::size_t first_beaten(const Entry& item, const Better& better) const;
-  void count_reaching(const Checkpoint& checkpoint);
+  void count_around(const Checkpoint& checkpoint);
+  [[nodiscard]] bool only_entries_tie() const;
   void add_ranks_by_position(bool highest_first, const Checkpoint& checkpoint);
-  [[nodiscard]] bool rank_each(Ties ties, const Checkpoint& checkpoint);
+  void rank_each(const Better& order, const Checkpoint& checkpoint);
+  void rank_counted_entries(Ties ties, const Checkpoint& checkpoint);
   void rank_all(Ties ties, const Checkpoint& checkpoint);
   void count_tied_items(const Checkpoint& checkpoint);
   [[nodiscard]] bool look_up_truth_ranks();
@@ -167,10 +168,12 @@ class ScoreRanker {
   std::vector<Tie> ties_;                    // of the entries
   std::vector<Key> distinct_keys_;           // that the entries have, each once
   std::vector<Tie> key_ties_;                // by distinct key
-  std::size_t sorted_count_ = 0;             // so many of the best are the entries, in order
+  bool has_list_ = false;                    // the entries are the best, in order
+  bool entries_tie_ = false;                 // else: some entry is tied, with another or any item
   std::vector<Count> beating_counts_;        // items, by the first entry that they beat
   std::vector<Key> bounds_;                  // that items are compared with
-  std::vector<Count> bound_counts_;          // by bound: items that beat it
+  std::vector<Count> bound_counts_;          // by bound: items that beat it, or that are above it
+  std::vector<Count> below_counts_;          // by bound: items below it
   std::vector<std::size_t> position_order_;  // of the entries, by position
   std::vector<ItemRank> entry_ranks_;        // of the entries, if the screening has them
 };
