@@ -284,19 +284,61 @@ def test_a_repeat_that_is_no_hit_is_worth_nothing_in_a_tie() -> None:
     """As if it were another item, that is not in the truth: in the core and in the reference."""
     second = 1 / math.log2(3)
     for items, relevant, expected in (
-        ([1, 1], [1], {"optimistic": 1, "expected": (1 + second) / 2, "pessimistic": second}),
-        (
-            [1, 1, 2],
-            [1, 2],
-            {"optimistic": 1 + second, "expected": 2 / 3 * (1.5 + second), "pessimistic": second + 0.5},
-        ),
-        ([2, 1, 1], [1], {"optimistic": 1, "expected": (1.5 + second) / 3, "pessimistic": 0.5}),
+        ([1, 1], [1], {"optimistic": 1, "pessimistic": second}),
+        ([1, 1, 2], [1, 2], {"optimistic": 1 + second, "pessimistic": second + 0.5}),
+        ([2, 1, 1], [1], {"optimistic": 1, "pessimistic": 0.5}),
     ):
         predictions = exactk.SparseScores([0, len(items)], items, np.zeros(len(items)))
         for ties, value in expected.items():
             convention = with_ties(ties, duplicate_items="first")
             for evaluator in (evaluate_quietly, exactk.reference.evaluate):
                 assert evaluator([relevant], predictions, "dcg", convention=convention)["dcg"] == pytest.approx(value)
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@settings(max_examples=examples(60))
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=6), st.sets(st.integers(0, 2)))
+def test_f53_expectations_where_items_are_repeated(scored: list[tuple[int, int]], truth: set[int]) -> None:
+    """Each repeat a hit: the mean over all orders. Only the first one: an error where a tie holds several."""
+    items, scores = zip(*scored, strict=True)
+    predictions = exactk.SparseScores([0, len(items)], items, np.array(scores, np.float32))
+    rankings = [[items[i] for i in order] for order in orders(list(scores))]
+    repeats_in_ties = [i for i, pair in enumerate(scored) if pair in scored[:i] and pair[0] in truth]
+    for duplicates in ("count", "first"):
+        convention = with_ties("expected", duplicate_items=duplicates, empty_truth="compute")
+        for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+            if duplicates == "first" and repeats_in_ties:
+                with pytest.raises(exactk.InputError, match="each item once within a tie") as error:
+                    evaluate([truth], predictions, ["mrr", "ndcg"], convention=convention)
+                found = (error.value.argument, error.value.row, error.value.position, error.value.count)
+                assert found == ("predictions", 0, repeats_in_ties[0], len(repeats_in_ties))
+                continue
+            report = evaluate([truth], predictions, EXPECTED, convention=convention)
+            every = evaluate_quietly([truth] * len(rankings), rankings, EXPECTED, convention=convention, per_user=True)
+            for name in every.metrics:
+                of_orders = every.per_user[name].tolist()
+                mean = math.fsum(of_orders) / len(of_orders)
+                assert report[name] == pytest.approx(mean, rel=1e-12, abs=1e-15, nan_ok=True), name
+
+
+def test_f53_what_makes_no_repeat_within_a_tie() -> None:
+    for evaluate in (exactk.evaluate, exactk.reference.evaluate):
+        cases: list[tuple[exactk.SparseScores, dict[str, Any]]] = [
+            (exactk.SparseScores([0, 3], [1, 1, 2], [3.0, 2.0, 2.0]), {}),  # in two ties
+            (exactk.SparseScores([0, 3], [3, 3, 1], [3.0, 3.0, 2.0]), {}),  # of no item of the truth
+            (exactk.SparseScores([0, 3], [1, 1, 2], [1.0, 1.0, 2.0]), {"exclude": [[1]]}),
+            (exactk.SparseScores([0, 3], [1, 1, 2], [1.0, 1.0, 2.0], min_score=1.5), {}),
+        ]
+        for predictions, options in cases:
+            convention = with_ties("expected", duplicate_items="first")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", exactk.EvaluationWarning)
+                evaluate([[1]], predictions, ["mrr", "auc"], convention=convention, **options)
+    repeated = exactk.SparseScores([0, 2], [1, 1], [0.0, 0.0])
+    with pytest.raises(exactk.InputError, match=r"found item 1 again at row 0, position 1; duplicate_items='count'"):
+        exactk.evaluate([[1]], repeated, "mrr(ties=expected,duplicate_items=first)")
+    report = exactk.evaluate([[1]], repeated, "mrr", convention=with_ties("expected", duplicate_items="count"))
+    assert report["mrr"] == 1
 
 
 def warnings_of(*arguments: Any, **options: Any) -> list[str]:

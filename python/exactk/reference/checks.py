@@ -235,6 +235,34 @@ def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], boo
                 raise input_error(argument, expected, "none", row=broken[0], count=len(broken))
 
 
+def check_tied_repeats(problem: Problem) -> None:
+    """Raise InputError if an item of the truth is repeated within a tie, and only its first rank counts in any order.
+
+    The expectations speak of ties whose items are as likely at any rank, each by itself.
+    """
+    all_rules = [resolved_rules(value) for value in problem.values]
+    is_asked = any(rules["ties"] == "expected" and rules["duplicate_items"] == "first" for rules in all_rules)
+    scores = problem.predictions
+    if not is_asked or not isinstance(scores, SparseScores) or len(scores) != len(problem.truth):
+        return
+    repeats = []
+    for user in range(len(scores)):
+        excluded = [] if problem.exclude is None else problem.exclude.row(user).tolist()
+        judged = set(problem.truth.row(user).tolist()) - set(excluded)
+        seen = set()
+        begin, end = int(scores.indptr[user]), int(scores.indptr[user + 1])
+        row = zip(scores.items[begin:end].tolist(), scores.scores[begin:end].tolist(), strict=True)
+        for position, (item, score) in enumerate(row):
+            is_ranked = scores.min_score is None or score >= scores.min_score
+            pair = (item, None if math.isnan(score) else score)
+            if is_ranked and item in judged and pair in seen:
+                repeats.append((user, position))
+            seen.add(pair)
+    if repeats:
+        (user, position), expected = repeats[0], "each item once within a tie"
+        raise input_error("predictions", expected, "one again", row=user, position=position, count=len(repeats))
+
+
 def check_user_faults(
     problem: Problem, policy: Callable[[int, Rules], tuple[str, str]], tied_ranks: Callable[[int, Rules], list[int]]
 ) -> None:
