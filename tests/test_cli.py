@@ -417,7 +417,7 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(
     assert result.code == 2
     assert "expected a file that ends in .parquet, .csv" in result.err
     result = run("evaluate", "none", "none2", "none3", "--state", tmp_path / "a.state")
-    assert "--state: expected one file of predictions, found 2" in result.err
+    assert "--state: expected one system, found 2" in result.err
     result = run("evaluate", "none", "none2", "-m", "ndgc")
     assert "did you mean 'ndcg'" in result.err
     result = run("evaluate", "none", "none2", "--min", "ndgc=1")

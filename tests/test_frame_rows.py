@@ -258,7 +258,7 @@ def test_f78_batches_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     columns, is_at_fault = with_fault(shuffled(7, score=scores()), "score", 7)
     path = tmp_path / "large.parquet"
     pq.write_table(pa.table(columns), path)
-    monkeypatch.setattr("exactk._files.columnar.Parquet.is_large", True)
+    monkeypatch.setattr("exactk._files.source._LARGE", 0)
     monkeypatch.setattr("exactk._files.columnar._PART_ROWS", 7)
     batches = exactk.read(path, "predictions")
     assert isinstance(batches, exactk.Batches)

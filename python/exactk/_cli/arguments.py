@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import exactk
+from exactk._files import read_shards
 from exactk._plan.metric_strings import parse_field, parse_number
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no other name
 
@@ -63,10 +64,20 @@ _ROLE_COLUMNS: Mapping[Role, tuple[str, ...]] = {"truth": ("grade",), "predictio
 
 def read_file(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa: ANN401 - what the role says
     """Read a file, by the columns that the arguments name and the role has."""
+    return exactk.read(path, role=role, text_ids=arguments.text_ids, **_columns_of(arguments, role))
+
+
+def read_system(arguments: argparse.Namespace, paths: Sequence[Path]) -> Any:  # noqa: ANN401 - predictions
+    """Read the files of a system as one set of predictions."""
+    if len(paths) == 1:
+        return read_file(arguments, paths[0], "predictions")
+    return read_shards(paths, text_ids=arguments.text_ids, **_columns_of(arguments, "predictions"))
+
+
+def _columns_of(arguments: argparse.Namespace, role: Role) -> dict[str, Any]:
     users = arguments.user
     columns = {name: getattr(arguments, name, None) for name in ("item", *_ROLE_COLUMNS[role])}
-    user = users[0] if users and len(users) == 1 else users
-    return exactk.read(path, role=role, text_ids=arguments.text_ids, user=user, **columns)
+    return {"user": users[0] if users and len(users) == 1 else users, **columns}
 
 
 def output_path(text: str) -> Path:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,12 @@ from exactk._cli.arguments import (
     output_path,
     parse_count,
     read_file,
+    read_system,
 )
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_result, report_low_values, user_table_file
-from exactk._cli.systems import name_systems
+from exactk._cli.systems import advising_on_shards, find_systems
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
 from exactk._report.display import printable
@@ -28,7 +30,7 @@ from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from exactk._cli.arguments import Commands
     from exactk._cli.result import Result
@@ -42,18 +44,19 @@ def add_evaluate(commands: Commands) -> None:
         commands,
         "evaluate",
         run_evaluate,
-        "evaluate predictions against the truth, one file or several side by side",
+        "evaluate predictions against the truth, one system or several side by side",
         "exactk evaluate qrels.txt bm25.run dense.run -m ndcg@10 -m 'recall@[10,100]' --min ndcg@10=0.3",
         "Files are TREC text, CSV, JSON lines, Parquet, Arrow or .npz, by their ending. "
+        "A directory, or a quoted pattern such as 'runs/als-*.parquet', is one system: its files, of one format, are "
+        "read as one. NAME=PATH or NAME=PATTERN names the system. "
         "Exit code: 0; 1 if a value is below --min; 2 if the input is at fault.",
     )
     parser.add_argument("truth", type=Path, metavar="TRUTH", help="what the users found relevant, such as qrels")
     parser.add_argument(
         "predictions",
-        type=Path,
         nargs="+",
         metavar="PREDICTIONS",
-        help="what a system recommends, with scores or ranks",
+        help="what a system recommends, with scores or ranks: a file, directory or pattern, or NAME= and one of these",
     )
     parser.add_argument(
         "-m",
@@ -91,14 +94,14 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     as_trec = arguments.format == "trec"
     if arguments.users and not as_trec:
         arguments.parser.error("-q goes with --format trec; --by-user writes each user's values to a file")
-    systems = name_systems(arguments.predictions)
+    systems = find_systems(arguments.predictions)
     if arguments.state and len(systems) > 1:
-        raise input_error("--state", "one file of predictions", str(len(systems)))
+        raise input_error("--state", "one system", str(len(systems)))
     if arguments.by_user:
         check_user_table_path(arguments.by_user)
     check_outputs(
         {"--by-user": arguments.by_user, "--state": arguments.state},
-        [path for path in (arguments.truth, arguments.exclude, *arguments.predictions) if path],
+        [path for path in (arguments.truth, arguments.exclude, *chain.from_iterable(systems.values())) if path],
     )
     base = arguments.convention or (trec.CONVENTION if as_trec else "standard")
     convention = as_convention({"base": base, **changes_of(arguments)})
@@ -109,17 +112,18 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
 
     truth = read_file(arguments, arguments.truth, "truth")
     exclude = arguments.exclude and read_file(arguments, arguments.exclude, "exclude")
-    predictions = {system: read_file(arguments, path, "predictions") for system, path in systems.items()}
-    result: Result = exactk.evaluate(
-        truth,
-        predictions if len(systems) > 1 else next(iter(predictions.values())),
-        metrics,
-        convention=convention,
-        exclude=exclude,
-        per_user=bool(arguments.users or arguments.by_user),
-        num_threads=arguments.threads,
-        progress=_has_progress_bar(arguments),
-    )
+    predictions = {system: read_system(arguments, paths) for system, paths in systems.items()}
+    with advising_on_shards(systems):
+        result: Result = exactk.evaluate(
+            truth,
+            predictions if len(systems) > 1 else next(iter(predictions.values())),
+            metrics,
+            convention=convention,
+            exclude=exclude,
+            per_user=bool(arguments.users or arguments.by_user),
+            num_threads=arguments.threads,
+            progress=_has_progress_bar(arguments),
+        )
     if request:
         trec.check_judged(base, truth, predictions, result)
         trec.check_evaluated(result)
@@ -136,10 +140,10 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     return int(report_low_values(result, arguments.min))
 
 
-def _runid(systems: Mapping[str, Path]) -> str:
+def _runid(systems: Mapping[str, Sequence[Path]]) -> str:
     """Return the tag of the first run, or its name where it has none."""
-    system, path = next(iter(systems.items()))
-    return trec.run_tag(path) or printable(system)
+    system, paths = next(iter(systems.items()))
+    return trec.run_tag(paths[0]) or printable(system)
 
 
 def _has_progress_bar(arguments: argparse.Namespace) -> bool:

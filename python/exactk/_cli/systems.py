@@ -1,41 +1,172 @@
-"""The names of systems that are files."""
+"""Systems on the command line: the files that each is read from, and its name."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import warnings
 from collections import Counter
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from glob import escape, glob, has_magic
+from itertools import chain, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from exactk._engine.differing_users import CONCATENATE
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 _PACKED = frozenset({".gz", ".bz2", ".xz", ".zst"})
 
 
-def name_systems(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return the files by the shortest name of each that no other has: its stem, or as much of its path as it takes."""
+class _Argument(NamedTuple):
+    """What the command line says of a system."""
+
+    name: str  # empty if it says none
+    text: str  # a path or a pattern
+
+
+def find_systems(arguments: Sequence[str]) -> dict[str, list[Path]]:
+    """Return the files of each system by its name, from arguments such as ``runs/als-*.parquet`` or ``als=runs``."""
+    parsed = [_parse(argument) for argument in arguments]
+    files = [_find_files(text) for _, text in parsed]
+    if repeated := _first_repeated(path.absolute() for path in chain.from_iterable(files)):
+        path = next(path for path in chain.from_iterable(files) if path.absolute() == repeated)
+        raise input_error("predictions", "each file once", f"{str(path)!r} twice")
+    given = [name for name, _ in parsed if name]
+    if repeated := _first_repeated(given):
+        raise input_error("predictions", "a name of its own for each system", f"{repeated!r} twice")
+    derived = name_systems([Path(text) for name, text in parsed if not name], given)
+    names = {path: name for name, path in derived.items()}
+    return {name or names[Path(text)]: paths for (name, text), paths in zip(parsed, files, strict=True)}
+
+
+def _parse(argument: str) -> _Argument:
+    """Return the name, if there is one, and the path or pattern. Of the two readings the one that names files counts."""
+    name, _, text = argument.partition("=")
+    if not name or not text or "/" in name:
+        return _Argument("", argument)
+    if not _names_files(argument):
+        return _Argument(_printable_name(name), text)
+    if _names_files(text):
+        hint = f"{shlex.quote(f'./{argument}')} is the path, {shlex.quote(f'{name}=./{text}')} has the name"
+        found = f"{argument!r} beside {text!r}"
+        raise input_error("predictions", "either a path or NAME=PATH, and both exist", found, hint=hint)
+    return _Argument("", argument)
+
+
+def _names_files(text: str) -> bool:
+    return os.path.lexists(text) or bool(_matches(text))
+
+
+def _matches(pattern: str) -> list[Path]:
+    """Return what the pattern matches, by name; nothing of a plain path. Hidden files match no wildcard."""
+    return sorted(map(Path, glob(pattern, recursive=True))) if has_magic(pattern) else []  # noqa: PTH207 - hides files
+
+
+def _find_files(text: str) -> list[Path]:
+    """Return the files that a path or a pattern names; a path that does not exist is for its reader to refuse."""
+    path, matches = Path(text), _matches(text)
+    if os.path.lexists(text):
+        if [match for match in matches if match != path]:
+            hint = f"{shlex.quote(escape(text))} is the path alone"
+            found = f"{text!r}, which is a path and a pattern"
+            raise input_error("predictions", "either a path or a pattern", found, hint=hint)
+        return _files_of_directory(path) if path.is_dir() else [path]
+    if not has_magic(text):
+        return [path]
+    if not matches:
+        raise input_error("predictions", "a pattern that matches files", f"{text!r}, which matches none")
+    _check_no_directory(matches)
+    return matches
+
+
+def _files_of_directory(directory: Path) -> list[Path]:
+    """Return the files by name, without hidden ones and the empty markers that Spark leaves, such as ``_SUCCESS``."""
+    paths = [path for path in sorted(directory.iterdir()) if not path.name.startswith(".") and not _is_marker(path)]
+    if not paths:
+        raise input_error("predictions", "a directory with files", f"{str(directory)!r}, which has none")
+    _check_no_directory(paths)
+    return paths
+
+
+def _is_marker(path: Path) -> bool:
+    return path.name.startswith("_") and path.is_file() and path.stat().st_size == 0
+
+
+def _check_no_directory(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if path.is_dir():
+            hint = f"a quoted pattern such as {shlex.quote(escape(str(path)) + '/*')} selects its files"
+            raise input_error("predictions", "files", f"the directory {str(path)!r}", hint=hint)
+
+
+def _first_repeated(values: Iterable[Any]) -> Any:  # noqa: ANN401 - one of the values
+    return next((value for value, count in Counter(values).items() if count > 1), None)
+
+
+def name_systems(paths: Sequence[Path], reserved: Collection[str] = ()) -> dict[str, Path]:
+    """Return the paths by the shortest name of each that no other has: its stem, or as much of the path as it takes."""
     candidate_names = {path: list(dict.fromkeys(_candidate_names(path))) for path in paths}
-    if len(candidate_names) < len(paths):
-        repeated = next(path for path, count in Counter(paths).items() if count > 1)
-        raise input_error("predictions", "each file once", f"{str(repeated)!r} twice")
-    name_counts = Counter(name for file_names in candidate_names.values() for name in file_names)
+    name_counts = Counter([*reserved, *(name for names in candidate_names.values() for name in names)])
     return {
-        next((name for name in file_names if name_counts[name] == 1), str(path)): path
-        for path, file_names in candidate_names.items()
+        next((name for name in names if name_counts[name] == 1), str(path)): path
+        for path, names in candidate_names.items()
     }
 
 
 def _candidate_names(path: Path) -> Iterator[str]:
     """Yield the names that a file may go by, the shortest first."""
-    parts = path.absolute().parts
-    for last in (_stem(path), path.name):
+    parts = Path(os.path.abspath(path)).parts  # noqa: PTH100 - "." and ".." have names so
+    for last in (_stem(parts[-1]), parts[-1]):
         for depth in range(len(parts) - 1):
             name = "/".join([*parts[len(parts) - 1 - depth : -1], last])
-            yield name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+            yield _printable_name(name)
 
 
-def _stem(path: Path) -> str:
-    name = path.stem if path.suffix.lower() in _PACKED else path.name
+def _printable_name(name: str) -> str:
+    """Return a name of a file, which may be no text, as text."""
+    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+def _stem(name: str) -> str:
+    path = Path(name)
+    name = path.stem if path.suffix.lower() in _PACKED else name
     return name.rpartition(".")[0] or name
+
+
+@contextmanager
+def advising_on_shards(systems: Mapping[str, Sequence[Path]]) -> Iterator[None]:
+    """Have the warning of systems that look like parts of one say what to write."""
+    pattern = _common_pattern(list(chain.from_iterable(systems.values())))
+    advice = f"write {shlex.quote(pattern)}" if pattern else "write a quoted pattern, or NAME=PATTERN"
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def show_with_advice(message: Warning | str, category: type[Warning], *where: Any, **lines: Any) -> None:  # noqa: ANN401
+            show(str(message).replace(CONCATENATE, advice), category, *where, **lines)
+
+        warnings.showwarning = show_with_advice
+        yield
+
+
+def _common_pattern(paths: Sequence[Path]) -> str | None:
+    """Return a pattern that matches these files and no others, if there is one."""
+    components = list(zip(*(path.parts for path in paths), strict=False))
+    pattern = str(Path(*(_pattern_of_names(names) for names in components)))
+    return pattern if len(paths) > 1 and _matches(pattern) == sorted(paths) else None
+
+
+def _pattern_of_names(names: Sequence[str]) -> str:
+    if len(set(names)) == 1:
+        return escape(names[0])
+    prefix = _common_begin(names)
+    suffix = _common_begin([name[len(prefix) :][::-1] for name in names])[::-1]
+    return f"{escape(prefix)}*{escape(suffix)}"
+
+
+def _common_begin(names: Sequence[str]) -> str:
+    characters = zip(*names, strict=False)
+    return "".join(same[0] for same in takewhile(lambda same: len(set(same)) == 1, characters))

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._report.report import Report
 
+CONCATENATE = "concatenate them"
+"""What the warning asks for where systems look like parts of one; the command line has other words for it."""
+
 Flags: TypeAlias = "dict[str, NDArray[np.bool_]]"  # by system, or by value
 
 
@@ -59,6 +62,9 @@ def warn_of_covered_users(covered: Flags) -> None:
         return
     counts = ", ".join(f"{system!r} has none for {count}" for system, count in lacking.items() if count)
     message = f"systems cover different users: of {int(of_any.sum())} users with predictions in some system, {counts}"
+    sizes = [int(users.sum()) for users in covered.values()]
+    if all(sizes) and sum(sizes) == of_any.sum():
+        message += f"; no user has predictions in two systems: if they are parts of one, {CONCATENATE}"
     warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
 
 

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 import numpy as np
 
-from exactk._files import archive, results, trec
+from exactk._files import archive, results, shards, trec
 from exactk._files.column_choice import COLUMNS, choose_columns
 from exactk._files.columnar import Ipc, Parquet
 from exactk._files.faults import File
 from exactk._files.json_lines import JsonLines
 from exactk._files.separated import Separated
-from exactk._files.source import Source, read_ahead
+from exactk._files.source import Source, is_large, read_ahead
 from exactk._inputs.batches import Batches
+from exactk._inputs.model.frame_rows import locate_in_parts
 from exactk._runtime.errors import input_error, name_source, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Unpack
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Unpack
 
     from exactk._files.column_choice import RequestedColumns
     from exactk._inputs.keys.column_roles import ColumnNames
@@ -124,8 +126,7 @@ def read(
         raise input_error("path", "a path", repr(str(path)))
     if role not in COLUMNS:
         raise input_error("role", f"one of {', '.join(COLUMNS)}", repr(role))
-    given = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    requested: RequestedColumns = {name: column for name, column in given.items() if column is not None}
+    requested = _requested({"user": user, "item": item, "score": score, "rank": rank, "grade": grade})
     for name in requested:
         if name not in COLUMNS[role]:
             raise input_error(name, f"None beside the role {role}", repr(requested[name]))
@@ -137,19 +138,20 @@ def read(
 
 
 def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results.ReadResult:
-    path, suffix = file.path, _format_suffix(file)
-    has_columns, is_archive = suffix in _COLUMN_SOURCES, suffix == ".npz"
-    file.check_kind(pipes=not has_columns and not is_archive)
-    if has_columns:
-        source = _COLUMN_SOURCES[suffix](file)
+    path = file.path
+    format_name = _format_of(file)
+    file.check_kind(pipes=format_name == _TREC)
+    if format_name in _COLUMN_SOURCES:
+        source = _COLUMN_SOURCES[format_name](file)
         columns = choose_columns(source.names, source.number_columns(), requested, file)._replace(text_ids=text_ids)
-        if file.role == "predictions" and source.is_large:
-            return Batches.of_file(path, lambda: read_ahead(map(columns.convert_ids, source.parts(columns))), requested)
+        if file.role == "predictions" and is_large([source]):
+            return Batches.of_files(
+                lambda: read_ahead((str(path), columns.convert_ids(part)) for part in source.parts(columns)), requested
+            )
         table = columns.convert_ids(source.read_all(columns))
         return results.result_of_table(table, file.role, requested, columns.unused)
-    if requested:
-        raise input_error(next(iter(requested)), "None beside a file whose columns have no names", "a name")
-    if is_archive:
+    _refuse_columns(requested)
+    if format_name == _ARCHIVE:
         if text_ids:
             raise input_error("text_ids", "False beside an archive of arrays", "True")
         return results.result_of_arrays(archive.read_arrays(file), file.role)
@@ -158,20 +160,69 @@ def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results
 
 def is_trec(file: File) -> bool:
     """Return whether a file is read as one of TREC, as all are whose ending says nothing else."""
-    return _format_suffix(file) not in {*_COLUMN_SOURCES, ".npz"}
+    return _format_of(file) == _TREC
 
 
-def _format_suffix(file: File) -> str:
-    """Return the ending that tells the format; nothing of a binary format within .gz, which is none."""
+def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[ColumnNames]) -> results.ReadResult:
+    """Return the predictions that several files hold together, as if their rows stood in one.
+
+    The files have one format, and the same columns.
+    """
+    files = [File(path, "predictions") for path in paths]
+    format_name = _format_of(files[0])
+    for file in files:
+        if _format_of(file) != format_name:
+            found = f"{format_name} in {files[0].path} and {_format_of(file)} in {file.path}"
+            raise input_error("predictions", "files of one format", found, hint="a quoted pattern selects files")
+    if format_name == _ARCHIVE:
+        found = f"{files[0].path} and {files[1].path}"
+        raise input_error("predictions", "one archive of arrays for each system", found)
+    for file in files:
+        file.check_kind(pipes=format_name == _TREC)
+    requested = _requested(columns)
+    if format_name == _TREC:
+        _refuse_columns(requested)
+        parts = [trec.read_columns(file) for file in files]
+        first_rows = list(accumulate((len(part[-1]) for part in parts), initial=0))
+        locate = locate_in_parts([f"the data in {path}" for path in paths], first_rows[:-1])
+        return results.result_of_trec(trec.concatenate(parts), "predictions", locate)
+    sources = [_COLUMN_SOURCES[format_name](file) for file in files]
+    return shards.predictions_of_sources(sources, requested, text_ids=text_ids)
+
+
+def _requested(columns: Mapping[str, Any]) -> RequestedColumns:
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+def _refuse_columns(requested: RequestedColumns) -> None:
+    if requested:
+        raise input_error(next(iter(requested)), "None beside a file whose columns have no names", "a name")
+
+
+def _format_of(file: File) -> str:
+    """Return the name of the format that the file's extension says."""
     suffix = (Path(file.path.stem) if file.is_compressed else file.path).suffix.lower()
-    return "" if file.is_compressed and suffix in {*_BINARY_SOURCES, ".npz"} else suffix
+    name = _FORMATS.get(suffix, _TREC)
+    return _TREC if file.is_compressed and name in _BINARY_FORMATS else name
 
 
-_BINARY_SOURCES = {".parquet": Parquet, ".arrow": Ipc, ".feather": Ipc, ".ipc": Ipc}
+_TREC, _ARCHIVE = "TREC text", ".npz"
+_FORMATS = {
+    ".csv": "CSV",
+    ".tsv": "TSV",
+    ".jsonl": "JSON lines",
+    ".ndjson": "JSON lines",
+    ".parquet": "Parquet",
+    ".arrow": "Arrow IPC",
+    ".feather": "Arrow IPC",
+    ".ipc": "Arrow IPC",
+    ".npz": _ARCHIVE,
+}
+_BINARY_FORMATS = {"Parquet", "Arrow IPC", _ARCHIVE}
 _COLUMN_SOURCES: dict[str, Callable[[File], Source]] = {
-    ".csv": lambda file: Separated(file, ","),
-    ".tsv": lambda file: Separated(file, "\t"),
-    ".jsonl": JsonLines,
-    ".ndjson": JsonLines,
-    **_BINARY_SOURCES,
+    "CSV": lambda file: Separated(file, ","),
+    "TSV": lambda file: Separated(file, "\t"),
+    "JSON lines": JsonLines,
+    "Parquet": Parquet,
+    "Arrow IPC": Ipc,
 }

@@ -47,10 +47,10 @@ class _Columnar(Source):
         return [name for name, field in self.fields if is_of_numbers(field.type)]
 
     @property
-    def is_large(self) -> bool:
-        """Whether all of its rows had better not be in memory together, and each has one item."""
+    def has_one_item_per_row(self) -> bool:
+        """Whether no column is nested."""
         types = optional.arrow("a table").types
-        return super().is_large and not any(types.is_nested(field.type) for _, field in self.fields)
+        return not any(types.is_nested(field.type) for _, field in self.fields)
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""

@@ -101,8 +101,8 @@ class JsonLines(Source):
         return first
 
     @property
-    def is_large(self) -> bool:
-        """Never: its lines may hold lists."""
+    def has_one_item_per_row(self) -> bool:
+        """Never known: its lines may hold lists."""
         return False
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types

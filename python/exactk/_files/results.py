@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from exactk._inputs.batches import Batches, predictions_from_rows
+from exactk._inputs.batches import Batches, Reader, predictions_from_rows
 from exactk._inputs.checks import number_array, offset_array
 from exactk._inputs.conversions import default_encoding, exclusions_of, predictions_of, truth_of
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._files.column_choice import RequestedColumns
+    from exactk._inputs.model.frame_rows import Locate
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
 
@@ -36,17 +37,23 @@ def result_of_table(
     role: str,
     requested: RequestedColumns,
     unused: Sequence[str] = (),
+    source: str = _SOURCE,
 ) -> ReadResult:
     """Return what a table of pyarrow holds; the file has other columns of numbers, which are unused."""
-    encoding = default_encoding()._replace(source=_SOURCE)
+    encoding = default_encoding()._replace(source=source)
     if role == "truth":
         return truth_of(table, requested, encoding, unused)  # type: ignore[arg-type]
     result: ReadResult = _CONTAINERS[role](table, requested, encoding)
     return result
 
 
-def result_of_trec(arrays: tuple[NDArray[Any], ...], role: str) -> ReadResult:
-    """Return what a file of TREC holds: offsets and bytes of queries and of documents, and numbers."""
+def result_of_batches(batches: Batches) -> ReadResult:
+    """Return the rows of all batches."""
+    return Reader(batches, {}, default_encoding()).read_all()
+
+
+def result_of_trec(arrays: tuple[NDArray[Any], ...], role: str, locate: Locate | None = None) -> ReadResult:
+    """Return what TREC text holds: offsets and bytes of queries and of documents, and numbers."""
     query_offsets, queries, document_offsets, documents, grades_or_scores = arrays
     values = NumberColumn(grades_or_scores)
     columns = LongColumns(
@@ -56,7 +63,7 @@ def result_of_trec(arrays: tuple[NDArray[Any], ...], role: str) -> ReadResult:
         grades=values if role == "truth" else None,
         scores=values if role == "predictions" else None,
     )
-    return _result_of_rows(rows_from_long_format(columns, role, Encoding(source=_SOURCE)), role)
+    return _result_of_rows(rows_from_long_format(columns, role, Encoding(source=_SOURCE), locate), role)
 
 
 def result_of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> ReadResult:

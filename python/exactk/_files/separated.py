@@ -34,6 +34,8 @@ class _Row(NamedTuple):
 class Separated(Source):
     """A file of rows, the first of which names the columns."""
 
+    has_types = False
+
     def __init__(self, file: File, delimiter: str) -> None:
         super().__init__(file)
         self.delimiter = delimiter

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 from exactk._files.text import text_size
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
     from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
 
-_LARGE = 1 << 28  # bytes; perhaps four times as many once they are decompressed
+_LARGE = 1 << 28  # bytes
+_USUAL_RATIO = 4  # of text to what it is compressed to
 
 
 class Source:
     """What every format offers of a file."""
+
+    has_types = True  # Whether columns say what they hold; else ids come as text if `text_ids` is set.
 
     def __init__(self, file: File) -> None:
         self.file = file
@@ -26,14 +29,13 @@ class Source:
     @property
     def size(self) -> int:
         """How many bytes of text, or of rows, there are, at least."""
-        return text_size(self.file)
+        size = text_size(self.file)
+        return max(size, _USUAL_RATIO * self.file.path.stat().st_size) if self.file.is_compressed else size
 
     @property
-    def is_large(self) -> bool:
-        """Whether all of its rows had better not be in memory together, and each has one item."""
-        if self.file.is_compressed and self.file.path.stat().st_size > _LARGE // 4:
-            return True
-        return self.size > _LARGE
+    def has_one_item_per_row(self) -> bool:
+        """Whether no row holds a list of items."""
+        return True
 
     @property
     def names(self) -> list[str]:
@@ -51,6 +53,11 @@ class Source:
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
         """Yield them part by part, if it is large."""
         raise NotImplementedError
+
+
+def is_large(sources: Sequence[Source]) -> bool:
+    """Return whether all rows of the files had better not be in memory together, and each has one item."""
+    return all(source.has_one_item_per_row for source in sources) and sum(source.size for source in sources) > _LARGE
 
 
 def memory_size() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +12,7 @@ from exactk._inputs import long_format
 from exactk._inputs.checks import number_array
 from exactk._inputs.containers import frames
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._inputs.model.frame_rows import FrameRow, of_row, rows_apart, rows_together, with_frame_row
+from exactk._inputs.model.frame_rows import FrameRow, locate_in_parts, of_row, rows_apart, rows_together, with_frame_row
 from exactk._inputs.model.lists import Rankings, Rows
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import ExactkError, input_error, name_source, type_error
@@ -55,7 +54,8 @@ class Batches:
 
     source: Callable[[], Iterable[Any]]
     columns: ColumnNames
-    source_name: str | None  # of the file that they are from, for messages
+    named_frames: Callable[[], Iterable[tuple[str, Any]]]  # each with its name in messages
+    is_of_files: bool  # whose names are paths
 
     def __init__(
         self,
@@ -70,13 +70,16 @@ class Batches:
             raise type_error("source", "a callable that returns data frames", type(source).__name__)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "columns", {"user": user, "item": item, "score": score, "rank": rank})
-        object.__setattr__(self, "source_name", None)
+        named_frames = lambda: ((f"batch {index}", frame) for index, frame in enumerate(source()))  # noqa: E731
+        object.__setattr__(self, "named_frames", named_frames)
+        object.__setattr__(self, "is_of_files", False)
 
     @classmethod
-    def of_file(cls, path: object, source: Callable[[], Iterable[Any]], columns: dict[str, Any]) -> Batches:
-        """Return the batches of a file."""
-        batches = cls(source, **columns)
-        object.__setattr__(batches, "source_name", str(path))
+    def of_files(cls, named_frames: Callable[[], Iterable[tuple[str, Any]]], columns: dict[str, Any]) -> Batches:
+        """Return the batches of files, each frame of which comes after the path of its file."""
+        batches = cls(lambda: (frame for _, frame in named_frames()), **columns)
+        object.__setattr__(batches, "named_frames", named_frames)
+        object.__setattr__(batches, "is_of_files", True)
         return batches
 
 
@@ -149,27 +152,33 @@ class Reader:
         self._warns = not again  # of the columns, once
         self.user_vocabulary: Vocabulary | None = None
         self.item_vocabulary: Vocabulary | None = None
-        self._first_rows: list[int] = []  # of each batch, among those of all
+        self._first_rows: dict[str, int] = {}  # of each batch or file, among those of all
 
     def __iter__(self) -> Iterator[LongRows]:
         """Read from the first batch to the last."""
         self.user_vocabulary = self.item_vocabulary = None
-        self._first_rows = []
-        rows, first_form = 0, None
-        for index, frame in enumerate(self._batches.source()):
-            with name_source(self._batches.source_name or f"batch {index}"):
+        self._first_rows = {}
+        rows, first_form, first_name = 0, "", ""
+        for name, frame in self._batches.named_frames():
+            with name_source(name):
                 long_rows = self._read_frame(frame)
-            self._first_rows.append(rows)
+            self._first_rows.setdefault(name, rows)
             if long_rows is None:
                 continue
             long_rows = replace(long_rows, first_row=rows)
             rows += len(long_rows)
-            form = (self.item_vocabulary is None, long_rows.scores is None, long_rows.ranks is None)
-            if first_form is None:
-                first_form = form
+            form = self._describe(long_rows)
+            if not first_form:
+                first_form, first_name = form, name
             elif form != first_form:
-                raise input_error("predictions", "batches of the same columns", "one that has others")
+                found = f"{first_form} in {first_name} and {form} in {name}"
+                raise input_error("predictions", "batches of the same columns", found)
             yield long_rows
+
+    def _describe(self, long_rows: LongRows) -> str:
+        """Return what all batches must have alike."""
+        kind = "integer" if self.item_vocabulary is None else "text"
+        return f"{kind} ids of items with {'ranks' if long_rows.scores is None else 'scores'}"
 
     def _read_frame(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
         """Return the rows of a frame; None if there is none, for then its columns may be of any type."""
@@ -204,11 +213,9 @@ class Reader:
         )
 
     def locate(self, number: int) -> FrameRow:
-        """Return where a row stands: in the file, or in one of the batches."""
-        if self._batches.source_name is not None:
-            return FrameRow(number, f"the data in {self._batches.source_name}")
-        batch = bisect_right(self._first_rows, number) - 1
-        return FrameRow(number - self._first_rows[batch], f"batch {batch}")
+        """Return where a row stands: in one of the files, or in one of the batches."""
+        prefix = "the data in " if self._batches.is_of_files else ""
+        return locate_in_parts([prefix + name for name in self._first_rows], list(self._first_rows.values()))(number)
 
     def read_all(self) -> Rankings | SparseScores:
         """Return the rows of all batches, in any order."""

@@ -47,8 +47,13 @@ class Encoding(NamedTuple):
     source: str = "the frame"
 
 
-def rows_from_long_format(columns: LongColumns, argument: str, encoding: Encoding) -> Rows:
-    """Return the rows of long format in any order; the items of a user stay in theirs."""
+def rows_from_long_format(
+    columns: LongColumns, argument: str, encoding: Encoding, locate: Locate | None = None
+) -> Rows:
+    """Return the rows of long format in any order; the items of a user stay in theirs.
+
+    Messages say where a row stands by `locate`, or else that it is of the encoding's source.
+    """
     users, labels, items, grades, scores, ranks = columns
     _check_lengths(argument, *users, items, *(column for column in (grades, scores, ranks) if column is not None))
     user_vocabulary, user_codes = _encode_users(users, labels, argument, encoding)
@@ -62,9 +67,8 @@ def rows_from_long_format(columns: LongColumns, argument: str, encoding: Encodin
         item_vocabulary=item_vocabulary,
     )
     rank_values = None if ranks is None else rank_array(ranks, f"{argument}.rank")
-    return group_by_user(
-        rows, user_codes, rank_values, argument, encoding.threads, lambda number: FrameRow(number, encoding.source)
-    )
+    locate = locate or (lambda number: FrameRow(number, encoding.source))
+    return group_by_user(rows, user_codes, rank_values, argument, encoding.threads, locate)
 
 
 def group_by_user(

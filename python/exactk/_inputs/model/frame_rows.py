@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -32,6 +33,16 @@ Locate: TypeAlias = Callable[[int], FrameRow]
 
 FindRow: TypeAlias = Callable[[int, int | None], FrameRow | None]
 """From a user's row and a position in it to the frame's row; None where that is no single one."""
+
+
+def locate_in_parts(names: Sequence[str], first_rows: Sequence[int]) -> Locate:
+    """Find rows that were read part by part: what each part is called, and the number of its first row among all."""
+
+    def locate(number: int) -> FrameRow:
+        part = bisect_right(first_rows, number) - 1
+        return FrameRow(number - first_rows[part], names[part])
+
+    return locate
 
 
 def rows_together(indptr: Offsets, locate: Locate) -> FindRow:

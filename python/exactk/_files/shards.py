@@ -1,0 +1,75 @@
+"""Several files with columns that hold the predictions of one system together: their rows are read as those of one file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from exactk._files import ids, results
+from exactk._files.column_choice import choose_columns
+from exactk._files.source import is_large, read_ahead
+from exactk._inputs.batches import Batches
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error, name_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from exactk._files.column_choice import ColumnChoice, RequestedColumns
+    from exactk._files.source import Source
+
+
+def predictions_of_sources(
+    sources: Sequence[Source], requested: RequestedColumns, *, text_ids: bool
+) -> results.ReadResult:
+    """Return the predictions of all files, in the order of the files. Users may stand in several."""
+    columns = _common_columns(sources, requested)._replace(text_ids=text_ids)
+    has_types = sources[0].has_types
+    as_written = columns._replace(text_ids=True)  # whether ids are integers is for all files to say
+    if is_large(sources):
+
+        def parts() -> Iterator[tuple[str, Any]]:
+            return ((str(source.file.path), part) for source in sources for part in source.parts(as_written))
+
+        return Batches.of_files(lambda: read_ahead(_convert_ids(parts, columns, has_types=has_types)), requested)
+    tables = [(str(source.file.path), source.read_all(as_written)) for source in sources]
+    tables = list(_convert_ids(lambda: tables, columns, has_types=has_types))
+    is_nested = optional.arrow("a table").types.is_nested
+    if any(is_nested(field.type) for _, table in tables for field in table.schema):
+        return results.result_of_table(_concatenate(tables), "predictions", requested, source="the data of all files")
+    return results.result_of_batches(Batches.of_files(lambda: tables, requested))
+
+
+def _common_columns(sources: Sequence[Source], requested: RequestedColumns) -> ColumnChoice:
+    """Return the columns that are read of each file. Raise InputError if they differ."""
+    first, *others = sources
+    with name_source(str(first.file.path)):
+        columns = choose_columns(first.names, first.number_columns(), requested, first.file)
+    for source in others:
+        with name_source(str(source.file.path)):
+            chosen = choose_columns(source.names, (), requested, source.file)
+        if chosen.all != columns.all:
+            found = f"{', '.join(columns.all)} in {first.file.path} and {', '.join(chosen.all)} in {source.file.path}"
+            raise input_error("predictions", "files of the same columns", found)
+    return columns
+
+
+def _convert_ids(
+    parts: Callable[[], Iterable[tuple[str, Any]]], columns: ColumnChoice, *, has_types: bool
+) -> Iterator[tuple[str, Any]]:
+    """Yield the parts with ids as they are to be: where they have no types, integers if all of all files are."""
+    as_text = columns.text_ids or has_types
+    integers = [] if as_text else ids.integer_columns((part for _, part in parts()), columns.ids)
+    for path, part in parts():
+        yield path, columns.convert_ids(ids.cast_to_integers(part, integers))
+
+
+def _concatenate(tables: Sequence[tuple[str, Any]]) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return one table of all rows. Raise InputError if the columns are of different types."""
+    first_path, first = tables[0]
+    for path, table in tables:
+        for name in first.schema.names:
+            types = first.schema.field(name).type, table.schema.field(name).type
+            if types[0] != types[1]:
+                found = f"{types[0]} in {first_path} and {types[1]} in {path}"
+                raise input_error(f"predictions.{name}", "one type in all files", found)
+    return optional.arrow("a table").concat_tables([table for _, table in tables])

@@ -1,0 +1,328 @@
+"""Systems on the command line: several files are one where a directory or a pattern names them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shlex
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import exactk
+from exactk._cli import main
+from exactk._cli.systems import find_systems
+from exactk._files import source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+METRICS = ("-m", "ndcg@5", "-m", "recall@[1,10]", "-m", "average_precision")
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Run = "Callable[..., Result]"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    return lambda *arguments: Result(main([str(argument) for argument in arguments]), *capsys.readouterr())
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with a truth and a folder for runs."""
+    work = tmp_path / "work"
+    (work / "runs").mkdir(parents=True)
+    monkeypatch.chdir(work)
+    return work
+
+
+def draw_frames(seed: int, order: str, *, text: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a truth and predictions, whose rows are shuffled, so that each user stands in several shards."""
+    draw = np.random.default_rng(seed)
+    pairs = [(user, item) for user in range(20) for item in draw.choice(30, draw.integers(1, 12), replace=False)]
+    frame = pd.DataFrame(pairs, columns=["user", "item"])
+    frame["score"] = draw.integers(8, size=len(frame)) / 4
+    frame["rank"] = frame.groupby("user").cumcount() + 1
+    truth = pd.DataFrame([(user, item) for user in range(18) for item in draw.choice(30, 5)], columns=["user", "item"])
+    truth = truth.drop_duplicates()
+    if text:
+        for one in (truth, frame):
+            one["user"], one["item"] = "u" + one["user"].astype(str), "i" + one["item"].astype(str)
+    return truth, frame[["user", "item", order]].sample(frac=1, random_state=seed)
+
+
+def write(frame: pd.DataFrame, path: str) -> None:
+    if path.endswith(".run"):
+        lines = [f"{user} Q0 {item} 0 {score!r} tag\n" for user, item, score in frame.to_numpy().tolist()]
+        Path(path).write_text("".join(lines), encoding="utf-8")
+    elif path.endswith(".parquet"):
+        frame.to_parquet(path, index=False, row_group_size=7)
+    elif path.endswith(".arrow"):
+        frame.reset_index(drop=True).to_feather(path)
+    elif path.endswith(".jsonl"):
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if ".tsv" in path else ",")
+
+
+def write_shards(frame: pd.DataFrame, ending: str, begin: str = "runs/als-") -> None:
+    cuts = [0, 11, 11, 60, len(frame)]  # one of them has no rows, which JSON lines cannot say
+    for index, (start, end) in enumerate(pairwise(cuts)):
+        if start < end or not ending.endswith("jsonl"):
+            write(frame[start:end], f"{begin}{index}{ending}")
+
+
+@pytest.mark.parametrize("system", ["runs", "runs/als-*", "als=runs/als-?.*"])
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize(
+    ("ending", "order"),
+    [
+        (".run", "score"),
+        *(
+            (ending, order)
+            for ending in (".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".jsonl")
+            for order in ("score", "rank")
+        ),
+    ],
+)
+def test_f65_shards_equal_the_whole(
+    ending: str, order: str, large: bool, system: str, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    truth, frame = draw_frames(5, order, text=ending == ".run")
+    write(truth, "truth.csv")
+    write(frame, f"whole{ending}")
+    write_shards(frame, ending)
+    options = (*METRICS, "--format", "json", "--by-user")
+    whole = run("evaluate", "truth.csv", f"whole{ending}", *options, "whole.json")
+    shards = run("evaluate", "truth.csv", system, *options, "shards.json")
+    assert whole.code == shards.code == 0
+    assert json.loads(shards.out) == json.loads(whole.out)
+    assert shards.out == whole.out
+    assert shards.err.replace("shards.json", "whole.json") == whole.err
+    assert Path("shards.json").read_bytes() == Path("whole.json").read_bytes()
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_f65_ids_are_integers_if_those_of_all_files_are(large: bool, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    Path("truth.csv").write_text("user,item\n1,7\nann,08\n", encoding="utf-8")
+    Path("runs/0.csv").write_text("user,item,score\n1,7,2\n", encoding="utf-8")
+    Path("runs/1.csv").write_text("user,item,score\nann,08,2\n1,8,1\n", encoding="utf-8")
+    result = run("evaluate", "truth.csv", "runs", "-m", "P@1", "--format", "json")
+    assert json.loads(result.out)["values"] == {"precision@1": 1.0}
+    Path("truth.csv").write_text("user,item\n1,7\n2,8\n", encoding="utf-8")
+    Path("runs/1.csv").write_text("user,item,score\n2,8,2\n1,9,3\n", encoding="utf-8")
+    write(pd.DataFrame({"user": [1, 2], "item": [7, 8]}), "truth.parquet")
+    result = run("evaluate", "truth.parquet", "runs", "-m", "P@1", "--format", "json")
+    assert json.loads(result.out)["values"] == {"precision@1": 0.5}
+
+
+def test_f65_shards_with_a_list_for_each_user(run: Any) -> None:
+    Path("truth.csv").write_text("user,item\nann,1\nbob,2\n", encoding="utf-8")
+    Path("runs/0.jsonl").write_text('{"user": "ann", "items": [1, 2]}\n', encoding="utf-8")
+    Path("runs/1.jsonl").write_text('{"user": "bob", "items": [3, 2]}\n', encoding="utf-8")
+    result = run("evaluate", "truth.csv", "runs", "-m", "mrr", "--format", "json")
+    assert json.loads(result.out)["values"] == {"reciprocal_rank": 0.75}
+    Path("runs/1.jsonl").write_text('{"user": "ann", "items": [3, 2]}\n', encoding="utf-8")
+    result = run("evaluate", "truth.csv", "runs", "-m", "mrr")
+    assert (result.code, result.err) == (
+        2,
+        "exactk: error: predictions: expected each user once, found 'ann' again at row 1 of the data of all files\n",
+    )
+    Path("runs/1.jsonl").write_text('{"user": "bob", "items": ["3"]}\n', encoding="utf-8")
+    result = run("evaluate", "truth.csv", "runs", "-m", "mrr")
+    assert result.code == 2
+    assert "expected one type in all files, found list" in result.err
+    assert "in runs/0.jsonl and" in result.err
+    assert result.err.endswith("in runs/1.jsonl\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["runs"], {"runs": ["runs/a-0.run", "runs/a-1.run", "runs/a-10.run"]}),
+        (["runs/"], {"runs": ["runs/a-0.run", "runs/a-1.run", "runs/a-10.run"]}),
+        (["runs/a-[01].run"], {"a-[01]": ["runs/a-0.run", "runs/a-1.run"]}),
+        (["als=runs/a-?.run", "x.run"], {"als": ["runs/a-0.run", "runs/a-1.run"], "x": ["x.run"]}),
+        (["x=y.run", "runs/../x.run"], {"x": ["y.run"], "work/x": ["runs/../x.run"]}),
+        (["runs/a-0.run", "runs/a-1.run"], {"a-0": ["runs/a-0.run"], "a-1": ["runs/a-1.run"]}),
+        (["k=5.run", "./k=6.run"], {"k=5": ["k=5.run"], "k=6": ["k=6.run"]}),
+        (["./k=?.run"], {"k=?": ["k=5.run", "k=6.run"]}),
+        (["k=[56].run"], {"k=[56]": ["k=5.run", "k=6.run"]}),
+        (["b[1].run"], {"b[1]": ["b[1].run"]}),
+        (["**/*-10.run"], {"*-10": ["runs/a-10.run"]}),
+        (["best=x.run", "worst=y.run"], {"best": ["x.run"], "worst": ["y.run"]}),
+        (["new=absent.run"], {"new": ["absent.run"]}),
+    ],
+)
+def test_f65_names_and_files_of_systems(arguments: Sequence[str], expected: dict[str, list[str]]) -> None:
+    names = ("runs/a-10.run", "runs/a-1.run", "runs/a-0.run", "runs/.a-2.run", "runs/_SUCCESS")
+    for name in (*names, "x.run", "y.run", "k=5.run", "k=6.run", "b[1].run"):
+        Path(name).touch()
+    assert find_systems(arguments) == {name: [Path(path) for path in paths] for name, paths in expected.items()}
+
+
+def write_text(name: str, text: str) -> None:
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text(text, encoding="utf-8")
+
+
+SCORES = "user,item,score\nann,1,0.5\n"
+RANKS = "user,item,rank\nann,1,1\n"
+TREC = "ann Q0 1 1 0.5 t\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "message"),
+    [
+        ({}, ["runs"], "expected a directory with files, found 'runs', which has none"),
+        ({"runs/.x": TREC}, ["runs"], "expected a directory with files, found 'runs', which has none"),
+        ({}, ["runs/*.run"], "expected a pattern that matches files, found 'runs/*.run', which matches none"),
+        ({}, ["als=runs/*.run"], "expected a pattern that matches files, found 'runs/*.run', which matches none"),
+        ({"runs/a/x.run": TREC}, ["runs"], "expected files, found the directory 'runs/a'; a quoted pattern such as"),
+        ({"runs/a/x.run": TREC}, ["runs/*"], "expected files, found the directory 'runs/a'; a quoted pattern such as"),
+        (
+            {"runs/0.csv": SCORES, "runs/1.run": TREC},
+            ["runs"],
+            "expected files of one format, found CSV in runs/0.csv and TREC text in runs/1.run; a quoted pattern",
+        ),
+        (
+            {"runs/0.csv": SCORES, "runs/1.csv": RANKS},
+            ["runs"],
+            "found user, item, score in runs/0.csv and user, item, rank in runs/1.csv",
+        ),
+        ({"runs/0.csv": SCORES, "runs/1.csv": "a,b\n1,2\n"}, ["runs"], "in runs/1.csv"),
+        (
+            {"runs/0.csv": RANKS, "runs/1.csv": RANKS.replace(",1,", ",2,")},
+            ["runs"],
+            "found 1 twice at row 0 of the data in runs/",
+        ),
+        ({"runs/0.run": TREC, "runs/1.run": TREC}, ["runs"], "found item '1' again at row 0 of the data in runs/1.run"),
+        ({"runs/0.run": TREC, "runs/1.run": TREC + "ann Q0 2\n"}, ["runs"], "found 3 at line 2 of runs/1.run"),
+        ({"runs/0.run": TREC, "runs/1.run": TREC}, ["runs", "--user", "q"], "user: expected None beside a file"),
+        ({"x.run": TREC}, ["x.run", "also=x.run"], "expected each file once, found 'x.run' twice"),
+        ({"x.run": TREC}, ["x.*", "./x.run"], "expected each file once, found 'x.run' twice"),
+        ({"x.run": TREC, "y.run": TREC}, ["a=x.run", "a=y.run"], "a name of its own for each system, found 'a' twice"),
+        (
+            {"a=x.run": TREC, "x.run": TREC},
+            ["a=x.run"],
+            "'a=x.run' beside 'x.run'; ./a=x.run is the path, a=./x.run has the name",
+        ),
+        (
+            {"a=1.run": TREC, "x.run": TREC},
+            ["a=?.run"],
+            "'a=?.run' beside '?.run'; './a=?.run' is the path, 'a=./?.run' has the name",
+        ),
+        (
+            {"b[1].run": TREC, "b1.run": TREC},
+            ["b[1].run"],
+            "found 'b[1].run', which is a path and a pattern; 'b[[]1].run' is the path alone",
+        ),
+        ({"x.run": TREC, "y.run": TREC}, ["[xy].run", "--state", "y.run"], "'y.run' is read"),
+        ({"runs/0.csv": SCORES, "runs/1.csv": SCORES}, ["runs", "--by-user", "./runs/1.csv"], "'runs/1.csv' is read"),
+        ({"x.run": TREC, "y.run": TREC}, ["x.run", "y.run", "--state", "s"], "--state: expected one system, found 2"),
+    ],
+)
+def test_f65_errors_of_systems(files: dict[str, str], arguments: Sequence[str], message: str, run: Any) -> None:
+    for name, text in files.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        write_text(name, text)
+    write_text("truth.txt", "ann 0 1 1\n")
+    result = run("evaluate", "truth.txt", *arguments)
+    assert result.code == 2
+    assert message in result.err
+    assert all(Path(name).read_text(encoding="utf-8") == text for name, text in files.items())
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_f65_files_whose_ids_differ_in_kind_are_named(large: bool, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
+    write_text("truth.csv", "user,item\nann,1\n")
+    write(pd.DataFrame({"user": ["ann"], "item": [1], "score": [1.0]}), "runs/0.parquet")
+    write(pd.DataFrame({"user": ["bob"], "item": ["x"], "score": [1.0]}), "runs/1.parquet")
+    result = run("evaluate", "truth.csv", "runs")
+    assert result.code == 2
+    assert (
+        "found integer ids of items with scores in runs/0.parquet and text ids of items with scores in runs/1.parquet"
+        in result.err
+    )
+    write(pd.DataFrame({"user": [3], "item": [1], "score": [1.0]}), "runs/1.parquet")
+    result = run("evaluate", "truth.csv", "runs")
+    assert result.code == 2
+    assert result.err.endswith("in runs/1.parquet\n")
+
+
+def test_f65_archives_are_systems_of_one_file(run: Any) -> None:
+    write_text("truth.csv", "user,item\n0,1\n")
+    for name in ("runs/0.npz", "runs/1.npz"):
+        np.savez(name, indptr=[0, 1], items=[1], users=[0])
+    result = run("evaluate", "truth.csv", "runs")
+    assert result.code == 2
+    assert "expected one archive of arrays for each system, found runs/0.npz and runs/1.npz" in result.err
+
+
+def test_f65_text_ids_and_columns_of_all_files(run: Any) -> None:
+    write_text("truth.csv", "who,what\n1,7\n2,8\n")
+    for index, row in enumerate(["1,7,2", "2,8,1"]):
+        with gzip.open(f"runs/{index}.csv.gz", "wt") as file:
+            file.write(f"who,what,value\n{row}\n")
+    names = ("--user", "who", "--item", "what", "--score", "value", "--text-ids")
+    result = run("evaluate", "truth.csv", "runs", *names, "-m", "P@1", "--format", "json")
+    assert json.loads(result.out)["values"] == {"precision@1": 1.0}
+
+
+@pytest.mark.parametrize("names", [["runs/als-0.csv", "runs/als-1.csv"], ["0/als x.csv", "1/als x.csv"]])
+@pytest.mark.parametrize("given", ["", "{}="])
+def test_f65_plain_paths_of_shards_are_told_what_to_write(names: list[str], given: str, run: Any) -> None:
+    write_text("truth.csv", "user,item\nann,1\nbob,2\ncy,3\n")
+    write_text(names[0], "user,item,score\nann,1,1\n")
+    write_text(names[1], "user,item,score\nbob,2,1\ncy,4,2\n")
+    result = run(
+        "evaluate", "truth.csv", *(given.format(f"s{index}") + name for index, name in enumerate(names)), "-m", "P@1"
+    )
+    line = next(line for line in result.err.splitlines() if "different users" in line)
+    begin, _, advice = line.rpartition("; no user has predictions in two systems: if they are parts of one, write ")
+    assert begin.endswith("has none for 1")
+    result = run("evaluate", "truth.csv", *shlex.split(advice), "-m", "P@1", "--format", "json")
+    assert result.err == ""
+    assert json.loads(result.out)["values"] == {"precision@1": 2 / 3}
+
+
+def test_f65_no_pattern_is_advised_that_matches_other_files(run: Any) -> None:
+    write_text("truth.csv", "user,item\nann,1\nbob,2\n")
+    for name, user in (("als-0", "ann"), ("als-1", "bob"), ("als-2", "bob")):
+        write_text(f"{name}.csv", f"user,item,score\n{user},1,1\n")
+    result = run("evaluate", "truth.csv", "als-0.csv", "als-1.csv", "-m", "P@1")
+    assert "if they are parts of one, write a quoted pattern, or NAME=PATTERN\n" in result.err
+    result = run("evaluate", "truth.csv", "als-0.csv", "als-1.csv", "als-2.csv", "-m", "P@1")
+    assert "if they are parts of one" not in result.err
+    assert "different users" in result.err
+
+
+def test_f65_the_library_says_that_systems_look_like_parts() -> None:
+    systems = {"a": {"ann": [1]}, "b": {"bob": [2]}}
+    with pytest.warns(exactk.EvaluationWarning, match="if they are parts of one, concatenate them$"):
+        exactk.evaluate({"ann": [1], "bob": [2]}, systems, "P@1")
+
+
+def test_f65_a_system_of_shards_beside_others(run: Any) -> None:
+    truth, frame = draw_frames(7, "score", text=False)
+    write(truth, "truth.csv")
+    write(frame, "whole.csv")
+    write_shards(frame, ".parquet")
+    result = run("evaluate", "truth.csv", "als=runs/*.parquet", "whole.csv", *METRICS, "--format", "json")
+    comparison = exactk.Comparison.from_json(result.out)
+    assert list(comparison) == ["als", "whole"]
+    assert comparison["als"].state == comparison["whole"].state
