@@ -295,7 +295,8 @@ void Worker::add_to_tally(Count user, const Matches& matches, const HitRow& row,
   tally_.excluded_recommended += matches.excluded_recommended;
   tally_.relevant_excluded += judge_.count_relevant(matches, matches.excluded_entries);
   if (!presence.in_predictions) return;
-  tally_.longest_list = std::max(tally_.longest_list, row.depth());
+  // Further down, a list of scores may end where no value looks.
+  tally_.longest_list = std::max(tally_.longest_list, std::min(row.depth(), job_.plan.depth));
   tally_.relevant_not_rankable +=
       judge_.count_relevant(matches, matches.unscored_entries) +
       judge_.count_relevant(matches, find_masked_entries(user, checkpoint));

@@ -84,7 +84,7 @@ def _check_tied_repeats(problem: Problem) -> None:
     is_nan = scores.scores != scores.scores
     is_tied = (scores.scores[one] == scores.scores[next_one]) | (is_nan[one] & is_nan[next_one])
     is_repeat = (users[one] == users[next_one]) & (codes[one] == codes[next_one]) & is_tied
-    is_ranked = True if scores.min_score is None else scores.scores[next_one] >= scores.min_score
+    is_ranked = True if scores.min_score is None else scores.scores[next_one] >= np.float64(scores.min_score)
     repeats = np.sort(next_one[is_repeat & is_ranked])
     excluded = [
         set() if problem.exclude is None else set(problem.exclude.row(user).tolist()) for user in users[repeats]

@@ -77,6 +77,7 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -
     counts = dict(outcomes[0].counts)
     for outcome in outcomes[1:]:
         counts |= {name: count for name, count in outcome.counts.items() if name not in counts}
+        counts["longest_list"] = max(counts["longest_list"], outcome.counts["longest_list"])  # each to its own cutoffs
     per_user = None
     if problem.per_user:
         per_user = np.empty((size, len(problem.truth)))

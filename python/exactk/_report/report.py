@@ -97,7 +97,7 @@ class Report:
         ``relevant_not_rankable`` (relevant items that are excluded, or have no column in the scores,
         are not among the candidates or are left out for a score of -inf, and stay in the truth as misses);
         ``longest_list``, the items in the longest of the lists (its last rank, where ranks keep their gaps), or that
-        scores could rank for a user, less the excluded ones; ``rank_gaps``, the users whose ranks have gaps that
+        scores could rank for a user, less the excluded ones, and at most the deepest cutoff; ``rank_gaps``, the users whose ranks have gaps that
         are closed, if there are any; of scores, ``tie_dependent``, a
         mapping from metric to the users whose value another order of tied items would change. Where only
         some items may be ranked, ``candidates`` has the ``min``, ``mean`` and ``max`` of how many a user

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from exactk._plan.conventions import ANY_GRADE
 from exactk._plan.metric_strings import distinct_parts, metrics, plan
 from exactk._report.sums import Label, Sums
 from exactk._runtime.errors import ExactkError, input_error
@@ -224,7 +225,8 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
 
 def _least_value(part: Value) -> int:
     """Return the least value of a metric that is not in [0, 1]: gains may be negative if grades that count may."""
-    is_negative = metrics[part.metric].uses_gains and (part.rules["min_grade"] or 0) < 0
+    min_grade = part.rules["min_grade"]
+    is_negative = metrics[part.metric].uses_gains and (min_grade == ANY_GRADE or (min_grade or 0) < 0)
     return -_MAX_VALUE if is_negative else 0
 
 
