@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test cpp-test lint sanitize sanitized frames fuzz coverage faults bench generate
+.PHONY: demo test cpp-test lint sanitize sanitized frames fuzz coverage faults oracle bench generate
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/compare_recommenders.py
@@ -40,7 +40,7 @@ sanitize: sanitized
 	cmake -S . -B build/sanitize/tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DEXACTK_BUILD_TESTS=ON -DEXACTK_SANITIZE=thread
 	cmake --build build/sanitize/tsan --parallel 2
 	ctest --test-dir build/sanitize/tsan --output-on-failure
-	EXACTK_EXAMPLES=0.05 EXACTK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests \
+	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 EXACTK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests \
 		--ignore tests/test_benchmarks.py --ignore tests/test_cli.py --ignore tests/test_containers.py \
 		--ignore tests/test_demo.py --ignore tests/test_faults_table.py --ignore tests/test_generated.py --ignore tests/test_layering.py
 
@@ -105,6 +105,11 @@ coverage:
 	$(COVERED)/coverage combine --quiet
 	$(COVERED)/coverage report
 	$(COVERED)/gcovr --merge-lines --root . --filter 'cpp/(include|src|bindings)/' build/coverage
+
+# Drawn evaluations against the definitions once more, in fractions: ORACLE_CASES=1000000 for a night.
+ORACLE_CASES ?= 100000
+oracle: $(VENV)/.test
+	EXACTK_ORACLE_CASES=$(ORACLE_CASES) $(BIN)/python -m pytest -n 2 tests/test_oracle.py
 
 # Measures a wheel as users get it, beside other libraries, and writes the README's section on speed.
 BENCH := build/bench/venv/bin/python

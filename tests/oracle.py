@@ -1,0 +1,534 @@
+"""A second reading of the definitions, in fractions: what the engine and the reference are both compared with.
+
+That two engines agree shows little if one who wrote both understood a definition wrongly. This one is written from
+the formulas of the documentation alone, imports nothing of the package, knows no arrays, no plan and no containers,
+and averages over orders of ties by trying every order. What it is given are users, each with all that is theirs.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import cache
+from itertools import groupby, permutations, product
+from typing import Any
+
+Item = int | str
+Rules = Mapping[str, Any]
+
+_DIGITS = Context(prec=40)
+_LEAST_FACTOR = 1e-5  # of a geometric mean
+MOST_ORDERS = 800
+STRICT = {"lowest_id", "highest_id", "input_order"}
+_COPY = -1  # stands for an item that is repeated in a tie and is no second hit
+_NO_MERIT = 0, Fraction(0)
+
+
+class RefusedError(Exception):
+    """The definitions give no number for this input."""
+
+
+@dataclass(frozen=True)
+class User:
+    """Everything that is one user's."""
+
+    truth: Sequence[tuple[Item, float]] | None  # items with grades, as they were given; None: not in the truth
+    ranking: Sequence[Item] | None = None  # best first
+    given_ranks: Sequence[int] | None = None  # beside it, if they were given
+    scores: Sequence[tuple[Item, float]] | None = None  # or items with scores, as they were given
+    min_score: float | None = None  # below which an item of `scores` is not ranked
+    excluded: frozenset[Item] = frozenset()
+    weight: float = 1.0
+    group: str = ""
+
+    @property
+    def has_list(self) -> bool:
+        return self.ranking is not None or self.scores is not None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One value: a metric at a cutoff, under rules."""
+
+    metric: str
+    cutoff: int | None
+    parameter: float
+    rules: Rules = field(hash=False)
+
+
+@dataclass
+class Answer:
+    """What becomes of a value."""
+
+    value: float
+    evaluated: int
+    per_user: dict[Any, float]  # NaN where a user is skipped
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What stands at one rank of a list."""
+
+    position: int  # in the list, from 1, or the rank that was given
+    rank: int  # the same, or the last of those that a tie shares
+    item: Item
+    grade: Fraction | None  # None: not judged, or a repetition that does not count
+    is_relevant: bool
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One order of a user's list, beside the user's truth."""
+
+    slots: Sequence[Slot]
+    relevant: Sequence[Fraction]  # grades of T
+    nonrelevant: int
+
+    def length(self, k: int | None) -> int:
+        """Return how many items the list has down to the cutoff."""
+        return sum(k is None or slot.position <= k for slot in self.slots)
+
+    @property
+    def depth(self) -> int:
+        return self.slots[-1].position if self.slots else 0
+
+    def top(self, k: int | None) -> list[Slot]:
+        return [slot for slot in self.slots if k is None or slot.rank <= k]
+
+    def hits(self, k: int | None) -> list[Slot]:
+        return [slot for slot in self.top(k) if slot.is_relevant]
+
+
+# One user's truth, list and orders.
+
+
+def _grades(user: User, rules: Rules) -> tuple[dict[Item, Fraction], list[tuple[Item, Fraction]]]:
+    """Return the grade of each item, and the items that are counted (several times, if repetitions count)."""
+    grades: dict[Item, Fraction] = {}
+    for item, grade in user.truth or ():
+        if item not in grades:
+            grades[item] = Fraction(grade)
+        elif rules["duplicate_truth"] == "raise":
+            raise RefusedError("an item is in the truth twice")
+        elif rules["duplicate_truth"] == "max":
+            grades[item] = max(grades[item], Fraction(grade))
+    if rules["negative_grades"] == "unjudged":
+        grades = {item: grade for item, grade in grades.items() if grade >= 0}
+    given = [item for item, _ in user.truth or ()] if rules["duplicate_truth"] == "count" else list(grades)
+    return grades, [(item, grades[item]) for item in given if item in grades]
+
+
+def _is_relevant(grade: Fraction, rules: Rules) -> bool:
+    least = rules["min_grade"]
+    if least == "any":
+        return True
+    return grade > 0 if least is None else grade >= Fraction(least)
+
+
+def _sort_key(score: float) -> tuple[bool, float]:
+    """Return what orders scores from the best; NaN is last."""
+    return (math.isnan(score), 0.0 if math.isnan(score) else -score)
+
+
+def _narrowed(score: float, rules: Rules) -> float:
+    if rules["score_dtype"] == "native":
+        return score
+    narrow: float = struct.unpack("f", struct.pack("f", score))[0]
+    return narrow
+
+
+def _tie_groups(user: User, rules: Rules) -> list[list[Item]]:
+    """Return the items that may be ranked, best first, those of one score together in the order they were given."""
+    if user.scores is None:
+        return [[item] for item in user.ranking or () if item not in user.excluded]
+    rows = [(item, _narrowed(score, rules)) for item, score in user.scores if item not in user.excluded]
+    if user.min_score is not None:
+        rows = [(item, score) for item, score in rows if score >= user.min_score]
+    if rules["negative_infinity"] == "exclude":
+        rows = [(item, score) for item, score in rows if score > -math.inf]
+    rows.sort(key=lambda row: _sort_key(row[1]))
+    return [[item for item, _ in group] for _, group in groupby(rows, key=lambda row: _sort_key(row[1]))]
+
+
+def _orders(user: User, rules: Rules, ties: str) -> list[list[tuple[int, Item]]]:
+    """Return every order of the list that counts, as (rank, item)."""
+    groups = _tie_groups(user, rules)
+    grades, _ = _grades(user, rules)
+    if ties == "expected":
+        if math.prod(math.factorial(len(group)) for group in groups) > MOST_ORDERS:
+            raise NotImplementedError("too many orders to try each")
+        orders = product(*(permutations(group) for group in groups))
+        return [list(enumerate((item for group in order for item in group), start=1)) for order in orders]
+    if user.given_ranks is not None and rules["rank_gaps"] == "keep":
+        return [_kept_ranks(user)]
+    seen: set[Item] = set()
+    order: list[tuple[int, Item]] = []
+    for group in groups:
+        arranged = _arrange(group, seen, grades, rules, ties)
+        last = len(order) + len(group)
+        order += [(last if ties == "shared" else len(order) + i + 1, item) for i, item in enumerate(arranged)]
+        seen |= set(group)
+    return [order]
+
+
+def _kept_ranks(user: User) -> list[tuple[int, Item]]:
+    """Return the list with the ranks that were given; an excluded item moves those below it up by one."""
+    order, removed = [], 0
+    for rank, item in zip(user.given_ranks or (), user.ranking or (), strict=True):
+        if item in user.excluded:
+            removed += 1
+        else:
+            order.append((rank - removed, item))
+    return order
+
+
+def _arrange(
+    group: list[Item], above: set[Item], grades: Mapping[Item, Fraction], rules: Rules, ties: str
+) -> list[Item]:
+    """Return the items of one score in their order."""
+    if ties in {"lowest_id", "highest_id"}:
+        return sorted(group, key=_id_order, reverse=ties == "highest_id")
+    if ties in {"input_order", "raise"}:
+        return group
+    seen = set(above)
+
+    def merit(item: Item) -> tuple[int, Fraction]:
+        if item not in grades or (item in seen and rules["duplicate_items"] != "count"):
+            return _NO_MERIT
+        seen.add(item)
+        return (2, _gain(grades[item], rules)) if _is_relevant(grades[item], rules) else (1, Fraction(0))
+
+    merits = [merit(item) for item in group]
+    positions = sorted(range(len(group)), key=lambda i: merits[i], reverse=ties == "optimistic")
+    return [_COPY if merits[i] == _NO_MERIT and group[i] in grades else group[i] for i in positions]
+
+
+def _id_order(item: Item) -> bytes | int:
+    return item.encode() if isinstance(item, str) else item
+
+
+def _judge(user: User, order: Sequence[tuple[int, Item]], rules: Rules) -> Judged:
+    grades, counted = _grades(user, rules)
+    slots = []
+    seen: set[Item] = set()
+    for position, (rank, item) in enumerate(order, start=1):
+        counts = item in grades and (item not in seen or rules["duplicate_items"] == "count")
+        grade = grades[item] if counts else None
+        list_rank = rank if user.scores is None else position
+        slots.append(Slot(list_rank, rank, item, grade, grade is not None and _is_relevant(grade, rules)))
+        seen.add(item)
+    relevant = [grade for _, grade in counted if _is_relevant(grade, rules)]
+    return Judged(slots, relevant, len(counted) - len(relevant))
+
+
+# The formulas.
+
+
+def _gain(grade: Fraction, rules: Rules) -> Fraction:
+    """Return the gain of a relevant item."""
+    if grade < 0 and rules["negative_grades"] == "zero_gain" and rules["gain"] != "binary":
+        return Fraction(0)
+    match rules["gain"]:
+        case "binary":
+            return Fraction(1)
+        case "linear":
+            gained = grade
+        case "exp2":
+            gained = _power_of_2(grade) - 1
+        case "exp2_shifted":
+            gained = _power_of_2(grade - Fraction(rules["min_grade"]) + 1) - 1
+        case _:
+            gained = Fraction(rules["gain_table"][int(grade)])
+    if gained < 0:
+        raise RefusedError("a gain is negative")
+    return gained
+
+
+def _power_of_2(exponent: Fraction) -> Fraction:
+    if exponent.denominator == 1:
+        return Fraction(2) ** int(exponent)
+    number = Decimal(exponent.numerator) / Decimal(exponent.denominator)
+    return Fraction(_DIGITS.power(2, number))
+
+
+@cache
+def _discount(kind: str, rank: int) -> Fraction:
+    """1 / log2(i + 1), or 1 / max(1, log2 i)."""
+    argument = rank + 1 if kind == "log2" else max(2, rank)
+    return Fraction(_DIGITS.divide(_DIGITS.ln(Decimal(2)), _DIGITS.ln(Decimal(argument))))
+
+
+def _divisor(over: str, judged: Judged, k: int | None) -> int:
+    length, relevant = judged.length(k), len(judged.relevant)
+    cutoff = judged.depth if k is None else k
+    return {
+        "cutoff": cutoff,
+        "list": length,
+        "relevant": relevant,
+        "all_judged": relevant,
+        "min_cutoff_relevant": relevant if k is None else min(k, relevant),
+        "min_list_relevant": min(length, relevant),
+        "hits": max(len(judged.hits(k)), 1),
+    }[over]
+
+
+def _ratio(asked: Asked, judged: Judged) -> tuple[Fraction, Fraction]:  # noqa: C901, PLR0911, PLR0912 - a formula a case
+    """Return a value's numerator and denominator: what is summed apart in a micro average."""
+    k, rules = asked.cutoff, asked.rules
+    top, hits = judged.top(k), judged.hits(k)
+    h, t = len(hits), len(judged.relevant)
+    over_precision = Fraction(_divisor(rules["precision_over"], judged, k))
+    over_recall = Fraction(_divisor(rules["recall_over"], judged, k))
+    over_ap = Fraction(_divisor(rules["ap_over"], judged, k))
+
+    def hits_to(rank: int) -> int:
+        return sum(slot.rank <= rank for slot in hits)
+
+    match asked.metric:
+        case "precision":
+            return Fraction(h), over_precision
+        case "recall":
+            return Fraction(h), over_recall
+        case "f1" | "fbeta":
+            beta = 1.0 if asked.metric == "f1" else asked.parameter
+            a = Fraction(0) if math.isinf(beta) else 1 / (1 + Fraction(beta) ** 2)
+            return Fraction(h), a * over_precision + (1 - a) * over_recall
+        case "hit_rate":
+            return Fraction(h > 0), Fraction(1)
+        case "average_precision":
+            return sum((Fraction(hits_to(slot.rank), slot.rank) for slot in hits), Fraction(0)), over_ap
+        case "average_recall":
+            return Fraction(sum(hits_to(slot.rank) for slot in hits)), over_ap * over_recall
+        case "mean_precision":
+            last = judged.depth if k is None else k
+            return sum((Fraction(hits_to(n), n) for n in range(1, last + 1)), Fraction(0)), Fraction(last)
+        case "set_average_precision":
+            return Fraction(h * h), over_precision * over_recall
+        case "reciprocal_rank":
+            return (Fraction(1, min(slot.rank for slot in hits)) if hits else Fraction(0)), Fraction(1)
+        case "dcg":
+            return _discounted(hits, rules), Fraction(1)
+        case "ndcg":
+            return _discounted(hits, rules), _ideal(judged, k, rules)
+        case "r_precision":
+            return Fraction(sum(slot.rank <= t for slot in hits)), Fraction(t)
+        case "rbp":
+            p = Fraction(asked.parameter)
+            total = sum((_gain(_grade(slot), rules) * p ** (slot.rank - 1) for slot in hits), Fraction(0))
+            most = max((_gain(grade, rules) for grade in judged.relevant), default=Fraction(1))
+            return min((1 - p) * total, most), Fraction(1)
+        case "err":
+            total, unsatisfied = Fraction(0), Fraction(1)
+            for slot in hits:
+                satisfies = _gain(_grade(slot), {**rules, "gain": "exp2"}) / _power_of_2(Fraction(asked.parameter))
+                total += unsatisfied * satisfies / slot.rank
+                unsatisfied *= 1 - satisfies
+            return total, Fraction(1)
+        case "list_auc":
+            items, misses = int(asked.parameter), judged.length(k) - h
+            if t + misses > items:
+                raise RefusedError("more items than there are")
+            right = sum((misses - (slot.rank - hits_to(slot.rank)) for slot in hits), 0)
+            return right + Fraction(h + t, 2) * (items - t - misses), Fraction(t * (items - t))
+        case "auc":
+            others = len(judged.slots) - len(judged.hits(None))
+            below = [sum(not o.is_relevant and o.rank > slot.rank for o in judged.slots) for slot in judged.hits(None)]
+            return Fraction(sum(below)), Fraction(t * others)
+        case "judged":
+            all_judged = Judged([], [Fraction(1)] * (t + judged.nonrelevant), 0)
+            length = judged.length(k)
+            denominator = {
+                "cutoff": judged.depth if k is None else k,
+                "list": length,
+                "min_cutoff_relevant": _divisor("min_cutoff_relevant", all_judged, k),
+                "min_list_relevant": min(length, len(all_judged.relevant)),
+            }[rules["precision_over"]]
+            return Fraction(sum(slot.grade is not None for slot in top)), Fraction(denominator)
+        case "bpref":
+            return _bpref(judged, top), Fraction(t)
+        case "num_hits":
+            return Fraction(h), Fraction(1)
+        case "num_relevant":
+            return Fraction(t), Fraction(1)
+        case "num_recommended":
+            return Fraction(judged.length(k)), Fraction(1)
+    raise NotImplementedError(asked.metric)
+
+
+def _grade(slot: Slot) -> Fraction:
+    assert slot.grade is not None
+    return slot.grade
+
+
+def _discounted(hits: Sequence[Slot], rules: Rules) -> Fraction:
+    return sum((_gain(_grade(slot), rules) * _discount(rules["discount"], slot.rank) for slot in hits), Fraction(0))
+
+
+def _ideal(judged: Judged, k: int | None, rules: Rules) -> Fraction:
+    """Return the DCG of the relevant items in their best order; of as many ones as k, if the ideal fills the cutoff."""
+    length = _divisor(rules["ideal_over"], judged, k)
+    best = sorted((_gain(grade, rules) for grade in judged.relevant), reverse=True)[:length]
+    if rules["ideal_over"] == "cutoff":
+        best = [Fraction(1)] * length
+    return sum((gained * _discount(rules["discount"], i) for i, gained in enumerate(best, start=1)), Fraction(0))
+
+
+def _bpref(judged: Judged, top: Sequence[Slot]) -> Fraction:
+    total, above = Fraction(0), 0
+    least = min(len(judged.relevant), judged.nonrelevant)
+    for slot in top:
+        if slot.is_relevant:
+            total += 1 if above == 0 else 1 - Fraction(min(above, least), least)
+        else:
+            above += slot.grade is not None
+    return total
+
+
+# Users, one after another, and their mean.
+
+
+def _user_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | None:
+    """Return a user's numerator and denominator; None if the user is skipped."""
+    rules = asked.rules
+    counts = {
+        "truth": user.truth is not None,
+        "both": user.truth is not None and user.has_list,
+        "predictions": user.has_list,
+        "union": user.truth is not None or user.has_list,
+    }[rules["users"]]
+    if not counts:
+        return None
+    policy = "compute"
+    _, counted = _grades(user, rules)
+    if not any(_is_relevant(grade, rules) for _, grade in counted) and rules["empty_truth"] != "compute":
+        policy = rules["empty_truth"]
+    elif not user.has_list:
+        policy = rules["missing_list"]
+    elif not any(_tie_groups(user, rules)):
+        policy = rules["empty_list"]
+    if policy == "error":
+        raise RefusedError("a user is empty")
+    if policy == "skip":
+        return None
+    if policy in {"zero", "one"}:
+        return Fraction(policy == "one"), Fraction(1)
+    return _computed_ratio(user, asked)
+
+
+def _computed_ratio(user: User, asked: Asked) -> tuple[Fraction, Fraction] | None:
+    rules, ties = asked.rules, asked.rules["ties"]
+    gain = {"err": "exp2", "dcg": rules["gain"], "ndcg": rules["gain"], "rbp": rules["gain"]}.get(
+        asked.metric, "binary"
+    )
+    rules = {**rules, "gain": gain}
+    if asked.metric == "auc" and ties in STRICT:
+        ties = "expected"
+    ratios = [_ratio(asked, _judge(user, order, rules)) for order in _orders(user, rules, ties)]
+    denominators = {denominator for _, denominator in ratios}
+    assert len(denominators) == 1, "no order changes what is divided by"
+    denominator = denominators.pop()
+    numerator = sum((numerator for numerator, _ in ratios), Fraction(0)) / len(ratios)
+    if denominator == 0 and rules["undefined"] == "skip" and rules["average"] != "micro":
+        return None
+    return numerator, denominator
+
+
+def _number(ratio: tuple[Fraction, Fraction], rules: Rules) -> float:
+    numerator, denominator = ratio
+    if denominator == 0:
+        return {"zero": 0.0, "one": 1.0}.get(rules["undefined"], math.nan)
+    return float(numerator / denominator)
+
+
+def _refuse_without_meaning(asked: Asked) -> None:
+    """Raise RefusedError where the rules say nothing of this metric."""
+    rules = asked.rules
+    policies = {rules["empty_truth"], rules["empty_list"], rules["missing_list"]}
+    if rules["average"] == "micro" and policies & {"zero", "one"}:
+        raise RefusedError("a user's value has no part in a ratio of sums")
+    if (
+        asked.metric == "ndcg"
+        and rules["ideal_over"] == "cutoff"
+        and (asked.cutoff is None or rules["gain"] != "binary")
+    ):
+        raise RefusedError("an ideal list that goes on past the relevant items has ones, down to a cutoff")
+    least = rules["min_grade"]
+    if rules["negative_grades"] == "unjudged" and (least == "any" or (least or 0) < 0):
+        raise RefusedError("items that are not judged would be relevant")
+    if asked.metric == "average_precision" and rules["ap_over"] == "hits" and rules["ties"] == "expected":
+        raise RefusedError("the order changes what is divided by")
+
+
+def _refuse_invalid(user: User, asked: Asked) -> None:
+    """Raise RefusedError for what no list, scores or truth may hold, whether the user counts or not."""
+    rules = asked.rules
+    items = [item for item, _ in user.scores or ()] if user.ranking is None else user.ranking
+    if rules["duplicate_items"] == "raise" and len(set(items)) < len(items):
+        raise RefusedError("an item is in the list twice")
+    if rules["nan"] == "raise" and any(math.isnan(score) for _, score in user.scores or ()):
+        raise RefusedError("a score is NaN")
+    expects = rules["ties"] == "expected" or (asked.metric == "auc" and rules["ties"] in STRICT)
+    given = {item for item, _ in user.truth or ()}
+    repeats = any(group.count(item) > 1 for group in _tie_groups(user, rules) for item in given & set(group))
+    if expects and repeats and rules["duplicate_items"] == "first":
+        raise RefusedError("which of the copies counts depends on the order")
+    ranks = user.given_ranks if rules["rank_gaps"] == "keep" else None
+    if ranks and ranks[0] < 1:
+        raise RefusedError("there is no rank 0")
+    if ranks and asked.metric in {"auc", "list_auc"} and list(ranks) != list(range(1, len(ranks) + 1)):
+        raise RefusedError("pairs are not counted across gaps")
+    has_gains = asked.metric == "err" or (
+        asked.metric in {"dcg", "ndcg", "rbp"} and rules["gain"] in {"linear", "exp2"}
+    )
+    if has_gains and rules["negative_grades"] == "raise" and any(grade < 0 for _, grade in user.truth or ()):
+        raise RefusedError("a grade is negative")
+    _grades(user, rules)
+    first = 1
+    for group in _tie_groups(user, rules) if rules["ties"] == "raise" else ():
+        if len(group) > 1 and given & set(group) and (asked.cutoff is None or first <= asked.cutoff):
+            raise RefusedError("an item of the truth is in a tie")
+        first += len(group)
+
+
+def answer(users: Mapping[Any, User], asked: Asked) -> Answer:
+    """Return the mean over the users that count, not rounded, how many they are, and each user's value."""
+    rules = asked.rules
+    _refuse_without_meaning(asked)
+    for user in users.values():
+        _refuse_invalid(user, asked)
+    ratios = {key: _user_ratio(user, asked) for key, user in users.items()}
+    counted = [(users[key], ratio) for key, ratio in ratios.items() if ratio is not None]
+    per_user = {key: math.nan if ratio is None else _number(ratio, rules) for key, ratio in ratios.items()}
+    return Answer(_mean(counted, rules), len(counted), per_user)
+
+
+def groups(users: Mapping[Any, User], asked: Asked) -> dict[str, float]:
+    """Return the value of each group: that of its users alone."""
+    return {
+        group: answer({key: user for key, user in users.items() if user.group == group}, asked).value
+        for group in {user.group for user in users.values()}
+    }
+
+
+def _mean(counted: Sequence[tuple[User, tuple[Fraction, Fraction]]], rules: Rules) -> float:
+    if rules["average"] == "micro":
+        above = sum((Fraction(user.weight) * ratio[0] for user, ratio in counted), Fraction(0))
+        below = sum((Fraction(user.weight) * ratio[1] for user, ratio in counted), Fraction(0))
+        if not counted:
+            return math.nan
+        undefined = {"zero": 0.0, "one": 1.0}.get(rules["undefined"], math.nan)
+        return undefined if below == 0 else float(above / below)
+    numbers = [(Fraction(user.weight), _number(ratio, rules)) for user, ratio in counted]
+    if any(math.isnan(number) for _, number in numbers):
+        return math.nan
+    total = sum((weight for weight, _ in numbers), Fraction(0))
+    if total == 0:
+        return math.nan
+    if rules["average"] == "geometric":
+        logarithms = (weight * Fraction(math.log(max(number, _LEAST_FACTOR))) for weight, number in numbers)
+        return math.exp(sum(logarithms, Fraction(0)) / total)
+    return float(sum((weight * Fraction(number) for weight, number in numbers), Fraction(0)) / total)

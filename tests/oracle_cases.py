@@ -1,0 +1,263 @@
+"""Evaluations drawn by number: users, what they ask, and containers that hold them."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import exactk
+from oracle import MOST_ORDERS, Asked, Item, User
+from oracle_containers import BLOCK_FORMS, DENSE_FORMS, ITEMS, PREDICTION_FORMS, TRUTH_FORMS, Form
+
+DEFAULTS: dict[str, Any] = {
+    "precision_over": "cutoff",
+    "recall_over": "relevant",
+    "ap_over": "min_cutoff_relevant",
+    "ideal_over": "min_cutoff_relevant",
+    "gain": "linear",
+    "discount": "log2",
+    "average": "macro",
+    "users": "truth",
+    "empty_truth": "skip",
+    "empty_list": "compute",
+    "missing_list": "compute",
+    "undefined": "zero",
+    "duplicate_items": "raise",
+    "duplicate_truth": "raise",
+    "ties": "lowest_id",
+    "nan": "raise",
+    "negative_grades": "raise",
+    "negative_infinity": "rank",
+    "rank_gaps": "close",
+    "min_grade": None,
+    "gain_table": (),
+    "decimals": None,
+    "score_dtype": "native",
+}
+"""The standard convention, as the documentation has it."""
+
+CHOICES: dict[str, list[Any]] = {
+    "precision_over": ["cutoff", "list", "min_cutoff_relevant", "min_list_relevant"],
+    "recall_over": ["relevant", "min_cutoff_relevant", "min_list_relevant"],
+    "ap_over": ["cutoff", "list", "relevant", "min_cutoff_relevant", "min_list_relevant", "hits"],
+    "ideal_over": ["cutoff", "min_cutoff_relevant", "min_list_relevant", "all_judged"],
+    "gain": ["linear", "binary", "exp2"],
+    "discount": ["log2", "log2_floored"],
+    "users": ["truth", "both", "predictions", "union"],
+    "empty_truth": ["compute", "skip", "zero", "one"],
+    "empty_list": ["compute", "skip", "zero", "one"],
+    "missing_list": ["compute", "skip", "zero", "one"],
+    "undefined": ["zero", "one", "nan", "skip"],
+    "duplicate_items": ["first", "count"],
+    "duplicate_truth": ["first", "max", "count"],
+    "ties": ["lowest_id", "highest_id", "input_order", "optimistic", "pessimistic", "shared", "expected", "raise"],
+    "nan": ["raise", "last"],
+    "negative_grades": ["raise", "unjudged", "zero_gain"],
+    "min_grade": [None, "any", -1.0, 0.0, 0.5, 1.0, 2.0],
+    "decimals": [None, 3],
+    "score_dtype": ["native", "float32"],
+    "negative_infinity": ["rank", "exclude"],
+    "rank_gaps": ["close", "keep"],
+}
+
+PARAMETERS: dict[str, tuple[str, list[float]]] = {
+    "fbeta": ("beta", [0.0, 0.5, 2.0, math.inf]),
+    "rbp": ("p", [0.0, 0.5, 0.8]),
+    "err": ("max_grade", [3.0, 4.0]),
+    "list_auc": ("items", [40.0]),
+}
+STANDARD_PARAMETERS = {"fbeta": 1.0, "rbp": 0.8, "err": 4.0}
+EXPECTED = {"precision", "recall", "fbeta", "f1", "hit_rate", "average_precision", "ndcg", "dcg", "reciprocal_rank"}
+EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc"}
+CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, but for the last
+RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
+METRICS = sorted(exactk.metrics)
+EXISTING_FIELDS = {field.name for field in fields(exactk.Convention)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call, and what it means."""
+
+    users: dict[Any, User]
+    metrics: list[str]
+    asked: list[Asked]
+    convention: exactk.Convention
+    form: Form
+
+    def __repr__(self) -> str:
+        users = "\n".join(f"  {key!r}: {user}" for key, user in self.users.items())
+        return f"{self.form}\n{self.metrics}\n{self.convention}\n{users}"
+
+    def evaluate(self, users: Mapping[Any, User], evaluate: Callable[..., Any] = exactk.evaluate) -> exactk.Report:
+        truth, predictions, options = self.form.build(users)
+        report = evaluate(truth, predictions, self.metrics, convention=self.convention, per_user=True, **options)
+        assert isinstance(report, exactk.Report)
+        return report
+
+    def halves(self) -> Iterator[dict[Any, User]]:
+        """Yield every other user, and then the rest."""
+        keys = list(self.users)
+        for half in (keys[::2], keys[1::2]):
+            yield {key: self.users[key] for key in half}
+
+
+def draw_case(number: int) -> Case:
+    """Return the case of a number, always the same."""
+    rng = random.Random(number)  # noqa: S311 - drawn, and not secret
+    is_keyed, is_scored = rng.random() < 0.6, rng.random() < 0.5
+    rules, overrides = _draw_rules(rng, is_scored=is_scored)
+    users = _draw_users(rng, is_keyed=is_keyed, is_scored=is_scored, rules=rules)
+    form = _draw_form(rng, number, users, is_keyed=is_keyed, is_scored=is_scored)
+    if form.truth in {"padded", "multi-hot"}:  # without grades
+        rules["min_grade"], rules["gain"] = None, "binary"
+    users = {key: form.held(user, key) for key, user in users.items()}
+    if form.has_ranks:
+        users = {key: _with_ranks(user, rng, rules) for key, user in users.items()}
+    if is_keyed:
+        users = {key: user for key, user in users.items() if user.truth is not None or user.has_list}
+    if not form.has_weights:
+        users = {key: replace(user, weight=1.0) for key, user in users.items()}
+    has_many_orders = any(_has_many_orders(user) for user in users.values())
+    if has_many_orders and rules["ties"] == "expected":
+        rules["ties"] = "lowest_id"
+    strings, asked = _draw_metrics(rng, rules, overrides, has_many_orders=has_many_orders)
+    changes = {name: value for name, value in rules.items() if value != DEFAULTS[name]}
+    convention = exactk.conventions["standard"].replace(**changes, overrides=overrides)
+    return Case(users, strings, asked, convention, form)
+
+
+def _with_ranks(user: User, rng: random.Random, rules: Mapping[str, Any]) -> User:
+    """Return the user with ranks that may leave out some; from 0, if they give the order alone."""
+    if user.ranking is None:
+        return user
+    first = 0 if rules["rank_gaps"] == "close" and rng.random() < 0.3 else 1
+    size = len(user.ranking)
+    ranks = (
+        range(first, first + size) if rng.random() < 0.5 else sorted(rng.sample(range(first, first + 2 * size), size))
+    )
+    return replace(user, given_ranks=tuple(ranks))
+
+
+def _draw_form(rng: random.Random, number: int, users: Mapping[Any, User], *, is_keyed: bool, is_scored: bool) -> Form:
+    truth, predictions = rng.choice(TRUTH_FORMS[is_keyed]), rng.choice(PREDICTION_FORMS[is_keyed, is_scored])
+    candidates: dict[Any, set[Item]] | None = None
+    if predictions in DENSE_FORMS and rng.random() < 0.4:
+        candidates = {key: set(rng.sample(range(ITEMS), rng.randrange(1, ITEMS))) for key in users}
+    in_blocks = candidates is None and predictions in BLOCK_FORMS and truth != "csr" and rng.random() < 0.2
+    has_weights, has_groups = rng.random() < 0.5, rng.random() < 0.4
+    has_exclude = any(user.excluded for user in users.values())
+    return Form(number, truth, predictions, is_keyed, candidates, in_blocks, has_weights, has_groups, has_exclude)
+
+
+def _draw_rules(rng: random.Random, *, is_scored: bool) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    rules = dict(DEFAULTS)
+    for name in rng.sample(sorted(CHOICES), rng.choice([0, 1, 2, 4, 8])):
+        rules[name] = rng.choice(CHOICES[name])
+    if is_scored and rng.random() < 0.5:
+        rules["ties"] = rng.choice(CHOICES["ties"])
+    overrides: dict[str, dict[str, Any]] = {}
+    for metric in rng.sample(METRICS, rng.choice([0, 0, 3, 8])):
+        names = rng.sample(
+            ["users", "empty_truth", "empty_list", "missing_list", "undefined", "precision_over", "ap_over"], 2
+        )
+        overrides[metric] = {name: rng.choice(CHOICES[name]) for name in names}
+    return rules, overrides
+
+
+def _draw_metrics(
+    rng: random.Random, rules: dict[str, Any], overrides: Mapping[str, Mapping[str, Any]], *, has_many_orders: bool
+) -> tuple[list[str], list[Asked]]:
+    strings, asked = [], []
+    names = [name for name in METRICS if name != "auc" or not has_many_orders]  # whose ties are always halves
+    for name in rng.sample(names, rng.choice([1, 2, 4])):
+        info = exactk.metrics[name]
+        cutoff = None if info.pairwise or rng.random() < 0.3 else rng.choice([1, 2, 3, 4, 6, 10])
+        choices: dict[str, Any] = {}
+        if rng.random() < 0.2:
+            averages = {"geometric": True, "micro": info.micro, "macro": True}
+            choices["average"] = rng.choice([average for average, is_legal in averages.items() if is_legal])
+        for field in ("users", "empty_truth", "missing_list", "undefined", *RANKING_FIELDS):
+            if rng.random() < (0.05 if field in RANKING_FIELDS else 0.15):
+                choices[field] = rng.choice(CHOICES[field])
+        of_metric = {**rules, **overrides.get(name, {}), **choices}
+        if of_metric["ties"] == "expected" and name not in EXPECTED:
+            choices["ties"] = "pessimistic"
+        arguments = [f"{field}={value}" for field, value in choices.items()]
+        parameter = STANDARD_PARAMETERS.get(name, 0.0)
+        if name in PARAMETERS and (name not in STANDARD_PARAMETERS or rng.random() < 0.5):
+            parameter_name, numbers = PARAMETERS[name]
+            parameter = rng.choice(numbers)
+            arguments.insert(0, f"{parameter_name}={parameter}")
+        text = name + (f"@{cutoff}" if cutoff else "") + (f"({','.join(arguments)})" if arguments else "")
+        strings.append(text)
+        asked.append(Asked(name, cutoff, parameter, {**of_metric, **choices}))
+    return strings, asked
+
+
+def _draw_users(rng: random.Random, *, is_keyed: bool, is_scored: bool, rules: dict[str, Any]) -> dict[Any, User]:
+    keys: list[Any] = list(range(rng.randrange(7)))
+    item_of: Callable[[int], Item] = int
+    if is_keyed:
+        keys = (
+            [f"user {key}" if rng.random() < 0.5 else f"ü{key}" for key in keys]
+            if rng.random() < 0.5
+            else [7 * key + 3 for key in keys]
+        )
+        if rng.random() < 0.5:
+            item_of = "item {}".format
+    if rules["min_grade"] not in {None, "any"} and rng.random() < 0.2:
+        rules["gain"] = "exp2_shifted"
+    has_repeats = rng.random() < 0.15
+    if has_repeats and rules["duplicate_items"] == rules["duplicate_truth"] == "raise" and rng.random() < 0.8:
+        rules["duplicate_items"], rules["duplicate_truth"] = (
+            rng.choice(["first", "count"]),
+            rng.choice(["first", "max", "count"]),
+        )
+    grades = rng.choice([[1.0], [0.0, 1.0, 2.0, 3.0], [0.0, 0.5, 1.0, 1.5, 2.5], [-2.0, -1.0, 0.0, 1.0, 3.0]])
+    scores = rng.choice(
+        [[0.0, 1.0], [0.25, 0.5, 0.75, 1.0, 1.25], [-math.inf, -1.0, -0.0, 0.0, 1.0, math.inf], CLOSE_SCORES]
+    )
+    if rules["nan"] == "last" and rng.random() < 0.3:
+        scores = [*scores, math.nan]
+    if grades[0] < 0 and rng.random() < 0.7:
+        rules["negative_grades"] = rng.choice(["unjudged", "zero_gain"])
+    excludes = rng.random() < 0.3
+
+    def row(longest: int) -> list[Item]:
+        size = rng.randrange(longest + 1)
+        numbers = rng.choices(range(ITEMS), k=size) if has_repeats else rng.sample(range(ITEMS), size)
+        return [item_of(number) for number in numbers]
+
+    users = {}
+    for key in keys:
+        truth = [(item, rng.choice(grades)) for item in row(5)] if rng.random() < 0.88 else None
+        listed = row(6) if rng.random() < 0.88 else None
+        excluded = frozenset(row(3)) if excludes else frozenset()
+        pairs = None if listed is None else [(item, rng.choice(scores)) for item in listed]
+        users[key] = User(
+            truth,
+            None if is_scored else listed,
+            None,
+            pairs if is_scored else None,
+            None,
+            excluded,
+            rng.choice([0.0, 0.5, 1.0, 1.0, 2.5, 1e10]),
+            rng.choice("ab"),
+        )
+    return users
+
+
+def _draw_candidates(rng: random.Random, users: Mapping[Any, User]) -> dict[Any, set[Item]] | None:
+    return (
+        None if rng.random() < 0.6 else {key: set(rng.sample(range(ITEMS), rng.randrange(1, ITEMS))) for key in users}
+    )
+
+
+def _has_many_orders(user: User) -> bool:
+    sizes = Counter("NaN" if math.isnan(score) else score + 0.0 for _, score in user.scores or ())
+    return math.prod(map(math.factorial, sizes.values())) > MOST_ORDERS
