@@ -283,7 +283,7 @@ def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
         relevant = [item for item, grade in grades.items() if is_relevant(grade, rules)]
         counts["relevant_excluded"] += sum(item in excluded for item in relevant)
         if in_predictions:
-            counts["longest_list"] = max(counts["longest_list"], min(judged.depth, deepest))
+            counts["longest_list"] = max(counts["longest_list"], int(min(judged.depth, deepest)))
         if row is not None and not isinstance(problem.predictions, Rankings) and in_predictions:
             left_out = row.masked_items(problem.predictions.min_score) - excluded
             counts["relevant_not_rankable"] += sum(item not in row.ids or item in left_out for item in relevant)
