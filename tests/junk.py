@@ -73,6 +73,8 @@ SOUND_ARGUMENTS: dict[str, Arguments] = {
     "metric_table": list,
     "order_by_user": lambda: [_codes(), 3, np.arange(4.0), "x"],
     "padded_lengths": CALLS["padded_lengths"][1],
+    "parse_number": lambda: ["+1.5e3"],
+    "parse_numbers": lambda: [np.array([0, 1, 3], np.int32), np.frombuffer(b"12e", np.uint8)],
     "read_trec": lambda: ["run", io.BytesIO(RUN).read],
     "register_errors": lambda: [exactk.InputError, exactk.InputTypeError, exactk.CapacityError],
     "text_rows": lambda: [_core.Vocabulary(False), [{"a": 1.0}, {}], False, float, "x", "grades"],

@@ -29,6 +29,12 @@ def test_f46_a_daemon_thread_does_not_outlive_the_interpreter(name: str) -> None
         assert (result.returncode, result.stderr) == (0, "")
 
 
+def test_f46_nothing_takes_the_gil_as_pybind11_does() -> None:
+    """Which ends the process where a daemon thread outlives the interpreter."""
+    bindings = HERE.parent / "cpp" / "bindings"
+    assert not [path for path in bindings.glob("*.?pp") if "gil_scoped" in path.read_text(encoding="utf-8")]
+
+
 def interpreters_module() -> str:
     """Return the module of the standard library that makes interpreters."""
     return "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"

@@ -83,7 +83,7 @@ std::optional<py::array_t<double>> read_numbers(const py::array& offsets, const 
       .offsets = text_offsets,
       .bytes = {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
   auto numbers = [&] {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     return parse_numbers(texts);
   }();
   if (!numbers) return std::nullopt;
