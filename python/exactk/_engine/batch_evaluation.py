@@ -35,12 +35,6 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> 
         exclude = in_item_vocabulary(evaluation.exclude, items)
         users, exclude_rows = match_users(users, exclude, "exclude")
         evaluation, items = replace(evaluation, exclude=exclude), exclude.item_vocabulary or items
-    if evaluation.weights is not None:
-        users, weights = evaluation.weights.encode_keys(users)
-        evaluation = replace(evaluation, weights=weights)
-    if evaluation.groups is not None:
-        users, groups = evaluation.groups.encode_keys(users)
-        evaluation = replace(evaluation, groups=groups)
     encoding = Encoding(users, items, evaluation.num_threads)
     reader = Reader(batches, evaluation.columns, encoding)
     batch_evaluation = _BatchEvaluation(evaluation, truth, exclude_rows)
@@ -56,8 +50,9 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> 
         )  # without users of exclude alone
         inputs = evaluation.align(truth, all_rows.read_all())
         return evaluation.evaluate_all(inputs), has_common_item(inputs)
-    batch_evaluation.add_remaining_users(truth.user_vocabulary, has_scores=batch_evaluation.has_scores)
-    return batch_evaluation.report(reader.user_vocabulary or truth.user_vocabulary), batch_evaluation.has_shared_items
+    all_users = reader.user_vocabulary or truth.user_vocabulary.fork()
+    batch_evaluation.add_remaining_users(all_users, has_scores=batch_evaluation.has_scores)
+    return batch_evaluation.report(all_users), batch_evaluation.has_shared_items
 
 
 class _BatchEvaluation:
@@ -70,16 +65,24 @@ class _BatchEvaluation:
         self._sums: StateSums | None = None
         self._codes: list[NDArray[np.uint32]] = []
         self._tables: list[NDArray[np.float64]] = []
+        self._has_items = False  # any of the predictions
+        self._has_match = False  # between items of any user's predictions and any user's truth
         self.has_scores = False
-        self.has_shared_items = False
+
+    @property
+    def has_shared_items(self) -> bool:
+        """Whether an item of the truth was in any list, or one side has none to tell; as `has_common_item` says of all rows."""
+        return self._has_match or not self._has_items or not len(self._truth.items)
 
     def add_block(self, block: Block, vocabulary: Vocabulary) -> None:
-        """Evaluate some users."""
+        """Evaluate some users; the vocabulary is extended by the first call."""
+        if not self._codes:  # not earlier: without users in the truth, only the first batch says of what kind keys are
+            self._evaluation = self._evaluation.encode_user_keys(vocabulary)
         predictions = predictions_from_rows(block.rows)
         self.has_scores = block.rows.scores is not None
         inputs = replace(self._align_block(block, predictions), row_users=(vocabulary, block.user_codes))
-        if len(block.rows.items) and len(inputs.truth.items):
-            self.has_shared_items = self.has_shared_items or has_common_item(inputs)
+        self._has_items = self._has_items or len(block.rows.items) > 0
+        self._has_match = self._has_match or bool(np.isin(block.rows.items, self._truth.items).any())
         report = self._evaluation.evaluate_all(inputs)
         if self._sums is None:
             self._sums = StateSums(report.state)

@@ -75,6 +75,14 @@ class Evaluation:
         """Return the truth, the predictions and the exclusions, aligned."""
         return align(truth, predictions, self.exclude)
 
+    def encode_user_keys(self, users: Vocabulary) -> Evaluation:
+        """Add the keys of weights and groups to a vocabulary of users, whose codes find the values from then on."""
+        return replace(
+            self,
+            weights=None if self.weights is None else self.weights.encode_keys(users),
+            groups=None if self.groups is None else self.groups.encode_keys(users),
+        )
+
     def evaluate_all(self, inputs: AlignedInputs) -> Report:
         """Evaluate all users at once."""
         codes, labels = None, None
@@ -123,12 +131,15 @@ class Evaluation:
             report_progress=ignore_progress,
         )
 
-    def evaluate_blocks(self, pairs: Iterator[Any]) -> Report:
-        """Evaluate block after block; the arguments of all users are cut as the blocks come."""
+    def evaluate_blocks(self, pairs: Iterator[Any]) -> tuple[Report, bool, bool]:
+        """Evaluate block after block; the arguments of all users are cut as the blocks come.
+
+        Return the report, whether users have keys, and whether the predictions of all blocks are complete.
+        """
         sums: StateSums | None = None
         users: list[Vocabulary | NDArray[Any] | None] = []
         tables: list[NDArray[np.float64]] = []
-        begin = 0
+        begin, is_complete = 0, True
         for block, pair in enumerate(chain(pairs, [_EMPTY_BLOCK])):
             if pair is _EMPTY_BLOCK and sums is not None:
                 break
@@ -147,13 +158,15 @@ class Evaluation:
                 sums = StateSums(report.state)
             else:
                 sums.add(report.state)
+            is_complete = is_complete and inputs.is_complete
             users.append(inputs.users)
             tables += [] if report.table is None else [report.table]
             begin = end
         for name, values in self._row_arguments():
             _check_length(name, len(values), begin)
         assert sums is not None  # noqa: S101 - there is always a block, be it the empty one
-        return Report(sums.state(), concatenate_users(users), np.concatenate(tables, axis=1) if tables else None)
+        report = Report(sums.state(), concatenate_users(users), np.concatenate(tables, axis=1) if tables else None)
+        return report, inputs.truth.user_vocabulary is not None, is_complete
 
     def _convert_block(self, block: object) -> tuple[Truth, Predictions, Exclusions | None]:
         if not isinstance(block, tuple) or len(block) not in {2, 3}:

@@ -24,6 +24,7 @@ from exactk._engine.warnings import (
     warn_of_counts,
     warn_of_disjoint_keys,
     warn_of_disjoint_keys_in_batches,
+    warn_of_disjoint_users,
     warn_of_ties,
 )
 from exactk._inputs.alignment import extend_truth_to_systems
@@ -132,9 +133,11 @@ def _evaluate(
             hint = "predictions=list(predictions) has a row per user"
             raise input_error("truth", expected, type(truth).__name__, hint=hint)
         with evaluation.progress.track(None):
-            report = evaluation.evaluate_blocks(predictions)
+            report, is_keyed, is_complete = evaluation.evaluate_blocks(predictions)
         warn_of_ties(report, None)
-        warn_of_counts(report)
+        if is_keyed:
+            warn_of_disjoint_users(report)
+        warn_of_counts(report, is_complete=is_complete)
         warn_of_unreached_cutoffs({"": report.state})
         return report
     if canonical_truth is None:

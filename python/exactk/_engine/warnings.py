@@ -28,7 +28,7 @@ def warn_of_disjoint_keys(report: Report, inputs: AlignedInputs, system: str = "
     """Say so if truth and predictions have no user, or no item, in common: most likely they name them differently."""
     is_keyed = inputs.truth.user_vocabulary is not None
     if is_keyed and not _has_common_user(report):
-        _warn_of_disjoint_users(system)
+        warn_of_disjoint_users(report, system)
     elif _has_no_hit(report) and not has_common_item(
         inputs, 1 if is_keyed or inputs.item_vocabulary is not None else _FEWEST_UNKEYED_ITEMS
     ):
@@ -42,7 +42,7 @@ def warn_of_disjoint_keys(report: Report, inputs: AlignedInputs, system: str = "
 def warn_of_disjoint_keys_in_batches(report: Report, *, has_shared_items: bool) -> None:
     """Say the same of predictions that are no longer there."""
     if not _has_common_user(report):
-        _warn_of_disjoint_users("")
+        warn_of_disjoint_users(report)
     elif _has_no_hit(report) and not has_shared_items:
         _warn_of_disjoint_items("")
 
@@ -65,7 +65,10 @@ def _has_no_hit(report: Report) -> bool:
     return not any(value > 0 for name, value in report.values.items() if not name.startswith(("num_rel", "num_rec")))
 
 
-def _warn_of_disjoint_users(system: str) -> None:
+def warn_of_disjoint_users(report: Report, system: str = "") -> None:
+    """Say so if no user of the truth has predictions; users have keys."""
+    if _has_common_user(report):
+        return
     message = f"{system}no user of the truth is in the predictions: check that both name the users alike"
     warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
 

@@ -72,16 +72,15 @@ class UserValues:
         """Return those of consecutive rows."""
         return self if self.keys is not None else replace(self, values=self.values[users])
 
-    def encode_keys(self, users: Vocabulary) -> tuple[Vocabulary, Self]:
-        """Return a vocabulary of the users and then the keys, and the values with the positions of its codes."""
+    def encode_keys(self, users: Vocabulary) -> Self:
+        """Add the keys that may be users' to a vocabulary of users; return the values with the positions of its codes."""
         keys = [(position, key) for key, position in self._position_of_key.items() if _kinds_of(key) == users.kinds]
-        vocabulary = users.fork()
         codes = np.zeros(0, np.uint32)
         if keys:
-            codes = vocabulary.encode(key_columns([key for _, key in keys], self.argument), self.argument)
-        code_positions = np.full(len(vocabulary) + 1, -1, np.int64)
+            codes = users.encode(key_columns([key for _, key in keys], self.argument), self.argument)
+        code_positions = np.full(len(users) + 1, -1, np.int64)
         code_positions[codes] = [position for position, _ in keys]
-        return vocabulary, replace(self, code_positions=code_positions)
+        return replace(self, code_positions=code_positions)
 
     def by_row(self, inputs: AlignedInputs) -> RowValues:
         """Return the value of each row."""
