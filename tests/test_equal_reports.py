@@ -1,0 +1,542 @@
+"""One input in every container, with any options, gives one report, or one error."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+import scipy.sparse
+
+import exactk
+
+ITEMS = 8
+RULES = ["truth", "both", "predictions", "union"]
+METRICS = ["ndcg@2", "recall@3", "precision@2", "num_recommended"]
+OPTIONS = list(itertools.product([False, True], repeat=3))  # of weights, groups, exclude
+SIDES = {"both": (), "truth": (4,), "predictions": (5,), "either": (4, 5)}
+"""Who has rows on one side only: user 4 in the truth, user 5 in the predictions."""
+
+TRUTH = {0: {1: 3.0, 4: 1.0}, 1: {2: 2.0, 5: 0.0}, 2: {4: 1.0, 6: 3.0}, 3: {7: 2.0, 1: 1.0}, 4: {3: 1.0, 6: 2.0}}
+RANKED = {0: [4, 2, 1], 1: [2, 5, 0], 2: [3, 4], 3: [3, 1, 0, 7], 5: [6, 2]}
+EXCLUDED = {0: [2], 2: [3, 1], 3: [1], 4: [0], 5: [6]}
+WEIGHTS = {0: 1.0, 1: 0.5, 2: 4.0, 3: 0.0, 4: 2.0, 5: 8.0}
+GROUPS = {0: "few", 1: "many", 2: "few", 3: "many", 4: "left out", 5: "new"}  # two have one user each, of one side
+Rows = dict[Any, Any]
+
+
+def scores_of(user: int) -> dict[int, float]:
+    """Return a score for each item; none are tied."""
+    return {item: ((5 * item + 3 * user) % ITEMS) / ITEMS for item in range(ITEMS)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What users have, by number."""
+
+    truth: Rows
+    predictions: Rows
+    order: str  # what ranks the predictions: rank or score
+    rule: str  # which users are counted
+
+    @property
+    def users(self) -> list[int]:
+        return sorted(set(self.truth) | set(self.predictions))
+
+    @property
+    def counted(self) -> list[int]:
+        truth, predictions = set(self.truth), set(self.predictions)
+        by_rule = {"truth": truth, "both": truth & predictions, "predictions": predictions}
+        return sorted(by_rule.get(self.rule, truth | predictions))
+
+    @property
+    def metrics(self) -> list[str]:
+        return [f"{metric}(users={self.rule},empty_truth=compute)" for metric in METRICS]
+
+
+def case_of(order: str, sides: str, rule: str, *, is_dense: bool = False) -> Case:
+    absent = {4, 5} - set(SIDES[sides])
+    predictions: Rows = RANKED
+    if order == "score":  # of all items, or of those in the list
+        predictions = {u: {i: s for i, s in scores_of(u).items() if is_dense or i in row} for u, row in RANKED.items()}
+    truth, predictions = ({u: row for u, row in rows.items() if u not in absent} for rows in (TRUTH, predictions))
+    return Case(truth, predictions, order, rule)
+
+
+def outcome_of(truth: Any, predictions: Any, metrics: Any, **options: Any) -> tuple[exactk.Report, list[str]]:
+    """Return the report and the texts of the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        report = exactk.evaluate(truth, predictions, metrics, per_user=True, **options)
+    assert isinstance(report, exactk.Report)
+    return report, [str(warning.message) for warning in caught]
+
+
+def assert_equal(
+    outcome: tuple[exactk.Report, list[str]], expected: tuple[exactk.Report, list[str]], *, but: str = "nothing"
+) -> None:
+    """Assert that the two have the same values, groups, values of users, users, warnings, and counts but one."""
+    (report, texts), (expected_report, expected_texts) = outcome, expected
+    counts, expected_counts = (
+        {name: count for name, count in one.state.counts.items() if not name.startswith(f"{but}.")}
+        for one in (report, expected_report)
+    )
+    assert counts == expected_counts
+    assert list(report.by_group) == list(expected_report.by_group)
+    assert report.users.tolist() == expected_report.users.tolist()
+    assert replace_counts(report, counts) == replace_counts(expected_report, counts)
+    assert texts == expected_texts
+
+
+def replace_counts(report: exactk.Report, counts: dict[str, int]) -> exactk.Report:
+    return exactk.Report(replace(report.state, counts=counts), report.users, report.table)
+
+
+# Users with keys.
+
+KEYS: dict[str, tuple[Callable[[int], Any], Callable[[int], Any]]] = {
+    "int": (lambda user: 100 - user, lambda item: item),
+    "str": (lambda user: f"user {user}", lambda item: f"item {item}"),
+}
+
+
+@dataclass(frozen=True)
+class KeyedInputs:
+    """The rows of a case by key, in the order in which the frame of predictions has its users."""
+
+    truth: Rows
+    predictions: Rows
+    order: str
+    folder: Path
+
+    def columns(self, rows: Rows, value: str) -> dict[str, list[Any]]:
+        """Return a row per user and item; those of a user stand together."""
+        columns: dict[str, list[Any]] = {"user": [], "item": []} | ({value: []} if value else {})
+        for user, row in rows.items():
+            values = row.values() if isinstance(row, Mapping) else range(1, len(row) + 1)
+            for item, number in zip(row, values, strict=True):
+                for name, cell in zip(columns, (user, item, number), strict=False):
+                    columns[name].append(cell)
+        return columns
+
+    def frames(self, build: Callable[[dict[str, list[Any]]], Any]) -> tuple[Any, Any]:
+        return build(self.columns(self.truth, "grade")), build(self.columns(self.predictions, self.order))
+
+    def batches(self, size: int, *, mixed: bool = False) -> exactk.Batches:
+        frame = pl.DataFrame(self.columns(self.predictions, self.order))
+        if mixed:  # the first row of each user, then the others
+            is_first = frame["user"].is_first_distinct()
+            frame = pl.concat([frame.filter(is_first), frame.filter(~is_first)])
+        return exactk.Batches(lambda: (frame[begin : begin + size] for begin in range(0, len(frame), size)))
+
+    def read(self, name: str, write: Callable[[pa.Table, Path], None]) -> tuple[Any, Any]:
+        tables, paths = self.frames(pa.table), (self.folder / f"truth.{name}", self.folder / f"predictions.{name}")
+        for table, path in zip(tables, paths, strict=True):
+            write(table, path)
+        return exactk.read(paths[0], "truth"), exactk.read(paths[1], "predictions")
+
+    def blocks(self, size: int, build: Callable[[Rows, str], Any]) -> tuple[None, Iterator[Any]]:
+        users = list(dict.fromkeys([*self.truth, *self.predictions]))
+        sides = ((self.truth, "grade"), (self.predictions, self.order))
+        return None, iter(
+            [
+                tuple(build({u: rows[u] for u in users[i : i + size] if u in rows}, value) for rows, value in sides)
+                for i in range(0, len(users), size)
+            ]
+        )
+
+
+def duckdb_relation(columns: dict[str, list[Any]]) -> Any:
+    return duckdb.from_arrow(pa.table(columns))
+
+
+KEYED: dict[str, Callable[[KeyedInputs], tuple[Any, Any]]] = {
+    "pandas": lambda inputs: inputs.frames(pd.DataFrame),
+    "Polars": lambda inputs: inputs.frames(pl.DataFrame),
+    "Arrow": lambda inputs: inputs.frames(pa.table),
+    "DuckDB": lambda inputs: inputs.frames(duckdb_relation),
+    "CSV": lambda inputs: inputs.read("csv", pyarrow.csv.write_csv),
+    "Parquet": lambda inputs: inputs.read("parquet", pyarrow.parquet.write_table),
+    "batches of a row": lambda inputs: (inputs.truth, inputs.batches(1)),
+    "batches of four": lambda inputs: (inputs.truth, inputs.batches(4)),
+    "one batch": lambda inputs: (inputs.truth, inputs.batches(99)),
+    "mixed batches": lambda inputs: (inputs.truth, inputs.batches(4, mixed=True)),
+    "blocks of a user": lambda inputs: inputs.blocks(1, lambda rows, _value: rows),
+    "blocks of two users": lambda inputs: inputs.blocks(2, lambda rows, _value: rows),
+    "dicts": lambda inputs: (dict(inputs.truth), exactk.as_predictions(inputs.predictions)),
+}
+BY_USER: list[Callable[[Rows], Any]] = [
+    dict,
+    pd.Series,
+    lambda values: pl.DataFrame({"user": list(values), "value": list(values.values())}),
+    lambda values: pa.table({"user": list(values)[::-1], "value": list(values.values())[::-1]}),
+]
+
+
+@pytest.mark.parametrize("kind", KEYS)
+@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize("order", ["rank", "score"])
+@pytest.mark.parametrize("container", KEYED)
+def test_f44_keyed_containers_give_one_report(
+    container: str, order: str, sides: str, kind: str, tmp_path: Path
+) -> None:
+    user_key, item_key = KEYS[kind]
+
+    def with_keys(rows: Rows) -> Rows:
+        return {
+            user_key(user): {item_key(item): value for item, value in row.items()}
+            if isinstance(row, dict)
+            else [item_key(item) for item in row]
+            for user, row in rows.items()
+        }
+
+    for number, (rule, has) in enumerate(itertools.product(RULES, OPTIONS)):
+        case = case_of(order, sides, rule)
+        inputs = KeyedInputs(with_keys(case.truth), with_keys(case.predictions), order, tmp_path)
+        weights = {user_key(user): WEIGHTS[user] for user in case.counted}  # nobody else needs one
+        groups = {user_key(user): group for user, group in GROUPS.items()}
+        exclude = with_keys(EXCLUDED)
+        plain: dict[str, Any] = ({"weights": weights} if has[0] else {}) | ({"groups": groups} if has[1] else {})
+        held = {name: BY_USER[number % len(BY_USER)](values) for name, values in plain.items()}
+        expected = outcome_of(
+            inputs.truth, inputs.predictions, case.metrics, **plain, **({"exclude": exclude} if has[2] else {})
+        )
+        if has[2]:
+            held["exclude"] = exclude if number % 2 else pd.DataFrame(inputs.columns(exclude, ""))
+        assert_equal(outcome_of(*KEYED[container](inputs), case.metrics, **held), expected)
+
+
+# Users by row.
+
+
+@dataclass(frozen=True)
+class RowInputs:
+    """The rows of a case by number; None for a user without."""
+
+    truth: list[Any]
+    predictions: list[Any]
+
+    @classmethod
+    def of(cls, case: Case) -> RowInputs:
+        return cls([case.truth.get(u) for u in case.users], [case.predictions.get(u) for u in case.users])
+
+    def csr(self, rows: list[Any]) -> tuple[Any, ...]:
+        """Return indptr, items, values and which rows are there."""
+        values = [value for row in rows for value in (row.values() if isinstance(row, dict) else row or ())]
+        indptr = [0, *np.cumsum([len(row or ()) for row in rows]).tolist()]
+        present = np.array([row is not None for row in rows])
+        return indptr, np.array([item for row in rows for item in row or ()], np.int64), np.array(values), present
+
+    @property
+    def truth_csr(self) -> exactk.Truth:
+        indptr, items, grades, present = self.csr(self.truth)
+        return exactk.Truth(indptr, items, grades, present=present)
+
+    @property
+    def dense(self) -> Any:
+        return np.array([[row[item] for item in range(ITEMS)] for row in self.predictions])
+
+    def scipy(self) -> Any:
+        indptr, items, scores, _ = self.csr(self.predictions)
+        return scipy.sparse.csr_array((scores, items, indptr), shape=(len(self.predictions), ITEMS))
+
+    def blocks(self, size: int, build: Callable[[RowInputs], tuple[Any, Any]]) -> tuple[None, Iterator[Any]]:
+        starts = range(0, len(self.truth), size)
+        blocks = [RowInputs(self.truth[i : i + size], self.predictions[i : i + size]) for i in starts]
+        return None, iter([build(block) for block in blocks])
+
+    def rankings_csr(self) -> exactk.Rankings:
+        indptr, items, _, present = self.csr(self.predictions)
+        return exactk.Rankings(indptr, items, present)
+
+    def sparse_scores(self) -> exactk.SparseScores:
+        indptr, items, scores, present = self.csr(self.predictions)
+        return exactk.SparseScores(indptr, items, scores, present=present)
+
+
+def padded(rows: list[Any]) -> Any:
+    width = max(map(len, rows)) + 1
+    return np.array([[*row, *[-1] * (width - len(row))] for row in rows])
+
+
+def lists(inputs: RowInputs) -> tuple[Any, Any]:
+    return inputs.truth, inputs.predictions
+
+
+def dense(inputs: RowInputs) -> tuple[Any, Any]:
+    return inputs.truth, inputs.dense
+
+
+ROWS: dict[tuple[str, str], Callable[[RowInputs], tuple[Any, Any]]] = {  # by container, and what ranks
+    ("CSR", "rank"): lambda inputs: (inputs.truth_csr, inputs.rankings_csr()),
+    ("padded", "rank"): lambda inputs: (inputs.truth, padded(inputs.predictions)),
+    ("blocks of a user", "rank"): lambda inputs: inputs.blocks(1, lists),
+    ("blocks of four users", "rank"): lambda inputs: inputs.blocks(4, lists),
+    ("CSR", "score"): lambda inputs: (inputs.truth_csr, inputs.sparse_scores()),
+    ("blocks of a user", "score"): lambda inputs: inputs.blocks(1, lists),
+    ("blocks of four users", "score"): lambda inputs: inputs.blocks(4, lists),
+    ("scipy", "score"): lambda inputs: (inputs.truth, inputs.scipy()),
+    ("dense", "score"): dense,
+    ("Scores", "score"): lambda inputs: (inputs.truth_csr, exactk.Scores(inputs.dense)),
+    ("embeddings", "score"): lambda inputs: (inputs.truth, exactk.Embeddings(inputs.dense, np.eye(ITEMS))),
+    ("dense blocks of a user", "score"): lambda inputs: inputs.blocks(1, dense),
+    ("dense blocks of four users", "score"): lambda inputs: inputs.blocks(4, dense),
+}
+HOLD_MISSING = {"CSR", "blocks of a user", "blocks of four users"}  # predictions; a list of truth always can
+DENSE = {"dense", "Scores", "embeddings", "dense blocks of a user", "dense blocks of four users"}
+BY_ROW: list[Callable[[list[Any]], Any]] = [list, np.array, pl.Series, pd.Series]
+
+
+@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize(("container", "order"), ROWS)
+def test_f44_containers_of_rows_give_one_report(container: str, order: str, sides: str) -> None:
+    if container not in HOLD_MISSING and 4 in SIDES[sides]:
+        sides = {"truth": "both", "either": "predictions"}[sides]
+    for number, (rule, has) in enumerate(itertools.product(RULES, OPTIONS)):
+        case = case_of(order, sides, rule, is_dense=True)
+        inputs = RowInputs.of(case)
+        values: dict[str, Rows] = {"weights": WEIGHTS, "groups": GROUPS}
+        plain: dict[str, Any] = {
+            name: [by_user[user] for user in case.users]
+            for (name, by_user), is_used in zip(values.items(), has, strict=False)
+            if is_used
+        }
+        held = {name: BY_ROW[number % len(BY_ROW)](column) for name, column in plain.items()}
+        if has[2]:
+            excluded = [EXCLUDED.get(user, []) for user in case.users]
+            plain["exclude"] = excluded
+            held["exclude"] = [excluded, padded(excluded), list(map(set, excluded))][number % 3]
+        expected = outcome_of(*lists(inputs), case.metrics, **plain)
+        outcome = outcome_of(*ROWS[container, order](inputs), case.metrics, **held)
+        # How many items each user has scores for is counted unless all items have one.
+        assert_equal(outcome, expected, but="candidates" if container in DENSE else "nothing")
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_f44_blocks_of_text_items_beside_exclusions_by_row(size: int) -> None:
+    for sides, rule, has in itertools.product(SIDES, RULES, OPTIONS):
+        case = case_of("rank", sides, rule)
+        truth = [[f"item {item}" for item in case.truth[u]] if u in case.truth else None for u in case.users]
+        lists_of_text = [
+            [f"item {item}" for item in case.predictions[u]] if u in case.predictions else None for u in case.users
+        ]
+        options: dict[str, Any] = {
+            "exclude": [[f"item {item}" for item in EXCLUDED.get(user, [])] for user in case.users],
+            "weights": [WEIGHTS[user] for user in case.users],
+            "groups": [GROUPS[user] for user in case.users],
+        }
+        options = {
+            name: options[name] for name, is_used in zip(("weights", "groups", "exclude"), has, strict=True) if is_used
+        }
+        blocks = RowInputs(truth, lists_of_text).blocks(size, lists)
+        expected = outcome_of(truth, lists_of_text, case.metrics, **options)
+        assert_equal(outcome_of(*blocks, case.metrics, **options), expected)
+
+
+CANDIDATES: dict[str, Callable[[list[list[int]]], Any]] = {
+    "lists": list,
+    "padded": padded,
+    "multi-hot": lambda rows: np.array([[item in row for item in range(ITEMS)] for row in rows]),
+    "CSR": lambda rows: exactk.Truth([0, *np.cumsum([len(row) for row in rows])], np.concatenate(rows)),
+}
+
+
+@pytest.mark.parametrize("for_all", [False, True])
+@pytest.mark.parametrize("candidates", CANDIDATES)
+@pytest.mark.parametrize("container", sorted(DENSE))
+def test_f44_candidates_leave_the_scores_of_others_out(container: str, candidates: str, *, for_all: bool) -> None:
+    for sides, rule, has in itertools.product(["both", "predictions"], RULES, OPTIONS):
+        case = case_of("score", sides, rule, is_dense=True)
+        rows = [[1, 2, 4, 5, 7] if for_all else [(user + i) % ITEMS for i in range(5)] for user in case.users]
+        inputs = RowInputs.of(case)
+        by_name: list[tuple[str, Rows]] = [("weights", WEIGHTS), ("groups", GROUPS), ("exclude", EXCLUDED)]
+        left = [{item: row[item] for item in some} for row, some in zip(inputs.predictions, rows, strict=True)]
+        options: dict[str, Any] = {
+            name: [by_user.get(user, []) for user in case.users]
+            for (name, by_user), is_used in zip(by_name, has, strict=True)
+            if is_used
+        }
+        expected = outcome_of(inputs.truth, left, case.metrics, **options)
+        held = np.array(rows[0]) if for_all and candidates == "CSR" else CANDIDATES[candidates](rows)
+        outcome = outcome_of(*ROWS[container, "score"](inputs), case.metrics, candidates=held, **options)
+        assert_equal(outcome, expected)
+
+
+# Empty arguments.
+
+
+def empty_frames(*names: str) -> dict[str, Callable[[], Any]]:
+    """Return containers of no user, by name; each is made anew."""
+    types = {name: pl.Float64 if name in {"value", "score"} else pl.Int64 for name in ("user", *names)}
+    frame = pl.DataFrame({name: [] for name in types}, types)
+    return {
+        "dict": dict,
+        "pandas": frame.to_pandas,
+        "Polars": frame.clone,
+        "Arrow": frame.to_arrow,
+        "DuckDB": lambda: duckdb.from_arrow(frame.to_arrow()),
+    }
+
+
+EMPTY_BY_USER = {
+    "weights": empty_frames("value"),
+    "groups": empty_frames("value"),
+    "exclude": empty_frames("item"),
+}
+EMPTY_VALUES: dict[str, Callable[[], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "array": lambda: np.array([]),
+    "iterator": lambda: iter([]),
+    "pandas": lambda: pd.Series([], dtype=float),
+    "Polars": lambda: pl.Series([], dtype=pl.Float64),
+}
+EMPTY_LISTS: dict[str, Callable[[], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "array": lambda: np.zeros((0, 3), int),
+    "iterator": lambda: iter([]),
+    "scipy": lambda: scipy.sparse.csr_array((0, ITEMS)),
+}
+EMPTY_BY_ROW = {"weights": EMPTY_VALUES, "groups": EMPTY_VALUES, "exclude": EMPTY_LISTS}
+
+
+def assert_refused(argument: str, *inputs: Any, **options: Any) -> None:
+    with pytest.raises(exactk.ExactkError) as error:
+        exactk.evaluate(*inputs, **options)
+    assert error.value.argument == argument
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("argument", EMPTY_BY_USER)
+@pytest.mark.parametrize("container", KEYED)
+def test_f44_empty_options_beside_keys(container: str, argument: str, rule: str, tmp_path: Path) -> None:
+    case = case_of("score", "either", rule)
+    inputs = KeyedInputs(case.truth, case.predictions, "score", tmp_path)
+    for make in EMPTY_BY_USER[argument].values():
+        options = {argument: make()}
+        if argument == "exclude":
+            expected = outcome_of(inputs.truth, inputs.predictions, case.metrics)
+            assert_equal(outcome_of(*KEYED[container](inputs), case.metrics, **options), expected)
+        else:  # nobody has a weight or a group
+            assert_refused(argument, *KEYED[container](inputs), case.metrics, **options)
+    for make in EMPTY_BY_ROW[argument].values():
+        assert_refused(argument, *KEYED[container](inputs), case.metrics, **{argument: make()})
+
+
+@pytest.mark.parametrize("argument", EMPTY_BY_ROW)
+@pytest.mark.parametrize(("container", "order"), ROWS)
+def test_f44_empty_options_beside_rows(container: str, order: str, argument: str) -> None:
+    case = case_of(order, "predictions", "union", is_dense=True)
+    # Of exclusions that name users, the message says that the truth does not.
+    at_fault = {"by row": argument, "by user": "truth" if argument == "exclude" else argument}
+    for kind, containers in (("by row", EMPTY_BY_ROW), ("by user", EMPTY_BY_USER)):
+        for make in containers[argument].values():
+            inputs = ROWS[container, order](RowInputs.of(case))
+            assert_refused(at_fault[kind], *inputs, case.metrics, **{argument: make()})
+
+
+KEYED_OPTIONS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "weights": {"weights": WEIGHTS},
+    "groups": {"groups": GROUPS},
+    "exclude": {"exclude": EXCLUDED},
+    "all": {"weights": WEIGHTS, "groups": GROUPS, "exclude": EXCLUDED},
+    "of other keys too": {"weights": {"eve": 1.0} | WEIGHTS, "groups": {"eve": "none"} | GROUPS, "exclude": {}},
+}
+
+
+@pytest.mark.parametrize("options", KEYED_OPTIONS)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("order", ["rank", "score"])
+def test_f44_an_empty_truth_of_keyed_users(order: str, rule: str, options: str, tmp_path: Path) -> None:
+    case = case_of(order, "either", rule)
+    expected = outcome_of({}, case.predictions, case.metrics, **KEYED_OPTIONS[options])
+    if rule in {"union", "predictions"}:
+        assert expected[0][case.metrics[-1]] > 0  # num_recommended
+    for container, build in KEYED.items():
+        if container.startswith("blocks"):
+            inputs = build(KeyedInputs({}, case.predictions, order, tmp_path))
+            assert_equal(outcome_of(*inputs, case.metrics, **KEYED_OPTIONS[options]), expected)
+            continue
+        for empty in empty_frames("item", "grade").values():
+            predictions = build(KeyedInputs(case.truth, case.predictions, order, tmp_path))[1]
+            assert_equal(outcome_of(empty(), predictions, case.metrics, **KEYED_OPTIONS[options]), expected)
+
+
+@pytest.mark.parametrize("options", KEYED_OPTIONS)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("has_truth", [False, True])
+def test_f44_empty_predictions_of_keyed_users(rule: str, options: str, *, has_truth: bool) -> None:
+    case = case_of("rank", "either", rule)
+    truth = case.truth if has_truth else {}
+    expected = outcome_of(truth, {}, case.metrics, **KEYED_OPTIONS[options])
+    frames = empty_frames("item", "rank")
+    batches: dict[str, Callable[[], Any]] = {
+        "no batch": lambda: exactk.Batches(list),
+        "a batch": lambda: exactk.Batches(lambda: [frames["Polars"]()]),
+    }
+    for empty in (*frames.values(), *batches.values()):
+        assert_equal(outcome_of(truth, empty(), case.metrics, **KEYED_OPTIONS[options]), expected)
+
+
+EMPTY_ROWS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "padded": lambda: (np.zeros((0, 3), int), np.zeros((0, 2), int)),
+    "CSR": lambda: (exactk.Truth([0], []), exactk.Rankings([0], [])),
+    "dense": lambda: (np.zeros((0, ITEMS), bool), np.zeros((0, ITEMS))),
+    "scipy": lambda: (scipy.sparse.csr_array((0, ITEMS)), scipy.sparse.csr_array((0, ITEMS))),
+    "sparse scores": lambda: ([], exactk.SparseScores([0], [], [])),
+    "no block": lambda: (None, iter([])),
+    "an empty block": lambda: (None, iter([([], [])])),
+}
+
+
+@pytest.mark.parametrize("container", EMPTY_ROWS)
+def test_f44_no_rows(container: str) -> None:
+    for rule in RULES:
+        metrics = case_of("rank", "both", rule).metrics
+        empty: list[dict[str, Any]] = [{}, {"weights": []}, {"groups": []}, {"exclude": []}]
+        for options in empty:
+            report, texts = outcome_of(*EMPTY_ROWS[container](), metrics, **options)
+            expected, expected_texts = outcome_of([], [], metrics, **options)
+            assert report.state.totals == expected.state.totals
+            assert (report.users.tolist(), dict(report.by_group), texts) == ([], {}, expected_texts)
+            counts = {name: count for name, count in report.state.counts.items() if name in expected.state.counts}
+            assert counts == expected.state.counts
+            assert not any(report.state.counts.values())
+        of_one: list[dict[str, Any]] = [{"weights": [1.0]}, {"groups": ["few"]}, {"exclude": [[1]]}]
+        for options in of_one:
+            assert_refused(next(iter(options)), *EMPTY_ROWS[container](), metrics, **options)
+
+
+@pytest.mark.parametrize("container", sorted(DENSE))
+def test_f44_no_candidates(container: str) -> None:
+    case = case_of("score", "predictions", "union", is_dense=True)
+    inputs = RowInputs.of(case)
+    expected = outcome_of(inputs.truth, [{} for _ in case.users], case.metrics)
+    accepted: list[Any] = [(), set(), np.array([], int), [[] for _ in case.users]]
+    for empty in accepted:
+        assert_equal(outcome_of(*ROWS[container, "score"](inputs), case.metrics, candidates=empty), expected)
+    refused: list[Any] = [[], iter([]), np.zeros((0, ITEMS), bool)]
+    for empty in refused:
+        assert_refused("candidates", *ROWS[container, "score"](inputs), case.metrics, candidates=empty)
+
+
+@pytest.mark.parametrize("users", [["ann", "bob"], ["bob", "ann"]])
+def test_f44_items_of_other_users_are_not_unknown(users: list[str]) -> None:
+    """That no user found anything is no sign of items by other names where the lists have items of the truth."""
+    truth = {"ann": ["x"], "bob": ["y"]}
+    frame = pl.DataFrame({"user": users, "item": ["y" if user == "ann" else "x" for user in users], "rank": 1})
+    for predictions in (frame, exactk.Batches(lambda: (frame[i : i + 1] for i in range(2)))):
+        assert outcome_of(truth, predictions, "recall@1")[1] == []
