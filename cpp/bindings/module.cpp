@@ -31,6 +31,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module, pybind11::mod_gil_not_used(),
 // The entry point that Python calls. That of pybind11 waits for ever for the GIL of a
 // subinterpreter that comes first, before Python 3.12; later ones check by themselves, but not
 // every subinterpreter.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): Python's name for it
 extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
   if (is_main_interpreter()) return PyInit__core_of_main_interpreter();
   PyErr_SetString(PyExc_ImportError, kRefusal);

@@ -85,18 +85,18 @@ class OwnedLists {
 // How scores of the array's type are compared.
 [[nodiscard]] inline ScoreType score_type(const py::array& scores, const std::string& argument) {
   struct NumberType {
-    char kind;
     py::ssize_t size;
+    char kind;
     ScoreType type;
   };
   constexpr NumberType kTypes[] = {
-      {'f', 2, ScoreType::float16}, {'f', 4, ScoreType::float32}, {'f', 8, ScoreType::float64},
-      {'i', 1, ScoreType::int8},    {'i', 2, ScoreType::int16},   {'i', 4, ScoreType::int32},
-      {'i', 8, ScoreType::int64},   {'u', 1, ScoreType::uint8},   {'u', 2, ScoreType::uint16},
-      {'u', 4, ScoreType::uint32},  {'u', 8, ScoreType::uint64}};
+      {2, 'f', ScoreType::float16}, {4, 'f', ScoreType::float32}, {8, 'f', ScoreType::float64},
+      {1, 'i', ScoreType::int8},    {2, 'i', ScoreType::int16},   {4, 'i', ScoreType::int32},
+      {8, 'i', ScoreType::int64},   {1, 'u', ScoreType::uint8},   {2, 'u', ScoreType::uint16},
+      {4, 'u', ScoreType::uint32},  {8, 'u', ScoreType::uint64}};
   const py::dtype dtype = scores.dtype();
   const bool is_native = dtype.byteorder() == '=' || dtype.byteorder() == '|';
-  for (const auto& [kind, size, type] : kTypes) {
+  for (const auto& [size, kind, type] : kTypes) {
     if (is_native && kind == dtype.kind() && size == dtype.itemsize()) return type;
   }
   throw TypeFault({.argument = argument,
