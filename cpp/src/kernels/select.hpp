@@ -143,15 +143,12 @@ void count_around_bounds(const typename Lanes::Score* scores, std::size_t size,
   }
 }
 
+// Of no more scores than the lanes can count.
 template <class Lanes>
-void count_around(const typename Lanes::Score* scores, std::size_t size,
-                  const typename Lanes::Score* bounds, std::size_t bound_count, std::int64_t* above,
-                  std::int64_t* below) {
+void count_around_in_part(const typename Lanes::Score* scores, std::size_t size,
+                          const typename Lanes::Score* bounds, std::size_t bound_count,
+                          std::int64_t* above, std::int64_t* below) {
   constexpr std::size_t kBounds = 4;
-  constexpr std::size_t kMaxSize = std::size_t{1} << 30U;  // that the lanes can count
-  for (; size > kMaxSize; scores += kMaxSize, size -= kMaxSize) {
-    count_around<Lanes>(scores, kMaxSize, bounds, bound_count, above, below);
-  }
   const std::size_t whole = size - size % Lanes::kWidth;
   std::size_t i = 0;
   for (; i + kBounds <= bound_count; i += kBounds) {
@@ -166,6 +163,17 @@ void count_around(const typename Lanes::Score* scores, std::size_t size,
       below[bound] += scores[position] < bounds[bound] ? 1 : 0;
     }
   }
+}
+
+template <class Lanes>
+void count_around(const typename Lanes::Score* scores, std::size_t size,
+                  const typename Lanes::Score* bounds, std::size_t bound_count, std::int64_t* above,
+                  std::int64_t* below) {
+  constexpr std::size_t kMaxSize = std::size_t{1} << 30U;
+  for (; size > kMaxSize; scores += kMaxSize, size -= kMaxSize) {
+    count_around_in_part<Lanes>(scores, kMaxSize, bounds, bound_count, above, below);
+  }
+  count_around_in_part<Lanes>(scores, size, bounds, bound_count, above, below);
 }
 
 template <class Lanes>
