@@ -13,7 +13,7 @@
 namespace exactk {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -24,9 +24,9 @@ TEST_CASE("F55: numbers as they are written") {
   CHECK(parse_number("5.") == 5);
   CHECK(parse_number(" 1e+3\t") == 1000);
   CHECK(parse_number("00012.50E-1") == 1.25);
-  CHECK(parse_number("inf") == kInfinity);
-  CHECK(parse_number("-Infinity") == -kInfinity);
-  CHECK(parse_number("+INF") == kInfinity);
+  CHECK(parse_number("inf") == kInfinite);
+  CHECK(parse_number("-Infinity") == -kInfinite);
+  CHECK(parse_number("+INF") == kInfinite);
   CHECK(std::isnan(parse_number("NaN").value()));
   CHECK(std::signbit(parse_number("-0").value()));
 }

@@ -47,8 +47,8 @@ std::vector<TrecRow> rows_of(const TrecColumns& columns) {
   return rows;
 }
 
-LineFault fault_of(std::string_view text, std::optional<TrecFormat> format = std::nullopt,
-                   std::size_t part = std::string_view::npos) {
+LineFault line_fault_of(std::string_view text, std::optional<TrecFormat> format = std::nullopt,
+                        std::size_t part = std::string_view::npos) {
   try {
     static_cast<void>(parse_parts(text, format, part));
   } catch (const LineError& error) {
@@ -62,7 +62,7 @@ LineFault fault_of(std::string_view text, std::optional<TrecFormat> format = std
 void check_fault(std::string_view text, Count line, std::string_view expected,
                  std::string_view found) {
   for (const std::size_t part : {std::size_t{1}, std::size_t{7}, std::string_view::npos}) {
-    const LineFault fault = fault_of(text, std::nullopt, part);
+    const LineFault fault = line_fault_of(text, std::nullopt, part);
     CHECK(fault.line == line);
     CHECK(fault.expected == expected);
     CHECK(fault.found == found);
@@ -121,9 +121,9 @@ TEST_CASE("F32: a line of other fields is named") {
   check_fault("# one\nq Q0 d 1 0.5\n", 2, either, "5");
   check_fault("q 0 d 1\nq Q0 d 1 0.5 t\n", 2, kFourFields, "6");
   check_fault("q Q0 d 1 0.5 t\n\nq Q0 d 1 0.5\n", 3, kSixFields, "5");
-  CHECK(fault_of("q Q0 d 1 0.5 t\n", TrecFormat::qrels).expected == kFourFields);
-  CHECK(fault_of("q 0 d 1\n", TrecFormat::run).expected == kSixFields);
-  CHECK(fault_of("one\ntwo\n").text == "one");
+  CHECK(line_fault_of("q Q0 d 1 0.5 t\n", TrecFormat::qrels).expected == kFourFields);
+  CHECK(line_fault_of("q 0 d 1\n", TrecFormat::run).expected == kSixFields);
+  CHECK(line_fault_of("one\ntwo\n").text == "one");
 }
 
 TEST_CASE("F32: numbers must be numbers, to their last character") {
@@ -187,17 +187,19 @@ TEST_CASE("F32: lines and keys have limits") {
   const std::string blanks(kMaxTrecLine - 7, ' ');
   for (const std::size_t part : {std::size_t{1000}, std::string_view::npos}) {
     CHECK(rows_of(parse_parts("q 0 d 1" + blanks + "\n", std::nullopt, part)).size() == 1);
-    const LineFault fault = fault_of("\nq 0 d 1 " + blanks + "\nq 0 d 2\n", std::nullopt, part);
+    const LineFault fault =
+        line_fault_of("\nq 0 d 1 " + blanks + "\nq 0 d 2\n", std::nullopt, part);
     CHECK(fault.line == 2);
     CHECK(fault.expected == "at most 1048576 bytes a line");
     CHECK(fault.text.size() == 320);
-    CHECK(fault_of(std::string(3 << 20U, 'x'), std::nullopt, part).line == 1);
+    CHECK(line_fault_of(std::string(3 << 20U, 'x'), std::nullopt, part).line == 1);
   }
   const std::string name(kMaxTrecKey, 'd');
   CHECK(rows_of(parse_parts(std::string(name).append(" 0 ").append(name).append(" 1\n"))).size() ==
         1);
-  CHECK(fault_of(name + "d 0 d 1\n").expected == "a name of at most 4096 bytes as field 1");
-  CHECK(fault_of("q 0 d" + name + " 1\n").expected == "a name of at most 4096 bytes as field 3");
+  CHECK(line_fault_of(name + "d 0 d 1\n").expected == "a name of at most 4096 bytes as field 1");
+  CHECK(line_fault_of("q 0 d" + name + " 1\n").expected ==
+        "a name of at most 4096 bytes as field 3");
 }
 
 }  // namespace exactk
