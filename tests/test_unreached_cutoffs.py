@@ -69,7 +69,7 @@ def test_f68_excluded_items_are_not_in_lists() -> None:
 
 def test_f68_lists_of_users_outside_the_truth_count_as_they_do_for_the_values() -> None:
     frame = pd.DataFrame({"user": ["b", "b", "b", "a"], "item": [1, 2, 3, 1], "rank": [1, 2, 3, 1]})
-    assert exactk.evaluate({"a": [1]}, frame, "recall@1").counts["longest_list"] == 3
+    assert exactk.evaluate({"a": [1]}, frame, "recall@3").counts["longest_list"] == 3
 
 
 def test_f68_what_a_metric_divides_by_is_told_where_it_is_the_cutoff() -> None:
