@@ -102,3 +102,12 @@ def test_f75_values_made_of_means() -> None:
     assert (
         messages[1] == "means over different users are compared: f1@1(average=of_means) is over 3 in 'all', 1 in 'half'"
     )
+
+
+def test_f65_a_count_of_ties_names_its_metric_as_it_is() -> None:
+    scores = np.array([[3.0, 2.0, 2.0, 1.0], [1.0, 1.0, 1.0, 0.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        table = repr(exactk.evaluate([[0], [1]], {"one": scores, "other": scores + 1}, "rbp(p=0.7)"))
+    assert "tie dependent rbp(p=0.7)  " in table
+    assert "spread" not in table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -245,3 +246,20 @@ def test_f64_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "'clicks' is not used; --grade clicks takes it" in capsys.readouterr().err
     assert main(["evaluate", str(truth), str(run), "-m", "P@1", "--grade", "clicks"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("preset", list(exactk.conventions))
+def test_f73_reports_of_all_presets_say_which_grades_are_relevant(preset: str) -> None:
+    truth = pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 3], "rating": [1.0, 5.0, 3.0]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        report = exactk.evaluate(truth, {1: [1, 2], 2: [2, 3]}, "recall@2", convention=preset)
+    assert "grades: rating, relevant: " in repr(report)
+
+
+def test_f66_no_hint_orders_items_by_time() -> None:
+    frame = pd.DataFrame({"user": ["u", "u"], "item": [5, 1], "rating": [1.0, 4.0], "timestamp": [20, 10]})
+    with pytest.raises(exactk.InputError, match="score='rating'"):
+        exactk.as_predictions(frame)
+    with pytest.raises(exactk.InputError, match="score='NAME'"):
+        exactk.as_predictions(frame[["user", "item", "timestamp"]])

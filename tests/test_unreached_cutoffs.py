@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 METRICS = ["recall@100", "P@100", "ndcg@2"]
 MESSAGE = (
-    "no list is longer than 2: values at 100 are values at 2, but for divisors that depend on the cutoff: "
+    "no list is longer than 2: values at 100 are values at 2, but for what is computed from the cutoff itself: "
     "precision@100 divides by 100 still"
 )
 TRUTH = [[1], [0]]
@@ -74,10 +74,12 @@ def test_f68_lists_of_users_outside_the_truth_count_as_they_do_for_the_values() 
 
 def test_f68_what_a_metric_divides_by_is_told_where_it_is_the_cutoff() -> None:
     (message,) = messages(lambda: exactk.evaluate([[1]], [[1, 2]], ["recall@5", "recall@[9,7,8]"]))
-    assert message.endswith("values at 5, 7, 8 and 1 more are values at 2, but for divisors that depend on the cutoff")
+    assert message.endswith(
+        "values at 5, 7, 8 and 1 more are values at 2, but for what is computed from the cutoff itself"
+    )
     over_list = {"precision_over": "list"}
     (message,) = messages(lambda: exactk.evaluate([[1]], [[1, 2]], "P@5", convention=over_list))
-    assert message.endswith("but for divisors that depend on the cutoff")
+    assert message.endswith("but for what is computed from the cutoff itself")
 
 
 def test_f68_blocks_and_batches_say_it_once_of_the_longest_list_of_all() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -73,12 +72,13 @@ class Comparison(Mapping[str, Report]):
         for name in dict.fromkeys(name for one in counts for name in one):
             cells = [one.get(name, 0) for one in counts]
             is_the_same = len(set(cells)) == 1
-            if name in {"candidates.users", "candidates.total", "longest_list"}:  # other lines say enough
-                continue
+            kind, _, metric = name.partition(".")
+            if name in {"candidates.users", "candidates.total", "longest_list"} or kind == "tie_spread":
+                continue  # other lines say enough
             if name.startswith(("candidates.", "users")) and is_the_same:
                 continue
             if any(cells):
-                yield [re.sub("[_.]", " ", name), *map(str, cells), "", ""]
+                yield [f"{kind.replace('_', ' ')} {metric}".rstrip(), *map(str, cells), "", ""]
 
     def to_markdown(self) -> str:
         """Return the values as a Markdown table, a column a system."""

@@ -334,7 +334,7 @@ class Report:
         if self._state.grade_column is None:
             return text
         bounds = dict.fromkeys(value.rules["min_grade"] for value in self._plan)
-        relevant = " or ".join("> 0" if bound is None else f">= {bound:g}" for bound in bounds)
+        relevant = " or ".join(_bound_text(bound) for bound in bounds)
         return f"{text}; grades: {self._state.grade_column}, relevant: {relevant}"
 
     def columns(self, table: Table = "values") -> dict[str, Any]:
@@ -401,6 +401,12 @@ def _table_from_plain(data: object, state: State) -> NDArray[np.float64] | None:
                 raise fail(f"a user's {value.name} or null", number)
         rows.append([math.nan if number is None else number for number in row])
     return np.array(rows, np.float64).reshape(len(rows), state.counts["users"])
+
+
+def _bound_text(min_grade: float | str | None) -> str:
+    if min_grade is None:
+        return "> 0"
+    return min_grade if isinstance(min_grade, str) else f">= {min_grade:g}"
 
 
 def _nest_counts(counts: Mapping[str, int]) -> dict[str, Any]:

@@ -33,13 +33,15 @@ def _message(state: State) -> str:
         return ""
     cutoffs = _list_in_brief(sorted({value.cutoff for value in values if value.cutoff is not None}))
     message = f"no list is longer than {longest}: values at {cutoffs} are values at {longest}, "
-    message += "but for divisors that depend on the cutoff"
+    message += "but for what is computed from the cutoff itself"
     divided = next((value for value in values if _divides_by_cutoff(value)), None)
     return message if divided is None else f"{message}: {divided.name} divides by {divided.cutoff} still"
 
 
 def _divides_by_cutoff(value: Value) -> bool:
-    return value.metric == "precision" and value.rules["precision_over"] == "cutoff"
+    if value.metric == "mean_precision":
+        return True
+    return value.metric in {"precision", "judged"} and value.rules["precision_over"] == "cutoff"
 
 
 def _list_in_brief(numbers: Sequence[int]) -> str:

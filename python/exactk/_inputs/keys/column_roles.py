@@ -145,11 +145,11 @@ def _required_column(existing: Sequence[str], role: str, argument: str) -> str:
 
 
 def naming_hint(existing: Sequence[str], *roles: str) -> str:
-    """Return how to name a column for one of the roles, with the first that has no role by its name."""
+    """Return how to name a column for one of the roles: with the first that has no role by its name and tells no time."""
     named = {name for names in _NORMALIZED_NAMES.values() for name in names}
-    free = [name for name in existing if _normalize(name) not in named]
-    if not free and "score" in roles:  # which are ratings, too
-        free = [name for name in existing if _normalize(name) in _NORMALIZED_NAMES["grade"]]
+    free = [name for name in existing if _normalize(name) not in named and not _names_times(name)]
+    if "score" in roles:  # which ratings are, too
+        free = [name for name in existing if _normalize(name) in _NORMALIZED_NAMES["grade"]] + free
     name = free[0] if free else "NAME"
     return "{} would name it".format(" or ".join(f"{role}={name!r}" for role in roles))
 
