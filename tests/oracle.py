@@ -156,6 +156,8 @@ def _tie_groups(user: User, rules: Rules) -> list[list[Item]]:
 
 def _orders(user: User, rules: Rules, ties: str) -> list[list[tuple[int, Item]]]:
     """Return every order of the list that counts, as (rank, item)."""
+    if user.given_ranks is not None and rules["rank_gaps"] == "keep":
+        return [_kept_ranks(user)]
     groups = _tie_groups(user, rules)
     grades, _ = _grades(user, rules)
     if ties == "expected":
@@ -163,8 +165,6 @@ def _orders(user: User, rules: Rules, ties: str) -> list[list[tuple[int, Item]]]
             raise NotImplementedError("too many orders to try each")
         orders = product(*(permutations(group) for group in groups))
         return [list(enumerate((item for group in order for item in group), start=1)) for order in orders]
-    if user.given_ranks is not None and rules["rank_gaps"] == "keep":
-        return [_kept_ranks(user)]
     seen: set[Item] = set()
     order: list[tuple[int, Item]] = []
     for group in groups:
