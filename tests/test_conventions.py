@@ -252,6 +252,7 @@ def test_f69_bpref_is_that_of_trec_eval(preset: str) -> None:
     assert exactk.evaluate(truth, lists, "ndcg", convention=preset)["ndcg"] == pytest.approx(DISCOUNTS[1])
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("level", [1, 2])
 def test_f69_the_preset_says_what_pytrec_eval_says_of_negative_grades(level: int) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")

@@ -613,6 +613,7 @@ COLUMNAR = {
 HUGE = [b"\xff\xff\xff\x7f", b"\xff" * 8, b"\xff" * 7 + b"\x7f", b"\x00\x00\x00\x80", b"\xfe\xff\xff\xff\x0f"]
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("name", COLUMNAR)
 def test_f59_sizes_in_columnar_files_may_be_anything(tmp_path: Path, name: str) -> None:
     """Each of these bytes may be a length, an offset or a count: nothing but our errors comes of it, in bounded memory."""
