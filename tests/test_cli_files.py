@@ -211,7 +211,7 @@ def broken_files() -> Iterator[tuple[str, bool]]:
         Path(kind).mkdir()
         for ending in (*ENDINGS, *COMPRESSED):
             path = Path(kind, f"x{ending}")
-            path.write_bytes(gzip.compress(content) if ending in COMPRESSED else content)
+            path.write_bytes(gzip.compress(content, mtime=0) if ending in COMPRESSED else content)
             is_trec = ending in {".txt", ".txt.gz", ".npz.gz", ".parquet.gz"}
             yield str(path), is_trec and kind in {"empty", "blank", "mark"}
     for ending in (*ENDINGS, *COMPRESSED):
@@ -221,7 +221,7 @@ def broken_files() -> Iterator[tuple[str, bool]]:
         yield f"circle{ending}", False
         yield from ((f"{name}{ending}", False) for name in ("absent/x", "q.qrels/x", "n" * 300, "byte\udcff"))
     for ending in COMPRESSED:
-        Path(f"cut{ending}").write_bytes(gzip.compress(b"a b c d\n" * 100)[:-9])
+        Path(f"cut{ending}").write_bytes(gzip.compress(b"a b c d\n" * 100, mtime=0)[:-9])
         yield f"cut{ending}", False
         Path(f"plain{ending}").write_bytes(b"")
         yield f"plain{ending}", False

@@ -59,13 +59,13 @@ CSR: dict[str, Any] = {"indptr": [0, 2, 3], "items": [1, 2, 3], "scores": [0.5, 
 PREDICTIONS = {
     "a.run": RUN,
     "a": RUN,
-    "a.run.gz": gzip.compress(RUN),
+    "a.run.gz": gzip.compress(RUN, mtime=0),
     "a.csv": CSV,
     "a.tsv": CSV.replace(b",", b"\t").replace(b"u\t2", b"u,2"),
-    "a.CSV.gz": gzip.compress(CSV),
+    "a.CSV.gz": gzip.compress(CSV, mtime=0),
     "rows.jsonl": JSON_ROWS,
     "users.ndjson": JSON_USERS,
-    "users.jsonl.gz": gzip.compress(JSON_USERS),
+    "users.jsonl.gz": gzip.compress(JSON_USERS, mtime=0),
     "a.parquet": parquet(TABLE),
     "a.arrow": ipc(TABLE, pa.ipc.new_file),
     "a.feather": ipc(TABLE, pa.ipc.new_file, "zstd"),
@@ -188,7 +188,7 @@ def _arrays() -> bytes:
 
 FORMATS = {
     "a.csv": _delimited_text(","),
-    "a.csv.gz": gzip.compress(_delimited_text(",")),
+    "a.csv.gz": gzip.compress(_delimited_text(","), mtime=0),
     "a.tsv": _delimited_text("\t"),
     "rows.jsonl": text(*map(json.dumps, FRAME.to_pylist())),
     "users.ndjson": _json_users(),
@@ -393,7 +393,7 @@ def test_f32_a_fault_in_a_text_is_named_with_its_line(
 ) -> None:
     monkeypatch.setattr(source, "_LARGE", 0 if large else 1 << 28)
     data, line, fault_text = FAULTS[name]
-    path = write_file(tmp_path, name, gzip.compress(data) if name.endswith(".gz") else data)
+    path = write_file(tmp_path, name, gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
     role: Role = "truth" if name == "grade" else "predictions"
     with pytest.raises(exactk.InputError) as caught:
         read_fully(exactk.read(path, role))

@@ -74,7 +74,7 @@ def _large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 class TestQuotes:
     def test_f47_tsv_has_none(self, tmp_path: Path) -> None:
         rows = b'u1\t"12 inch\t1\nu2\ta\t0.5\n"u3"\tb"\t0.25\n'
-        for name, data in (("a.tsv", TSV_HEADER + rows), ("a.tsv.gz", gzip.compress(TSV_HEADER + rows))):
+        for name, data in (("a.tsv", TSV_HEADER + rows), ("a.tsv.gz", gzip.compress(TSV_HEADER + rows, mtime=0))):
             read = read_rows(write_file(tmp_path, name, data))
             assert read == {"u1": [('"12 inch', 1)], "u2": [("a", 0.5)], '"u3"': [('b"', 0.25)]}
 
@@ -136,7 +136,7 @@ class TestSwallowedRows:
     def test_f47_are_told(self, tmp_path: Path, name: str, rows: bytes, message: str) -> None:
         data = CSV_HEADER + rows
         data = data.replace(b",", b"\t") if "tsv" in name else data
-        path = write_file(tmp_path, name, gzip.compress(data) if name.endswith("gz") else data)
+        path = write_file(tmp_path, name, gzip.compress(data, mtime=0) if name.endswith("gz") else data)
         assert f"expected {message} of FILE".replace("user, item", "user, item") in refusal(path)
 
     def test_f47_of_carriage_returns_alone(self, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ class TestNumbers:
             rows, line = f"user\titem\tscore\nu\ta\t0\nu\tb\t{number}\n", 3
         else:
             rows, line = f'user,item,score\nu,a,0\nu,b,"{number}"\n', 3
-        data = gzip.compress(rows.encode()) if name.endswith(".gz") else rows.encode()
+        data = gzip.compress(rows.encode(), mtime=0) if name.endswith(".gz") else rows.encode()
         message = refusal(write_file(tmp_path, name, data))
         assert "that float64 holds" in message
         assert f"at line {line} of FILE" in message
@@ -321,7 +321,7 @@ class TestNumbers:
         rows = line.replace("NUMBER", "0"), line.replace("NUMBER", number).replace('"user": 1', '"user": 2')
         for name in ("a.jsonl", "a.jsonl.gz"):
             data = "\n".join(rows).encode()
-            path = write_file(tmp_path, name, gzip.compress(data) if name.endswith("gz") else data)
+            path = write_file(tmp_path, name, gzip.compress(data, mtime=0) if name.endswith("gz") else data)
             message = refusal(path)
             assert "a number that float64 holds in the field score" in message
             assert "at line 2 of FILE" in message
@@ -339,7 +339,7 @@ class TestNumbers:
     @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
     def test_f55_a_header_alone_is_an_empty_table(self, tmp_path: Path, name: str, end: bytes) -> None:
         header = (TSV_HEADER if "tsv" in name else CSV_HEADER).rstrip() + end
-        path = write_file(tmp_path, name, gzip.compress(header) if name.endswith("gz") else header)
+        path = write_file(tmp_path, name, gzip.compress(header, mtime=0) if name.endswith("gz") else header)
         assert len(exactk.read(path, "truth").items) == len(exactk.read(path, "exclude").items) == 0
         assert read_rows(path) == {}
 
@@ -494,14 +494,14 @@ class TestDecompression:
     def test_f54_bombs_are_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
         monkeypatch.setattr(text, "_CHECKED_SIZE", 1 << 18)
         header, row = LARGE_TEXT[name]
-        path = write_file(tmp_path, name, gzip.compress(header + row * (1 << 20)))
+        path = write_file(tmp_path, name, gzip.compress(header + row * (1 << 20), mtime=0))
         message = refusal(path)
         assert "expected at most 200 bytes of text per compressed byte" in message
         assert "decompress it with gunzip" in message
 
     def test_f54_memory_is_bounded(self, tmp_path: Path) -> None:
         """175 KB of rows of six bytes were 958 MB."""
-        path = write_file(tmp_path, "a.csv.gz", gzip.compress(CSV_HEADER + b"1,1,1\n" * 30_000_000))
+        path = write_file(tmp_path, "a.csv.gz", gzip.compress(CSV_HEADER + b"1,1,1\n" * 30_000_000, mtime=0))
         small = write_file(tmp_path, "b.csv", CSV_HEADER + b"1,1,1")
         code = "\n".join(
             [
@@ -524,13 +524,13 @@ class TestDecompression:
         monkeypatch.setattr(text, "_CHECKED_SIZE", 0)
         line = json.dumps({"user": "u", "items": list(range(2000)), "scores": [1.0] * 2000})
         rows = "\n".join(line.replace('"u"', f'"u{user}"') for user in range(200))
-        path = write_file(tmp_path, "a.jsonl.gz", gzip.compress(rows.encode(), 9))
+        path = write_file(tmp_path, "a.jsonl.gz", gzip.compress(rows.encode(), 9, mtime=0))
         assert len(exactk.as_predictions(exactk.read(path, "predictions"))) == 200  # the same list for everybody
 
     @pytest.mark.parametrize("name", ["a.csv.gz", "a.jsonl.gz", "a.run.gz"])
     def test_f54_what_follows_the_text_is_no_text(self, tmp_path: Path, name: str) -> None:
         header, row = LARGE_TEXT[name]
-        data = gzip.compress(header + row)
+        data = gzip.compress(header + row, mtime=0)
         exactk.read(write_file(tmp_path, name, data + bytes(8)), "exclude")  # padding
         assert "FILE" in refusal(write_file(tmp_path, name, data + b"more"), "exclude")
         assert "FILE" in refusal(write_file(tmp_path, name, b""), "exclude")
@@ -547,7 +547,7 @@ class TestKindsOfFiles:
         os.mkfifo(tmp_path / name)
         run = b"q Q0 a 1 0.5 t\n" * 1 + b"q Q0 b 2 0.25 t\n"
         writer = threading.Thread(
-            target=(tmp_path / name).write_bytes, args=[gzip.compress(run) if "gz" in name else run]
+            target=(tmp_path / name).write_bytes, args=[gzip.compress(run, mtime=0) if "gz" in name else run]
         )
         writer.start()
         assert read_rows(tmp_path / name) == {"q": [("a", 0.5), ("b", 0.25)]}
@@ -588,7 +588,7 @@ class TestSparseFiles:
             ("a.parquet", parquet(FRAME)),
             ("a.arrow", ipc(FRAME, pa.ipc.new_file)),
             ("stream.arrow", ipc(FRAME, pa.ipc.new_stream)[:-8]),
-            ("a.csv.gz", gzip.compress(CSV_HEADER + b"u,a,1\n")[:-4]),
+            ("a.csv.gz", gzip.compress(CSV_HEADER + b"u,a,1\n", mtime=0)[:-4]),
         ],
     )
     def test_f59_beyond_2_31_are_refused(self, tmp_path: Path, name: str, begin: bytes) -> None:
