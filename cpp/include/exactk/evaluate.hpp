@@ -69,8 +69,8 @@ struct Tally {
   Count excluded_recommended = 0;
   Count relevant_excluded = 0;
   Count relevant_not_rankable = 0;
-  Count longest_list =
-      0;  // the rank of its last item that is not excluded, or the last rank asked for
+  // Of any user: the rank of the last item that is not excluded, at most the last rank asked for.
+  Count longest_list = 0;
   // By value: users whose value another order of tied items changes. Empty where none can be tied.
   std::vector<Count> tie_dependent;
   // By value: how far apart the two extremes are, summed over these users, in millionths.

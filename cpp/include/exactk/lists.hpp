@@ -17,7 +17,8 @@ struct Execution {
   std::function<void()> poll = [] {};  // called often by the calling thread; throws to cancel
 };
 
-// Throws InputError unless they are from 1 to kMaxThreads. All functions that take threads do so.
+// Throws InputError unless `threads` is from 1 to kMaxThreads. Every function that starts threads
+// calls it.
 void check_threads(int threads);
 
 // Throws InputError unless offsets, lengths and presence are what they must be, and ids lie in

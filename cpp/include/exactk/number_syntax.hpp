@@ -1,10 +1,10 @@
 // How numbers are written in text: the only syntax, for files and the command line.
 //
-//   number  = blanks [sign] (decimal | "inf" | "infinity" | "nan") blanks     in upper or lower
-//   case decimal = (digits ["." [digits]] | "." digits) ["e" [sign] digits]
+//   number  = blanks [sign] (decimal | "inf" | "infinity" | "nan") blanks
+//   decimal = (digits ["." [digits]] | "." digits) ["e" [sign] digits]
 //
-// A number that float64 cannot hold is no number: 1e400 is not infinite, 1e-400 is not 0, and an
-// integer of more digits than float64 has is not rounded to its neighbour.
+// Letters are of either case; blanks are spaces and tabs. What float64 cannot hold is refused and
+// not rounded: 1e400 (infinity), 1e-400 (zero), an integer between two float64 numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 // The two text formats of TREC: qrels ("query iteration document grade") and runs ("query Q0
-// document rank score tag"), fields between any number of blanks. As in trec_eval, ranks are
-// ignored, for scores rank, and so is text after the tag. Numbers have the syntax of
-// exactk/number_syntax.hpp.
+// document rank score tag"), fields between any number of blanks. As in trec_eval, the rank and any
+// text after the tag are ignored: scores rank. Numbers are written as in exactk/number_syntax.hpp.
 #pragma once
 
 #include <cstddef>
@@ -55,8 +54,8 @@ class LineError : public std::runtime_error {
 
 // Reads a whole file: `next` returns more of it, which stays where it is until the next call, and
 // nothing at its end. Lines may be cut anywhere. Empty lines and those that begin with # are
-// skipped, but it is an error if such a line would also be a row (#q 0 d 1). Without a format, the
-// number of fields of the first line tells which it is. Throws LineError.
+// skipped; a line that begins with # and would be a row without it ("#q 0 d 1") is an error.
+// Without a format, the number of fields of the first line decides. Throws LineError.
 [[nodiscard]] TrecColumns parse_trec(std::optional<TrecFormat> format,
                                      const std::function<std::string_view()>& next);
 

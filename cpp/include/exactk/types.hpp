@@ -17,7 +17,7 @@ using Offset = std::int64_t;  // an index into an array, whatever the width of t
 inline constexpr Count kNoCutoff = std::numeric_limits<Count>::max();
 
 inline constexpr Count kMaxCutoff = (Count{1} << 31U) - 1;
-// That an item can be given: each rank down to it may be looked at.
+// The highest rank that a list may give an item. It is bounded because work may grow with it.
 inline constexpr Count kMaxGivenRank = Count{1} << 20U;
 inline constexpr int kMaxThreads = 1024;
 
@@ -28,8 +28,8 @@ using ItemArray = std::variant<std::span<const std::int32_t>, std::span<const st
 // One list of items a user. Row u begins at items[indptr[u]] and has lengths[u] items, or ends
 // where the next row begins if there are no lengths (those of a padded matrix differ).
 // present[u] == 0 says that the user has no list at all, which is not the same as an empty one;
-// without `present` every user has one. Items have the ranks 1, 2, 3, ... unless there are `ranks`
-// beside them, which ascend within a row and may leave out some.
+// without `present` every user has one. `ranks` are those of the items, ascending within a row,
+// perhaps with gaps; without `ranks` they are 1, 2, 3, ...
 struct Lists {
   ItemArray items;
   std::span<const Offset> indptr;

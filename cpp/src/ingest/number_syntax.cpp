@@ -24,7 +24,7 @@ std::string_view trim_blanks(std::string_view text) {
   return text;
 }
 
-// Without a plus sign, which from_chars does not take; nothing if another sign follows it.
+// Removes a plus sign, which from_chars refuses. Returns nothing if another sign follows it.
 std::string_view strip_plus(std::string_view text) {
   if (!text.starts_with('+')) return text;
   text.remove_prefix(1);

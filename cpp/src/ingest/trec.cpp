@@ -17,7 +17,7 @@ constexpr std::int64_t kMaxGrade = std::int64_t{1} << 53U;  // what float64 hold
 
 struct Layout {
   std::size_t field_count;
-  bool has_text_after;       // which is ignored
+  bool has_text_after;       // more fields may follow, and are ignored
   std::size_t number_field;  // index of the grade or score
   std::string_view description;
 };
@@ -174,7 +174,7 @@ class Parser {
     }
   }
 
-  // A comment that would also be a row is neither: a query may be called #1.
+  // Refuses a comment that could be a row, because a query may be called #1.
   void skip_comment(const Fields& fields) {
     const bool is_word = fields.texts[kQueryField] != "#";
     const bool is_qrel = fields.count == kQrels.field_count &&
@@ -204,7 +204,7 @@ class Parser {
     columns_.numbers.push_back(number);
   }
 
-  // trec_eval ignores what follows the tag. Two rows on one line are not that.
+  // Ignores what follows the tag, as trec_eval does, unless that is another row.
   void check_text_after(const Fields& fields) const {
     if (fields.count < layout_->field_count || !layout_->has_text_after)
       fail(std::string(layout_->description), std::to_string(fields.count));

@@ -65,7 +65,7 @@ struct JudgingRules {
   }
 
   [[nodiscard]] double gain_of(double grade) const noexcept;  // of a relevant item
-  // An item of a lower grade is as if it were not in the truth.
+  // Items of a lower grade are ignored, as if the truth did not have them.
   [[nodiscard]] double min_judged_grade() const noexcept {
     constexpr double kNone = -std::numeric_limits<double>::infinity();
     return negative_grades == NegativeGrades::unjudged ? 0 : kNone;

@@ -115,7 +115,7 @@ void count_beating(const typename Lanes::Score* scores, std::size_t size,
                                             counts);
 }
 
-// One chunk of whole vectors, which is read once for every four bounds.
+// Counts in one chunk of whole vectors, for a few bounds at once.
 template <class Lanes, std::size_t bound_count>
 void count_around_bounds(const typename Lanes::Score* scores, std::size_t size,
                          const typename Lanes::Score* bounds, std::int64_t* above,
@@ -143,7 +143,7 @@ void count_around_bounds(const typename Lanes::Score* scores, std::size_t size,
   }
 }
 
-// Of no more scores than the lanes can count.
+// Counts in at most as many scores as a lane can count.
 template <class Lanes>
 void count_around_in_part(const typename Lanes::Score* scores, std::size_t size,
                           const typename Lanes::Score* bounds, std::size_t bound_count,

@@ -79,7 +79,7 @@ void ListMatcher::mark_excluded() {
   });
 }
 
-// The ranks of the items that are left.
+// Lists the ranks of the items that are not excluded.
 void ListMatcher::list_remaining_ranks() {
   std::size_t excluded = 0;
   in_chunks(given_ranks_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {

@@ -34,7 +34,8 @@ struct Matches {
   Count truth_size = 0;                 // entries
   Count truth_duplicates = 0;           // of these, those that repeat an earlier one
   Count list_length = 0;                // after the excluded items are taken out
-  // The ranks of the list then, if it was given some: an excluded item moves those below it up.
+  // Of the items that are left, where the list has ranks: each excluded item moves those below it
+  // up.
   std::vector<Count> list_ranks;
   Count list_duplicates = 0;          // items of the list that repeat an earlier one
   Count excluded_recommended = 0;     // items of the list that were taken out
@@ -46,7 +47,7 @@ struct Matches {
 // The positions in a list, whatever its order, of the items that matter: ascending.
 struct ItemPositions {
   std::vector<std::int64_t> truth;     // of items of the truth that are not excluded
-  std::vector<Count> entries;          // beside these: of the truth
+  std::vector<Count> entries;          // of the truth, by position: the item's first entry
   std::vector<std::int64_t> excluded;  // of excluded items
   std::vector<Count> absent_entries;   // of the truth whose item is not in the list
   Count duplicates = 0;                // items that repeat an earlier one
@@ -60,7 +61,7 @@ class ListMatcher {
   ListMatcher(std::uint64_t id_bits, bool needs_entries)
       : seen_filter_(id_bits), needs_entries_(needs_entries) {}
 
-  // `ranks`: of the items, ascending; empty: 1, 2, 3, ... The returned reference is valid until the
+  // `ranks`: of the list's items, ascending; if empty, 1, 2, 3, ... The result is valid until the
   // next call.
   template <class Id>
   const Matches& match(std::span<const std::int64_t> truth, std::span<const Id> list,
