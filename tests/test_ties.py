@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Iterator
 from itertools import chain, permutations, product
@@ -335,8 +336,12 @@ def test_f53_what_makes_no_repeat_within_a_tie() -> None:
                 warnings.simplefilter("ignore", exactk.EvaluationWarning)
                 evaluate([[1]], predictions, ["mrr", "auc"], convention=convention, **options)
     repeated = exactk.SparseScores([0, 2], [1, 1], [0.0, 0.0])
-    with pytest.raises(exactk.InputError, match=r"found item 1 again at row 0, position 1; duplicate_items='count'"):
+    hint = "found item 1 again at row 0, position 1; convention={'duplicate_items': 'count'} makes each a hit"
+    with pytest.raises(exactk.InputError, match=re.escape(hint)):
         exactk.evaluate([[1]], repeated, "mrr(ties=expected,duplicate_items=first)")
+    for beside, gravest in (("mrr(duplicate_items=raise)", "in a list"), ("mrr(ties=raise)", "within a tie")):
+        with pytest.raises(exactk.InputError, match=f"each item once {gravest}"):
+            exactk.evaluate([[1]], repeated, ["mrr(ties=expected)", beside], convention={"duplicate_items": "first"})
     report = exactk.evaluate([[1]], repeated, "mrr", convention=with_ties("expected", duplicate_items="count"))
     assert report["mrr"] == 1
 

@@ -73,10 +73,21 @@ Count max_list_length(const Embeddings& embeddings) {
 }
 
 // How often one user breaks the rule.
-Count count_violations(Violation violation, const Matches& matches) {
-  if (violation == Violation::duplicate_truth) return matches.truth_duplicates;
-  if (violation == Violation::duplicate_items) return matches.list_duplicates;
-  return 1;
+Count count_violations(Violation violation, Worker& worker, Count user,
+                       const Checkpoint& checkpoint) {
+  Offset first_nan = -1;
+  if (violation == Violation::nan_score) return worker.count_nan(user, first_nan, checkpoint);
+  const Matches& matches = worker.match(user, checkpoint);
+  switch (violation) {
+    case Violation::duplicate_truth:
+      return matches.truth_duplicates;
+    case Violation::duplicate_items:
+      return matches.list_duplicates;
+    case Violation::tied_repeat:
+      return static_cast<Count>(worker.find_tied_repeats(checkpoint).size());
+    default:
+      return 1;
+  }
 }
 
 // Users by group, those of a group in their own order: a counting sort.
@@ -119,8 +130,8 @@ class Evaluation {
   [[noreturn]] void throw_violation(Violation gravest);
   static Fault tied_fault(const std::optional<Tie>& tie);
   static Fault nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint);
-  [[nodiscard]] Fault violation_fault(Violation violation, const Worker& worker,
-                                      const Matches& matches, Count user) const;
+  [[nodiscard]] Fault violation_fault(Violation violation, Worker& worker, Count user,
+                                      const Checkpoint& checkpoint) const;
 
   Job job_;
   std::vector<Count> order_;  // users by group; empty if there is one group
@@ -198,14 +209,11 @@ void Evaluation::throw_violation(Violation gravest) {
     if (violation < gravest) count = 0;
     gravest = violation;
     if (count == 0) first = user;
-    Offset position = -1;
-    count += violation == Violation::nan_score
-                 ? worker.count_nan(user, position, checkpoint)
-                 : count_violations(violation, worker.match(user, checkpoint));
+    count += count_violations(violation, worker, user, checkpoint);
   }
   Fault fault = gravest == Violation::nan_score
                     ? nan_fault(worker, first, checkpoint)
-                    : violation_fault(gravest, worker, worker.match(first, checkpoint), first);
+                    : violation_fault(gravest, worker, first, checkpoint);
   fault.count = count;
   fault.row = first;
   throw InputError(std::move(fault));
@@ -232,8 +240,9 @@ Fault Evaluation::tied_fault(const std::optional<Tie>& tie) {
   return fault;
 }
 
-Fault Evaluation::violation_fault(Violation violation, const Worker& worker, const Matches& matches,
-                                  Count user) const {
+Fault Evaluation::violation_fault(Violation violation, Worker& worker, Count user,
+                                  const Checkpoint& checkpoint) const {
+  const Matches& matches = worker.match(user, checkpoint);
   const auto describe_repeat = [&](const Lists* lists, Offset position) -> std::string {
     // Another thread has changed the list since, or the candidates beside scores.
     if (lists == nullptr || position < 0) return "an item again";
@@ -257,6 +266,16 @@ Fault Evaluation::violation_fault(Violation violation, const Worker& worker, con
                                        matches.first_list_duplicate),
               .position = matches.first_list_duplicate,
               .hint = "convention={'duplicate_items': 'first'} accepts it, as does 'count'"};
+    case Violation::tied_repeat: {
+      const std::span<const Offset> repeats = worker.find_tied_repeats(checkpoint);
+      const Offset position = repeats.empty() ? -1 : repeats.front();
+      return {.argument = "predictions",
+              .expected =
+                  "each item once within a tie beside ties='expected' and duplicate_items='first'",
+              .found = describe_repeat(item_lists(job_.request.predictions), position),
+              .position = position,
+              .hint = "convention={'duplicate_items': 'count'} makes each a hit"};
+    }
     case Violation::tied_score:
       return tied_fault(worker.first_forbidden_tie(matches));
     case Violation::empty_truth:

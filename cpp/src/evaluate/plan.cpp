@@ -205,6 +205,8 @@ void choose_depths(Plan& plan) {
     plan.depth = std::max(plan.depth, cutoffs.back());
     if (run.rules.ties == Ties::raise)
       plan.tie_free_depth = std::max(plan.tie_free_depth, cutoffs.back());
+    if (run.rules.ties == Ties::expected && run.rules.duplicate_items == Duplicates::first)
+      plan.refuses_tied_repeats = true;
   }
 }
 

@@ -23,7 +23,7 @@ struct Run {
   Rules rules;
   std::size_t judging_rules_index;        // index into Plan::judging_rules
   bool unit_range;                        // values in [0, 1], whatever the lists
-  bool is_mean_over_hits;                 // which may fall where a hit comes late
+  bool is_mean_over_hits;                 // a late hit may lower the value
   std::size_t cutoff_set_index = 0;       // index into Plan::cutoff_sets
   std::vector<std::size_t> outputs = {};  // beside its cutoffs: index into Request::values
 };
@@ -36,6 +36,7 @@ struct Plan {
   std::vector<Ties> ties;    // for which the scores have to be ranked
   Count depth = 0;           // the last rank that a value asks for
   Count tie_free_depth = 0;  // the last rank at which an item of the truth must not be tied
+  bool refuses_tied_repeats = false;  // of an item of the truth within a tie
 };
 
 // Throws InputError where a value asks for what no metric or rule can give.

@@ -307,7 +307,7 @@ void check_min_grade(const Request& request, const Rules& rules) {
                     .found = "no grades, so that every item has grade 1"});
 }
 
-// Ranks that are given ascend, so that they are an order of their own.
+// Checks that ranks ascend: a list is read in its order.
 void check_ranks(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
   if (lists.ranks.empty()) return;
   check_size(lists.ranks.size(), item_count(lists.items), argument, "one rank an item");
@@ -329,7 +329,7 @@ void check_ranks(const Lists& lists, const std::string& argument, const Checkpoi
   });
 }
 
-// Pairs of items are counted by their ranks, which gaps would change.
+// Refuses gaps beside metrics that count items or pairs of items by rank.
 void check_rank_gaps(const Request& request, const Run& run) {
   const auto* lists = std::get_if<Lists>(&request.predictions);
   if (lists == nullptr || lists->ranks.empty()) return;

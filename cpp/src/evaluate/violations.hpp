@@ -10,6 +10,7 @@ enum class Violation : std::uint8_t {
   nan_score,
   duplicate_truth,
   duplicate_items,
+  tied_repeat,
   tied_score,
   empty_truth,
   missing_list,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "evaluate/tied_repeats.hpp"
 #include "numeric/geometric_mean.hpp"
 
 namespace exactk {
@@ -36,7 +37,8 @@ bool prefers_list(const Plan& plan, const Ranker& ranker, Ties ties) {
 
 constexpr Count kMillion = 1'000'000;
 
-// How far apart two ratios are, in millionths; a thousand at most, so that many can be summed.
+// The difference of two ratios in millionths, at most 1000 whole ones, so that sums do not
+// overflow.
 Count spread_of(const Ratio& one, const Ratio& other) {
   if (one.denominator == 0 || other.denominator == 0) return 0;
   const double spread =
@@ -44,7 +46,7 @@ Count spread_of(const Ratio& one, const Ratio& other) {
   return static_cast<Count>(std::min(spread, 1000.0) * static_cast<double>(kMillion));
 }
 
-// Whether two ratios of a user come to the same.
+// Whether two ratios of a user contribute the same to the average.
 bool is_same_value(const Ratio& one, const Ratio& other, Average average) {
   const bool is_same = one.numerator == other.numerator && one.denominator == other.denominator;
   if (is_same || average == Average::micro) return is_same;
@@ -200,6 +202,18 @@ Count Worker::count_nan(Count user, Offset& first, const Checkpoint& checkpoint)
                     *score_ranker_);
 }
 
+std::span<const Offset> Worker::find_tied_repeats(const Checkpoint& checkpoint) {
+  tied_repeats_.clear();
+  if (job_.plan.refuses_tied_repeats && item_positions_ != nullptr) {
+    std::visit(
+        [&](auto& ranker) {
+          exactk::find_tied_repeats(ranker, *item_positions_, tied_repeats_, checkpoint);
+        },
+        *score_ranker_);
+  }
+  return tied_repeats_;
+}
+
 template <class Choice>
 bool Worker::raises(Choice Rules::* field) const {
   return std::ranges::any_of(job_.plan.runs,
@@ -235,6 +249,9 @@ Violation Worker::judge(Count user, const Checkpoint& checkpoint) {
     if (matches.list_duplicates > 0 && raises(&Rules::duplicate_items)) {
       return Violation::duplicate_items;
     }
+    if (ties == Ties::expected && !find_tied_repeats(checkpoint).empty()) {
+      return Violation::tied_repeat;
+    }
     if (first_forbidden_tie(matches)) return Violation::tied_score;
     for (std::size_t rules_index = 0; rules_index < hit_rows_.size(); ++rules_index) {
       if (ranking_ties(job_.plan.judging_rules[rules_index].ties) != ties) continue;
@@ -264,7 +281,7 @@ bool Worker::may_depend_on_ties(Count user, Ties ties) {
   return std::visit([&](auto& ranker) { return ranker.may_tie(positions); }, *score_ranker_);
 }
 
-// Judges the user as the next of the batch, with the relevant items of ties first, and last.
+// Judges the user twice: with the relevant items of each tie first, and last.
 void Worker::judge_extremes(Count user, const Checkpoint& checkpoint) {
   const Matches& matches = match(user, Ties::expected, checkpoint);
   for (Extreme& extreme : extremes_) {
@@ -295,7 +312,7 @@ void Worker::add_to_tally(Count user, const Matches& matches, const HitRow& row,
   tally_.excluded_recommended += matches.excluded_recommended;
   tally_.relevant_excluded += judge_.count_relevant(matches, matches.excluded_entries);
   if (!presence.in_predictions) return;
-  // Further down, a list of scores may end where no value looks.
+  // A list of scores is ranked only down to the last rank that a value asks for.
   tally_.longest_list = std::max(tally_.longest_list, std::min(row.depth(), job_.plan.depth));
   tally_.relevant_not_rankable +=
       judge_.count_relevant(matches, matches.unscored_entries) +
@@ -303,7 +320,8 @@ void Worker::add_to_tally(Count user, const Matches& matches, const HitRow& row,
   if (item_positions_ != nullptr) count_candidates();
 }
 
-// Of the truth, those whose item is left out as it scores -inf or NaN. Valid until the next call.
+// Finds the entries of the truth whose item is left out because it scores -inf or NaN. Valid until
+// the next call.
 std::span<const Count> Worker::find_masked_entries(Count user, const Checkpoint& checkpoint) {
   masked_entries_.clear();
   if (!score_ranker_) return masked_entries_;
@@ -441,8 +459,9 @@ void Worker::score_extremes(const Run& run, std::size_t rules_index, const Check
   }
 }
 
-// All orders lie between the extremes, and so do their values, but for a mean over the hits: it
-// falls where a hit comes later, and where one more comes late.
+// Counts the users whose value depends on the order of ties. Every order's value lies between the
+// two extremes, except for a mean over the hits, which falls both where a hit comes later and where
+// one more comes late: there, any tie of hits with other items counts.
 void Worker::count_tie_dependent(const Run& run, std::size_t rules_index,
                                  std::span<const HitRow> rows) {
   const std::span<const HitRow> best_rows = extremes_[0].rows[rules_index].rows();

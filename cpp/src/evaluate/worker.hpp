@@ -62,6 +62,9 @@ class Worker {
   const Matches& match(Count user, const Checkpoint& checkpoint);
   // The first tie of an item of the truth, where none may be tied.
   [[nodiscard]] std::optional<Tie> first_forbidden_tie(const Matches& matches) const;
+  // Of the user matched last, the offsets in the row of the items of the truth that a tie repeats,
+  // where that is refused: ascending. Valid until the next call of any member.
+  std::span<const Offset> find_tied_repeats(const Checkpoint& checkpoint);
   // How many scores of the user are NaN, and which is the first.
   Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
 
@@ -103,6 +106,7 @@ class Worker {
   std::optional<AnyScoreRanker> score_ranker_;     // if the predictions are scores
   std::optional<Screening> screening_;             // if that pays
   const ItemPositions* item_positions_ = nullptr;  // of the current user, if items have ids
+  std::vector<Offset> tied_repeats_;
   Judge judge_;
   // The batch: its users, and their rows under each of the judging rules.
   std::vector<Count> users_;
@@ -114,7 +118,7 @@ class Worker {
   BatchRatios ratios_;
   BatchColumns values_;
   // Of those users of the batch whose values may depend on the order of ties.
-  struct Extreme {  // the relevant items of each tie are first, or last
+  struct Extreme {  // with the relevant items of each tie first, or last
     std::vector<JudgingRules> rules;
     std::vector<HitRows> rows;          // by judging rules
     std::vector<HitCounts> hit_counts;  // rows x cutoffs, of one run at a time

@@ -11,8 +11,7 @@ from exactk._engine.blas import core_view
 from exactk._engine.problem import Outcome, Problem
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.scores import Scores
-from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._plan.metric_strings import core_rules, resolved_tie_rules
+from exactk._plan.metric_strings import core_rules
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk._runtime.isa import requested_isa
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 def core_engine(problem: Problem) -> Outcome:
     """Have the C++ core evaluate."""
     _check_counted_users(problem)
-    _check_tied_repeats(problem)
     with core_view(problem.predictions, problem.candidates) as predictions:
         sums, counts, tie_dependent, tie_spread, per_user = _core.evaluate(
             problem.truth.core,
@@ -68,38 +66,6 @@ def _check_counted_users(problem: Problem) -> None:
                 expected = f"an entry for each user whom {value.name} counts (users={value.rules['users']!r})"
                 hint = f"{argument} as a mapping from user to value need one for every such user"
                 raise input_error(argument, expected, "none", row=int(rows[0]), count=len(rows), hint=hint)
-
-
-def _check_tied_repeats(problem: Problem) -> None:
-    """Raise InputError if an item of the truth is repeated within a tie whose orders are averaged, and is one hit."""
-    rules = [resolved_tie_rules(value) for value in problem.values]
-    scores = problem.predictions
-    is_asked = ("expected", "first") in rules and len(scores) == len(problem.truth)
-    if not is_asked or not isinstance(scores, SparseScores):
-        return
-    users = np.repeat(np.arange(len(scores)), np.diff(scores.indptr))
-    codes = np.unique(scores.items, return_inverse=True)[1]
-    order = np.lexsort((scores.scores, codes, users))  # stable: the first of a tie stays first
-    one, next_one = order[:-1], order[1:]
-    is_nan = scores.scores != scores.scores
-    is_tied = (scores.scores[one] == scores.scores[next_one]) | (is_nan[one] & is_nan[next_one])
-    is_repeat = (users[one] == users[next_one]) & (codes[one] == codes[next_one]) & is_tied
-    is_ranked = True if scores.min_score is None else scores.scores[next_one] >= np.float64(scores.min_score)
-    repeats = np.sort(next_one[is_repeat & is_ranked])
-    excluded = [
-        set() if problem.exclude is None else set(problem.exclude.row(user).tolist()) for user in users[repeats]
-    ]
-    judged = [
-        offset
-        for offset, items in zip(repeats.tolist(), excluded, strict=True)
-        if scores.items[offset] in problem.truth.row(int(users[offset])) and int(scores.items[offset]) not in items
-    ]
-    if judged:
-        row = int(users[judged[0]])
-        expected = "each item once within a tie beside ties='expected' and duplicate_items='first'"
-        found = f"item {scores.items[judged[0]]} again"
-        position, hint = judged[0] - int(scores.indptr[row]), "duplicate_items='count' makes each a hit"
-        raise input_error("predictions", expected, found, row=row, position=position, count=len(judged), hint=hint)
 
 
 def _presence(rows: Truth | Predictions) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk import _core
-from exactk._plan.conventions import ANY_GRADE, CHOICES, FIELDS, STRICT_TIES, Convention, override_name
+from exactk._plan.conventions import ANY_GRADE, CHOICES, FIELDS, Convention, override_name
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -75,12 +75,6 @@ def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
     numbers = {None: math.ulp(0.0), ANY_GRADE: -sys.float_info.max}
     min_grade = rules["min_grade"]
     return _core.Rules(names, numbers.get(min_grade, min_grade), list(rules["gain_table"]))
-
-
-def resolved_tie_rules(value: Value) -> tuple[str, str]:
-    """Return the value's `ties`, expected where pairs count halves of them, and its `duplicate_items`."""
-    ties, duplicates = value.rules["ties"], value.rules["duplicate_items"]
-    return ("expected" if metrics[value.metric].pairwise and ties in STRICT_TIES else ties), duplicates
 
 
 def distinct_parts(values: Iterable[Value]) -> tuple[Value, ...]:

@@ -235,7 +235,32 @@ def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], boo
                 raise input_error(argument, expected, "none", row=broken[0], count=len(broken))
 
 
-def check_tied_repeats(problem: Problem) -> None:
+def check_user_faults(
+    problem: Problem, policy: Callable[[int, Rules], tuple[str, str]], tied_ranks: Callable[[int, Rules], list[int]]
+) -> None:
+    """Raise InputError for what a user's lists break, the gravest kind first, by its first user.
+
+    `tied_ranks` returns the first ranks of the ties that items of a user's truth are in with others.
+    """
+    all_rules = [value.rules for value in problem.values]
+    if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
+        check_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
+    lists = _stored_lists(problem)
+    if lists is not None and any(rules["duplicate_items"] == "raise" for rules in all_rules):
+        check_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
+    _check_tied_repeats(problem)
+    _check_tied_users(problem, tied_ranks)
+    for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
+        broken = [
+            user
+            for user in range(len(problem.truth))
+            if any(policy(user, rules) == ("error", kind) for rules in all_rules)
+        ]
+        if broken:
+            raise input_error(argument, f"no user for {kind}='error'", "one", row=broken[0], count=len(broken))
+
+
+def _check_tied_repeats(problem: Problem) -> None:
     """Raise InputError if an item of the truth is repeated within a tie, and only its first rank counts in any order.
 
     The expectations speak of ties whose items are as likely at any rank, each by itself.
@@ -243,7 +268,7 @@ def check_tied_repeats(problem: Problem) -> None:
     all_rules = [resolved_rules(value) for value in problem.values]
     is_asked = any(rules["ties"] == "expected" and rules["duplicate_items"] == "first" for rules in all_rules)
     scores = problem.predictions
-    if not is_asked or not isinstance(scores, SparseScores) or len(scores) != len(problem.truth):
+    if not is_asked or not isinstance(scores, SparseScores):
         return
     repeats = []
     for user in range(len(scores)):
@@ -261,30 +286,6 @@ def check_tied_repeats(problem: Problem) -> None:
     if repeats:
         (user, position), expected = repeats[0], "each item once within a tie"
         raise input_error("predictions", expected, "one again", row=user, position=position, count=len(repeats))
-
-
-def check_user_faults(
-    problem: Problem, policy: Callable[[int, Rules], tuple[str, str]], tied_ranks: Callable[[int, Rules], list[int]]
-) -> None:
-    """Raise InputError for what a user's lists break, the gravest kind first, by its first user.
-
-    `tied_ranks` returns the first ranks of the ties that items of a user's truth are in with others.
-    """
-    all_rules = [value.rules for value in problem.values]
-    if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
-        check_repeats("truth", (problem.truth.row(user).tolist() for user in range(len(problem.truth))))
-    lists = _stored_lists(problem)
-    if lists is not None and any(rules["duplicate_items"] == "raise" for rules in all_rules):
-        check_repeats("predictions", (lists.row(user).tolist() for user in range(len(lists))))
-    _check_tied_users(problem, tied_ranks)
-    for kind, argument in (("empty_truth", "truth"), ("missing_list", "predictions"), ("empty_list", "predictions")):
-        broken = [
-            user
-            for user in range(len(problem.truth))
-            if any(policy(user, rules) == ("error", kind) for rules in all_rules)
-        ]
-        if broken:
-            raise input_error(argument, f"no user for {kind}='error'", "one", row=broken[0], count=len(broken))
 
 
 def _check_tied_users(problem: Problem, tied_ranks: Callable[[int, Rules], list[int]]) -> None:

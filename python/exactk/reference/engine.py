@@ -16,7 +16,7 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.conventions import STRICT_TIES
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
-from exactk.reference.checks import check_counted_users, check_problem, check_tied_repeats, check_user_faults
+from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
 from exactk.reference.judge import JudgedUser, Rules, is_relevant, item_grades, judge, resolved_rules, tied_hits
 from exactk.reference.metrics import METRICS, Ratio
 from exactk.reference.ranking import ScoredRow, scored_row
@@ -120,7 +120,6 @@ def reference_engine(problem: Problem) -> Outcome:
     """Evaluate as the definitions say."""
     users = _JudgedUsers(problem)
     check_counted_users(problem, users.is_counted)
-    check_tied_repeats(problem)
     check_problem(problem)
     check_user_faults(problem, lambda user, rules: _user_policy(users, user, rules), users.tied_ranks)
     _check_item_counts(users, problem.values)

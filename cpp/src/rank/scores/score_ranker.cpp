@@ -517,7 +517,7 @@ void ScoreRanker<Row>::add_ranks_by_position(bool highest_first, const Checkpoin
   for (std::size_t i = 0; i < count; ++i) ranks_[position_order_[i]] += bound_counts_[i];
 }
 
-// Ranks each item by itself: how many beat it, where positions say who wins the ties.
+// Ranks each entry by counting the items that beat it. Positions decide ties.
 template <class Row>
 void ScoreRanker<Row>::rank_each(const Better& order, const Checkpoint& checkpoint) {
   add_ranks_by_position(order.highest_first, checkpoint);
@@ -529,11 +529,11 @@ void ScoreRanker<Row>::rank_each(const Better& order, const Checkpoint& checkpoi
   for (std::size_t i = 0; i < entries_.size(); ++i) ranks_[i] -= above += beating_counts_[i];
 }
 
-// Ranks all at once: how many of them each item of the row beats.
+// Ranks all entries at once: counts how many of them each item of the row beats.
 template <class Row>
 void ScoreRanker<Row>::rank_all(Ties ties, const Checkpoint& checkpoint) {
   const Better order = item_order(ties);
-  std::size_t tied_items = 0;  // with an entry, be it itself
+  std::size_t tied_items = 0;  // items, entries included, that have the score of an entry
   beating_counts_.assign(entries_.size() + 1, 0);
   for_each_chunk(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
@@ -667,7 +667,7 @@ RankedList ScoreRanker<Row>::ranks_of(std::span<const std::int64_t> positions, T
   return make_ranked_list(length(checkpoint), checkpoint);
 }
 
-// Whether all that is tied with an entry is an entry too, as the last count shows.
+// Whether entries are tied with entries alone, as the last count shows.
 template <class Row>
 bool ScoreRanker<Row>::only_entries_tie() const {
   auto entry = entries_.begin();

@@ -65,7 +65,12 @@ class ScoreRanker {
     return static_cast<Count>(size_ - excluded_positions_.size());
   }
 
-  // Whether scores of -inf, and NaN, may be left out.
+  // The score of the item at the position, or nothing if it is excluded or its score too low.
+  [[nodiscard]] std::optional<Key> rankable_score(std::size_t position) {
+    const Key key = row_.key_at(position);
+    return is_rankable(key, position) ? std::optional(key) : std::nullopt;
+  }
+  // Whether items may be left out because they score -inf or NaN.
   [[nodiscard]] bool may_mask() const noexcept {
     return has_min_score_ && std::is_floating_point_v<Key>;
   }
@@ -92,8 +97,8 @@ class ScoreRanker {
   RankedList ranks_of(std::span<const std::int64_t> positions, Ties ties,
                       const Checkpoint& checkpoint);
 
-  // Whether any of the positions may be tied with another item, among those of the last call of
-  // `best` or, strictly, of `ranks_of`: surely if it is ranked there.
+  // Whether any item at the positions may be tied with another item. After `best` the answer is
+  // certain for the items of that list; after a strict `ranks_of`, for all.
   [[nodiscard]] bool may_tie(std::span<const std::int64_t> positions);
 
  private:
@@ -169,7 +174,7 @@ class ScoreRanker {
   std::vector<Key> distinct_keys_;           // that the entries have, each once
   std::vector<Tie> key_ties_;                // by distinct key
   bool has_list_ = false;                    // the entries are the best, in order
-  bool entries_tie_ = false;                 // else: some entry is tied, with another or any item
+  bool entries_tie_ = false;                 // else: an entry has the score of another item
   std::vector<Count> beating_counts_;        // items, by the first entry that they beat
   std::vector<Key> bounds_;                  // that items are compared with
   std::vector<Count> bound_counts_;          // by bound: items that beat it, or that are above it
