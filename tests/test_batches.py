@@ -72,6 +72,28 @@ def test_f38_rows_in_any_order_are_read_whole(*, string_keys: bool) -> None:
     )
 
 
+def test_f44_a_part_of_a_list_is_not_refused_for_what_the_whole_has_not() -> None:
+    """The first rows of ann look like all of them: a tie at rank 1, or nothing that is not excluded."""
+    frame = pl.DataFrame(
+        {"user": ["ann", "ann", "bob", "ann"], "item": ["a", "b", "a", "c"], "score": [1.0, 1.0, 2.0, 3.0]}
+    )
+    truth = {"ann": ["a"], "bob": ["a"]}
+    tied: dict[str, Any] = {"metrics": "recall@1", "convention": {"ties": "raise"}}
+    excluded: dict[str, Any] = {
+        "metrics": "recall@5",
+        "convention": {"empty_list": "error"},
+        "exclude": {"ann": ["a", "b"]},
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exactk.EvaluationWarning)
+        for options in (tied, excluded):
+            whole = exactk.evaluate(truth, frame, **options)
+            for size in (1, 2, 3):
+                assert exactk.evaluate(truth, cut(frame, size), **options).state == whole.state
+            with pytest.raises(exactk.InputError, match=r"\(user 'ann'\)"):
+                exactk.evaluate(truth, cut(frame[:3], 2), **options)
+
+
 def test_batches_are_read_once_and_let_go() -> None:
     case = BatchCase(string_keys=False)
     read = []

@@ -14,6 +14,7 @@ from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rows, Truth, reindex
 from exactk._report.report import Report
 from exactk._report.state import StateSums
+from exactk._runtime.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,12 +39,18 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> 
     encoding = Encoding(users, items, evaluation.num_threads)
     reader = Reader(batches, evaluation.columns, encoding)
     batch_evaluation = _BatchEvaluation(evaluation, truth, exclude_rows)
+    blocks = read_blocks(reader)
     try:
-        for block in read_blocks(reader):
-            batch_evaluation.add_block(
-                block._replace(rows=block.rows._replace(item_vocabulary=reader.item_vocabulary)),
-                reader.user_vocabulary or truth.user_vocabulary,
-            )
+        for block in blocks:
+            try:
+                batch_evaluation.add_block(
+                    block._replace(rows=block.rows._replace(item_vocabulary=reader.item_vocabulary)),
+                    reader.user_vocabulary or truth.user_vocabulary,
+                )
+            except InputError:
+                for _ in blocks:  # raises if a user has more rows, which may have no fault with these
+                    pass
+                raise
     except UngroupedRows:
         all_rows = Reader(
             batches, evaluation.columns, encoding._replace(user_vocabulary=truth.user_vocabulary), again=True
