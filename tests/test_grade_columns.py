@@ -89,6 +89,39 @@ def test_f64_ratings_warn_once(column: str, tmp_path: Path) -> None:
         assert evaluate(truth, convention={"min_grade": 2})["P@1"] == 1.0
 
 
+SCALES: dict[str, tuple[list[float], Any]] = {
+    "1 to 5": ([1, 5, 3], 4),
+    "halves to 5": ([0.5, 5, 4.5], 4),
+    "1 to 3": ([1, 2, 3], 3),
+    "1 to 10": ([3, 10, 7], 8),
+    "up to 100": ([20, 100, 55], 80),
+    "0 to 1": ([0.25, 1, 0.5], 0.8),
+    "-10 to 9.5": ([-10, 9.5, 2], 7.6),
+    "rated and liked": ([0, 1, 2], 2),
+    "all 1": ([1, 1, 1], None),
+    "all 5": ([5, 5, 5], None),
+    "0 and 1": ([0, 1, 0], None),
+    "none above 0": ([0, 0, 0], None),
+}
+"""Ratings, and the grade that the warning tells to write; None: no warning."""
+
+
+@pytest.mark.parametrize("case", SCALES)
+def test_f64_the_warning_suggests_a_rating_of_the_scale(case: str) -> None:
+    ratings, high = SCALES[case]
+    users = ["ann", "bob", "cy"]
+    frame = pd.DataFrame({"user": users, "item": [1, 2, 3], "rating": [float(rating) for rating in ratings]})
+    convention = {"negative_grades": "zero_gain"}
+    blocks = [(frame[row : row + 1], {user: [1]}) for row, user in enumerate(users)]
+    for truth, predictions in ((frame, {user: [1] for user in users}), (None, iter(blocks))):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", exactk.EvaluationWarning)
+            exactk.evaluate(truth, predictions, "num_relevant", convention=convention)
+        lines = [str(one.message).partition("; convention=")[2] for one in caught if "rating" in str(one.message)]
+        changes = convention | {"min_grade": high}
+        assert lines == ([] if high is None else [f"{changes} makes it those from {high} on"])
+
+
 def test_f64_the_line_of_the_warning_can_be_pasted() -> None:
     frame = pd.DataFrame(COLUMNS | {"rating": [5.0, 1.0, 4.0]})
     custom = exactk.Convention(min_grade=None, ties="highest_id")
@@ -239,7 +272,7 @@ def test_f64_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["evaluate", str(truth), str(run), "-m", "P@1"]) == 0
     output = capsys.readouterr()
     assert "grades: rating, relevant: > 0" in output.out
-    assert "every rating above 0 in the column 'rating' counts as relevant; --set min_grade=4 makes it" in output.err
+    assert "every rating above 0 in the column 'rating' counts as relevant; --set min_grade=2 makes it" in output.err
     assert "clicks" not in output.err
     pd.DataFrame(COLUMNS | {"clicks": [0, 1, 2]}).to_csv(truth)
     assert main(["evaluate", str(truth), str(run), "-m", "P@1"]) == 0

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from exactk._inputs.keys.column_roles import names_ratings
 from exactk._plan.conventions import changes_literal
 from exactk._runtime.errors import EvaluationWarning, caller_level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
 
     from exactk._inputs.model.lists import Truth
     from exactk._plan.conventions import Convention
@@ -37,17 +42,53 @@ def _holds_text_pairs(rows: object) -> bool:
     )
 
 
-def warn_of_grades(
-    truth: Truth, values: Sequence[Value], convention: Convention, user_values: Iterable[str | None]
-) -> None:
-    """Warn of ratings that are all relevant, and of numbers that could be grades and are no weights or groups."""
-    used, grade, unused = truth.columns
-    if grade is not None and names_ratings(grade) and any(value.rules["min_grade"] is None for value in values):
-        line = f"convention={changes_literal(convention, {'min_grade': 4})}"
-        message = (
-            f"truth: every rating above 0 in the column {grade!r} counts as relevant; {line} makes it those from 4 on"
+class RatingScale(NamedTuple):
+    """The ratings above 0 that were seen."""
+
+    lowest: float = math.inf
+    highest: float = -math.inf
+    is_whole: bool = True  # no rating has a fraction
+
+    def add(self, ratings: NDArray[np.float64] | None) -> RatingScale:
+        """Return the scale of these ratings too."""
+        if ratings is None or not len(positive := ratings[ratings > 0]):
+            return self
+        return RatingScale(
+            min(self.lowest, float(positive.min())),
+            max(self.highest, float(positive.max())),
+            self.is_whole and bool((positive == np.floor(positive)).all()),
         )
-        warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+
+    @property
+    def high_rating(self) -> float:
+        """Four fifths of the highest: 4 of 5, 8 of 10, 0.8 of 1; a whole number where all are."""
+        four_fifths = self.highest - self.highest / 5
+        rating = math.ceil(four_fifths) if self.is_whole else float(f"{four_fifths:.2g}")
+        return int(rating) if rating == int(rating) else rating
+
+
+def rating_column(truth: Truth, values: Iterable[Value]) -> str | None:
+    """Return the column of ratings, by its name, if a value counts all above 0 as relevant; else None."""
+    grade = truth.columns.grade
+    counts_all = any(value.rules["min_grade"] is None for value in values)
+    return grade if grade is not None and names_ratings(grade) and counts_all else None
+
+
+def warn_of_ratings(column: str, scale: RatingScale, convention: Convention) -> None:
+    """Warn of ratings that are all relevant, unless all above 0 are equal."""
+    if not scale.lowest < scale.highest < math.inf:  # what is infinite is refused later
+        return
+    changes = {"min_grade": scale.high_rating}
+    message = (
+        f"truth: every rating above 0 in the column {column!r} counts as relevant; "
+        f"convention={changes_literal(convention, changes)} makes it those from {scale.high_rating} on"
+    )
+    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+
+
+def warn_of_unused_columns(truth: Truth, user_values: Iterable[str | None]) -> None:
+    """Warn of numbers that could be grades and are no weights or groups."""
+    used, _, unused = truth.columns
     if others := [name for name in unused if name not in set(user_values)]:
         message = (
             f"truth: every item counts as relevant, for no column of grades was found, and {' and '.join(map(repr, others))} "

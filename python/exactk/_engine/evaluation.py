@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._engine.column_warnings import warn_of_grades
+from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_ratings, warn_of_unused_columns
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._engine.rankings import solve
@@ -140,13 +140,16 @@ class Evaluation:
         users: list[Vocabulary | NDArray[Any] | None] = []
         tables: list[NDArray[np.float64]] = []
         begin, is_complete = 0, True
+        ratings, scale = None, RatingScale()
         for block, pair in enumerate(chain(pairs, [_EMPTY_BLOCK])):
             if pair is _EMPTY_BLOCK and sums is not None:
                 break
             with add_error_note(f"in block {block} of the iterator, whose first user is number {begin}"):
                 truth, predictions, exclude = self._convert_block(pair)
                 if block == 0:
-                    self.warn_of_columns(truth)
+                    self._warn_of_unused_columns(truth)
+                if (column := rating_column(truth, self.values)) is not None:
+                    ratings, scale = column, scale.add(truth.grades)
                 end = begin + len(truth)
                 evaluation = self._slice_rows(begin, end)
                 evaluation = evaluation if exclude is None else replace(evaluation, exclude=exclude)
@@ -164,6 +167,8 @@ class Evaluation:
             begin = end
         for name, values in self._row_arguments():
             _check_length(name, len(values), begin)
+        if ratings is not None:
+            warn_of_ratings(ratings, scale, self.convention)
         assert sums is not None  # noqa: S101 - there is always a block, be it the empty one
         report = Report(sums.state(), concatenate_users(users), np.concatenate(tables, axis=1) if tables else None)
         return report, inputs.truth.user_vocabulary is not None, is_complete
@@ -192,8 +197,13 @@ class Evaluation:
 
     def warn_of_columns(self, truth: Truth) -> None:
         """Warn of columns of the truth that do not mean what they seem to."""
+        self._warn_of_unused_columns(truth)
+        if (column := rating_column(truth, self.values)) is not None:
+            warn_of_ratings(column, RatingScale().add(truth.grades), self.convention)
+
+    def _warn_of_unused_columns(self, truth: Truth) -> None:
         user_values = [values.column for values in (self.weights, self.groups) if values is not None]
-        warn_of_grades(truth, self.values, self.convention, user_values)
+        warn_of_unused_columns(truth, user_values)
 
     def check_user_values(self, truth: Truth) -> None:
         """Raise InputTypeError if users have keys, and the weights or groups none."""
