@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import exactk
-from exactk._plan.metric_strings import canonical_name, plan
+from exactk._plan.metric_strings import canonical_name, number_of_text, plan
+from exactk._runtime.numbers import parse_number
 from strategies import conventions, metric_strings, parameter_of, spell
 
 STANDARD = exactk.conventions["standard"]
@@ -80,6 +83,25 @@ def test_spellings_that_are_none(spelling: str) -> None:
     with pytest.raises(exactk.ExactkError) as caught:
         exactk.evaluate([[1]], [[1]], spelling)
     assert caught.value.argument in {"metrics", "convention"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1", "+1.5e3", "-.5", "1.", "1e-3", "inf", "-Infinity", "1_0", "1e400", "1e-400", "9007199254740993", "nan", "NaN",
+     "0x10", "1,5", "--1", "", ".", "e5", "\N{ARABIC-INDIC DIGIT ONE}", "1\N{FULLWIDTH DIGIT ONE}", "\ud800"],
+)  # fmt: skip
+def test_f55_the_numbers_of_metric_strings_are_those_of_files(text: str) -> None:
+    number = parse_number(text)
+    if number is None or math.isnan(number):
+        with pytest.raises(exactk.InputError, match="expected a number"):
+            number_of_text(text, text, "metrics")
+    else:
+        assert number_of_text(text, text, "metrics") == number
+
+
+def test_f55_one_module_parses_numbers() -> None:
+    sources = Path(exactk.__file__).parent.rglob("*.py")
+    assert [path.name for path in sources if "_core.parse_number" in path.read_text(encoding="utf-8")] == ["numbers.py"]
 
 
 @given(st.text(max_size=30))

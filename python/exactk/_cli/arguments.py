@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import exactk
 from exactk._files import read_shards
-from exactk._plan.metric_strings import parse_field, parse_number
+from exactk._plan.metric_strings import number_of_text, parse_field
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _parse_minimum(text: str) -> tuple[str, float]:
     metric, _, value = text.rpartition("=")
     try:
         if metric:
-            return metric, parse_number(value, text, "--min")
+            return metric, number_of_text(value, text, "--min")
     except exactk.InputError:
         pass
     message = f"expected METRIC=VALUE such as ndcg@10=0.3, found {text!r}"

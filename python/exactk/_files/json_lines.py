@@ -7,10 +7,10 @@ import re
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from exactk._files.numbers import parse_number
 from exactk._files.source import Source
 from exactk._files.text import DECOMPRESSION_ERRORS, numbered_lines, open_bytes
 from exactk._runtime import optional
+from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

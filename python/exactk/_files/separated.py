@@ -10,12 +10,12 @@ import warnings
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from exactk._files import ids
-from exactk._files.numbers import parse_number, parse_numbers
 from exactk._files.source import Source
 from exactk._files.text import DECOMPRESSION_ERRORS, MAX_LINE, numbered_lines, open_bytes
 from exactk._files.watched_text import WatchedText
 from exactk._runtime import optional
 from exactk._runtime.errors import EvaluationWarning, caller_level
+from exactk._runtime.numbers import parse_number, parse_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

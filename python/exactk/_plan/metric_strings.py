@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from exactk import _core
 from exactk._plan.conventions import ANY_GRADE, CHOICES, FIELDS, Convention, override_name
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import did_you_mean, input_error, type_error
+from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +31,6 @@ _PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _MAX_LENGTH = 2**16  # characters of a metric string, or of a canonical name
 _MAX_GAINS = 2**24  # of all values of a plan, each of which has a table
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?inf")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -170,10 +170,7 @@ def _quote(spelling: str) -> str:
 def metric_info(name: str, spelling: str | None = None) -> _core.MetricInfo:
     """Return what there is to know of a metric, by any of its names."""
     if name.lower() not in _CANONICAL_NAMES:
-        import difflib  # noqa: PLC0415 - few need it, and it is long to load
-
-        close = difflib.get_close_matches(name.lower(), _CANONICAL_NAMES, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(metrics)}"
+        hint = did_you_mean(name, _CANONICAL_NAMES) or f"there are {', '.join(metrics)}"
         raise input_error("metrics", "the name of a metric", _quote(spelling or name), hint=hint)
     return metrics[_CANONICAL_NAMES[name.lower()]]
 
@@ -215,14 +212,13 @@ def _parse_arguments(text: str, info: _core.MetricInfo, spelling: str) -> tuple[
             raise input_error("metrics", "each parameter=value once", _quote(spelling))
         seen.add(name)
         if info.parameter and name == info.parameter.name:
-            parameter = checked_parameter(info, parse_number(value, spelling, "metrics"), "metrics")
+            parameter = checked_parameter(info, number_of_text(value, spelling, "metrics"), "metrics")
         elif name in FIELDS:
             changes[name] = parse_field(name, value, spelling, "metrics")
         else:
-            parameters = [info.parameter.name] if info.parameter else []
-            raise input_error(
-                "metrics", f"one of {', '.join([*parameters, *FIELDS])}", f"{_quote(name)} in {_quote(spelling)}"
-            )
+            names = [info.parameter.name, *FIELDS] if info.parameter else FIELDS
+            found, hint = f"{_quote(name)} in {_quote(spelling)}", did_you_mean(name, names)
+            raise input_error("metrics", f"one of {', '.join(names)}", found, hint=hint)
     if parameter is None:
         assert info.parameter is not None  # noqa: S101 - for the type checker
         raise input_error("metrics", f"{info.name}({info.parameter.name}=...), which has no default", _quote(spelling))
@@ -250,34 +246,33 @@ def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> f
     return number
 
 
-def parse_number(text: str, spelling: str, argument: str) -> float:
+def number_of_text(text: str, spelling: str, argument: str, *, alternatives: str = "") -> float:
     """Return the number that the text is, or raise InputError that shows the spelling it is part of."""
-    number = _core.parse_number(text) if _NUMBER.fullmatch(text) else None  # the syntax of files, and held exactly
-    if number is None:
-        raise input_error(argument, "a number", f"{_quote(text)} in {_quote(spelling)}")
+    number = parse_number(text)
+    if number is None or math.isnan(number):
+        raise input_error(argument, f"a number{alternatives}", f"{_quote(text)} in {_quote(spelling)}")
     return number
 
 
 def _parse_integer(text: str, spelling: str, argument: str) -> int:
     if not re.fullmatch(r"\d{1,10}", text, re.ASCII):
-        raise input_error(argument, "an integer", f"{_quote(text)} in {_quote(spelling)}")
+        raise input_error(argument, "an integer or None", f"{_quote(text)} in {_quote(spelling)}")
     return int(text)
 
 
 def parse_field(name: str, text: str, spelling: str, argument: str) -> object:
     """Return the value of a convention's field as text holds it; whether it may have this value is not checked."""
     if name == "min_grade":
-        return (
-            {"None": None, ANY_GRADE: ANY_GRADE}.get(text)
-            if text in {"None", ANY_GRADE}
-            else parse_number(text, spelling, argument)
-        )
+        names = {"None": None, ANY_GRADE: ANY_GRADE}
+        if text in names:
+            return names[text]
+        return number_of_text(text, spelling, argument, alternatives=f", {ANY_GRADE!r} or None")
     if name == "decimals":
         return None if text == "None" else _parse_integer(text, spelling, argument)
     if name == "gain_table":
         if not (text.startswith("[") and text.endswith("]")):
             raise input_error(argument, "gain_table=[gain, ...]", _quote(spelling))
-        return [parse_number(gain.strip(), spelling, argument) for gain in text[1:-1].split(",")]
+        return [number_of_text(gain.strip(), spelling, argument) for gain in text[1:-1].split(",")]
     return text
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from exactk import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 class ExactkError(Exception):
@@ -89,6 +89,14 @@ class EvaluationWarning(UserWarning):
 
 input_error = InputError.of_argument
 type_error = InputTypeError.of_argument
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return the hint that names what is spelled most alike; an empty one if nothing is."""
+    import difflib  # noqa: PLC0415 - few need it, and it is long to load
+
+    close = difflib.get_close_matches(name.lower(), names, n=1)
+    return f"did you mean {close[0]!r}?" if close else ""
 
 
 @contextmanager

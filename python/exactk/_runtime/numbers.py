@@ -1,9 +1,4 @@
-"""How numbers are written in text: the one syntax, of files and of the command line.
-
-An optional sign, digits with an optional fraction, and an optional exponent; or ``inf``, ``infinity`` or ``nan`` in
-upper or lower case. Blanks may stand around it. A number that float64 cannot hold is none: `1e400` is not infinite,
-`1e-400` is not 0, and an integer beyond 2^53 is not rounded to its neighbour. The core defines it.
-"""
+"""Numbers in text, of files, metric strings and the command line: cpp/include/exactk/number_syntax.hpp says which."""
 
 from __future__ import annotations
 
