@@ -317,6 +317,38 @@ def test_f66_changes_that_are_none(given: Any) -> None:
     assert error_of(exactk.evaluate, [[1]], [[1]], "ndcg@1", convention=given).startswith("convention: expected ")
 
 
+NEAR_MISSES: dict[str, tuple[str, Any, str]] = {
+    "preset": ("P@1", "rec_tools", "rectools"),
+    "preset, by its case": ("P@1", "RecTools", "rectools"),
+    "base": ("P@1", {"base": "pytrec-eval"}, "pytrec_eval"),
+    "field": ("P@1", {"min_grades": 1}, "min_grade"),
+    "choice": ("P@1", {"ties": "lowestid"}, "lowest_id"),
+    "field of a string": ("P@1(tie=raise)", "standard", "ties"),
+    "parameter of a string": ("fbeta@1(betas=1)", "standard", "beta"),
+}
+"""Metric, convention, and what was meant."""
+
+
+@pytest.mark.parametrize("case", NEAR_MISSES)
+def test_f66_a_misspelt_name_of_a_convention_is_answered_with_a_suggestion(case: str) -> None:
+    metric, convention, meant = NEAR_MISSES[case]
+    message = error_of(exactk.evaluate, [[1]], [[1]], metric, convention=convention)
+    assert message.endswith(f"; did you mean {meant!r}?")
+
+
+def test_f66_nothing_like_it_is_answered_without_a_suggestion() -> None:
+    assert error_of(exactk.evaluate, [[1]], [[1]], "P@1", convention="xyzzy").endswith(", found 'xyzzy'")
+
+
+@pytest.mark.parametrize("given", [("P@1(min_grade=all)", {}), ("P@1", {"min_grade": "all"})])
+def test_f66_what_a_field_takes_beside_numbers_is_told(given: tuple[str, dict[str, str]]) -> None:
+    metric, convention = given
+    assert " a number, 'any' or None, found 'all'" in error_of(
+        exactk.evaluate, [[1]], [[1]], metric, convention=convention
+    )
+    assert "an integer or None, found 'x'" in error_of(exactk.evaluate, [[1]], [[1]], "P@1(decimals=x)")
+
+
 SOURCES = Path(__file__).parents[1]
 PUBLIC_CALLS = (exactk.evaluate, exactk.topk, exactk.neighbors, exactk.read, exactk.as_predictions, exactk.Truth)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._plan.presets import PRESETS
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import InputError, did_you_mean, input_error, type_error
 
 CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f in _core.convention_fields()})
 """The fields whose value is one of a few names, with what they mean."""
@@ -58,7 +58,7 @@ def checked_choice(name: str, value: object, argument: str) -> str:
     if not isinstance(value, str):
         raise type_error(argument, expected, repr(value))
     if value not in choices:
-        raise input_error(argument, expected, repr(value))
+        raise input_error(argument, expected, repr(value), hint=did_you_mean(value, choices))
     return value
 
 
@@ -76,13 +76,19 @@ def _checked_field(name: str, value: object) -> Any:  # noqa: ANN401 - a string,
         return tuple(_checked_number(name, gain) for gain in value)
     if name == "decimals":
         return None if value is None else _checked_decimals(value)
-    raise input_error("convention", f"one of the fields {', '.join(FIELDS)}", repr(name))
+    raise _unknown_field_error(name)
+
+
+def _unknown_field_error(name: str) -> InputError:
+    return input_error(
+        "convention", f"one of the fields {', '.join(FIELDS)}", repr(name), hint=did_you_mean(name, FIELDS)
+    )
 
 
 def _checked_min_grade(value: object) -> float | str | None:
     if value is None or (isinstance(value, str) and value == ANY_GRADE):
         return value
-    number = _checked_number("min_grade", value)
+    number = _checked_number("min_grade", value, alternatives=f", {ANY_GRADE!r} or None")
     # The numbers that say the same as the names.
     return {math.ulp(0.0): None, -sys.float_info.max: ANY_GRADE}.get(number, number)
 
@@ -101,15 +107,15 @@ def _checked_decimals(value: object) -> int:
     return decimals
 
 
-def _checked_number(name: str, value: object) -> float:
+def _checked_number(name: str, value: object, *, alternatives: str = "") -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise type_error("convention", f"{name} to be a number", repr(value))
+        raise type_error("convention", f"{name} to be a number{alternatives}", repr(value))
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise input_error("convention", f"{name} to be a finite number", str(number))
+        raise input_error("convention", f"{name} to be a finite number{alternatives}", str(number))
     return number
 
 
@@ -204,7 +210,7 @@ class Convention:
         """
         unknown = [name for name in changes if name not in {f.name for f in fields(self)}]
         if unknown:
-            raise input_error("convention", f"one of the fields {', '.join(FIELDS)}", repr(unknown[0]))
+            raise _unknown_field_error(unknown[0])
         return replace(self, **({"name": "custom"} | changes))
 
     def diff(self, other: Convention | str | Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -292,7 +298,8 @@ def as_convention(convention: AnyConvention) -> Convention:
     if not isinstance(convention, str):
         raise type_error("convention", "a name, a Convention, or a mapping of changes", type(convention).__name__)
     if convention not in conventions:
-        raise input_error("convention", f"one of {', '.join(map(repr, conventions))}", repr(convention))
+        hint = did_you_mean(convention, conventions)
+        raise input_error("convention", f"one of {', '.join(map(repr, conventions))}", repr(convention), hint=hint)
     return conventions[convention]
 
 
