@@ -48,6 +48,15 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "TopK": lambda: exactk.topk(np.eye(2), 1),
     "Truth": lambda: exactk.as_truth(KEYED_TRUTH),
 }
+
+
+def test_f60_only_public_names_are_listed() -> None:
+    names = [name for name in dir(exactk) if not (name.startswith("__") and name.endswith("__"))]
+    assert names == sorted(exactk.__all__)
+    assert {"__version__", "__doc__", "__all__"} < set(dir(exactk))
+    assert all(hasattr(exactk, name) for name in dir(exactk))
+
+
 EMPTY_LISTS: dict[str, Any] = {"user": pl.String, "item": pl.List(pl.String)}
 # Keyed containers without a key.
 EMPTY: dict[str, Callable[[], Any]] = {

@@ -62,8 +62,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - of several kinds
 
 
 def __dir__() -> list[str]:
-    """Name these too."""
-    return sorted({*globals(), *__all__})
+    """Name what is public, and what every module has."""
+    return sorted({*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "__spec__", "__version__"})
 
 
 __all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry
