@@ -6,9 +6,12 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import exactk
+from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._plan.metric_strings import plan
 from exactk._report.state import State
 from exactk._report.statistics import evaluated_users
@@ -21,16 +24,18 @@ METRICS = ["P@1", "mrr"]
 
 
 class Counter:
-    """Counts the calls of a function, which it passes on."""
+    """Counts the calls of a function, which it passes on, and how much they are given."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.calls = 0
+        self.size = 0  # of all arguments that have a length
         self._function = function
 
     def replacement(self) -> Callable[..., Any]:
-        def counted(*arguments: Any) -> Any:
+        def counted(*arguments: Any, **options: Any) -> Any:
             self.calls += 1
-            return self._function(*arguments)
+            self.size += sum(len(argument) for argument in arguments if hasattr(argument, "__len__"))
+            return self._function(*arguments, **options)
 
         return counted
 
@@ -62,6 +67,39 @@ def test_f52_keys_of_weights_are_looked_up_once_for_all_blocks(monkeypatch: pyte
     blocks = iter([({user: [1]}, {user: [1]}) for user in users])
     exactk.evaluate(None, blocks, METRICS, weights=dict.fromkeys(users, 2.0))
     assert lookups.calls == len(users)
+
+
+def test_f52_users_of_exclusions_are_not_added_to_each_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    added: list[int] = []
+    extend = Vocabulary.extend
+
+    def counted(users: Vocabulary, other: Vocabulary, argument: str) -> Any:
+        added.append(len(other))
+        return extend(users, other, argument)
+
+    monkeypatch.setattr(Vocabulary, "extend", counted)
+    size = 60
+    blocks = iter([({user: [1]}, {user: [1, 2]}) for user in range(size)])
+    report = exactk.evaluate(None, blocks, METRICS, exclude={user: [2] for user in range(size)})
+    assert report.counts["excluded_recommended"] == size
+    assert 0 < sum(added) <= 3 * size
+
+
+def test_f52_items_of_the_truth_are_sorted_once_for_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where no list has any of them, so that each batch is compared with all."""
+    compared = {}
+    for size in (30, 60):
+        unique, isin = Counter(np.unique), Counter(np.isin)
+        truth = {f"user {i}": [f"item {i}"] for i in range(size)}
+        frames = [pd.DataFrame({"user": [user], "item": ["other"], "rank": [1]}) for user in truth]
+        batches = exactk.Batches(frames.copy)
+        with monkeypatch.context() as patch:
+            patch.setattr(np, "unique", unique.replacement())
+            patch.setattr(np, "isin", isin.replacement())
+            with pytest.warns(exactk.EvaluationWarning, match="none of the items"):
+                exactk.evaluate(truth, batches, METRICS)
+        compared[size] = unique.size + isin.size
+    assert size <= compared[60] <= 2 * compared[30]
 
 
 def test_f52_a_table_reads_the_sums_of_each_value_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,15 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.evaluation import Evaluation
+    from exactk._inputs.checks import Ids
     from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.model.predictions import Predictions
 
 
 def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> tuple[Report, bool]:
-    """Evaluate block after block; the report is the same as of all rows at once.
-
-    Return it, and whether an item of the truth was among the predictions.
-    """
+    """Return the report, the same as of all rows at once, and whether any item of the truth is among the predictions."""
     truth = with_user_keys(truth)
     assert truth.user_vocabulary is not None  # noqa: S101 - for the type checker
     users, items, exclude_rows = truth.user_vocabulary, truth.item_vocabulary, None
@@ -72,14 +70,15 @@ class _BatchEvaluation:
         self._sums: StateSums | None = None
         self._codes: list[NDArray[np.uint32]] = []
         self._tables: list[NDArray[np.float64]] = []
+        self._truth_items = np.unique(truth.items)  # of any user
         self._has_items = False  # any of the predictions
         self._has_match = False  # between items of any user's predictions and any user's truth
         self.has_scores = False
 
     @property
     def has_shared_items(self) -> bool:
-        """Whether an item of the truth was in any list, or one side has none to tell; as `has_common_item` says of all rows."""
-        return self._has_match or not self._has_items or not len(self._truth.items)
+        """Whether an item of the truth was in any list, or one side has no items: as `has_common_item` of all rows."""
+        return self._has_match or not self._has_items or not len(self._truth_items)
 
     def add_block(self, block: Block, vocabulary: Vocabulary) -> None:
         """Evaluate some users; the vocabulary is extended by the first call."""
@@ -89,7 +88,7 @@ class _BatchEvaluation:
         self.has_scores = block.rows.scores is not None
         inputs = replace(self._align_block(block, predictions), row_users=(vocabulary, block.user_codes))
         self._has_items = self._has_items or len(block.rows.items) > 0
-        self._has_match = self._has_match or bool(np.isin(block.rows.items, self._truth.items).any())
+        self._has_match = self._has_match or self._has_truth_item(block.rows.items)
         report = self._evaluation.evaluate_all(inputs)
         if self._sums is None:
             self._sums = StateSums(report.state)
@@ -97,6 +96,14 @@ class _BatchEvaluation:
             self._sums.add(report.state)
         self._codes.append(block.user_codes)
         self._tables += [] if report.table is None else [report.table]
+
+    def _has_truth_item(self, items: Ids) -> bool:
+        """Return whether any user's truth has one of the items."""
+        if not len(self._truth_items):
+            return False
+        ids = items.astype(np.int64)  # NumPy compares int64 and uint64 as floats
+        slots = np.searchsorted(self._truth_items, ids)
+        return bool((self._truth_items.take(slots, mode="clip") == ids).any())
 
     def _align_block(self, block: Block, predictions: Predictions) -> AlignedInputs:
         """Return the aligned rows of these users, which need no keys any more."""

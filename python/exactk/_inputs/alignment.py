@@ -84,10 +84,8 @@ def align(truth: Truth, predictions: Predictions, exclude: Exclusions | None) ->
             predictions = _replace_rows(predictions, rows)
         truth = extend_truth(truth, users)
         if exclude is not None:
-            _, sources = match_users(users, exclude, "exclude")
-            exclude = Exclusions.from_rows(
-                reindex(exclude.rows(), sources[: len(users)])._replace(user_vocabulary=None)
-            )
+            rows = reindex(exclude.rows(), _rows_of_users(exclude, users, "exclude"))
+            exclude = Exclusions.from_rows(rows._replace(user_vocabulary=None))
     elif truth.user_vocabulary is not None and exclude is not None:
         raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
     return _align_items(AlignedInputs(truth, predictions, exclude))
@@ -122,10 +120,23 @@ def in_item_vocabulary(exclude: Exclusions, items: Vocabulary | None) -> Exclusi
 
 def match_users(users: Vocabulary, lists: Lists, argument: str) -> tuple[Vocabulary, NDArray[np.int64]]:
     """Return the users with those of the lists after them, and which row of the lists each has; -1 for none."""
+    union, codes = _union(users, _user_keys(lists, argument), argument)
+    return union, _source_rows(codes, len(union))
+
+
+def _rows_of_users(lists: Lists, users: Vocabulary, argument: str) -> NDArray[np.int64]:
+    """Return which row of the lists each user has; -1 for none. The cost is that of the users, however many the lists."""
+    keys = _user_keys(lists, argument)
+    if len(users) and len(keys):
+        users.check_kinds(keys.kinds, argument)
+    _, codes = _union(keys, users, argument)
+    return np.where(codes < len(keys), codes.astype(np.int64), -1)
+
+
+def _user_keys(lists: Lists, argument: str) -> Vocabulary:
     if lists.user_vocabulary is None:
         raise type_error(argument, "keys of users, as the truth has them", "rows by number")
-    union, codes = _union(users, lists.user_vocabulary, argument)
-    return union, _source_rows(codes, len(union))
+    return lists.user_vocabulary
 
 
 def extend_truth(truth: Truth, users: Vocabulary) -> Truth:

@@ -111,11 +111,9 @@ def checked_counts(data: object, values: Sequence[Value]) -> dict[str, int]:
     if not isinstance(data, Mapping):
         raise fail("counts to be a mapping", data)
     tie_dependent = {f"tie_dependent.{value.name}" for value in values}
-    tie_spreads = {f"tie_spread.{value.name}" for value in values}
+    dotted_names = {*tie_dependent, *(f"tie_spread.{value.name}" for value in values), *_CANDIDATE_COUNTS}
     for name, count in data.items():
-        is_name = isinstance(name, str) and (
-            name in tie_dependent | tie_spreads or name in _CANDIDATE_COUNTS or _COUNT_NAME.fullmatch(name)
-        )
+        is_name = isinstance(name, str) and (name in dotted_names or _COUNT_NAME.fullmatch(name))
         if not is_name or name in {"tie_dependent", "tie_spread"}:
             raise fail("the name of a count", name)
         checked_integer(count, name)
