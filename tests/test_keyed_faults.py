@@ -199,7 +199,7 @@ def test_users_may_be_any_integers_of_one_type() -> None:
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_f18_kinds_that_differ(library: str) -> None:
     make = LIBRARIES[library]
-    hint = "text_ids=True of exactk.read (--text-ids) makes those of other files so"
+    hint = "text_ids=True of exactk.read (--text-ids) reads those of other files as strings"
     frames = {
         "predictions: expected keys that are str, found int": make(COLUMNS | {"user": [1, 2]}),
         "predictions: expected keys that are str, found bytes": make(COLUMNS | {"user": [b"ann", b"bob"]}),

@@ -56,18 +56,18 @@ def evaluate(
         them; integers of the scores' shape could be grades or ids, which is an error.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, mapping, data frame, list, array, ids and distances, sparse matrix, or iterator
         The items recommended to each user, best first, also as an index of nearest neighbours returns
-        them (`exactk.as_rankings`), or with scores in a mapping or data frame (`exactk.as_predictions`), or, as a
-        two-dimensional array of floats, the score of every item for
-        each user (`exactk.Scores`), or, as a sparse array or matrix of SciPy, those of the items that may
-        be ranked (`exactk.SparseScores`); or the vectors that scores are made of (`exactk.Embeddings`). A mapping
-        from a system's name to its predictions evaluates several systems on the same truth. An iterator yields
-        (truth, predictions), or (truth, predictions, exclude), of one block of users after another. Where users have keys, in mappings and data
-        frames, they are matched by key, in any order: a user of the truth who is not in the predictions is
-        missing from them (not one with an empty list), and one of the predictions alone has no truth; which of
-        them count is the convention's choice. Rows without keys are matched by number.
+        them (`exactk.as_rankings`), or with scores in a mapping or data frame (`exactk.as_predictions`); or, as
+        a two-dimensional array of floats, the score of every item for each user (`exactk.Scores`); or, as a
+        sparse array or matrix of SciPy, those of the items that may be ranked (`exactk.SparseScores`); or the
+        vectors that scores are made of (`exactk.Embeddings`). A mapping from a system's name to its predictions
+        evaluates several systems on the same truth. An iterator yields (truth, predictions), or
+        (truth, predictions, exclude), of one block of users after another. Where users have keys, in mappings
+        and data frames, they are matched by key, in any order: a user of the truth who is not in the predictions
+        is missing from them (not one with an empty list), and one of the predictions alone has no truth; which
+        of them count is the convention's choice. Rows without keys are matched by number.
     metrics : str or iterable of str
         ``name[@k | @[k1,k2]][(parameter=value, ...)]``, such as ``"ndcg@10"``, ``"recall@[10,100]"``
-        or ``"fbeta@10(beta=2)"``. In the parentheses may also stand fields of the convention. Without
+        or ``"fbeta@10(beta=2)"``. Fields of the convention may also appear in the parentheses. Without
         ``@k`` the whole list counts. ``exactk.metrics`` has the names; the field's aliases are accepted.
     convention : Convention, str or mapping
         The choices behind the names; ``exactk.conventions`` has the presets. A mapping holds changes to the
@@ -77,9 +77,9 @@ def evaluate(
         Items that are taken out of each user's list before it is cut, such as training items; of
         scores, items that are not ranked (`exactk.as_exclusions`).
     candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked. A flat sequence of ids or a
-        one-dimensional array is for all users; whatever has one row a user (as `exclude` takes it) is
-        for each. A repeated id counts once.
+        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked. A flat sequence
+        of ids or a one-dimensional array is for all users; whatever has one row per user (as `exclude` takes
+        it) is for each. A repeated id counts once.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         Weights in the mean over users: 0, or from 2^-256 to 2^256. Where users have keys, so must the weights:
         a Series of pandas has them in its index, a data frame in its columns of users beside one other column.
@@ -88,7 +88,7 @@ def evaluate(
     groups : mapping from user to int or str, pandas Series, data frame, or sequence of int or str, optional
         The group of each user, in the same containers as the weights: the report has the values of each.
     per_user : bool
-        Whether to keep each user's values: 8 bytes a user and value.
+        Whether to keep each user's values: 8 bytes per user and value.
     num_threads : int, optional
         By default EXACTK_NUM_THREADS, or else as many as the CPU affinity, the cgroup's quota and
         LOKY_MAX_CPU_COUNT allow. No number changes a bit of the result, nor does EXACTK_ISA (scalar, avx2

@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 
 COMMANDS = (add_evaluate, add_merge, add_topk, add_listings, add_doctor)
 
-
-_BUG = 70  # as sysexits.h has it
+_BUG = 70  # EX_SOFTWARE of sysexits.h
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    It is 0, or 1 where a value is below what ``--min`` asks for, or 2 where the input is at fault or something cannot
-    be written, or 70 after an error of exactk itself, or 130 after Ctrl-C.
+    0; 1 if a value is below ``--min``; 2 if the input is at fault or something cannot be written; 70 after an error of
+    exactk itself; 130 after Ctrl-C.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that its encoding lacks is no reason to stop
@@ -43,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _exit_code(flush_streams) or code
 
 
-def _run(argv: Sequence[str] | None) -> int | None:
+def _run(argv: Sequence[str] | None) -> int:
     parser = command_parser()
     arguments = parser.parse_args(argv)
     if arguments.command is None:

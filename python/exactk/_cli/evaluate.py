@@ -64,12 +64,13 @@ def add_evaluate(commands: Commands) -> None:
         action="append",
         dest="metrics",
         metavar="METRIC",
-        help=f"repeatable; exactk metrics lists them (default: {', '.join(DEFAULT_METRICS)}; of --format trec: trec_eval's own, and sets of them such as official or all_trec)",
+        help=f"repeatable; exactk metrics lists them (default: {', '.join(DEFAULT_METRICS)}); with --format trec, "
+        "trec_eval's measures, or a set of them such as all_trec (default: official)",
     )
     parser.add_argument(
         "--convention",
         metavar="NAME",
-        help="exactk conventions lists them (default: standard; of --format trec: trec_eval)",
+        help="exactk conventions lists them (default: standard; with --format trec, trec_eval)",
     )
     add_set_option(
         parser, "change a field of the convention, as in nan=last, or for one metric, as in ndcg.gain=exp2; repeatable"

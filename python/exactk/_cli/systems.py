@@ -44,7 +44,7 @@ def find_systems(arguments: Sequence[str]) -> dict[str, list[Path]]:
 
 
 def _parse(argument: str) -> _Argument:
-    """Return the name, if there is one, and the path or pattern. Of the two readings the one that names files counts."""
+    """Return the name, if there is one, and the path or pattern: of the two readings the one that names files."""
     name, _, text = argument.partition("=")
     if not name or not text or "/" in name:
         return _Argument("", argument)
@@ -118,7 +118,7 @@ def name_systems(paths: Sequence[Path], reserved: Collection[str] = ()) -> dict[
 
 
 def _candidate_names(path: Path) -> Iterator[str]:
-    """Yield the names that a file may go by, the shortest first."""
+    """Yield the possible names of a file's system, the shortest first."""
     parts = Path(os.path.abspath(path)).parts  # noqa: PTH100 - "." and ".." have names so
     for last in (_stem(parts[-1]), parts[-1]):
         for depth in range(len(parts) - 1):

@@ -172,7 +172,7 @@ def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
 
 
 def check_judged(base: str, truth: exactk.Truth, systems: Mapping[str, object], result: object) -> None:
-    """Raise InputError if a run has a query that the qrels lack, under the conventions of trec_eval 10, which refuses it."""
+    """Raise InputError for a query that the qrels lack, under the conventions of trec_eval 10, which refuses it."""
     if not re.fullmatch("trec_eval(_complete)?", base):
         return
     expected = "queries that the qrels have, as trec_eval 10 does"

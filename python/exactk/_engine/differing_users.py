@@ -49,7 +49,7 @@ def may_skip_users(evaluation: Evaluation) -> bool:
 
 
 def evaluated_users(report: Report) -> Flags:
-    """Return which users each value has a number for; not of values that are made of means."""
+    """Return which users each value has a number for; values that are made of means are left out."""
     flags = {name: ~np.isnan(values) for name, values in report.per_user.items()}
     return {name: users for name, users in flags.items() if users.any()}
 
@@ -69,7 +69,7 @@ def warn_of_covered_users(covered: Flags) -> None:
 
 
 def warn_of_evaluated_users(reports: Mapping[str, Report], evaluated: Mapping[str, Flags]) -> None:
-    """Say so if a value is over other users in one system than in another; `evaluated` has the users by value and system."""
+    """Say so if a value is over different users in different systems; `evaluated` has the users by system and value."""
     messages = []
     for name in next(iter(reports.values())).metrics:
         counts = {system: report.counts["evaluated"][name] for system, report in reports.items()}

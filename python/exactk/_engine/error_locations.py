@@ -59,7 +59,7 @@ def _is_item_at_fault(lists: Lists | None, error: ExactkError, code: int) -> boo
 
 
 def _row_finder(inputs: AlignedInputs, lists: Lists | None) -> FindRow | None:
-    """Return what finds the row of a frame. A fault of a user, such as of a weight, has none if users are of a frame."""
+    """Return what finds the row of a frame. A user's fault, such as a weight's, is in no row if users are of a frame."""
     if lists is not None:
         return lists.find_row
     predictions = inputs.predictions

@@ -114,7 +114,7 @@ class Evaluation:
         return lowest, highest
 
     def _problem_of_all_users(self, inputs: AlignedInputs) -> Problem:
-        """Return the problem of all users as one group, in which no value of theirs is kept and no progress reported."""
+        """Return the problem of all users as one group, without per-user values and progress."""
         candidates, exclude = merge_restrictions(inputs.predictions, self.candidates, inputs.exclude)
         return Problem(
             inputs.truth,
@@ -169,7 +169,7 @@ class Evaluation:
             _check_length(name, len(values), begin)
         if ratings is not None:
             warn_of_ratings(ratings, scale, self.convention)
-        assert sums is not None  # noqa: S101 - there is always a block, be it the empty one
+        assert sums is not None  # noqa: S101 - without blocks, the empty one was evaluated
         report = Report(sums.state(), concatenate_users(users), np.concatenate(tables, axis=1) if tables else None)
         return report, inputs.truth.user_vocabulary is not None, is_complete
 
@@ -236,7 +236,7 @@ class Evaluation:
         )
 
 
-# A block without users: an iterator without blocks is evaluated as if it had this one.
+# A block without users, which is evaluated if the iterator has no blocks.
 _EMPTY_BLOCK: tuple[list[Any], list[Any]] = ([], [])
 
 
@@ -246,7 +246,7 @@ def _check_length(argument: str, length: int, users: int) -> None:
 
 
 def _per_user_values(table: NDArray[np.float64] | None, values: tuple[Value, ...]) -> NDArray[np.float64] | None:
-    """Return the users' values in the order of the request, from those of their parts; NaN where a value is made of means."""
+    """Return the users' values in the order of the request, NaN for a value that is made of means."""
     indices = part_indices(values)
     if table is None or indices == [(row,) for row in range(len(table))]:
         return table

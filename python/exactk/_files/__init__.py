@@ -100,8 +100,8 @@ def read(
     Numbers in text have an optional sign, digits with an optional fraction, and an optional exponent, or are ``inf``
     or ``nan``. A number that float64 cannot hold (``1e400``, ``1e-400``, ``9007199254740993``) is an error. CSV fields
     may stand in double quotes, doubled within; TSV has no quotes. Lines end in a line feed, or a carriage return and a
-    line feed. Empty lines, and lines of TREC files that begin with ``#``, are skipped; of a TREC line that would also be
-    a row (``#1 0 d1 1``), an error says so.
+    line feed. Empty lines, and comments in TREC files (``#``), are skipped; a comment that would also be a row
+    (``#1 0 d1 1``) is an error.
 
     Compressed text is read as a stream. More than 200 bytes of text per compressed byte are refused, as only copies of
     the same rows compress so well.

@@ -1,4 +1,4 @@
-"""Several files with columns that hold the predictions of one system together: their rows are read as those of one file."""
+"""Several files with columns that hold one system's predictions: their rows are read as those of one file."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _common_columns(sources: Sequence[Source], requested: RequestedColumns) -> C
 def _convert_ids(
     parts: Callable[[], Iterable[tuple[str, Any]]], columns: ColumnChoice, *, has_types: bool
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the parts with ids as they are to be: where they have no types, integers if all of all files are."""
+    """Yield the parts with converted ids: where files have no types, to integers if those of all files are."""
     as_text = columns.text_ids or has_types
     integers = [] if as_text else ids.integer_columns((part for _, part in parts()), columns.ids)
     for path, part in parts():

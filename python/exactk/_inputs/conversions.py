@@ -35,16 +35,17 @@ def as_truth(
     ----------
     value : Truth, mapping, data frame, list of sequences, array, sparse matrix, or ids and distances
         A mapping has for each user a sequence or set of items, a mapping from item to grade, or a sequence
-        of (item, grade) tuples; a list has such rows without the users' names, and None for a user who is missing. A data frame (pandas, Polars, or
-        any that streams Arrow) has a row for each user and item, or for each user a list of items. An array holds
-        ids padded with -1, or is bool (multi-hot); `exactk.Truth.from_dense` takes grades of all items. What
-        a sparse matrix of SciPy stores are grades, of which a zero is judged and not relevant; a bool one has
-        none. Ids and distances are what an index of neighbours returns, as in `exactk.as_rankings`.
+        of (item, grade) tuples; a list has such rows without the users' names, and None for a user who is
+        missing. A data frame (pandas, Polars, or any that streams Arrow) has a row for each user and item, or
+        for each user a list of items. An array holds ids padded with -1, or is bool (multi-hot);
+        `exactk.Truth.from_dense` takes grades of all items. What a sparse matrix of SciPy stores are grades,
+        of which a zero is judged and not relevant; a bool one has none. Ids and distances are what an index
+        of neighbours returns, as in `exactk.as_rankings`.
     user, item, grade : str, optional
         What the columns of a data frame are called; of the user also several, whose values together name one.
-        Where it is not said, a column of a usual name is taken if there is one alone: user_id, query_id, uid ...;
-        item_id, doc_id, movieId ...; grade, relevance, rel, label, rating, target, gain. Without grades each item is
-        relevant; `exactk.evaluate` warns of other columns of numbers, which could be grades.
+        By default, the one column with a usual name is taken: user_id, query_id, uid, ...; item_id, doc_id,
+        movieId, ...; grade, relevance, rel, label, rating, target or gain. Without a column of grades each item
+        is relevant, and `exactk.evaluate` warns of other columns of numbers, which could be grades.
 
     Returns
     -------
@@ -131,14 +132,13 @@ def as_predictions(
     Parameters
     ----------
     value : Rankings, Scores, SparseScores, Embeddings, mapping, data frame, list, array, ids and distances, or sparse matrix
-        A mapping has for each user a sequence of items, best first, a mapping from item to score, or a sequence of
-        (item, score) tuples; a list
-        has such rows without the users' names. A data frame has a row for each user and item with a score or a
-        rank, in any order, or for each user a list of items, best first, or with a list of scores beside it. A
-        two-dimensional array of floats is taken as `Scores`. Scores that are integers need
-        `exactk.Scores`: an array of integers holds ids. A csr, csc or coo array or matrix of SciPy is
-        taken as `SparseScores`: each stored entry is one, a zero too, and entries of one place are not
-        added up, but are an item that is repeated. Of the rest, `exactk.as_rankings` says what it means.
+        A mapping has for each user a sequence of items, best first, a mapping from item to score, or a sequence
+        of (item, score) tuples; a list has such rows without the users' names. A data frame has a row for each
+        user and item with a score or a rank, in any order, or for each user a list of items, best first, or with
+        a list of scores beside it. A two-dimensional array of floats is taken as `Scores`. Scores that are
+        integers need `exactk.Scores`: an array of integers holds ids. A csr, csc or coo array or matrix of SciPy
+        is taken as `SparseScores`: each stored entry is a score, a zero too, and several entries of one row and
+        column are not added up, but are an item that is repeated. `exactk.as_rankings` describes the others.
     user, item, score, rank : str, optional
         What the columns of a data frame are called, as in `exactk.as_truth`: of scores the highest is best, of
         ranks the lowest; the convention's ``rank_gaps`` says whether an item keeps its rank where some are left

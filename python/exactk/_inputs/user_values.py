@@ -73,7 +73,7 @@ class UserValues:
         return self if self.keys is not None else replace(self, values=self.values[users])
 
     def encode_keys(self, users: Vocabulary) -> Self:
-        """Add the keys that may be users' to a vocabulary of users; return the values with the positions of its codes."""
+        """Add the keys that users may have to a vocabulary; return the same values, found by its codes too."""
         keys = [(position, key) for key, position in self._position_of_key.items() if _kinds_of(key) == users.kinds]
         codes = np.zeros(0, np.uint32)
         if keys:

@@ -90,19 +90,22 @@ class Report:
     by_group : Mapping of label to Mapping of str to float
         The values of each group. Empty without ``groups=``.
     counts : Mapping
-        ``users`` seen; ``evaluated``, a mapping from metric to the users in its mean; and, counted
-        under the convention's own rules: users with ``empty_truth``, ``empty_predictions``,
-        ``missing_predictions``, ``missing_truth``; ``duplicates`` (repeated items in lists),
-        ``excluded_recommended`` (items taken out of lists), ``relevant_excluded`` and
-        ``relevant_not_rankable`` (relevant items that are excluded, or have no column in the scores,
-        are not among the candidates or are left out for a score of -inf, and stay in the truth as misses);
-        ``longest_list``, the items in the longest of the lists (its last rank, where ranks keep their gaps), or that
-        scores could rank for a user, less the excluded ones, and at most the deepest cutoff; ``rank_gaps``, the users whose ranks have gaps that
-        are closed, if there are any; of scores, ``tie_dependent``, a
-        mapping from metric to the users whose value another order of tied items would change. Where only
-        some items may be ranked, ``candidates`` has the ``min``, ``mean`` and ``max`` of how many a user
-        had that were not excluded, whatever their scores. Of `exactk.from_ratings`, ``unknown_actual``, the rows
-        that were left out.
+        What was seen, counted under the convention's own rules:
+
+        - ``users``, and ``evaluated``, a mapping from metric to the number of users in its mean;
+        - users with ``empty_truth``, ``empty_predictions``, ``missing_predictions`` or ``missing_truth``;
+        - ``duplicates``, repeated items in lists, and ``excluded_recommended``, items taken out of lists;
+        - ``relevant_excluded`` and ``relevant_not_rankable``, relevant items that are excluded, or that have
+          no column in the scores, are not among the candidates or are left out for a score of -inf: all of
+          them stay in the truth as misses;
+        - ``longest_list``, how many items the longest list has (or its last rank, where ranks keep their gaps),
+          or scores could rank for a user; excluded items and those below the deepest cutoff do not count;
+        - ``rank_gaps``, users whose ranks have gaps that are closed, if there are any;
+        - ``tie_dependent``, beside scores: a mapping from metric to the number of users whose value another
+          order of tied items would change;
+        - ``candidates``, where only some items may be ranked: the ``min``, ``mean`` and ``max`` of how many a
+          user had that were not excluded, whatever their scores;
+        - ``unknown_actual``, of `exactk.from_ratings`: the rows that were left out.
     convention : Convention
         What was computed.
     state : State
@@ -329,7 +332,7 @@ class Report:
 
     @property
     def rules_text(self) -> str:
-        """What decides the values: the convention and, of a named column of grades, from which on items are relevant."""
+        """What decides the values: the convention and, with a column of grades, from which grade items are relevant."""
         text = f"convention {self.convention.name}"
         if self._state.grade_column is None:
             return text
@@ -371,7 +374,7 @@ class Report:
         Parameters
         ----------
         table : {"values", "per_user", "by_group"}
-            A row a metric, a row a user, or a row a group.
+            Whether a row stands for a metric, a user or a group.
         """
         return optional.pandas_frame(self.columns(table))
 

@@ -224,7 +224,7 @@ def _scaled_product(*factors: float) -> int:
 
 
 def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], group: int) -> Sums:
-    """Return the sums of one value over one group: of values (macro), their logarithms (geometric), or of both parts (micro)."""
+    """Return one value's sums over one group: of values (macro), logarithms (geometric) or both parts (micro)."""
     average = value.rules["average"]
     users = undefined = total = squares = weight_sum = 0
     for user, ratio in enumerate(ratios):

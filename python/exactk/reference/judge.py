@@ -19,7 +19,7 @@ Rules = Mapping[str, Any]
 
 
 def resolved_rules(value: Value) -> Rules:
-    """Return the value's rules as they hold for its metric: gains that do not count or have one form, halves for pairs."""
+    """Return the value's rules as its metric uses them: gains that do not count or have one form, halves for pairs."""
     info, rules = registry[value.metric], dict(value.rules)
     if not info.uses_gains:
         rules["gain"] = "binary"
@@ -144,7 +144,7 @@ def judge(
     rules: Rules,
     given_ranks: Sequence[int] | None = None,
 ) -> JudgedUser:
-    """Judge a user's list, in which items of one score are together; `truth` has (item, grade) pairs, perhaps repeated."""
+    """Judge a user's list, in which ties are together; `truth` has (item, grade) pairs, perhaps repeated."""
     grades = judged_grades(truth, rules)
     items = {item: JudgedItem(is_relevant(grade, rules), grade) for item, grade in grades.items()}
     sizes = [len(group) for group in groups if not excluded.issuperset(group)]  # excluded items are in no tie
@@ -172,10 +172,9 @@ _REPEATED_ITEM = -1  # no item has this id
 def _arrange_ties(
     groups: Sequence[Sequence[int]], excluded: frozenset[int], items: Mapping[int, JudgedItem], rules: Rules
 ) -> Iterator[int]:
-    """Yield the items, of those of one score the ones with the highest gain first or last, and those not judged at the other end.
+    """Yield the items, each tie by its items' gains: the highest first or last, and those not judged at the other end.
 
-    Those that share a rank are as if the relevant ones were last. A repeated item that is no second hit is
-    like one that is not judged.
+    In a tie that shares a rank, the relevant items are last. A repeated item that is no second hit counts as not judged.
     """
 
     def merit(item: int) -> tuple[int, float]:

@@ -27,8 +27,8 @@ _SHIFT, _LOW = np.uint64(32), np.uint64(2**32 - 1)  # a pair of codes as one int
 
 
 KIND_HINT = (
-    "none of one kind is any of another: convert one side, as by ids.astype(str); "
-    "ids in TREC files are str, and text_ids=True of exactk.read (--text-ids) makes those of other files so"
+    "integer, string and bytes ids never match: convert one side, as by ids.astype(str); "
+    "ids in TREC files are strings, and text_ids=True of exactk.read (--text-ids) reads those of other files as strings"
 )
 
 

@@ -51,9 +51,7 @@ class Rows(NamedTuple):
     user_vocabulary: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by position
     item_vocabulary: Vocabulary | None = None  # of keyed items, which are codes then
     columns: TruthColumns = TruthColumns()
-    find_row: FindRow | None = (
-        None  # where rows stand in a frame or file, for messages; None: in none, or pickled since
-    )
+    find_row: FindRow | None = None  # where rows stand in a frame or file, for messages; not pickled
 
     def to_plain(self) -> dict[str, Any]:
         """Return what `from_plain` makes the same rows of, for pickles: they name no private class."""
@@ -259,8 +257,10 @@ class Truth(Lists):
 
         Raises
         ------
-        InputError, InputTypeError
-            If it is no such array, or a grade is infinite, or an integer that float64 does not hold.
+        InputError
+            If a grade is infinite, or an integer that float64 does not hold.
+        InputTypeError
+            If it is no two-dimensional array of numbers or flags.
 
         Examples
         --------
@@ -286,8 +286,10 @@ class Truth(Lists):
 
         Raises
         ------
-        InputError, InputTypeError
-            If it is no such array, or an id is repeated in its row, below -1, or comes after padding.
+        InputTypeError
+            If it is no two-dimensional array of integers.
+        InputError
+            If an id is repeated in its row, below -1, or after padding.
 
         Examples
         --------
