@@ -5,10 +5,20 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+from commands import CommandResult, Run
+
 # The same examples in every run of the continuous integration; new ones on a developer's machine.
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command of ``exactk`` in this process."""
+    from exactk._cli import main  # noqa: PLC0415 - not all tests need it
+
+    return lambda *arguments: CommandResult(main([str(argument) for argument in arguments]), *capsys.readouterr())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

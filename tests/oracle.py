@@ -1,8 +1,8 @@
-"""A second reading of the definitions, in fractions: what the engine and the reference are both compared with.
+"""The oracle: the definitions once more, in fractions, to compare the core and the reference with.
 
-That two engines agree shows little if one who wrote both understood a definition wrongly. This one is written from
-the formulas of the documentation alone, imports nothing of the package, knows no arrays, no plan and no containers,
-and averages over orders of ties by trying every order. What it is given are users, each with all that is theirs.
+That two engines agree shows little if both follow one misreading of a definition. This one is written from the formulas
+of the documentation alone: it imports nothing of the package, has no arrays, no plan and no containers, and averages
+over the orders of ties by trying each of them. Its input is users, each with all that is theirs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache
@@ -57,12 +57,12 @@ class Asked:
     metric: str
     cutoff: int | None
     parameter: float
-    rules: Rules = field(hash=False)
+    rules: Rules
 
 
 @dataclass
 class Answer:
-    """What becomes of a value."""
+    """What a value is, over all users and for each."""
 
     value: float
     evaluated: int

@@ -6,7 +6,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import exactk
@@ -76,7 +76,6 @@ EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc"}
 CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, but for the last
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
 METRICS = sorted(exactk.metrics)
-EXISTING_FIELDS = {field.name for field in fields(exactk.Convention)}
 
 
 @dataclass(frozen=True)
@@ -250,12 +249,6 @@ def _draw_users(rng: random.Random, *, is_keyed: bool, is_scored: bool, rules: d
             rng.choice("ab"),
         )
     return users
-
-
-def _draw_candidates(rng: random.Random, users: Mapping[Any, User]) -> dict[Any, set[Item]] | None:
-    return (
-        None if rng.random() < 0.6 else {key: set(rng.sample(range(ITEMS), rng.randrange(1, ITEMS))) for key in users}
-    )
 
 
 def _has_many_orders(user: User) -> bool:

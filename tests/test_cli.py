@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -30,28 +30,10 @@ from exactk._cli.result import json_object
 from exactk._cli.systems import name_systems
 from exactk._runtime import optional
 
+if TYPE_CHECKING:
+    from commands import Run
+
 Capture = pytest.CaptureFixture[str]
-
-
-class CommandResult(NamedTuple):
-    """What a command printed, and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(capsys: Capture) -> Callable[..., CommandResult]:
-    def call(*arguments: object) -> CommandResult:
-        code = main([str(argument) for argument in arguments])
-        return CommandResult(code, *capsys.readouterr())
-
-    return call
-
-
-Run = Callable[..., CommandResult]
-
 
 QUERIES = [f"q{number}" for number in range(1, 26)]
 DOCUMENTS = range(100, 160)
@@ -510,7 +492,7 @@ def test_what_topk_writes_is_read_again(
     form: str, ending: str, run: Run, tmp_path: Path, qrels: Path, bm25: Path
 ) -> None:
     best = tmp_path / f"best{ending}"
-    assert run("topk", bm25, "-k", 10, "--format", form, "-o", best) == CommandResult(0, "", "")
+    assert run("topk", bm25, "-k", 10, "--format", form, "-o", best) == (0, "", "")
     metrics = ["-m", "ndcg@10", "-m", "map@10", "-m", "num_ret@10", *(["--score", "score"] if form == "csv" else [])]
     runs = ((bm25, metrics[:6]), (best, metrics))
     whole, cut = (run("evaluate", qrels, file, *options, "--format", "csv") for file, options in runs)
@@ -619,7 +601,7 @@ def test_how_it_ends(error: BaseException, code: int, message: str, run: Run, mo
         raise error
 
     monkeypatch.setattr(exactk, "read", fail, raising=False)
-    assert run("evaluate", "a", "b") == CommandResult(code, "", message)
+    assert run("evaluate", "a", "b") == (code, "", message)
 
 
 def test_a_bug_is_not_dressed_up_as_bad_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

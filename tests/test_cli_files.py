@@ -10,7 +10,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -23,24 +23,12 @@ from exactk._cli import main
 from exactk._cli.output_files import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from commands import Run
 
 QRELS = "q1 0 d1 1\nq1 0 d2 2\nq2 0 d1 1\n"
 RUN = "q1 Q0 d1 1 3 t\nq1 Q0 d9 2 2 t\nq2 Q0 d7 1 1 t\n"
-
-
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = "Callable[..., Result]"
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    return lambda *arguments: Result(main([str(argument) for argument in arguments]), *capsys.readouterr())
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +65,7 @@ EVALUATE = ("evaluate", "q.qrels", "r.run")
     ],
     ids=" ".join,
 )
-def test_f49_an_output_is_no_other_file_of_the_command(arguments: Sequence[str], folder: Path, run: Any) -> None:
+def test_f49_an_output_is_no_other_file_of_the_command(arguments: Sequence[str], folder: Path, run: Run) -> None:
     Path("x.csv").write_text("user,item\nq1,d1\n", encoding="utf-8")
     Path("link-to-run").symlink_to("r.run")
     Path("link-to-new").symlink_to("new.csv")
@@ -88,7 +76,7 @@ def test_f49_an_output_is_no_other_file_of_the_command(arguments: Sequence[str],
     assert {path: path.read_bytes() for path in folder.iterdir() if path.exists()} == before
 
 
-def test_f49_one_device_serves_several_outputs(run: Any) -> None:
+def test_f49_one_device_serves_several_outputs(run: Run) -> None:
     assert run("topk", "/dev/null", "-k", 1, "-o", "/dev/null").code == 0
     Path("null.csv").symlink_to("/dev/null")
     result = run(*EVALUATE, "--state", "/dev/null", "--by-user", "null.csv")
@@ -127,7 +115,7 @@ def test_f49_where_stdout_goes_is_an_output_too(command: str) -> None:
     assert Path("q.qrels").read_text(encoding="utf-8") == QRELS
 
 
-def test_f49_the_mode_is_kept(run: Any) -> None:
+def test_f49_the_mode_is_kept(run: Run) -> None:
     for mode in (0o600, 0o640, 0o666, 0o4755):
         Path("s").write_bytes(b"old")
         Path("s").chmod(mode)
@@ -150,7 +138,7 @@ def test_f49_the_owner_is_kept() -> None:
     assert (status.st_uid, status.st_gid, Path("s").read_bytes()) == (12, 34, b"new")
 
 
-def test_f49_what_cannot_be_replaced_without_loss_is_refused(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_f49_what_cannot_be_replaced_without_loss_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("s").write_bytes(b"old")
     os.link("s", "second")
     assert "found 's', which has 2 hard links" in run(*EVALUATE, "--state", "s").err
@@ -165,7 +153,7 @@ def test_f49_what_cannot_be_replaced_without_loss_is_refused(run: Any, monkeypat
     assert Path("s").read_bytes() == b"old"
 
 
-def test_f49_names_of_any_length(run: Any, folder: Path) -> None:
+def test_f49_names_of_any_length(run: Run, folder: Path) -> None:
     assert run(*EVALUATE, "--state", "n" * 255).code == 0
     assert run(*EVALUATE, "--state", "n" * 256).code == 2
     assert [path.name for path in folder.iterdir() if len(path.name) > 9] == ["n" * 255]
@@ -267,7 +255,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_f50_empty_and_broken_files(name: str, run: Any) -> None:
+def test_f50_empty_and_broken_files(name: str, run: Run) -> None:
     """They end with a line and exit code 2, or are empty and give an empty result: never with the code of --min."""
     Path("a.state").write_bytes(exactk.evaluate([[1]], [[1]], "map").state.to_bytes())
     for path, is_empty in broken_files():
@@ -282,16 +270,17 @@ def test_f50_empty_and_broken_files(name: str, run: Any) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 @pytest.mark.parametrize("name", COMMANDS)
-def test_f50_files_that_may_not_be_read(name: str, run: Any) -> None:
-    Path("a.state").write_bytes(b"")
+def test_f50_files_that_may_not_be_read(name: str, run: Run) -> None:
+    Path("a.state").write_bytes(exactk.evaluate([[1]], [[1]], "map").state.to_bytes())
     Path("secret").touch(0)
     result = run(*("secret" if argument == "FILE" else argument for argument in COMMANDS[name]))
     assert (result.code, result.err.count("\n")) == (2, 1)
+    assert "Permission denied in secret" in result.err
 
 
-def test_f50_an_empty_table_has_its_header(run: Any) -> None:
+def test_f50_an_empty_table_has_its_header(run: Run) -> None:
     Path("empty.csv").write_text("user,item,score\n", encoding="utf-8")
-    assert run("topk", "empty.csv", "-k", 3, "--format", "csv") == Result(0, "user,item,rank,score\n", "")
+    assert run("topk", "empty.csv", "-k", 3, "--format", "csv") == (0, "user,item,rank,score\n", "")
 
 
 @pytest.mark.native
@@ -361,7 +350,6 @@ def test_f55_names_that_are_no_text() -> None:
     "arguments",
     [
         ("--min", "ndcg@10=1_0"),
-        ("--min", "ndcg@10= 1"),
         ("--min", "ndcg@10=\u0661"),
         ("--min", "ndcg@10=0x1"),
         ("--min", "ndcg@10=1e400"),
@@ -372,14 +360,14 @@ def test_f55_names_that_are_no_text() -> None:
     ],
     ids=" ".join,
 )
-def test_f55_numbers_have_one_syntax(arguments: Sequence[str], run: Any) -> None:
+def test_f55_numbers_have_one_syntax(arguments: Sequence[str], run: Run) -> None:
     result = run(*EVALUATE, *arguments)
     assert (result.code, result.out) == (2, "")
     assert "expected" in result.err
     assert run("topk", "r.run", "-k", "1_0").code == 2
 
 
-def trec_lines(run: Any, *arguments: str, convention: str = "trec_eval_9") -> list[list[str]]:
+def trec_lines(run: Run, *arguments: str, convention: str = "trec_eval_9") -> list[list[str]]:
     result = run("evaluate", "q.qrels", "r.run", "--format", "trec", "--convention", convention, *arguments)
     assert result.code == 0, result
     return [[field.strip() for field in line.split("\t")] for line in result.out.splitlines()]
@@ -417,18 +405,18 @@ CUTOFFS = "5 10 15 20 30 100 200 500 1000"
         ),
     ],
 )
-def test_f71_measures_are_those_of_trec_eval(measures: str, names: list[str], run: Any) -> None:
+def test_f71_measures_are_those_of_trec_eval(measures: str, names: list[str], run: Run) -> None:
     options = [part for measure in measures.split() for part in ("-m", measure)]
     assert [line[0] for line in trec_lines(run, *options)] == names
 
 
 @pytest.mark.parametrize("measure", ["infAP", "rbp", "iprec_at_recall", "iprec_at_recall.0.1", "utility", "P.x", "Q.5"])
-def test_f71_measures_that_there_are_not(measure: str, run: Any) -> None:
+def test_f71_measures_that_there_are_not(measure: str, run: Run) -> None:
     result = run("evaluate", "q.qrels", "r.run", "--format", "trec", "-m", measure)
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
 
 
-def test_f71_sums_stay_sums(run: Any) -> None:
+def test_f71_sums_stay_sums(run: Run) -> None:
     assert trec_lines(run, "-m", "num_relevant(min_grade=2)", "-q") == [
         ["num_relevant(min_grade=2)", "q1", "1"],
         ["num_relevant(min_grade=2)", "q2", "0"],
@@ -456,7 +444,7 @@ def test_f71_ids_go_out_as_they_came_in(environment: str) -> None:
     assert result.stdout.splitlines()[0] == b"runid                 \tall\t\xc3\xa9"
 
 
-def test_f71_a_key_breaks_no_line(run: Any) -> None:
+def test_f71_a_key_breaks_no_line(run: Run) -> None:
     Path("t.csv").write_text('user,item\n"a\tb\nc",x\n', encoding="utf-8")
     Path("p.csv").write_text('user,item,score\n"a\tb\nc",x,1\n', encoding="utf-8")
     result = run("evaluate", "t.csv", "p.csv", "--format", "trec", "-q", "-m", "P.1")
@@ -472,7 +460,7 @@ def test_f71_keys_that_are_bytes_go_out_as_they_are(capfdbinary: pytest.CaptureF
 
 
 @pytest.mark.parametrize("files", [("q.qrels", "empty"), ("empty", "r.run"), ("q.qrels", "other.run")])
-def test_f71_no_evaluated_user_is_an_error(files: tuple[str, str], run: Any) -> None:
+def test_f71_no_evaluated_user_is_an_error(files: tuple[str, str], run: Run) -> None:
     Path("empty").touch()
     Path("other.run").write_text("q9 Q0 d1 1 1 t\n", encoding="utf-8")
     result = run("evaluate", *files, "--format", "trec", "--convention", "trec_eval_9", "--state", "s")

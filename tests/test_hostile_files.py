@@ -137,7 +137,7 @@ class TestSwallowedRows:
         data = CSV_HEADER + rows
         data = data.replace(b",", b"\t") if "tsv" in name else data
         path = write_file(tmp_path, name, gzip.compress(data, mtime=0) if name.endswith("gz") else data)
-        assert f"expected {message} of FILE".replace("user, item", "user, item") in refusal(path)
+        assert f"expected {message} of FILE" in refusal(path)
 
     def test_f47_of_carriage_returns_alone(self, tmp_path: Path) -> None:
         data = (CSV_HEADER + b"u1,a,1\nu2,b,1\n").replace(b"\n", b"\r")
@@ -158,22 +158,15 @@ class TestSwallowedRows:
             (b'{"user": 1, "item": 2}\n\xef\xbb\xbf{"user": 1, "item": 3}\n', "an object of JSON"),
             (b'{"user": 1, "item": 2,\n"score": 3}\n', "an object of JSON, found something else at line 1"),
             (b'[{"user": 1, "item": 2},\n{"user": 1, "item": 3}]\n', "an object of JSON"),
-        ],
-    )
-    def test_f47_of_json_are_told(self, tmp_path: Path, lines: bytes, message: str) -> None:
-        assert message in refusal(write_file(tmp_path, "a.jsonl", lines), "truth")
-
-    @pytest.mark.parametrize(
-        ("lines", "message"),
-        [
             (b"q 0 a 1\n#q 0 b 1\n", "found a row that begins with # at line 2"),
             (b"#q Q0 a 1 0.5 t\n", "found a row that begins with # at line 1"),
             (b"q Q0 a 1 0.5 tq Q0 b 2 0.25 t\n", "a line for each row, found two rows at line 1"),
             (b"q 0 a 1\n\xef\xbb\xbfq 0 b 1\n", "a byte order mark within the file at line 2"),
         ],
     )
-    def test_f47_of_trec_are_told(self, tmp_path: Path, lines: bytes, message: str) -> None:
-        assert message in refusal(write_file(tmp_path, "a", lines), "exclude")
+    def test_f47_of_json_and_trec_are_told(self, tmp_path: Path, lines: bytes, message: str) -> None:
+        name = "a.jsonl" if lines[:1] in {b"{", b"["} else "a.run"
+        assert message in refusal(write_file(tmp_path, name, lines), "exclude")
 
 
 Outcome = dict[str, list[tuple[str, float]]] | None
@@ -545,7 +538,7 @@ class TestKindsOfFiles:
     @pytest.mark.parametrize("name", ["run", "run.gz"])
     def test_f54_a_pipe_of_trec_is_read(self, tmp_path: Path, name: str) -> None:
         os.mkfifo(tmp_path / name)
-        run = b"q Q0 a 1 0.5 t\n" * 1 + b"q Q0 b 2 0.25 t\n"
+        run = b"q Q0 a 1 0.5 t\nq Q0 b 2 0.25 t\n"
         writer = threading.Thread(
             target=(tmp_path / name).write_bytes, args=[gzip.compress(run, mtime=0) if "gz" in name else run]
         )

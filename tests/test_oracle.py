@@ -1,6 +1,7 @@
-"""Drawn evaluations against the second reading of the definitions (`oracle.py`).
+"""Drawn evaluations, compared with the oracle: `oracle.py`, which is written from the definitions alone.
 
-Cases are numbered: EXACTK_ORACLE_CASES says how many, EXACTK_ORACLE_FIRST the first. A failure prints its case.
+Each case has a number. EXACTK_ORACLE_CASES is how many are evaluated, EXACTK_ORACLE_FIRST the number of the first. A
+failure prints its case.
 """
 
 from __future__ import annotations
