@@ -8,22 +8,37 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from golden.libraries import pytrec_eval as code
+from golden.libraries.pytrec_eval import (
+    DIFFERS,
+    DISTRIBUTION,
+    INPUT,
+    MIN_SCORE,
+    MODULE,
+    NOT_DRAWN,
+    REQUIREMENTS,
+    SOURCE,
+    TOLERANCE,
+    name,
+)
+from golden.libraries.pytrec_eval import KNOBS as PYTREC_EVAL_KNOBS
 
 if TYPE_CHECKING:
     from golden.cases import Case
     from golden.record import Output
 
-DISTRIBUTION = code.DISTRIBUTION
-MODULE = code.MODULE
-REQUIREMENTS = code.REQUIREMENTS
-SOURCE = ""
-INPUT = code.INPUT
-MIN_SCORE = None
-KNOBS = replace(code.KNOBS, negative_scores=True)
-NOT_DRAWN = code.NOT_DRAWN
-DIFFERS: dict[str, str] = {}
-TOLERANCE = 1e-12
+__all__ = [
+    "DIFFERS",
+    "DISTRIBUTION",
+    "INPUT",
+    "MIN_SCORE",
+    "MODULE",
+    "NOT_DRAWN",
+    "REQUIREMENTS",
+    "SOURCE",
+    "TOLERANCE",
+]
+
+KNOBS = replace(PYTREC_EVAL_KNOBS, negative_scores=True)
 
 MEASURES = {
     "precision@k": "P.k",
@@ -57,8 +72,8 @@ def values(case: Case, measures: dict[str, str], level: int = 1) -> dict[str, Va
     import pytrec_eval
 
     rows = [(f"u{u}", *pair) for u, pair in enumerate(zip(case.truth, case.predictions, strict=True))]
-    truth = {user: {code.name(i): int(grade) for i, grade in row} for user, row, _ in rows if row}
-    run = {user: {code.name(i): score for i, score in row} for user, _, row in rows if row}
+    truth = {user: {name(i): int(grade) for i, grade in row} for user, row, _ in rows if row}
+    run = {user: {name(i): score for i, score in row} for user, _, row in rows if row}
     asked = {
         metric.replace("@k", f"@{k}"): measure.replace(".k", f".{k}")
         for metric, measure in measures.items()
@@ -67,6 +82,11 @@ def values(case: Case, measures: dict[str, str], level: int = 1) -> dict[str, Va
     found = pytrec_eval.RelevanceEvaluator(truth, set(asked.values()), relevance_level=level).evaluate(run)
     answered = {metric: measure.replace("set_F.2.0", "set_F").replace(".", "_") for metric, measure in asked.items()}
     return {metric: [found.get(user, {}).get(measure) for user, *_ in rows] for metric, measure in answered.items()}
+
+
+def user_values(case: Case) -> dict[str, Values]:
+    """Return the values of all measures."""
+    return values(case, MEASURES) | values(case, FROM_GRADE_2, level=2)
 
 
 def mean(measure: str, those: Values) -> float:
@@ -78,6 +98,5 @@ def mean(measure: str, those: Values) -> float:
 
 def evaluate(case: Case) -> dict[str, Output]:
     """Evaluate who is in both files."""
-    users = values(case, MEASURES) | values(case, FROM_GRADE_2, level=2)
-    outputs: dict[str, Output] = {metric: (mean("map", those), those) for metric, those in users.items()}
+    outputs: dict[str, Output] = {metric: (mean("map", those), those) for metric, those in user_values(case).items()}
     return outputs | {metric: (mean(MEANS[metric], those), None) for metric, those in values(case, MEANS).items()}

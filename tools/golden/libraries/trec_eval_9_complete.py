@@ -5,23 +5,40 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from golden.libraries import trec_eval_9 as incomplete
+from golden.libraries.trec_eval_9 import (
+    CALLS,
+    DIFFERS,
+    DISTRIBUTION,
+    INPUT,
+    KNOBS,
+    MEANS,
+    MIN_SCORE,
+    MODULE,
+    NOT_DRAWN,
+    REQUIREMENTS,
+    SOURCE,
+    TOLERANCE,
+    user_values,
+    values,
+)
 
 if TYPE_CHECKING:
     from golden.cases import Case
     from golden.record import Output
 
-DISTRIBUTION = incomplete.DISTRIBUTION
-MODULE = incomplete.MODULE
-REQUIREMENTS = incomplete.REQUIREMENTS
-SOURCE = ""
-INPUT = incomplete.INPUT
-MIN_SCORE = None
-KNOBS = incomplete.KNOBS
-NOT_DRAWN = incomplete.NOT_DRAWN
-DIFFERS: dict[str, str] = {}
-TOLERANCE = incomplete.TOLERANCE
-CALLS = incomplete.CALLS
+__all__ = [
+    "CALLS",
+    "DIFFERS",
+    "DISTRIBUTION",
+    "INPUT",
+    "KNOBS",
+    "MIN_SCORE",
+    "MODULE",
+    "NOT_DRAWN",
+    "REQUIREMENTS",
+    "SOURCE",
+    "TOLERANCE",
+]
 
 LEAST = 1e-5  # trec_eval's MIN_GEO_MEAN, for a value of 0
 
@@ -29,12 +46,10 @@ LEAST = 1e-5  # trec_eval's MIN_GEO_MEAN, for a value of 0
 def evaluate(case: Case) -> dict[str, Output]:
     """Divide by the number of judged users, as -c does; of who has no list trec_eval prints no line."""
     judged = sum(bool(row) for row in case.truth)
-    users = incomplete.values(case, incomplete.MEASURES)
-    users |= incomplete.values(case, incomplete.FROM_GRADE_2, level=2)
     outputs: dict[str, Output] = {
-        metric: (sum(value or 0 for value in those) / judged, None) for metric, those in users.items()
+        metric: (sum(value or 0 for value in those) / judged, None) for metric, those in user_values(case).items()
     }
-    for metric, those in incomplete.values(case, incomplete.MEANS).items():
+    for metric, those in values(case, MEANS).items():
         logarithms = [
             math.log(LEAST) if value is None else value for value, row in zip(those, case.truth, strict=True) if row
         ]
