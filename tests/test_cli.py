@@ -582,7 +582,7 @@ def test_warnings_are_lines(run: Run, tmp_path: Path, bm25: Path, dense: Path) -
     result = run("evaluate", qrels, bm25, "-m", "mrr")
     assert result.err == "exactk: warning: no user was evaluated for reciprocal_rank: NaN\n"
     result = run("evaluate", qrels, bm25, dense, "-m", "mrr")
-    assert result.err == "exactk: warning: no user was evaluated for reciprocal_rank: NaN\n"
+    assert result.err == "exactk: warning: all systems: no user was evaluated for reciprocal_rank: NaN\n"
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import exactk
@@ -70,7 +72,7 @@ def test_f75_means_over_different_users(per_user: bool, evaluate_options: dict[s
     comparison, messages = compare(
         {"all": ALL, "half": {"ann": [1]}}, ["P@1", "mrr"], per_user=per_user, **evaluate_options
     )
-    assert messages[1:] == [
+    assert messages == [
         (
             "means over different users are compared: precision@1 is over 3 in 'all', 1 in 'half', of whom 1 in all, "
             "and 1 more values"
@@ -82,9 +84,9 @@ def test_f75_means_over_different_users(per_user: bool, evaluate_options: dict[s
 
 def test_f75_as_many_users_may_be_others() -> None:
     _, messages = compare({"a": {"ann": [1], "bob": [2]}, "b": {"bob": [2], "cy": [3]}}, convention="trec_eval")
-    assert messages[1] == (
+    assert messages == [
         "means over different users are compared: precision@1 is over 2 in 'a', 2 in 'b', of whom 1 in all"
-    )
+    ]
 
 
 def test_f75_values_that_are_undefined_for_some() -> None:
@@ -99,9 +101,51 @@ def test_f75_values_that_are_undefined_for_some() -> None:
 def test_f75_values_made_of_means() -> None:
     systems = {"all": ALL, "half": {"ann": [1]}}
     _, messages = compare(systems, "f1@1(average=of_means)", convention={"users": "both"})
-    assert (
-        messages[1] == "means over different users are compared: f1@1(average=of_means) is over 3 in 'all', 1 in 'half'"
-    )
+    assert messages == [
+        "means over different users are compared: f1@1(average=of_means) is over 3 in 'all', 1 in 'half'"
+    ]
+
+
+def test_f75_users_without_predictions_may_be_misses_of_one_value_and_left_out_of_another() -> None:
+    systems = {"all": ALL, "half": {"ann": [1]}}
+    coverage, means = compare(systems, ["P@1", "mrr(users=both)"])[1]
+    assert coverage.endswith("of 3 users with predictions in some system, 'half' has none for 2")
+    assert means.startswith("means over different users are compared: reciprocal_rank(users=both) is over 3 in 'all'")
+
+
+def test_f65_systems_that_look_like_parts_of_one_are_told_once() -> None:
+    for convention in ("standard", "trec_eval"):
+        (message,) = compare({"a": {"ann": [1]}, "b": {"bob": [2], "cy": [3]}}, convention=convention)[1]
+        assert message.endswith("; no user has predictions in two systems: if they are parts of one, concatenate them")
+
+
+def test_f65_each_warning_is_told_once_and_names_its_systems() -> None:
+    """Of gaps, exclusions, keys, and users and weights that leave nothing to average."""
+    ranks = {"a": [1, 3, 1, 1], "b": [1, 2, 2, 1], "c": [1, 2, 1, 1]}
+    frame = pd.DataFrame({"user": ["ann", "ann", "bob", "cy"], "item": [1, 7, 2, 3]})
+    systems: dict[str, Any] = {name: frame.assign(rank=of_system) for name, of_system in ranks.items()}
+    gaps = r"systems 'a' and 'b': 1 users have ranks with gaps, which are closed: .*; convention=\{.*\} keeps .*"
+    assert_warns_once(gaps, TRUTH, systems)
+    systems["b"] = frame.assign(rank=[1, 3, 2, 1])
+    gaps = "system 'a': 1 users have ranks with gaps; system 'b': 2 users have ranks with gaps, which are closed: .*"
+    assert_warns_once(gaps, TRUTH, systems)
+    systems = {"a": ALL, "b": ALL}
+    excluded = "all systems: 1 relevant items are in exclude; they stay in the truth as misses"
+    assert_warns_once(excluded, TRUTH, systems, exclude={"ann": [1]})
+    assert_warns_once("all systems: no user was evaluated for precision@1: NaN", {"ann": []}, systems)
+    assert_warns_once("all systems: all weights are 0 for .*", TRUTH, systems, weights=dict.fromkeys(TRUTH, 0.0))
+    assert_warns_once("all systems: no user of the truth .*", TRUTH, {"a": {"eve": [1]}, "b": {"eve": [1]}})
+    items = "system 'a': none of the items .* such as 8: .*; system 'b': none of the items .* such as 9: .*"
+    assert_warns_once(items, TRUTH, {"a": {"ann": [8]}, "b": {"ann": [9]}})
+
+
+def assert_warns_once(pattern: str, truth: Any, predictions: Any, **options: Any) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exactk.evaluate(truth, predictions, "P@1", **options)
+    assert [bool(re.fullmatch(pattern, str(one.message))) for one in caught] == [True], [
+        str(one.message) for one in caught
+    ]
 
 
 def test_f65_a_count_of_ties_names_its_metric_as_it_is() -> None:

@@ -370,8 +370,12 @@ def test_f61_a_constant_model_does_not_look_good() -> None:
     assert warnings_of(truth, constant, ["recall@4", "precision"]) == []
     assert warnings_of([{0, 1, 2, 3}] * 5, constant, ["mrr", "ap", "ndcg@2"]) == []  # all are relevant
     assert warnings_of([[7]] * 5, constant, ["mrr", "ap", "ndcg@2"])[0].startswith("5 relevant items")  # and none
-    both = warnings_of(truth, {"a": constant, "b": constant}, "recall@2", weights=np.ones(5))
-    assert [message.partition(":")[0] for message in both] == ["system 'a'", "system 'b'"]
+    systems = {"a": constant, "b": constant}
+    (message,) = warnings_of(truth, systems, "recall@2", weights=np.ones(5))
+    assert message.startswith("all systems: the order of tied items")
+    constant_but_two = np.vstack([[[3, 2, 1, 0]] * 2, constant[2:]])
+    (message,) = warnings_of(truth, systems | {"c": constant_but_two}, "recall@2")
+    assert re.fullmatch("systems 'a' and 'b': .* of 5 of 5 users; .*; system 'c': .* of 3 of 5 users; .*", message)
     (message,) = warnings_of(truth, constant, ["num_relevant@2", "num_recommended@2", "recall@2"])
     assert "changes recall@2" in message  # the others are the same in any order
     assert warnings_of(truth, constant, ["num_relevant@2", "num_recommended@2"]) == []

@@ -121,7 +121,8 @@ def evaluate(
         If no user is evaluated; no item of the truth is in any list; relevant items are excluded, have no column in
         the scores, are not among the candidates of a matrix or `exactk.SparseScores`, or are left out for a score of
         -inf; ranks have gaps, which are closed; or another order of tied items, which ids or the order of input decide,
-        would change a value of more than 1 % of the users, and its mean by 0.00005 or more.
+        would change a value of more than 1 % of the users, and its mean by 0.00005 or more. Of several systems, each
+        warning comes once, and names those that it holds for.
 
     Examples
     --------

@@ -13,12 +13,13 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import EvaluationWarning, caller_level
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from exactk._engine.evaluation import Evaluation
     from exactk._inputs.alignment import AlignedInputs
+    from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
 
 CONCATENATE = "concatenate them"
@@ -54,22 +55,47 @@ def evaluated_users(report: Report) -> Flags:
     return {name: users for name, users in flags.items() if users.any()}
 
 
-def warn_of_covered_users(covered: Flags) -> None:
-    """Say so if some systems have predictions for users for whom others have none."""
+def warn_of_differing_users(
+    values: Sequence[Value], covered: Flags, reports: Mapping[str, Report], evaluated: Mapping[str, Flags]
+) -> None:
+    """Say so if some systems have predictions for users for whom others have none, or means are over different users.
+
+    `evaluated` has the users by system and value. Where users without predictions are in no mean, the means say it all.
+    """
+    coverage, means, advice = (
+        _describe_coverage(covered),
+        _describe_means(reports, evaluated),
+        _advise_on_parts(covered),
+    )
+    if means and all(_skips_missing_lists(value) for value in values):
+        coverage = ""
+    messages = [message for message in (coverage, means) if message]
+    for message, ending in zip(messages, (advice, ""), strict=False):
+        warnings.warn(message + ending, EvaluationWarning, stacklevel=caller_level())
+
+
+def _skips_missing_lists(value: Value) -> bool:
+    return value.rules["users"] in {"both", "predictions"} or value.rules["missing_list"] == "skip"
+
+
+def _describe_coverage(covered: Flags) -> str:
     of_any = reduce(np.logical_or, covered.values())
     lacking = {system: int((of_any & ~users).sum()) for system, users in covered.items()}
     if not any(lacking.values()):
-        return
+        return ""
     counts = ", ".join(f"{system!r} has none for {count}" for system, count in lacking.items() if count)
-    message = f"systems cover different users: of {int(of_any.sum())} users with predictions in some system, {counts}"
-    sizes = [int(users.sum()) for users in covered.values()]
-    if all(sizes) and sum(sizes) == of_any.sum():
-        message += f"; no user has predictions in two systems: if they are parts of one, {CONCATENATE}"
-    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+    return f"systems cover different users: of {int(of_any.sum())} users with predictions in some system, {counts}"
 
 
-def warn_of_evaluated_users(reports: Mapping[str, Report], evaluated: Mapping[str, Flags]) -> None:
-    """Say so if a value is over different users in different systems; `evaluated` has the users by system and value."""
+def _advise_on_parts(covered: Flags) -> str:
+    """Return what to do if the systems look like parts of one: no user has predictions in two."""
+    sizes, of_any = [int(users.sum()) for users in covered.values()], reduce(np.logical_or, covered.values())
+    if len(sizes) == 1 or not all(sizes) or sum(sizes) != of_any.sum():
+        return ""
+    return f"; no user has predictions in two systems: if they are parts of one, {CONCATENATE}"
+
+
+def _describe_means(reports: Mapping[str, Report], evaluated: Mapping[str, Flags]) -> str:
     messages = []
     for name in next(iter(reports.values())).metrics:
         counts = {system: report.counts["evaluated"][name] for system, report in reports.items()}
@@ -79,7 +105,7 @@ def warn_of_evaluated_users(reports: Mapping[str, Report], evaluated: Mapping[st
             continue
         users = ", ".join(f"{count} in {system!r}" for system, count in counts.items())
         messages.append(f"{name} is over {users}" + ("" if in_common is None else f", of whom {in_common} in all"))
-    if messages:
-        others = f", and {len(messages) - 1} more values" if len(messages) > 1 else ""
-        message = f"means over different users are compared: {messages[0]}{others}"
-        warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+    if not messages:
+        return ""
+    others = f", and {len(messages) - 1} more values" if len(messages) > 1 else ""
+    return f"means over different users are compared: {messages[0]}{others}"

@@ -16,16 +16,15 @@ from exactk._engine.differing_users import (
     covered_users,
     evaluated_users,
     may_skip_users,
-    warn_of_covered_users,
-    warn_of_evaluated_users,
+    warn_of_differing_users,
 )
 from exactk._engine.evaluation import Evaluation, add_error_note, encoding_of_truth
 from exactk._engine.warnings import (
+    describe_disjoint_keys,
+    describe_disjoint_keys_in_batches,
+    describe_disjoint_users,
+    describe_ties,
     warn_of_counts,
-    warn_of_disjoint_keys,
-    warn_of_disjoint_keys_in_batches,
-    warn_of_disjoint_users,
-    warn_of_ties,
 )
 from exactk._inputs.alignment import extend_truth_to_systems
 from exactk._inputs.batches import Batches
@@ -46,6 +45,7 @@ from exactk._plan.hints import complete_hints
 from exactk._plan.metric_strings import plan
 from exactk._report.comparison import Comparison
 from exactk._report.report import Report
+from exactk._report.system_warnings import warn_of_systems
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.optional import is_sparse
@@ -134,10 +134,9 @@ def _evaluate(
             raise input_error("truth", expected, type(truth).__name__, hint=hint)
         with evaluation.progress.track(None):
             report, is_keyed, is_complete = evaluation.evaluate_blocks(predictions)
-        warn_of_ties(report, None)
-        if is_keyed:
-            warn_of_disjoint_users(report)
-        warn_of_counts(report, is_complete=is_complete)
+        warn_of_systems({"": describe_ties(report, None)})
+        warn_of_systems({"": describe_disjoint_users(report) if is_keyed else ""})
+        warn_of_counts({"": report}, [""] if is_complete else [])
         warn_of_unreached_cutoffs({"": report.state})
         return report
     if canonical_truth is None:
@@ -152,17 +151,17 @@ def _evaluate(
     if isinstance(predictions, Batches):
         with evaluation.progress.track(None):
             report, has_shared_items = evaluate_batches(evaluation, canonical_truth, predictions)
-        warn_of_ties(report, None)
-        warn_of_disjoint_keys_in_batches(report, has_shared_items=has_shared_items)
-        warn_of_counts(report, is_complete=False)
+        warn_of_systems({"": describe_ties(report, None)})
+        warn_of_systems({"": describe_disjoint_keys_in_batches(report, has_shared_items=has_shared_items)})
+        warn_of_counts({"": report}, [])
         warn_of_unreached_cutoffs({"": report.state})
         return report
     inputs = evaluation.align(canonical_truth, evaluation.convert_predictions(predictions, canonical_truth))
     with evaluation.progress.track(len(inputs.truth)):
         report = evaluation.evaluate_all(inputs)
-    warn_of_ties(report, partial(evaluation.tie_range, inputs))
-    warn_of_disjoint_keys(report, inputs)
-    warn_of_counts(report, is_complete=inputs.is_complete)
+    warn_of_systems({"": describe_ties(report, partial(evaluation.tie_range, inputs))})
+    warn_of_systems({"": describe_disjoint_keys(report, inputs)})
+    warn_of_counts({"": report}, [""] if inputs.is_complete else [])
     warn_of_unreached_cutoffs({"": report.state})
     return report
 
@@ -180,6 +179,9 @@ def _compare_systems(evaluation: Evaluation, truth: Truth, systems: Mapping[Any,
     reports: dict[str, Report] = {}
     covered: Flags = {}
     evaluated: dict[str, Flags] = {}
+    ties: dict[str, str] = {}
+    disjoint_keys: dict[str, str] = {}
+    complete_systems: list[str] = []
     keeps_users = len(systems) > 1 and may_skip_users(evaluation)
     with evaluation.progress.track(len(extended_truth) * len(canonical_predictions)):
         for name, predictions in canonical_predictions.items():
@@ -190,10 +192,12 @@ def _compare_systems(evaluation: Evaluation, truth: Truth, systems: Mapping[Any,
                 if keeps_users:
                     evaluated[name] = evaluated_users(report)
                 reports[name] = report if evaluation.per_user else Report(report.state, inputs.users)
-                warn_of_ties(reports[name], partial(evaluation.tie_range, inputs), f"system {name!r}: ")
-                warn_of_disjoint_keys(reports[name], inputs, f"system {name!r}: ")
-    warn_of_covered_users(covered)
-    warn_of_evaluated_users(reports, evaluated)
-    warn_of_counts(*reports.values(), is_complete=inputs.is_complete)
+                ties[name] = describe_ties(reports[name], partial(evaluation.tie_range, inputs))
+                disjoint_keys[name] = describe_disjoint_keys(reports[name], inputs)
+                complete_systems += [name] if inputs.is_complete else []
+    warn_of_systems(ties)
+    warn_of_systems(disjoint_keys)
+    warn_of_differing_users(evaluation.values, covered, reports, evaluated)
+    warn_of_counts(reports, complete_systems)
     warn_of_unreached_cutoffs({system: report.state for system, report in reports.items()})
     return Comparison(reports)

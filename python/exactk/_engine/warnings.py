@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +11,10 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.conventions import changes_literal
 from exactk._plan.metric_strings import part_indices
 from exactk._report.state import plan_of_state
-from exactk._runtime.errors import EvaluationWarning, caller_level
+from exactk._report.system_warnings import warn_of_systems
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Mapping
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._plan.metric_strings import Value
@@ -24,27 +23,24 @@ if TYPE_CHECKING:
 _FEWEST_UNKEYED_ITEMS = 32  # fewer items without keys than these may well be others
 
 
-def warn_of_disjoint_keys(report: Report, inputs: AlignedInputs, system: str = "") -> None:
+def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:
     """Say so if truth and predictions have no user, or no item, in common: most likely they name them differently."""
     is_keyed = inputs.truth.user_vocabulary is not None
     if is_keyed and not _has_common_user(report):
-        warn_of_disjoint_users(report, system)
-    elif _has_no_hit(report) and not has_common_item(
-        inputs, 1 if is_keyed or inputs.item_vocabulary is not None else _FEWEST_UNKEYED_ITEMS
-    ):
-        lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
-        assert isinstance(lists, Rankings)  # noqa: S101 - of others all items are common
-        _warn_of_disjoint_items(
-            system, inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(int(lists.items[0]))
-        )
+        return describe_disjoint_users(report)
+    fewest = 1 if is_keyed or inputs.item_vocabulary is not None else _FEWEST_UNKEYED_ITEMS
+    if not _has_no_hit(report) or has_common_item(inputs, fewest):
+        return ""
+    lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
+    assert isinstance(lists, Rankings)  # noqa: S101 - of others all items are common
+    return _describe_disjoint_items(inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(int(lists.items[0])))
 
 
-def warn_of_disjoint_keys_in_batches(report: Report, *, has_shared_items: bool) -> None:
+def describe_disjoint_keys_in_batches(report: Report, *, has_shared_items: bool) -> str:
     """Say the same of predictions that are no longer there."""
     if not _has_common_user(report):
-        warn_of_disjoint_users(report)
-    elif _has_no_hit(report) and not has_shared_items:
-        _warn_of_disjoint_items("")
+        return describe_disjoint_users(report)
+    return _describe_disjoint_items() if _has_no_hit(report) and not has_shared_items else ""
 
 
 def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
@@ -65,28 +61,26 @@ def _has_no_hit(report: Report) -> bool:
     return not any(value > 0 for name, value in report.values.items() if not name.startswith(("num_rel", "num_rec")))
 
 
-def warn_of_disjoint_users(report: Report, system: str = "") -> None:
+def describe_disjoint_users(report: Report) -> str:
     """Say so if no user of the truth has predictions; users have keys."""
     if _has_common_user(report):
-        return
-    message = f"{system}no user of the truth is in the predictions: check that both name the users alike"
-    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+        return ""
+    return "no user of the truth is in the predictions: check that both name the users alike"
 
 
-def _warn_of_disjoint_items(system: str, truth_item: str = "", predictions_item: str = "") -> None:
+def _describe_disjoint_items(truth_item: str = "", predictions_item: str = "") -> str:
     in_truth, in_predictions = (f", such as {truth_item},", f", such as {predictions_item}") if truth_item else ("", "")
-    message = (
-        f"{system}none of the items of the truth{in_truth} is in any list of the predictions{in_predictions}: "
+    return (
+        f"none of the items of the truth{in_truth} is in any list of the predictions{in_predictions}: "
         "check that both name the items alike"
     )
-    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
 
 
 _MANY_TIED_USERS = 0.01  # of the users
 _SMALLEST_SPREAD = 50  # of a mean, in millionths: of less, four decimals show nothing
 
 
-def warn_of_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None, system: str = "") -> None:
+def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None) -> str:
     """Say so if ids or the order of input decide the values of many users, and how much that may change the first one."""
     users, dependent = report.counts["users"], report.counts.get("tie_dependent", {})
     values = [
@@ -96,10 +90,10 @@ def warn_of_ties(report: Report, tie_range: Callable[[Value], tuple[float, float
         and report.state.counts[f"tie_spread.{value.name}"] >= _SMALLEST_SPREAD * report.counts["evaluated"][value.name]
     ]
     if not values:
-        return
+        return ""
     first = values[0]
     message = (
-        f"{system}the order of tied items, which ties={first.rules['ties']!r} decides, changes {first.name} "
+        f"the order of tied items, which ties={first.rules['ties']!r} decides, changes {first.name} "
         f"of {dependent[first.name]} of {users} users"
     )
     if tie_range is None:
@@ -110,37 +104,44 @@ def warn_of_ties(report: Report, tie_range: Callable[[Value], tuple[float, float
         message += f"; by other orders {first.name} = {report[first.name]:.4f} is {lowest:.4f} to {highest:.4f}"
     if len(values) > 1:
         message += f" (the first of {len(values)} such values)"
-    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+    return message
 
 
-def warn_of_counts(*reports: Report, is_complete: bool = True) -> None:
-    """Say once what makes the numbers mean something else than they seem to.
+def warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[str]) -> None:
+    """Say what makes the numbers of each system mean something else than they seem to.
 
     Where not all that a system could rank was given, but its best, as usual by user and item, what is missing is no
     cause for alarm.
     """
-    messages: dict[str, None] = {}  # in order, each once, however many systems it holds for
-    for report in reports:
-        not_evaluated = [name for name, users in report.counts["evaluated"].items() if users == 0]
-        weightless = _weightless_values(report) if report.state.weighted else []
-        excluded, unknown = report.counts["relevant_excluded"], report.counts["relevant_not_rankable"]
-        if not_evaluated:
-            messages[f"no user was evaluated for {', '.join(not_evaluated)}: NaN"] = None
-        if weightless:
-            messages[f"all weights are 0 for {', '.join(weightless)}: NaN"] = None
-        if gaps := report.counts.get("rank_gaps", 0):
-            literal = changes_literal(report.convention, {"rank_gaps": "keep"})
-            messages[
-                f"{gaps} users have ranks with gaps, which are closed: only the order counts; "
-                f"convention={literal} keeps each item at its rank"
-            ] = None
-        if excluded:
-            messages[f"{excluded} relevant items are in exclude; they stay in the truth as misses"] = None
-        if unknown and is_complete:
-            where = "have no column in the scores, are not among the candidates, or score -inf"
-            messages[f"{unknown} relevant items {where}; they stay in the truth as misses"] = None
-    for message in messages:
-        warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+    warn_of_systems({system: _describe_values_without_users(report) for system, report in reports.items()})
+    warn_of_systems({system: _describe_values_without_weight(report) for system, report in reports.items()})
+    gaps = _describe_count(reports, "rank_gaps", "users have ranks with gaps")
+    if any(gaps.values()):
+        literal = changes_literal(next(iter(reports.values())).convention, {"rank_gaps": "keep"})
+        advice = f", which are closed: only the order counts; convention={literal} keeps each item at its rank"
+        warn_of_systems(gaps, advice)
+    as_misses = "; they stay in the truth as misses"
+    warn_of_systems(_describe_count(reports, "relevant_excluded", "relevant items are in exclude"), as_misses)
+    where = "have no column in the scores, are not among the candidates, or score -inf"
+    not_rankable = _describe_count(reports, "relevant_not_rankable", f"relevant items {where}")
+    warn_of_systems(
+        {system: text if system in complete_systems else "" for system, text in not_rankable.items()}, as_misses
+    )
+
+
+def _describe_count(reports: Mapping[str, Report], name: str, text: str) -> dict[str, str]:
+    counts = {system: report.counts.get(name, 0) for system, report in reports.items()}
+    return {system: f"{count} {text}" if count else "" for system, count in counts.items()}
+
+
+def _describe_values_without_users(report: Report) -> str:
+    names = [name for name, users in report.counts["evaluated"].items() if users == 0]
+    return f"no user was evaluated for {', '.join(names)}: NaN" if names else ""
+
+
+def _describe_values_without_weight(report: Report) -> str:
+    names = _weightless_values(report) if report.state.weighted else []
+    return f"all weights are 0 for {', '.join(names)}: NaN" if names else ""
 
 
 def _weightless_values(report: Report) -> list[str]:

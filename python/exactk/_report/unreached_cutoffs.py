@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from exactk._report.state import plan_of_state
-from exactk._runtime.errors import EvaluationWarning, caller_level
+from exactk._report.system_warnings import warn_of_systems
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,14 +15,8 @@ if TYPE_CHECKING:
 
 
 def warn_of_unreached_cutoffs(states: Mapping[str, State]) -> None:
-    """Say so if a system's longest list ends above a cutoff; once if that is so of all systems alike."""
-    messages = {system: _message(state) for system, state in states.items()}
-    if len(set(messages.values())) == 1:
-        messages = {"": next(iter(messages.values()))}
-    for system, message in messages.items():
-        if message:
-            text = f"system {system!r}: {message}" if system else message
-            warnings.warn(text, EvaluationWarning, stacklevel=caller_level())
+    """Say so if a system's longest list ends above a cutoff."""
+    warn_of_systems({system: _message(state) for system, state in states.items()})
 
 
 def _message(state: State) -> str:

@@ -1,0 +1,35 @@
+"""What is said of one report, or of several systems: once, with the systems that it holds for."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from exactk._runtime.errors import EvaluationWarning, caller_level
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def warn_of_systems(findings: Mapping[str, str], advice: str = "") -> None:
+    """Warn once of what was found in each system, where that is not empty; a report alone has an empty name.
+
+    The advice, which is the same for all systems, ends the warning.
+    """
+    systems: dict[str, list[str]] = {}
+    for system, finding in findings.items():
+        if finding:
+            systems.setdefault(finding, []).append(system)
+    if systems:
+        texts = [_name_systems(names, len(findings)) + finding for finding, names in systems.items()]
+        warnings.warn("; ".join(texts) + advice, EvaluationWarning, stacklevel=caller_level())
+
+
+def _name_systems(systems: Sequence[str], count: int) -> str:
+    """Return the beginning of what is said of some of so many systems."""
+    if list(systems) == [""]:
+        return ""
+    if len(systems) == 1:
+        return f"system {systems[0]!r}: "
+    names = list(map(repr, systems))
+    return "all systems: " if len(systems) == count else f"systems {', '.join(names[:-1])} and {names[-1]}: "
