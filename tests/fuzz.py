@@ -392,9 +392,8 @@ class Case:
         lists = exactk.Rankings.from_rows(self.predictions.rows())
         if self.sparse_scores is None:
             return lists
-        return exactk.SparseScores.from_lists(
-            lists, self.sparse_scores.scores, "predictions", self.sparse_scores.min_score
-        )
+        scores, min_score = self.sparse_scores.scores, self.sparse_scores.min_score
+        return exactk.SparseScores.from_lists(lists, scores, "predictions", min_score, is_complete=True)
 
     @staticmethod
     def _spelling(metric: str, cutoff: int | None, parameter: float) -> str:

@@ -34,7 +34,7 @@ class AlignedInputs:
     @property
     def is_complete(self) -> bool:
         """Whether the predictions have all that may be ranked, and not the best of it by user and item."""
-        return not isinstance(self.predictions, SparseScores) or self.predictions.user_vocabulary is None
+        return not isinstance(self.predictions, SparseScores) or self.predictions.is_complete
 
     @property
     def item_keys(self) -> NDArray[Any] | None:
@@ -185,7 +185,9 @@ def _replace_rows(predictions: Predictions, rows: Rows) -> Predictions:
     lists = Rankings.from_rows(rows)
     if not isinstance(predictions, SparseScores):
         return lists
-    return SparseScores.from_lists(lists, rows.scores, "predictions", predictions.min_score)
+    return SparseScores.from_lists(
+        lists, rows.scores, "predictions", predictions.min_score, is_complete=rows.is_complete
+    )
 
 
 def _align_items(inputs: AlignedInputs) -> AlignedInputs:

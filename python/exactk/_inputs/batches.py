@@ -243,7 +243,9 @@ class Reader:
 def predictions_from_rows(rows: Rows, argument: str = "predictions") -> Rankings | SparseScores:
     """Return rankings, or sparse scores where there are scores."""
     lists = Rankings.from_rows(rows)
-    return lists if rows.scores is None else SparseScores.from_lists(lists, rows.scores, argument)
+    if rows.scores is None:
+        return lists
+    return SparseScores.from_lists(lists, rows.scores, argument, is_complete=rows.is_complete)
 
 
 class UngroupedRows(Exception):  # noqa: N818 - a finding, not an error

@@ -89,7 +89,8 @@ def from_ratings(
     relevant = (ratings[rows] >= min_rating).astype(np.float64)
     lists = Rows(indptr, rows, find_row=find_row)
     truth = Truth.from_rows(lists._replace(grades=relevant), keys, unknown_actual=len(row_users) - len(rated))
-    return truth, SparseScores.from_lists(Rankings.from_rows(lists), estimates[rows], "predictions", min_predicted)
+    rankings = Rankings.from_rows(lists)
+    return truth, SparseScores.from_lists(rankings, estimates[rows], "predictions", min_predicted, is_complete=True)
 
 
 def _column_values(column: Any) -> object:  # noqa: ANN401 - whatever the caller has

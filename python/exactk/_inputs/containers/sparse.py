@@ -36,7 +36,7 @@ def rows_of_sparse_matrix(value: object, argument: str) -> Rows:
     """Return the rows: the values are scores of predictions and grades of a truth, of which a zero is not relevant."""
     rows, values = stored_elements(value, argument)
     if argument in {"predictions", "scores"}:
-        return rows._replace(scores=values)
+        return rows._replace(scores=values, is_complete=True)
     if argument != "truth":
         return rows
     if values.dtype.kind == "b":  # flags are no grades, but one that is False is not relevant

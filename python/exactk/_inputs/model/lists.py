@@ -50,6 +50,7 @@ class Rows(NamedTuple):
     ranks: NDArray[Any] | None = None  # that items were given, int64 or float64, ascending in a row; None: 1, 2, 3, ...
     user_vocabulary: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by position
     item_vocabulary: Vocabulary | None = None  # of keyed items, which are codes then
+    is_complete: bool = False  # whether what may be ranked is given, as by a matrix, and not the best of it
     columns: TruthColumns = TruthColumns()
     find_row: FindRow | None = None  # where rows stand in a frame or file, for messages; not pickled
 

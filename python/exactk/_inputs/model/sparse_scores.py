@@ -59,37 +59,42 @@ class SparseScores:
     lists: Rankings
     scores: NDArray[Any]
     min_score: float | None
+    is_complete: bool  # whether these are all items that may be ranked, and not the best of them
     core: _core.SparseScores = field(repr=False)
 
     def __init__(
         self, indptr: object, items: object, scores: object, min_score: float | None = None, present: object = None
     ) -> None:
-        self._freeze(Rankings(indptr, items, present), scores, min_score, "predictions")
+        self._freeze(Rankings(indptr, items, present), scores, min_score, "predictions", is_complete=True)
 
     @classmethod
-    def from_lists(cls, lists: Rankings, scores: object, argument: str, min_score: float | None = None) -> SparseScores:
+    def from_lists(
+        cls, lists: Rankings, scores: object, argument: str, min_score: float | None = None, *, is_complete: bool
+    ) -> SparseScores:
         """Score items that are lists already; messages call them by this name."""
         sparse_scores = cls.__new__(cls)
-        sparse_scores._freeze(lists, scores, min_score, argument)  # noqa: SLF001 - its own
+        sparse_scores._freeze(lists, scores, min_score, argument, is_complete=is_complete)  # noqa: SLF001 - its own
         return sparse_scores
 
-    def _freeze(self, lists: Rankings, scores: object, min_score: object, argument: str) -> None:
+    def _freeze(self, lists: Rankings, scores: object, min_score: object, argument: str, *, is_complete: bool) -> None:
         array = read_only(score_array(scores, f"{argument}.scores", dimensions=1))
         threshold = None if min_score is None else checked_threshold(min_score)
         object.__setattr__(self, "lists", lists)
         object.__setattr__(self, "scores", array)
         object.__setattr__(self, "min_score", threshold)
+        object.__setattr__(self, "is_complete", is_complete)
         object.__setattr__(self, "core", _core.SparseScores(lists.core, array, threshold, argument))
 
     def with_float32_scores(self) -> SparseScores:
         """Return the same items, their scores and `min_score` as float32."""
-        return SparseScores.from_lists(
-            self.lists, round_to_float32(self.scores), "predictions", round_threshold(self.min_score)
-        )
+        return self._replace(round_to_float32(self.scores), round_threshold(self.min_score))
 
     def without_negative_infinity(self) -> SparseScores:
         """Return the same items and scores, of which -inf is not recommended, nor NaN."""
-        return SparseScores.from_lists(self.lists, self.scores, "predictions", finite_threshold(self.min_score))
+        return self._replace(self.scores, finite_threshold(self.min_score))
+
+    def _replace(self, scores: object, min_score: float | None) -> SparseScores:
+        return SparseScores.from_lists(self.lists, scores, "predictions", min_score, is_complete=self.is_complete)
 
     @property
     def indptr(self) -> Offsets:
@@ -108,7 +113,7 @@ class SparseScores:
 
     def rows(self) -> Rows:
         """Return the same as an adapter makes it."""
-        return self.lists.rows()._replace(scores=self.scores)
+        return self.lists.rows()._replace(scores=self.scores, is_complete=self.is_complete)
 
     @property
     def user_vocabulary(self) -> Vocabulary | None:
@@ -144,4 +149,5 @@ class SparseScores:
     @classmethod
     def _from_plain(cls, plain: dict[str, Any], min_score: float | None) -> SparseScores:
         rows = Rows.from_plain(plain)
-        return cls.from_lists(Rankings.from_rows(rows), rows.scores, "predictions", min_score)
+        lists = Rankings.from_rows(rows)
+        return cls.from_lists(lists, rows.scores, "predictions", min_score, is_complete=rows.is_complete)
