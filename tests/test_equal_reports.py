@@ -533,6 +533,49 @@ def test_f44_no_candidates(container: str) -> None:
         assert_refused("candidates", *ROWS[container, "score"](inputs), case.metrics, candidates=empty)
 
 
+USERS_IN_PARTS: dict[str, list[list[Any]]] = {
+    "a long key": [["ann"], ["x" * 1000, *map(str, range(2000))]],
+    "a long key in few users": [[*map(str, range(100_000))], ["x" * 1000]],
+    "a key that ends in a zero byte": [["ann"], ["bob\0"], ["cy"]],
+    "bytes": [[b"ann"], [b"\xff"]],
+    "integers of int64 and of uint64": [[1, 2**53 + 1], [2**64 - 1]],
+    "tuples": [[("ann", 1)], [("x" * 1000, 2), *((str(key), 3) for key in range(2000))], [("bob", 2**63)]],
+}
+
+
+@pytest.mark.parametrize("kind", USERS_IN_PARTS)
+def test_f44_keys_of_users_are_the_same_in_parts(kind: str) -> None:
+    parts = [{user: [1] for user in users} for users in USERS_IN_PARTS[kind]]
+    whole = {user: [1] for users in USERS_IN_PARTS[kind] for user in users}
+    report, _ = outcome_of(whole, whole, "P@1")
+    in_blocks, _ = outcome_of(None, iter([(part, part) for part in parts]), "P@1")
+    merged = exactk.merge([outcome_of(part, part, "P@1")[0] for part in parts])
+    for one in (in_blocks, merged):
+        assert one == report
+        assert one.users.dtype == report.users.dtype
+        assert one.users.tolist() == list(whole)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [["ann"], [b"ann"]],
+        [["ann\0"], [b"ann"]],
+        [["1"], [1]],
+        [[-1], [2**63]],
+        [[("ann", 1)], [("ann", "1")]],
+        [[("ann", 1)], [("ann", 1, 2)]],
+        [[("ann", 1)], ["ann"]],
+    ],
+    ids=str,
+)
+def test_f44_keys_of_users_of_several_kinds_are_not_merged(parts: list[list[Any]]) -> None:
+    """NumPy would make all of them strings, or floats."""
+    reports = [outcome_of({user: [1] for user in users}, {user: [1] for user in users}, "P@1")[0] for users in parts]
+    with pytest.raises(exactk.StateMismatchError, match=r"^parts: expected keys"):
+        exactk.merge(reports)
+
+
 @pytest.mark.parametrize("users", [["ann", "bob"], ["bob", "ann"]])
 def test_f44_items_of_other_users_are_not_unknown(users: list[str]) -> None:
     """That no user found anything is no sign of items by other names where the lists have items of the truth."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.keys.vocabulary import Vocabulary, object_array, text_array
+from exactk._inputs.keys.vocabulary import Vocabulary, object_array, structured_keys, text_array
 from exactk._report.validation import checked_integer, checked_list, fail
 from exactk._runtime.errors import StateMismatchError
 
@@ -27,16 +27,47 @@ def concatenate_users(parts: Sequence[Vocabulary | NDArray[Any] | None]) -> NDAr
     keyed = [part for part in arrays if len(part)] or arrays[:1]
     if not keyed:
         return None
-    if len(arrays) < len(parts) or len({part.dtype.kind for part in keyed}) > 1:
+    if len(arrays) < len(parts) or len({_kinds_of_keys(part) for part in keyed}) > 1:
         message = "parts: expected keys of users of one kind in all parts, found them in some, or of several kinds"
         raise StateMismatchError(message, "parts")
-    users = np.concatenate(keyed)
+    names = keyed[0].dtype.names
+    if names is None:
+        users = _concatenate_column(keyed)
+    else:
+        users = structured_keys(names, [_concatenate_column([part[name] for part in keyed]) for name in names])
     seen: set[Any] = set()
     for user in users.tolist():
         if user in seen:
             raise StateMismatchError(f"parts: expected each user in one part, found {user!r} again", "parts")
         seen.add(user)
     return users
+
+
+def _kinds_of_keys(users: NDArray[Any]) -> tuple[tuple[str, str], ...]:
+    """Return the name of each column of the keys, empty if there is one alone, and the kind of its values."""
+    columns = {"": users} if users.dtype.names is None else user_columns(users)
+    return tuple((name, _kind_of_column(column)) for name, column in columns.items())
+
+
+def _kind_of_column(column: NDArray[Any]) -> str:
+    if column.dtype.kind == "O":  # strings that an array of strings would change or waste, or bytes
+        return type(column[0]).__name__ if len(column) else ""
+    return {"i": "int", "u": "int", "U": "str"}.get(column.dtype.kind, "")  # an empty array may be of floats
+
+
+def _concatenate_column(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return one array of values of one kind: of the type that they would have if they had come together."""
+    if len(parts) == 1:
+        return parts[0]
+    if _kind_of_column(parts[0]) == "str":
+        return text_array([text for part in parts for text in part.tolist()])
+    if np.result_type(*parts).kind != "f":
+        return np.concatenate(parts)
+    integers = [integer for part in parts for integer in part.tolist()]  # int64 and uint64, which NumPy makes floats
+    if min(integers) < 0 and max(integers) >= 2**63:
+        message = "parts: expected keys of int64, or of uint64, found some below 0 and some from 2^63 on"
+        raise StateMismatchError(message, "parts")
+    return np.array(integers, np.int64 if max(integers) < 2**63 else np.uint64)
 
 
 def equal_arrays(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
@@ -87,10 +118,7 @@ def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
         raise fail("names of columns that differ", labels)
     rows = [checked_list(key, "parts of a user", len(labels)) for key in keys]
     columns = [_column_from_plain(part, [row[i] for row in rows]) for i, part in enumerate(kinds)]
-    users = np.empty(count, [(label, column.dtype) for label, column in zip(labels, columns, strict=True)])
-    for label, column in zip(labels, columns, strict=True):
-        users[label] = column
-    return users
+    return structured_keys(labels, columns)
 
 
 def _column_from_plain(kind: object, keys: Sequence[Any]) -> NDArray[Any]:

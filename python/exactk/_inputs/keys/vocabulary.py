@@ -112,11 +112,8 @@ class Vocabulary:
         parts = [_key_array(part, kind) for part, kind in zip(self.parts, self.kinds, strict=True)]
         if not self.pairs:
             return read_only(parts[0])
-        dtype = [(label, part.dtype) for label, part in zip(self.labels, parts, strict=True)]
-        keys = np.empty(len(self), dtype)
-        for label, part, codes in zip(self.labels, parts, self.by_part, strict=True):
-            keys[label] = part[codes]
-        return read_only(keys)
+        columns = [part[codes] for part, codes in zip(parts, self.by_part, strict=True)]
+        return read_only(structured_keys(self.labels, columns))
 
     def repr_of(self, code: int) -> str:
         """Return a key as a message shows it."""
@@ -196,6 +193,14 @@ def text_array(texts: list[str]) -> NDArray[Any]:
     if wasteful or any(text.endswith("\0") for text in texts):
         return object_array(texts)
     return np.array(texts, np.str_)
+
+
+def structured_keys(labels: Sequence[str], columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return keys of several parts, each of which is a column."""
+    keys = np.empty(len(columns[0]), [(label, column.dtype) for label, column in zip(labels, columns, strict=True)])
+    for label, column in zip(labels, columns, strict=True):
+        keys[label] = column
+    return keys
 
 
 def object_array(values: list[Any]) -> NDArray[Any]:
