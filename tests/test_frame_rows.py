@@ -330,3 +330,44 @@ def test_f78_a_pickle_has_no_frame() -> None:
     predictions = pickle.loads(pickle.dumps(exactk.as_predictions(pd.DataFrame(columns))))  # noqa: S301 - its own
     error = error_of(lambda: exactk.evaluate(TRUTH, predictions, "ndcg@3"))
     assert re.search(r" at row \d, position \d; .*\(user '", str(error))
+
+
+@pytest.mark.parametrize("container", FRAMES)
+@pytest.mark.parametrize("missing", [None, NAN], ids=["null", "NaN"])
+@pytest.mark.parametrize("column", ["user", "item"])
+def test_f78_a_missing_key_names_its_row(container: str, missing: Any, column: str) -> None:
+    columns: Columns = {"user": [1, 1, 2, 2, 3], "item": [4, 5, 4, 5, 6], "rank": [1, 2, 1, 2, 1]}
+    whole = {name: values[:2] for name, values in columns.items()}
+    columns[column] = [float(key) for key in columns[column]] if missing is NAN else list(columns[column])
+    columns[column][3] = missing
+    for argument, convert in (("truth", exactk.as_truth), ("predictions", exactk.as_predictions)):
+        with pytest.raises(
+            exactk.InputTypeError, match=rf"^{argument}\.{column}: .* at row 3 of the frame(;|$)"
+        ) as caught:
+            convert(FRAMES[container](columns))
+        assert (caught.value.row, caught.value.position) == (3, None)
+    parts = [whole, {name: values[2:] for name, values in columns.items()}]
+    batches = exactk.Batches(lambda: [FRAMES[container](part) for part in parts])
+    with pytest.raises(exactk.InputTypeError, match=r" at row 1 of the frame.* in batch 1") as caught:
+        exactk.evaluate({1: [4]}, batches, "recall")
+    assert (caught.value.row, caught.value.position) == (1, None)
+
+
+@pytest.mark.parametrize("container", FRAMES)
+@pytest.mark.parametrize("name", ["item", "grade"])
+def test_f78_a_missing_key_in_a_list_names_its_row_and_position(container: str, name: str) -> None:
+    columns: Columns = {"user": ["ann", "bob", "cid"], "item": [[1, 2], [], [3, 4]], "grade": [[1, 2], [], [3, 4]]}
+    columns[name] = [[1, 2], [], [3, None]]
+    message = rf"^truth\.{name}: .* at row 2 of the frame, position 1(;|$)"
+    with pytest.raises(exactk.InputTypeError, match=message) as caught:
+        exactk.as_truth(FRAMES[container](columns))
+    assert (caught.value.row, caught.value.position) == (2, 1)
+
+
+def test_f78_a_missing_key_in_a_file_names_its_row(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"user": ["ann", None], "item": [1, 2]}), tmp_path / "truth.parquet")
+    with pytest.raises(
+        exactk.InputTypeError, match=r"with 1 null at row 1 of the data.* in .*truth\.parquet"
+    ) as caught:
+        exactk.read(tmp_path / "truth.parquet", "truth")
+    assert caught.value.row == 1

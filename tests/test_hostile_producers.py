@@ -217,7 +217,7 @@ def test_f59_the_same_producer_without_a_lie_is_read(name: str) -> None:
 
 def test_f59_a_null_count_of_0_does_not_hide_the_nulls_of_the_bitmap() -> None:
     item = Column("l", [b"\x05", INT64(5, 6, 7)], 3, name="item")
-    with pytest.raises(exactk.InputTypeError, match="1 null at position 1"):
+    with pytest.raises(exactk.InputTypeError, match="1 null at row 1 of the frame"):
         exactk.as_truth(frame(item))
     bitmap = Column("l", [b"\x07", INT64(5, 6, 7)], 3, name="item")
     assert exactk.as_truth(frame(bitmap, put("item_array", null_count=2))).items.tolist() == [5, 6, 7]

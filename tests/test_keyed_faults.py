@@ -55,25 +55,28 @@ def location_of(error: exactk.ExactkError) -> tuple[Any, ...]:
 def test_f04_a_key_that_is_missing(library: str, column: str) -> None:
     frame = LIBRARIES[library](COLUMNS | {column: ["x", None]})
     error = refusal_of(f"predictions.{column}: expected a value in every row, found ", frame)
-    assert error.position == 1
+    assert error.row == 1
     if library != "pandas":  # which has a category of strings, whatever they are kept in
         encoded = pa.table(frame)
         encoded = encoded.set_column(encoded.column_names.index(column), column, encoded[column].dictionary_encode())
-        assert refusal_of(f"predictions.{column}: expected a value in every row", encoded).position == 1
+        assert refusal_of(f"predictions.{column}: expected a value in every row", encoded).row == 1
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (pd.array([1, None], "Int64"), "a value in every row, found Int64 with 1 missing at position 1"),
+        (pd.array([1, None], "Int64"), "a value in every row, found Int64 with 1 missing at row 1 of the frame"),
         (pd.array([1, None], "int8[pyarrow]"), "a value in every row, found int8"),
         (
             pd.Categorical(["x", None], ["x", "y"]),
-            "a value in every row, found category with 1 missing at position 1",
+            "a value in every row, found category with 1 missing at row 1 of the frame",
         ),
-        ([1, None], "integer ids, strings or bytes, found float64 with 1 NaN"),
-        (np.array([1, None], object), "a value in every row, found 1 None or NaN at position 1"),
-        (np.array([1, np.nan], object), "integer ids, strings or bytes, found float64 with 1 NaN"),
+        ([1, None], "integer ids, strings or bytes, found NaN among float64 at row 1 of the frame; a join"),
+        (np.array([1, None], object), "a value in every row, found 1 None or NaN at row 1 of the frame"),
+        (
+            np.array([1, np.nan], object),
+            "integer ids, strings or bytes, found NaN among float64 at row 1 of the frame; a join",
+        ),
         ([1.0, 2.0], "integer ids, strings or bytes, found float64"),
         ([True, False], "integer ids, strings or bytes, found bool"),
         (np.array([True, "x"], object), "keys of one kind"),
@@ -82,10 +85,10 @@ def test_f04_a_key_that_is_missing(library: str, column: str) -> None:
             "keys of one kind: integers, strings, bytes, or others that str() tells apart, found int and str",
         ),
         (np.array(["x", b"x"], object), "keys of one kind"),
-        (np.array([uuid.UUID(int=1), None], object), "a value in every row, found 1 None or NaN at position 1"),
+        (np.array([uuid.UUID(int=1), None], object), "a value in every row, found 1 None or NaN at row 1 of the frame"),
         (np.array(["2020", "2021"], "M8[s]"), "integer ids, strings or bytes, found datetime64"),
         ([1j, 2j], "integer ids, strings or bytes, found complex128"),
-        ([["x"], 3], "a list in every row, found int at position 1"),
+        ([["x"], 3], "a list in every row, found int at row 1 of the frame"),
     ],
 )
 def test_f07_columns_of_pandas_that_hold_no_keys(values: Any, message: str) -> None:
@@ -394,7 +397,7 @@ def test_ranks_of_any_numbers() -> None:
             assert predictions.item_vocabulary.array[predictions.row(0)].tolist() == ["x", "z", "y"]
     frame = pd.DataFrame({"user": users, "item": items, "rank": np.array([1, 1, 2, 2**64 - 1], np.uint64)})
     refusal_of(
-        "predictions.rank: expected ranks below 2^63, found 18446744073709551615 at position 3",
+        "predictions.rank: expected ranks below 2^63, found 18446744073709551615 at row 3 of the frame",
         frame,
         exactk.InputError,
     )
@@ -669,7 +672,7 @@ def test_f32_what_a_producer_need_not_know() -> None:
     error = refusal_of(
         "predictions.score: expected a value in every row, found float64 with 1 null", Broken(table, hide_null_counts)
     )
-    assert error.position == 1
+    assert error.row == 1
 
 
 def test_f32_a_stream_that_fails_or_was_read_before() -> None:

@@ -136,8 +136,9 @@ def test_f77_float_ids_after_a_join(column: str) -> None:
     frame = pd.DataFrame({"user": [1, 2, 3, 4], "item": [5, 6, 7, 8]})
     frame[column] = frame[column].where(frame[column] % 2 == 1)
     message = (
-        f"truth.{column}: expected integer ids, strings or bytes, found float64 with 2 NaN, as a join leaves where "
-        f"it finds no match at position 1; .dropna() leaves these rows out; .astype('Int64') makes the others ids"
+        f"truth.{column}: expected integer ids, strings or bytes, found NaN among float64 at row 1 of the frame "
+        "(the first of 2); a join leaves NaN where it finds no match: .dropna() leaves these rows out; "
+        ".astype('Int64') makes the others ids"
     )
     for build in (pd.DataFrame, lambda frame: pl.DataFrame(frame.to_dict("list"))):
         with pytest.raises(exactk.InputTypeError, match=f"^{re.escape(message)}$"):

@@ -12,7 +12,16 @@ from exactk._inputs import long_format
 from exactk._inputs.checks import number_array
 from exactk._inputs.containers import frames
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._inputs.model.frame_rows import FrameRow, locate_in_parts, of_row, rows_apart, rows_together, with_frame_row
+from exactk._inputs.model.frame_rows import (
+    FrameRow,
+    locate_in_frame,
+    locate_in_parts,
+    name_rows,
+    of_row,
+    rows_apart,
+    rows_together,
+    with_frame_row,
+)
 from exactk._inputs.model.lists import Rankings, Rows
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import ExactkError, input_error, name_source, type_error
@@ -160,7 +169,7 @@ class Reader:
         self._first_rows = {}
         rows, first_form, first_name = 0, "", ""
         for name, frame in self._batches.named_frames():
-            with name_source(name):
+            with name_source(name), name_rows(locate_in_frame("the frame")):
                 long_rows = self._read_frame(frame)
             self._first_rows.setdefault(name, rows)
             if long_rows is None:

@@ -10,7 +10,15 @@ from exactk import _core
 from exactk._inputs.checks import id_array, number_array
 from exactk._inputs.keys.columns import check_keys
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._inputs.model.frame_rows import FrameRow, of_row, rows_apart, rows_together, with_frame_row, with_location
+from exactk._inputs.model.frame_rows import (
+    locate_in_frame,
+    name_rows,
+    of_row,
+    rows_apart,
+    rows_together,
+    with_frame_row,
+    with_location,
+)
 from exactk._inputs.model.lists import Rows, reindex
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -56,18 +64,19 @@ def rows_from_long_format(
     """
     users, labels, items, grades, scores, ranks = columns
     _check_lengths(argument, *users, items, *(column for column in (grades, scores, ranks) if column is not None))
-    user_vocabulary, user_codes = _encode_users(users, labels, argument, encoding)
-    ids, item_vocabulary = encode_items(items, f"{argument}.item", encoding)
-    rows = Rows(
-        np.zeros(0, np.int64),
-        ids,
-        None if grades is None else grade_array(grades, f"{argument}.grade"),
-        scores=None if scores is None else scores.values(f"{argument}.score"),
-        user_vocabulary=user_vocabulary,
-        item_vocabulary=item_vocabulary,
-    )
-    rank_values = None if ranks is None else rank_array(ranks, f"{argument}.rank")
-    locate = locate or (lambda number: FrameRow(number, encoding.source))
+    locate = locate or locate_in_frame(encoding.source)
+    with name_rows(locate):
+        user_vocabulary, user_codes = _encode_users(users, labels, argument, encoding)
+        ids, item_vocabulary = encode_items(items, f"{argument}.item", encoding)
+        rows = Rows(
+            np.zeros(0, np.int64),
+            ids,
+            None if grades is None else grade_array(grades, f"{argument}.grade"),
+            scores=None if scores is None else scores.values(f"{argument}.score"),
+            user_vocabulary=user_vocabulary,
+            item_vocabulary=item_vocabulary,
+        )
+        rank_values = None if ranks is None else rank_array(ranks, f"{argument}.rank")
     return group_by_user(rows, user_codes, rank_values, argument, encoding.threads, locate)
 
 

@@ -20,8 +20,7 @@ class ExactkError(Exception):
     row, position : int or None
         Where the first fault stands: the user's row, and the position within it, both from 0. Of a data frame or
         file, its own row, and the position within the list that stands there; None where the fault is in no one row.
-        Of `exactk.Batches` of frames, the row of the batch that the message names. Where the argument is a column, such
-        as ``"predictions.item"``, the position is that of the value in the column.
+        Of `exactk.Batches` of frames, the row of the batch that the message names.
     count : int
         How many faults of this kind there are.
     """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,10 +14,10 @@ from exactk._inputs import long_format
 from exactk._inputs.keys import column_roles, columns
 from exactk._inputs.keys.columns import CodedColumn, Column, NumberColumn
 from exactk._inputs.long_format import LongColumns
-from exactk._inputs.model.frame_rows import rows_with_lists
+from exactk._inputs.model.frame_rows import locate_in_frame, name_rows, of_row, rows_with_lists
 from exactk._inputs.model.lists import Rows, TruthColumns
 from exactk._runtime import optional
-from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.errors import ExactkError, input_error, type_error
 
 if TYPE_CHECKING:
     from exactk._inputs.checks import Offsets
@@ -65,14 +66,15 @@ class _ColumnsByRole(NamedTuple):
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:
     """Return the rows: of long format with one user and item each, or of users with a list of items each."""
-    by_role = _columns_by_role(value, argument, requested)
+    by_role = _columns_by_role(value, argument, requested, encoding.source)
     _warn_of_other_scores(by_role, argument, requested)
     if by_role.item not in by_role.selected.list_offsets:
         rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument), argument, encoding)
         return rows._replace(columns=_truth_columns(by_role))
     users = [by_role.selected.columns[user] for user in by_role.users]
     rows = _rows_of_list_columns(by_role, argument, encoding)._replace(find_row=rows_with_lists(encoding.source))
-    rows = long_format.rows_by_user(users, by_role.users, rows, argument, encoding)
+    with name_rows(locate_in_frame(encoding.source)):
+        rows = long_format.rows_by_user(users, by_role.users, rows, argument, encoding)
     return rows._replace(columns=_truth_columns(by_role))
 
 
@@ -96,14 +98,14 @@ def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: 
     return _to_long_columns(by_role, argument)
 
 
-def _columns_by_role(value: object, argument: str, requested: ColumnNames) -> _ColumnsByRole:
+def _columns_by_role(value: object, argument: str, requested: ColumnNames, source: str = "the frame") -> _ColumnsByRole:
     value = materialize_stream(value, argument)
     names = column_names(value)
     users = column_roles.user_columns(names, requested.get("user"), argument)
     item = column_roles.item_column(names, requested.get("item"), argument)
     values = _value_columns(names, argument, requested)
     column_roles.check_distinct([*users, item, *values.values()], argument)
-    selected = select_columns(value, [*users, item, *values.values()], argument)
+    selected = select_columns(value, [*users, item, *values.values()], argument, source)
     for name in users if item in selected.list_offsets else [*users, *values.values()]:
         if name in selected.list_offsets:  # of as many values as there are rows, perhaps, but in which row is each?
             raise type_error(f"{argument}.{name}", "a value in every row", "lists")
@@ -140,17 +142,19 @@ def _rows_of_list_columns(by_role: _ColumnsByRole, argument: str, encoding: Enco
     """Return a row of items for each row of the frame. Lists of predictions without scores are best first."""
     item, values, selected = by_role.item, by_role.values, by_role.selected
     indptr = selected.list_offsets[item]
-    ids, item_vocabulary = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
+    with name_rows(locate_in_frame(encoding.source, indptr)):
+        ids, item_vocabulary = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
     rows = Rows(indptr, ids, item_vocabulary=item_vocabulary)
     for field, name in values.items():
         if name not in selected.list_offsets or not np.array_equal(selected.list_offsets[name], indptr):
             raise input_error(f"{argument}.{name}", f"lists as long as those of {item}", "others")
         if field == "ranks":
             raise input_error(f"{argument}.{name}", "scores beside lists of items, or none", "ranks")
-        if field == "grades":
-            rows = rows._replace(grades=long_format.grade_array(selected.columns[name], f"{argument}.{name}"))
-        else:
-            rows = rows._replace(scores=selected.columns[name].values(f"{argument}.{name}"))
+        with name_rows(locate_in_frame(encoding.source, indptr)):
+            if field == "grades":
+                rows = rows._replace(grades=long_format.grade_array(selected.columns[name], f"{argument}.{name}"))
+            else:
+                rows = rows._replace(scores=selected.columns[name].values(f"{argument}.{name}"))
     return rows
 
 
@@ -205,19 +209,30 @@ def index_columns(index: Any, argument: str) -> tuple[list[Column], list[str]]: 
     return [_column_of_series(level, f"{argument}.{name}") for level, name in zip(levels, labels, strict=True)], labels
 
 
-def select_columns(value: Any, names: Sequence[str], argument: str) -> SelectedColumns:  # noqa: ANN401 - as above
-    """Return these columns."""
+def select_columns(value: Any, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:  # noqa: ANN401 - as above
+    """Return these columns; messages call the frame by its source."""
     selected = SelectedColumns({}, {})
     if optional.is_pandas(value):
         for name in names:
-            _add_pandas_column(selected, name, _pandas_column(value, name), f"{argument}.{name}")
+            with _name_rows_of_column(selected, name, source):
+                _add_pandas_column(selected, name, _pandas_column(value, name), f"{argument}.{name}")
         return selected
     if optional.is_lazy(value):
         value = materialize_stream(value.select(names).collect(), argument)
     for name, column in value.columns:
         if name in names:
-            _add_arrow_column(selected, name, column, f"{argument}.{name}")
+            with _name_rows_of_column(selected, name, source):
+                _add_arrow_column(selected, name, column, f"{argument}.{name}")
     return selected
+
+
+@contextmanager
+def _name_rows_of_column(selected: SelectedColumns, name: str, source: str) -> Iterator[None]:
+    """Say of an error about a column which row of the frame it is, and where in its list once the lists are read."""
+    try:
+        yield
+    except ExactkError as error:
+        raise of_row(error, locate_in_frame(source, selected.list_offsets.get(name))) from error.__cause__
 
 
 def _add_arrow_column(selected: SelectedColumns, name: str, column: _core.ArrowColumn, argument: str) -> None:

@@ -298,6 +298,6 @@ def check_keys(column: Column, argument: str) -> Column:
     is_missing = np.isnan(values)
     if not is_missing.any():
         raise type_error(argument, expected, str(values.dtype), hint=".astype(int) makes whole numbers ids")
-    found = f"{values.dtype} with {int(is_missing.sum())} NaN, as a join leaves where it finds no match"
-    hint = ".dropna() leaves these rows out; .astype('Int64') makes the others ids"
-    raise type_error(argument, expected, found, position=int(np.argmax(is_missing)), hint=hint)
+    found, count = f"NaN among {values.dtype}", int(is_missing.sum())
+    hint = "a join leaves NaN where it finds no match: .dropna() leaves these rows out; .astype('Int64') makes the others ids"
+    raise type_error(argument, expected, found, position=int(np.argmax(is_missing)), count=count, hint=hint)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+from exactk._runtime.errors import ExactkError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Codes, Offsets
     from exactk._inputs.keys.vocabulary import Vocabulary
-    from exactk._runtime.errors import ExactkError
 
 
 class FrameRow(NamedTuple):
@@ -99,4 +101,25 @@ def of_row(error: ExactkError, locate: Locate) -> ExactkError:
         return error
     frame_row = locate(error.position)
     message = str(error).replace(f" at position {error.position}", f" at {frame_row}", 1)
-    return type(error)(message, error.argument, frame_row.number, None, error.count)
+    return type(error)(message, error.argument, frame_row.number, frame_row.position, error.count)
+
+
+@contextmanager
+def name_rows(locate: Locate) -> Iterator[None]:
+    """Say of an error about a column, whose position is the number of a row that is read, which row of the frame it is."""
+    try:
+        yield
+    except ExactkError as error:
+        raise of_row(error, locate) from error.__cause__
+
+
+def locate_in_frame(source: str, list_offsets: Offsets | None = None) -> Locate:
+    """Find rows of one frame; in a column of lists, elements of what all of them hold."""
+    if list_offsets is None:
+        return lambda number: FrameRow(number, source)
+
+    def locate(number: int) -> FrameRow:
+        row = int(np.searchsorted(list_offsets, number, side="right")) - 1
+        return FrameRow(row, source, number - int(list_offsets[row]))
+
+    return locate
