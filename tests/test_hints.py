@@ -245,8 +245,12 @@ def test_f66_fields_are_set_on_the_command_line(
         "ndgc.gain=exp2",
         "min_grade=high",
         "gain_table=1",
+        "base=ranx",
+        "name=ranx",
+        "overrides={}",
     ):
         assert main([*evaluate, "--set", wrong]) == 2
+        assert "--set: --set" not in capsys.readouterr().err
     assert main([*evaluate, "--set", "gain=exp2", "--set", "gain=linear"]) == 2
     assert main(["topk", "p.csv", "-k", "1", "--set", "gain=exp2"]) == 2
 

@@ -137,15 +137,26 @@ def add_set_option(parser: argparse.ArgumentParser, fields: str) -> None:
     )
 
 
+# What a mapping of changes may hold beside fields.
+_NOT_SET = {
+    "base": "--convention names the preset",
+    "name": "a changed convention is called custom",
+    "overrides": "METRIC.FIELD=VALUE changes a field for one metric",
+}
+
+
 def _parse_change(text: str) -> tuple[str, object]:
     field, _, value = text.partition("=")
     if not field or not value:
         message = f"expected FIELD=VALUE such as nan=last, found {text!r}"
         raise argparse.ArgumentTypeError(message)
+    if field in _NOT_SET:
+        message = f"expected a field of the convention, found {text!r}; {_NOT_SET[field]}"
+        raise argparse.ArgumentTypeError(message)
     try:
         return field, parse_field(field.rpartition(".")[2], value, text, "--set")
     except exactk.InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+        raise argparse.ArgumentTypeError(str(error).removeprefix("--set: ")) from error
 
 
 def changes_of(arguments: argparse.Namespace) -> dict[str, object]:
