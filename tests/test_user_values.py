@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,6 +146,17 @@ def test_f62_a_user_twice_or_not_at_all(container: str) -> None:
     assert evaluate(extra)["P@1"] == 3 / 8
     with pytest.raises(exactk.InputError, match=r"weights: expected an entry for each user .*\(user 'eve'\)"):
         evaluate(KEYED[container]({"ann": 1.0, "bob": 5.0}))
+
+
+@pytest.mark.parametrize("argument", ["weights", "groups"])
+@pytest.mark.parametrize("key", [1.0, True, np.float64(1), np.bool_(1), Fraction(1), None, ("ann", 1.0)], ids=repr)
+def test_f62_keys_that_no_user_has(key: Any, argument: str) -> None:
+    """1.0 is equal to 1: a mapping would find it, and an encoded key would not."""
+    frame = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1]})
+    containers: list[Any] = [{1: [1], 2: [1]}, frame, exactk.Batches(lambda: [frame])]
+    for predictions in containers:
+        with pytest.raises(exactk.InputTypeError, match=rf"^{argument}: expected users that are integers, strings"):
+            exactk.evaluate({1: [1], 2: [1]}, predictions, "P@1", **{argument: {key: 1, 2: 1}})
 
 
 def test_f62_users_of_several_columns() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.columns import Column
@@ -33,6 +34,7 @@ class ValuesByUser(NamedTuple):
 def values_by_user(container: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library
     """Return the values and their users."""
     if isinstance(container, Mapping):
+        _check_keys(container, argument)
         return ValuesByUser(list(container.values()), tuple(container), f"list({argument}.values())")
     if optional.is_series(container) and not optional.is_default_index(container.index):
         users, labels = frames.index_columns(container.index, argument)
@@ -45,6 +47,24 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
     if frames.is_frame(container):
         return _values_of_frame(container, argument, requested)
     return ValuesByUser(container.tolist() if _holds_objects(container) else container, None, argument)
+
+
+def _check_keys(keys: Iterable[Any], argument: str) -> None:
+    """Raise InputTypeError for a key that no user has: 1.0 and True are equal to 1, but are no ids."""
+    parts = set(map(type, keys))
+    parts |= {type(part) for key in keys if isinstance(key, tuple) for part in key}
+    wrong = tuple(part for part in parts if not _is_key_type(part))
+    if not wrong:
+        return
+    found = [key for key in keys if any(type(part) in wrong for part in (key if isinstance(key, tuple) else (key,)))]
+    expected = "users that are integers, strings or bytes, or tuples of them"
+    raise type_error(argument, expected, f"{type(found[0]).__name__} {found[0]!r}", count=len(found))
+
+
+def _is_key_type(part: type) -> bool:
+    if issubclass(part, (Integral, str, bytes)):
+        return part is not bool
+    return part is not type(None) and not issubclass(part, (Number, np.generic))
 
 
 def _holds_objects(container: object) -> bool:
