@@ -154,9 +154,10 @@ def test_f62_keys_that_no_user_has(key: Any, argument: str) -> None:
     """1.0 is equal to 1: a mapping would find it, and an encoded key would not."""
     frame = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1]})
     containers: list[Any] = [{1: [1], 2: [1]}, frame, exactk.Batches(lambda: [frame])]
+    values: dict[str, Any] = {argument: {key: 1, 2: 1}}
     for predictions in containers:
         with pytest.raises(exactk.InputTypeError, match=rf"^{argument}: expected users that are integers, strings"):
-            exactk.evaluate({1: [1], 2: [1]}, predictions, "P@1", **{argument: {key: 1, 2: 1}})
+            exactk.evaluate({1: [1], 2: [1]}, predictions, "P@1", **values)
 
 
 def test_f62_users_of_several_columns() -> None:

@@ -63,7 +63,7 @@ def _check_keys(keys: Iterable[Any], argument: str) -> None:
 
 def _is_key_type(part: type) -> bool:
     if issubclass(part, (Integral, str, bytes)):
-        return part is not bool
+        return not issubclass(part, bool)
     return part is not type(None) and not issubclass(part, (Number, np.generic))
 
 
