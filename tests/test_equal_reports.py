@@ -83,6 +83,12 @@ def outcome_of(truth: Any, predictions: Any, metrics: Any, **options: Any) -> tu
     return report, [str(warning.message) for warning in caught]
 
 
+def complete_scores(rows: list[dict[int, float]]) -> exactk.SparseScores:
+    """Return scores that are said to be all that there are, as those of a matrix: what is missing is warned of."""
+    items, scores = ([entry for row in rows for entry in part(row)] for part in (dict.keys, dict.values))
+    return exactk.SparseScores(np.cumsum([0, *map(len, rows)]), np.array(items, np.int64), np.array(scores, float))
+
+
 def assert_equal(
     outcome: tuple[exactk.Report, list[str]], expected: tuple[exactk.Report, list[str]], *, but: str = "nothing"
 ) -> None:
@@ -367,7 +373,7 @@ def test_f44_candidates_leave_the_scores_of_others_out(container: str, candidate
             for (name, by_user), is_used in zip(by_name, has, strict=True)
             if is_used
         }
-        expected = outcome_of(inputs.truth, left, case.metrics, **options)
+        expected = outcome_of(inputs.truth, complete_scores(left), case.metrics, **options)
         held = np.array(rows[0]) if for_all and candidates == "CSR" else CANDIDATES[candidates](rows)
         outcome = outcome_of(*ROWS[container, "score"](inputs), case.metrics, candidates=held, **options)
         assert_equal(outcome, expected)
@@ -524,7 +530,7 @@ def test_f44_no_rows(container: str) -> None:
 def test_f44_no_candidates(container: str) -> None:
     case = case_of("score", "predictions", "union", is_dense=True)
     inputs = RowInputs.of(case)
-    expected = outcome_of(inputs.truth, [{} for _ in case.users], case.metrics)
+    expected = outcome_of(inputs.truth, complete_scores([{} for _ in case.users]), case.metrics)
     accepted: list[Any] = [(), set(), np.array([], int), [[] for _ in case.users]]
     for empty in accepted:
         assert_equal(outcome_of(*ROWS[container, "score"](inputs), case.metrics, candidates=empty), expected)
