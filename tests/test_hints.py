@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
 
@@ -351,6 +352,73 @@ def test_f66_what_a_field_takes_beside_numbers_is_told(given: tuple[str, dict[st
         exactk.evaluate, [[1]], [[1]], metric, convention=convention
     )
     assert "an integer or None, found 'x'" in error_of(exactk.evaluate, [[1]], [[1]], "P@1(decimals=x)")
+
+
+GRADED = [{1: 3.0, 2: 1.0}, {2: 1.0}]
+REFUSED_PLANS: dict[str, tuple[str, Any]] = {
+    "gain of a preset": ("ndcg@2", {"base": "rectools", "gain": "exp2"}),
+    "gain of a string": ("ndcg@2(gain=linear)", "rectools"),
+    "ideal of a string": ("ndcg@2(ideal_over=cutoff)", "standard"),
+    "ideal of an override": ("ndcg@2", {"ndcg.ideal_over": "cutoff"}),
+    "no cutoff": ("ndcg", "rectools"),
+    "negative grades": ("recall@2(min_grade=any)", "trec_eval"),
+    "negative grades of a string": ("recall@2(negative_grades=unjudged,min_grade=any)", "standard"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_PLANS)
+def test_f66_the_hint_of_a_refused_plan_can_be_pasted(case: str) -> None:
+    metric, convention = REFUSED_PLANS[case]
+    hint = pasted(error_of(exactk.evaluate, GRADED, [[1, 2], [2, 1]], metric, convention=convention))
+    exactk.evaluate(GRADED, [[1, 2], [2, 1]], **({"metrics": metric, "convention": convention} | hint))
+
+
+FLAT: dict[str, tuple[str, Any]] = {
+    "list": ("truth", [1, 2]),
+    "list of strings": ("truth", ["x", "y"]),
+    "array": ("truth", np.array([1, 2])),
+    "Series": ("truth", pd.Series([1, 2])),
+    "keyed Series": ("truth", pd.Series([1, 2], index=["ann", "bob"])),
+    "Polars": ("truth", pl.Series([1, 2])),
+    "predictions": ("predictions", [1, 2]),
+    "array of predictions": ("predictions", np.array([1, 2])),
+    "list of scores": ("predictions", [0.5, 0.25]),
+    "array of scores": ("predictions", np.array([0.5, 0.25])),
+    "exclude": ("exclude", [1, 2]),
+    "array of exclude": ("exclude", np.array([1, 2])),
+}
+"""One sequence where there is one for each user."""
+
+
+@pytest.mark.parametrize("case", FLAT)
+def test_f76_one_sequence_for_all_users_is_answered_with_what_to_write(case: str) -> None:
+    argument, value = FLAT[case]
+    hint = error_of(call_with, argument, value).rpartition("; ")[2]
+    expressions = [first_expression(text) for text in hint.split(f"{argument}=")[1:]]
+    assert expressions
+    for expression in expressions:
+        call_with(argument, eval(expression, {argument: value, "np": np, "truth": value}))  # noqa: S307 - the hint
+
+
+def call_with(argument: str, value: Any) -> None:
+    convert: dict[str, Callable[[Any], object]] = {
+        "truth": exactk.as_truth,
+        "predictions": exactk.as_predictions,
+        "exclude": exactk.as_exclusions,
+    }
+    convert[argument](value)
+
+
+def first_expression(text: str) -> str:
+    """Return the longest beginning that is an expression."""
+    words = text.split(" ")
+    for size in range(len(words), 0, -1):
+        try:
+            ast.parse(" ".join(words[:size]), mode="eval")
+        except SyntaxError:
+            continue
+        return " ".join(words[:size])
+    raise AssertionError(text)
 
 
 SOURCES = Path(__file__).parents[1]

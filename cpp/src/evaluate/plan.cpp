@@ -15,10 +15,12 @@ namespace {
 // Each rank down to it is computed: of a full-k ideal, or of a mean over the ranks.
 constexpr Count kMaxStepwiseCutoff = Count{1} << 20U;
 
-[[noreturn]] void refuse(const PlannedValue& value, std::string expected, std::string found) {
+[[noreturn]] void refuse(const PlannedValue& value, std::string expected, std::string found,
+                         std::string hint = {}) {
   throw InputError({.argument = "metrics",
                     .expected = value.metric + ": " + std::move(expected),
-                    .found = std::move(found)});
+                    .found = std::move(found),
+                    .hint = std::move(hint)});
 }
 
 const MetricInfo& find_metric(std::string_view name) {
@@ -76,12 +78,15 @@ void check_negative_grades(const Rules& rules, const std::string& argument) {
 
 void check_ideal(const PlannedValue& value) {
   if (value.rules.ideal_over != Over::cutoff) return;
+  const std::string hint =
+      "convention={'ideal_over': 'min_cutoff_relevant'} divides by the best list of the relevant "
+      "items";
   if (value.cutoff > kMaxStepwiseCutoff) {
     refuse(value, "a cutoff up to 1048576 beside ideal_over='cutoff'",
-           value.cutoff == kNoCutoff ? "none" : std::to_string(value.cutoff));
+           value.cutoff == kNoCutoff ? "none" : std::to_string(value.cutoff), hint);
   }
   if (value.rules.gain != Gain::binary) {
-    refuse(value, "gain='binary' beside ideal_over='cutoff'", "another gain");
+    refuse(value, "gain='binary' beside ideal_over='cutoff'", "another gain", hint);
   }
 }
 

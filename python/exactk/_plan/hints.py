@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
 
+_REFUSED_CHOICES = frozenset({"raise", "unjudged", "cutoff"})
+"""Those of which a hint tells to change."""
+
 _CHANGE = re.compile(r"convention=\{'(?P<field>\w+)': '(?P<choice>\w+)'\}")
 
 
@@ -31,9 +34,9 @@ def complete_hints(convention: Convention, values: Sequence[Value]) -> Iterator[
 def _complete_hint(match: re.Match[str], convention: Convention, values: Sequence[Value]) -> str:
     field, choice = match["field"], match["choice"]
     for value in values:
-        if (
-            value.rules[field] == "raise" != convention.rules(override_name(value.metric, value.cutoff))[field]
-        ):  # by the metric's string
-            return "metrics={!r}".format(value.name.replace(f"{field}=raise", f"{field}={choice}"))
+        refused = value.rules[field]
+        of_convention = convention.rules(override_name(value.metric, value.cutoff))[field]
+        if refused in _REFUSED_CHOICES and refused != of_convention:  # by the metric's string
+            return "metrics={!r}".format(value.name.replace(f"{field}={refused}", f"{field}={choice}"))
     overridden = {f"{metric}.{field}": choice for metric, rules in convention.overrides.items() if field in rules}
     return f"convention={changes_literal(convention, {field: choice} | overridden)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from numbers import Integral, Number
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from exactk._inputs import long_format
@@ -25,7 +25,7 @@ def is_mapping(value: object) -> bool:
 
 def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
     """Return the rows, with the vocabulary of their users."""
-    if is_item(next((content for content in value.values() if content is not None), None)):
+    if sequences.is_item(next((content for content in value.values() if content is not None), None)):
         hint = f"{argument}={{user: [item] for user, item in {argument}.items()}}"
         raise type_error(argument, "the items of each user", "one item that is not in a list", hint=hint)
     users = key_columns(list(value), argument)
@@ -41,11 +41,6 @@ def key_columns(keys: list[Any], argument: str) -> list[Column]:
     return [columns.column_of_objects(keys, f"{argument}.user")]
 
 
-def is_item(content: object) -> bool:
-    """Return whether what a user has is one item, as where one is left out for each user."""
-    return isinstance(content, (str, bytes, Number))
-
-
 def _is_scored_item(value: Any) -> bool:  # noqa: ANN401 - of any type
     """Return whether the value is an item and its score, and cannot be a row of two ids."""
     return sequences.is_pair(value) and not all(isinstance(part, Integral) for part in value)
@@ -59,7 +54,7 @@ def is_mapping_of_systems(value: Mapping[Any, Any]) -> bool | None:
     for content in value.values():
         if content is None:
             continue
-        if is_item(content):  # of a user, which is refused as such
+        if sequences.is_item(content):  # of a user, which is refused as such
             return False
         if hasattr(content, "shape"):
             return len(content.shape) != 1

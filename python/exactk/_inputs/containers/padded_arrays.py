@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from exactk._inputs.checks import as_ndarray, describe_dtype
 from exactk._inputs.model.lists import Rows, graded_rows, padded_rows
 from exactk._runtime.errors import type_error
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def is_array(value: object) -> bool:
@@ -19,7 +24,8 @@ def rows_of_array(value: object, argument: str) -> Rows:
     array = as_ndarray(value, argument)
     if array.ndim != 2:
         expected = "a two-dimensional array of ids padded with -1 (or exactk.Truth and exactk.Rankings for CSR arrays)"
-        raise type_error(argument, expected, f"shape {array.shape}")
+        hint = _vector_hint(array, argument) if array.ndim == 1 else ""
+        raise type_error(argument, expected, f"shape {array.shape}", hint=hint)
     if array.dtype.kind == "b":
         if argument == "predictions":  # a row of flags has no order
             raise type_error(argument, "ids, best first", "a multi-hot bool array")
@@ -28,3 +34,14 @@ def rows_of_array(value: object, argument: str) -> Rows:
         hint = "truth=exactk.Truth.from_dense(truth) if they are grades"
         raise type_error(argument, "integer ids", describe_dtype(array), hint=hint)
     return padded_rows(array, argument)
+
+
+def _vector_hint(array: NDArray[Any], argument: str) -> str:
+    """Return how to write what is one sequence of items or numbers, and not one for each user."""
+    if argument == "exclude" and array.dtype.kind in "biu":
+        return "exclude=np.tile(exclude, (len(truth), 1)) excludes the same items for each user"
+    if array.dtype.kind in "bf":
+        return f"{argument}={argument}[None] has the {'flags' if array.dtype.kind == 'b' else 'numbers'} of one user"
+    if array.dtype.kind not in "iu":
+        return ""
+    return f"{argument}={argument}[:, None] has one item for each user, {argument}={argument}[None] all of one user"

@@ -100,6 +100,10 @@ def _series_hint(series: object, argument: str) -> str:
     """Return how to write what a Series, or an array of Arrow, holds as one of the containers."""
     if argument == "candidates":
         return f"{argument}={argument}.to_numpy() for all users"
+    is_default = not optional.is_series(series) or optional.is_default_index(series.index)  # type: ignore[attr-defined]
+    if sequences.is_item(next(iter(series), None)):  # type: ignore[call-overload]
+        rows = "[[item] for item in {0}]" if is_default else "{{user: [item] for user, item in {0}.items()}}"
+        return f"{argument}={rows.format(argument)} has one item for each user"
     if optional.is_series(series):
         method = "tolist" if optional.is_default_index(series.index) else "to_dict"  # type: ignore[attr-defined]
     else:

@@ -40,6 +40,11 @@ def is_row(value: object) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
 
 
+def is_item(content: object) -> bool:
+    """Return whether what a user has is one item, as where one is left out for each user."""
+    return isinstance(content, (str, bytes, Number))
+
+
 def rows_of_lists(value: object, argument: str, encoding: Encoding = Encoding()) -> Rows:  # noqa: B008 - immutable
     """Return the rows. In the truth a row may also be a set, or items with grades: a mapping, or pairs.
 
@@ -47,6 +52,10 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding = Encoding())
     """
     assert isinstance(value, list)  # noqa: S101 - what `is_list_of_rows` said, for the type checker
     types = set(map(type, value))
+    if value and is_item(value[0]):
+        raise type_error(
+            argument, "a sequence of ids", type(value[0]).__name__, row=0, hint=_flat_hint(value[0], argument)
+        )
     if not types <= _CORE_TYPES:
         if arrays := _rows_of_arrays(value, argument):
             return arrays
@@ -63,6 +72,15 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding = Encoding())
     if argument == "predictions" and types & {set, frozenset}:
         _refuse_sets(value, argument)
     return _encode_lists(value, argument, encoding, has_values=has_values)
+
+
+def _flat_hint(item: object, argument: str) -> str:
+    """Return how to write what is one sequence of items, and not one for each user."""
+    if argument == "exclude":
+        return "exclude=[exclude] * len(truth) excludes the same items for each user"
+    if argument in {"predictions", "scores"} and isinstance(item, (float, np.floating)):
+        return f"{argument}=np.array([{argument}]) has the scores of one user"
+    return f"{argument}=[[item] for item in {argument}] has one item for each user, {argument}=[{argument}] all of one user"
 
 
 def is_pair(value: object) -> bool:
