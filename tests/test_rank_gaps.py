@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
+from exactk._inputs.model.lists import Rows
 from strategies import Evaluation, evaluations, examples, parameter_of, spell
 from test_reference import assert_same, report_or_error
 
@@ -209,8 +210,9 @@ def test_f74_ranks_from_0_say_what_to_write() -> None:
 
 @pytest.mark.parametrize("ranks", [[1, 1], [2, 1], [1], [1, 2, 3], [2**63 - 1, 2**63 - 1]])
 def test_f74_the_core_checks_given_ranks_itself(ranks: list[int]) -> None:
+    lists = exactk.Rankings.from_rows(Rows(np.array([0, 2]), np.array([1, 2]), ranks=np.array(ranks)))
     with pytest.raises(exactk.InputError, match="rank"):
-        exactk.evaluate([[1]], exactk.Rankings([0, 2], [1, 2], ranks=ranks), "mrr", convention=KEEP)
+        exactk.evaluate([[1]], lists, "mrr", convention=KEEP)
 
 
 @pytest.mark.parametrize("metric", ["auc", "list_auc"])
@@ -225,3 +227,15 @@ def test_f74_pairs_are_counted_of_closed_ranks_alone(metric: str) -> None:
     closed = f"{text}{',' if metric == 'list_auc' else ''}rank_gaps=close)"
     with pytest.warns(exactk.EvaluationWarning, match="ranks with gaps"):
         assert len(exactk.evaluate([[2]], lists, closed, convention=KEEP).values) == 1
+
+
+@pytest.mark.parametrize(
+    ("ranks", "found"),
+    [([3, 2, 1, 1], "2 at row 0, position 1 (the first of 2)"), ([1, 2, 2, 5], "2 at row 0, position 2")],
+)
+def test_f74_ranks_that_do_not_ascend_are_refused_whatever_becomes_of_gaps(ranks: list[int], found: str) -> None:
+    """The order of the items and that of their ranks would be two readings of one list."""
+    with pytest.raises(exactk.InputError) as caught:
+        exactk.Rankings([0, 3, 4], [1, 2, 3, 1], ranks=ranks)
+    assert str(caught.value) == f"predictions.ranks: expected ranks that ascend in each row, found {found}"
+    assert exactk.Rankings([0, 2, 2, 4], [1, 2, 3, 1], ranks=[1, 5, 1, 2]).ranks is not None

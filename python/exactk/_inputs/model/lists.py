@@ -353,6 +353,8 @@ class Rankings(Lists):
     ------
     InputTypeError
         If an array has the wrong type. Values are checked when they are evaluated.
+    InputError
+        If there is not one rank per item, or the ranks of a row do not ascend.
 
     Examples
     --------
@@ -377,6 +379,24 @@ class Rankings(Lists):
         if self.ranks is not None and len(self.ranks) != len(self.items):
             expected = f"one rank for each of {len(self.items)} items"
             raise input_error("predictions.ranks", expected, str(len(self.ranks)))
+        self._check_ascending_ranks()
+
+    def _check_ascending_ranks(self) -> None:
+        """Raise InputError if ranks do not ascend in a row: closed gaps would hide that items are in another order."""
+        indptr, ranks = self.indptr, self.ranks
+        if ranks is None or not len(indptr) or indptr[0] != 0 or indptr[-1] != len(ranks):
+            return  # the core refuses these offsets
+        sizes = np.diff(indptr)
+        if (sizes < 0).any():
+            return
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        falls = np.flatnonzero((ranks[1:] <= ranks[:-1]) & (rows[1:] == rows[:-1])) + 1
+        if len(falls):
+            offset, row = int(falls[0]), int(rows[falls[0]])
+            expected, position, count = "ranks that ascend in each row", offset - int(indptr[row]), len(falls)
+            raise input_error(
+                "predictions.ranks", expected, str(ranks[offset]), row=row, position=position, count=count
+            )
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Rankings:
