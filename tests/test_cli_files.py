@@ -130,12 +130,16 @@ def test_f49_the_mode_is_kept(run: Run) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_f49_the_owner_is_kept() -> None:
+def test_f49_the_owner_is_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("s").write_bytes(b"old")
     os.chown("s", 12, 34)
     write_file(Path("s"), b"new")
     status = Path("s").stat()
     assert (status.st_uid, status.st_gid, Path("s").read_bytes()) == (12, 34, b"new")
+    monkeypatch.setattr(os, "geteuid", lambda: 12)  # who cannot give a file to that group
+    assert "expected a file of one of this user's groups" in run(*EVALUATE, "--state", "s").err
+    monkeypatch.setattr(os, "getgroups", lambda: [34])
+    assert run(*EVALUATE, "--state", "s").code == 0
 
 
 def test_f49_what_cannot_be_replaced_without_loss_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

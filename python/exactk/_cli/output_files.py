@@ -1,8 +1,8 @@
 """Output files: what may be written is checked before anything is computed, and what was there is never lost.
 
 A file is replaced as a whole, so that a reader, or a crash, meets the old one or the new one. What cannot be replaced
-without loss is refused: a file with several hard links, one that is read-only, one of another owner. Devices, pipes and
-the process's own descriptors, such as /dev/stdout, are written to.
+without loss is refused: a file with several hard links, one that is read-only, one of another owner or of a group that
+the user is not in. Devices, pipes and the process's descriptors, such as /dev/stdout, are written to.
 """
 
 from __future__ import annotations
@@ -95,6 +95,8 @@ def _check_replaceable(option: str, path: Path) -> None:
         raise input_error(option, "a file with one name, for it is replaced as a whole", found)
     if status.st_uid != os.geteuid() != 0:
         raise input_error(option, "a file of this user, for it is replaced as a whole", repr(str(path)))
+    if os.geteuid() != 0 and status.st_gid not in {os.getegid(), *os.getgroups()}:
+        raise input_error(option, "a file of one of this user's groups, for it is replaced as a whole", repr(str(path)))
 
 
 def write_file(path: Path, data: bytes) -> None:
