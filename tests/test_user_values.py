@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -210,3 +211,58 @@ def test_f62_a_series_of_lists_says_what_to_write(argument: str) -> None:
     for series in (pd.Series(values), pl.Series(values), pa.chunked_array([values]), pd.Series(values, list("abc"))):
         with pytest.raises(exactk.InputTypeError, match=rf"{argument}: .*; {argument}={argument}\.to_?[a-z]+\("):
             exactk.evaluate(metrics="P@1", **arguments | {argument: series})
+
+
+NO_GROUPS: dict[str, Any] = {
+    "intervals": pd.cut(pd.Series([1, 5, 99], index=["ann", "bob", "eve"]), [0, 4, 9]),
+    "mapping of intervals": dict.fromkeys(["ann", "bob", "eve"], pd.Interval(0, 1)),
+    "NaN among strings": pd.Series({"ann": "few", "bob": math.nan, "eve": "few"}),
+    "NaN among numbers": pd.Series({"ann": 1.0, "bob": math.nan, "eve": 2.0}),
+    "nullable": pd.Series({"ann": 1, "bob": pd.NA, "eve": 2}, dtype="Int64"),
+    "None": {"ann": "few", "bob": None, "eve": "few"},
+    "flags": pd.Series({"ann": True, "bob": False, "eve": True}),
+    "dates": pd.Series(["2026-01-01"] * 3, ["ann", "bob", "eve"], "M8[ns]"),
+    "dates in microseconds": pd.Series(["2026-01-01"] * 3, ["ann", "bob", "eve"], "M8[us]"),
+    "time spans": pd.Series([1, 2, 1], ["ann", "bob", "eve"], "m8[ns]"),
+    "frame": pd.DataFrame({"user": ["ann", "bob", "eve"], "a group": [1.5, 2.5, 1.5]}),
+    "Polars": pl.DataFrame({"user": ["ann", "bob", "eve"], "a group": [1.5, 2.5, 1.5]}),
+}
+
+
+@pytest.mark.parametrize("case", NO_GROUPS)
+def test_f62_groups_that_are_no_labels_are_answered_with_what_to_write(case: str) -> None:
+    groups = NO_GROUPS[case]
+    with pytest.raises(exactk.InputTypeError, match=r"^groups: expected integers or strings, found ") as caught:
+        evaluate(groups=groups)
+    code = str(caught.value).partition("; groups=")[2].removesuffix(" makes strings of them")
+    evaluate(groups=eval(code, {"groups": groups}))  # noqa: S307 - the hint
+
+
+@pytest.mark.parametrize(
+    "groups", [[1.5, 2.5, 1.5], np.array([True, False, True]), pl.Series([1.5, 2.5, 1.5])], ids=repr
+)
+def test_f62_groups_by_row_too(groups: Any) -> None:
+    with pytest.raises(exactk.InputTypeError, match=r"; groups=list\(map\(str, groups\)\) makes strings of them$"):
+        exactk.evaluate(*ROWS, "P@1", groups=groups)
+    exactk.evaluate(*ROWS, "P@1", groups=list(map(str, groups)))
+
+
+@pytest.mark.parametrize("argument", ["weights", "groups"])
+def test_f62_what_holds_no_values_is_answered_with_what_does(argument: str) -> None:
+    expected = f"^{argument}: expected a mapping from user to value, a Series, a data frame, or an array or list"
+    with pytest.raises(exactk.InputTypeError, match=rf"{expected}.*, found generator; {argument}=list\({argument}\)$"):
+        evaluate(**{argument: (1 for _ in range(3))})
+    for container in ({1}, 3, "age"):
+        with pytest.raises(exactk.InputTypeError, match=expected):
+            evaluate(**{argument: container})
+    truth = pd.DataFrame({"client": ["ann", "bob", "eve"], "item": ["x", "y", "x"], "age": [30, 50, 30]})
+    with pytest.raises(exactk.InputTypeError, match=f"{expected}.*, found 'age'; ") as caught:
+        evaluate_by_client(truth, **{argument: "age"})
+    code = str(caught.value).partition(f"; {argument}=")[2].partition(" if it is ")[0]
+    values = eval(code, {"truth": truth})  # noqa: S307 - the hint
+    assert values.to_dict() == {"ann": 30, "bob": 50, "eve": 30}
+    evaluate_by_client(truth[["client", "item"]], **{argument: values})
+
+
+def evaluate_by_client(truth: pd.DataFrame, weights: Any = None, groups: Any = None) -> None:
+    exactk.evaluate(truth, PREDICTIONS, "P@1", user="client", weights=weights, groups=groups)

@@ -168,15 +168,16 @@ def flag_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[
     return _as_contiguous(array, np.dtype(np.bool_))
 
 
-def key_array(value: object, argument: str, size: int | None = None) -> NDArray[Any]:
+def key_array(value: object, argument: str, size: int | None = None, *, hint: str = "") -> NDArray[Any]:
     """Return a copy of keys (of users, of groups), which are all integers or all strings."""
     array = as_ndarray(value, argument)
     if not isinstance(value, np.ndarray):  # NumPy would write 1 as "1" beside a string
         kinds = {str if isinstance(key, str) else type(key) for key in value}  # type: ignore[attr-defined]
         if not (kinds <= {str} or (bool not in kinds and all(issubclass(kind, Integral) for kind in kinds))):
-            raise type_error(argument, "integers or strings", " and ".join(sorted(kind.__name__ for kind in kinds)))
+            found = " and ".join(sorted(kind.__name__ for kind in kinds))
+            raise type_error(argument, "integers or strings", found, hint=hint)
     if array.dtype.kind not in "iuU" and array.size:
-        raise type_error(argument, "integers or strings", describe_dtype(array))
+        raise type_error(argument, "integers or strings", describe_dtype(array), hint=hint)
     _check_dimensions(array, argument, 1)
     if size is not None and len(array) != size:
         raise input_error(argument, f"one key for each of {size} users", str(len(array)))

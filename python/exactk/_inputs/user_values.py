@@ -11,7 +11,7 @@ import numpy as np
 
 from exactk._inputs.checks import key_array, number_array
 from exactk._inputs.containers.mappings import key_columns
-from exactk._inputs.containers.values_by_user import values_by_user
+from exactk._inputs.containers.values_by_user import CONTAINERS, as_strings, values_by_user
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -43,10 +43,12 @@ class UserValues:
     argument = "weights"
 
     @classmethod
-    def from_argument(cls, container: object, columns: ColumnNames) -> Self:
+    def from_argument(cls, container: object, columns: ColumnNames, truth: Truth | None = None) -> Self:
         """Return the values in a container; columns are what those of a data frame are called."""
+        if isinstance(container, str):
+            raise _column_name_error(container, cls.argument, truth)
         values, keys, without_keys, column = values_by_user(container, cls.argument, columns)
-        return cls(cls._to_array(values), keys, without_keys, column)
+        return cls(cls._to_array(values, as_strings(container, cls.argument, column)), keys, without_keys, column)
 
     def check_keys(self, truth: Truth) -> None:
         """Raise InputTypeError if users have keys and the values none: their order may be another."""
@@ -57,7 +59,8 @@ class UserValues:
         raise type_error(self.argument, expected, found, hint=hint)
 
     @classmethod
-    def _to_array(cls, values: object) -> NDArray[Any]:
+    def _to_array(cls, values: object, strings_code: str) -> NDArray[Any]:
+        """Return the values as the core takes them; the code makes strings of them, for hints."""
         raise NotImplementedError
 
     @property
@@ -112,6 +115,17 @@ class UserValues:
         return {_lookup_key(key): position for position, key in enumerate(self.keys or ())}
 
 
+def _column_name_error(name: str, argument: str, truth: Truth | None) -> Exception:
+    hint = ""
+    if truth is not None and truth.columns.used and truth.user_vocabulary is not None:
+        users = list(truth.user_vocabulary.labels)
+        hint = (
+            f"{argument}=truth.groupby({(users[0] if len(users) == 1 else users)!r})[{name!r}].first() "
+            "if it is a column of a truth of pandas"
+        )
+    return type_error(argument, CONTAINERS, repr(name), hint=hint)
+
+
 def _lookup_key(key: object) -> object:
     """Return the key as vocabularies hold it: others than numbers, strings and tuples of them by ``str``."""
     return key if key is None or isinstance(key, (Number, np.generic, str, bytes, tuple)) else str(key)
@@ -133,7 +147,7 @@ class Weights(UserValues):
     argument = "weights"
 
     @classmethod
-    def _to_array(cls, values: object) -> NDArray[np.float64]:
+    def _to_array(cls, values: object, strings_code: str) -> NDArray[np.float64]:  # noqa: ARG003 - weights are no strings
         return number_array(values, cls.argument)
 
 
@@ -143,8 +157,8 @@ class Groups(UserValues):
     argument = "groups"
 
     @classmethod
-    def _to_array(cls, values: object) -> NDArray[Any]:
-        return key_array(values, cls.argument)
+    def _to_array(cls, values: object, strings_code: str) -> NDArray[Any]:
+        return key_array(values, cls.argument, hint=f"{strings_code} makes strings of them" if strings_code else "")
 
     def encode_by_row(self, inputs: AlignedInputs) -> tuple[RowValues, list[Any]]:
         """Return the code of each row's group, and the labels of the groups that rows have."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.columns import Column
+
+
+CONTAINERS = "a mapping from user to value, a Series, a data frame, or an array or list with one entry for each row"
+"""What a message expects of a container."""
 
 
 class ValuesByUser(NamedTuple):
@@ -46,7 +50,22 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
         )
     if frames.is_frame(container):
         return _values_of_frame(container, argument, requested)
+    if not isinstance(container, (np.ndarray, list, tuple, range)) and not hasattr(container, "__dlpack__"):
+        hint = f"{argument}=list({argument})" if isinstance(container, Iterator) else ""
+        raise type_error(argument, CONTAINERS, type(container).__name__, hint=hint)
     return ValuesByUser(container.tolist() if _holds_objects(container) else container, None, argument)
+
+
+def as_strings(container: Any, argument: str, column: object) -> str:  # noqa: ANN401 - of any library
+    """Return code that makes strings of the values in a container, or in this column of it, for hints."""
+    is_keyed_series = optional.is_series(container) and not optional.is_default_index(container.index)
+    if isinstance(container, Mapping) or is_keyed_series:
+        return f"{argument}={{user: str(value) for user, value in {argument}.items()}}"
+    if optional.is_pandas(container):
+        return f"{argument}={argument}.assign(**{{{column!r}: {argument}[{column!r}].map(str)}})"
+    if not frames.is_frame(container):
+        return f"{argument}=list(map(str, {argument}))"
+    return f"{argument}={argument}.cast({{{column!r}: str}})" if hasattr(container, "collect_schema") else ""
 
 
 def _check_keys(keys: Iterable[Any], argument: str) -> None:
@@ -72,9 +91,9 @@ def _holds_objects(container: object) -> bool:
 
 
 def _plain_values(series: object) -> object:
-    """Return numbers as an array, and anything else as a list."""
+    """Return numbers and dates, which are refused, as an array, and anything else as a list."""
     array = np.asarray(series)
-    return array if array.dtype.kind in "biuf" else array.tolist()
+    return array if array.dtype.kind in "biufcmM" else array.tolist()  # which makes integers of some dates
 
 
 def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument: str) -> tuple[Any, ...]:
