@@ -495,6 +495,8 @@ def test_f44_empty_predictions_of_keyed_users(rule: str, options: str, *, has_tr
     }
     for empty in (*frames.values(), *batches.values()):
         assert_equal(outcome_of(truth, empty(), case.metrics, **KEYED_OPTIONS[options]), expected)
+    if not has_truth and options != "none":  # that users would have keys is in the options alone
+        assert_equal(outcome_of(None, iter([]), case.metrics, **KEYED_OPTIONS[options]), expected)
 
 
 EMPTY_ROWS: dict[str, Callable[[], tuple[Any, Any]]] = {

@@ -141,8 +141,9 @@ class Evaluation:
         tables: list[NDArray[np.float64]] = []
         begin, is_complete = 0, True
         ratings, scale = None, RatingScale()
-        for block, pair in enumerate(chain(pairs, [_EMPTY_BLOCK])):
-            if pair is _EMPTY_BLOCK and sums is not None:
+        empty_block = self._empty_block()
+        for block, pair in enumerate(chain(pairs, [empty_block])):
+            if pair is empty_block and sums is not None:
                 break
             with add_error_note(f"in block {block} of the iterator, whose first user is number {begin}"):
                 truth, predictions, exclude = self._convert_block(pair)
@@ -153,7 +154,7 @@ class Evaluation:
                 end = begin + len(truth)
                 evaluation = self._slice_rows(begin, end)
                 evaluation = evaluation if exclude is None else replace(evaluation, exclude=exclude)
-                if pair is _EMPTY_BLOCK:  # it has no columns that could be candidates
+                if pair is empty_block:  # it has no columns that could be candidates
                     evaluation = replace(evaluation, candidates=None)
                 inputs = evaluation.align(truth, predictions)
                 report = evaluation.evaluate_all(inputs)
@@ -172,6 +173,12 @@ class Evaluation:
         assert sums is not None  # noqa: S101 - without blocks, the empty one was evaluated
         report = Report(sums.state(), concatenate_users(users), np.concatenate(tables, axis=1) if tables else None)
         return report, inputs.truth.user_vocabulary is not None, is_complete
+
+    def _empty_block(self) -> tuple[Any, Any]:
+        """Return a block without users, which is evaluated if the iterator has no blocks; they have keys if values do."""
+        by_user = [values for values in (self.weights, self.groups) if values is not None and not values.is_by_row]
+        is_keyed = bool(by_user) or (self.exclude is not None and self.exclude.user_vocabulary is not None)
+        return ({}, {}) if is_keyed else ([], [])
 
     def _convert_block(self, block: object) -> tuple[Truth, Predictions, Exclusions | None]:
         if not isinstance(block, tuple) or len(block) not in {2, 3}:
@@ -234,10 +241,6 @@ class Evaluation:
             weights=None if self.weights is None else self.weights[begin:end],
             groups=None if self.groups is None else self.groups[begin:end],
         )
-
-
-# A block without users, which is evaluated if the iterator has no blocks.
-_EMPTY_BLOCK: tuple[list[Any], list[Any]] = ([], [])
 
 
 def _check_length(argument: str, length: int, users: int) -> None:
