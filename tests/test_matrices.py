@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
 from hypothesis import given, settings
@@ -181,3 +183,53 @@ def test_f63_the_numbers_of_sklearn(matrices: tuple[Any, Any], k: int | None) ->
         assert math.isclose(
             call(*matrices, metric, convention="sklearn")[metric], metrics.ndcg_score(*matrices, k=k), abs_tol=1e-12
         )
+
+
+VALUES = [[0.5, 0.25, 0.75], [0.125, 0.5, 0.25]]
+NAMED: dict[str, Any] = {"columns": ["film", "book", "song"]}
+KEYED_INDEX: dict[str, Any] = {"index": ["ann", "bob"]}
+KEYED_SCORES = {"ann": {"film": 0.5, "book": 0.25, "song": 0.75}, "bob": {"film": 0.125, "book": 0.5, "song": 0.25}}
+MATRIX_FRAMES: dict[str, tuple[Any, Any, Any]] = {
+    "scores": (pd.DataFrame(VALUES), [[2], [0]], VALUES),
+    "ids": (pd.DataFrame([[2, 0], [1, 2]]), [[2], [0]], np.array([[2, 0], [1, 2]])),
+    "Polars": (pl.DataFrame(VALUES, orient="row"), [[2], [0]], VALUES),
+    "Polars, lazy": (pl.LazyFrame(VALUES, orient="row"), [[2], [0]], VALUES),
+    "items": (pd.DataFrame(VALUES, **NAMED), [["song"], ["film"]], list(KEYED_SCORES.values())),
+    "users": (pd.DataFrame(VALUES, **KEYED_INDEX), {"ann": [2], "bob": [0]}, {
+        user: dict(enumerate(row)) for user, row in zip(["ann", "bob"], VALUES, strict=True)
+    }),
+    "pivot table": (
+        pd.DataFrame(VALUES, **NAMED, index=pd.Index(["ann", "bob"], name="user")).rename_axis(columns="item"),
+        {"ann": ["song"], "bob": ["film"]},
+        KEYED_SCORES,
+    ),
+    "pivot table of numbers": (
+        pd.DataFrame(VALUES, index=pd.Index([7, 9], name="user"), columns=[30, 10, 20]),
+        {7: [20], 9: [30]},
+        {7: {30: 0.5, 10: 0.25, 20: 0.75}, 9: {30: 0.125, 10: 0.5, 20: 0.25}},
+    ),
+}  # fmt: skip
+"""A frame that is a matrix, its truth, and what says the same."""
+
+
+@pytest.mark.parametrize("case", MATRIX_FRAMES)
+def test_f66_a_frame_that_is_a_matrix_is_answered_with_what_to_write(case: str) -> None:
+    frame, truth, same = MATRIX_FRAMES[case]
+    with pytest.raises(
+        exactk.InputError, match=r"^predictions: expected a column for the (user|item), .* takes "
+    ) as caught:
+        exactk.evaluate(truth, frame, "mrr")
+    code = str(caught.value).partition("; predictions=")[2].partition(" takes ")[0]
+    same = np.array(same) if same is VALUES else same
+    assert exactk.evaluate(truth, eval(code, {"predictions": frame}), "mrr") == exactk.evaluate(truth, same, "mrr")  # noqa: S307
+
+
+def test_f66_a_frame_without_keys_is_a_matrix_only_where_no_column_can_hold_them() -> None:
+    for frame in (pd.DataFrame({"a": [1], "b": [0.5]}), pl.DataFrame({"a": ["x"], "b": [0.5]}), pd.DataFrame()):
+        with pytest.raises(exactk.InputError, match=r"; user='(a|NAME)' would name it$"):
+            exactk.evaluate([[1]], frame, "mrr")
+    scored = pd.DataFrame({"user": ["ann"], "item": ["x"], "score": [0.5]}).set_index(["user", "item"])
+    assert exactk.evaluate({"ann": ["x"]}, scored, "mrr")["mrr"] == 1
+    wide = pd.DataFrame(np.ones((1, 100), int), columns=[f"column {number}" for number in range(100)])
+    with pytest.raises(exactk.InputError, match="column 19 and 80 more; "):
+        exactk.evaluate([[1]], wide, "mrr")

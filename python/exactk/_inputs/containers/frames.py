@@ -99,10 +99,11 @@ def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: 
 
 
 def _columns_by_role(value: object, argument: str, requested: ColumnNames, source: str = "the frame") -> _ColumnsByRole:
-    value = materialize_stream(value, argument)
+    container, value = value, materialize_stream(value, argument)
     names = column_names(value)
-    users = column_roles.user_columns(names, requested.get("user"), argument)
-    item = column_roles.item_column(names, requested.get("item"), argument)
+    hint = "" if _has_key_column(value) else _matrix_hint(container, argument)
+    users = column_roles.user_columns(names, requested.get("user"), argument, hint)
+    item = column_roles.item_column(names, requested.get("item"), argument, hint)
     values = _value_columns(names, argument, requested)
     column_roles.check_distinct([*users, item, *values.values()], argument)
     selected = select_columns(value, [*users, item, *values.values()], argument, source)
@@ -112,6 +113,34 @@ def _columns_by_role(value: object, argument: str, requested: ColumnNames, sourc
     numbers = number_columns(value, with_lists=item in selected.list_offsets)
     unused = tuple(name for name in numbers if name not in {*users, item, *values.values()})
     return _ColumnsByRole(users, item, values, selected, unused, list(names))
+
+
+def _has_key_column(value: Any) -> bool:  # noqa: ANN401 - as in `column_names`
+    """Return whether the name and type of a column let it hold keys. Without one, a frame most likely is a matrix."""
+    if optional.is_pandas(value):
+        types = [
+            "float" if getattr(dtype, "kind", "") == "f" or not isinstance(name, str) else ""
+            for name, dtype in zip(value.columns, value.dtypes, strict=True)
+        ]
+    elif optional.is_lazy(value):
+        types = [str(dtype).lower() for dtype in value.collect_schema().values()]
+    else:
+        types = [column.type for _, column in value.columns]
+    return not types or not all(name.startswith("float") for name in types)
+
+
+def _matrix_hint(container: Any, argument: str) -> str:  # noqa: ANN401 - a frame of any library
+    """Return how to write a frame that is a matrix of users and items."""
+    if optional.is_pandas(container) and list(container.columns) != list(range(container.shape[1])):
+        if argument not in {"truth", "predictions", "scores"}:
+            return ""
+        orient = "records" if optional.is_default_index(container.index) else "index"
+        return f"{argument}={argument}.to_dict({orient!r}) takes the names of its columns as items"
+    if optional.is_pandas(container) and not optional.is_default_index(container.index):
+        return f"{argument}={argument}.to_dict('index') takes its index as users, and its columns as items"
+    if optional.is_lazy(container):
+        return f"{argument}={argument}.collect().to_numpy() takes it as a matrix"
+    return f"{argument}={argument}.to_numpy() takes it as a matrix" if hasattr(container, "to_numpy") else ""
 
 
 def _to_long_columns(by_role: _ColumnsByRole, argument: str) -> LongColumns:

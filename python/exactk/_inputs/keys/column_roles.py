@@ -88,10 +88,10 @@ def _names_rows_or_ids(name: str) -> bool:
     return bool(_ROW_NAMES.fullmatch(name)) or _words(name)[-1:] in (["id"], ["ids"])
 
 
-def user_columns(existing: Sequence[str], requested: object, argument: str) -> list[str]:
-    """Return the columns whose values together name a user."""
+def user_columns(existing: Sequence[str], requested: object, argument: str, hint: str = "") -> list[str]:
+    """Return the columns whose values together name a user; the hint is of a frame that cannot have any."""
     if requested is None:
-        return [_required_column(existing, "user", argument)]
+        return [_required_column(existing, "user", argument, hint)]
     user_names = [requested] if isinstance(requested, str) else requested
     if not isinstance(user_names, Sequence) or not user_names or not all(isinstance(name, str) for name in user_names):
         raise type_error("user", "a column's name, or several", repr(requested))
@@ -100,10 +100,10 @@ def user_columns(existing: Sequence[str], requested: object, argument: str) -> l
     return [_existing_column(existing, name, "user", argument) for name in user_names]
 
 
-def item_column(existing: Sequence[str], requested: object, argument: str) -> str:
-    """Return the column that names the items."""
+def item_column(existing: Sequence[str], requested: object, argument: str, hint: str = "") -> str:
+    """Return the column that names the items; the hint is of a frame that cannot have any."""
     return (
-        _required_column(existing, "item", argument)
+        _required_column(existing, "item", argument, hint)
         if requested is None
         else _existing_column(existing, requested, "item", argument)
     )
@@ -129,19 +129,24 @@ def _existing_column(existing: Sequence[str], name: object, role: str, argument:
     if not isinstance(name, str):
         raise type_error(role, "a column's name", repr(name))
     if name not in existing:
-        raise input_error(argument, f"a column {name!r}, as {role}= says", f"the columns {', '.join(existing)}")
+        raise input_error(argument, f"a column {name!r}, as {role}= says", f"the columns {_list_in_brief(existing)}")
     if list(existing).count(name) > 1:
         raise input_error(argument, f"one column {name!r}", f"{list(existing).count(name)}")
     return name
 
 
-def _required_column(existing: Sequence[str], role: str, argument: str) -> str:
+def _required_column(existing: Sequence[str], role: str, argument: str, hint: str) -> str:
     name = _usual_column(existing, role, argument)
     if name is None:
-        hint = naming_hint(existing, role)
         expected = f"a column for the {role}, such as {', '.join(USUAL_NAMES[role][:3])}"
-        raise input_error(argument, expected, f"the columns {', '.join(existing) or 'of nothing'}", hint=hint)
+        found = f"the columns {_list_in_brief(existing)}" if existing else "none with a string as its name"
+        raise input_error(argument, expected, found, hint=hint or naming_hint(existing, role))
     return name
+
+
+def _list_in_brief(names: Sequence[str]) -> str:
+    most = 20
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def naming_hint(existing: Sequence[str], *roles: str) -> str:
