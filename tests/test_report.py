@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 
@@ -383,3 +384,13 @@ def test_text_is_escaped() -> None:
     comparison = exactk.evaluate([[1]], {"a|b_c & 5%": [[1]]}, "P@1")
     assert r"a\|b_c & 5%" in comparison.to_markdown()
     assert r"a|b\_c \& 5\%" in comparison.to_latex()
+
+
+@pytest.mark.parametrize(("column", "has_systems"), [("precision@1", False), ("precision@1", True), ("system", True)])
+def test_no_column_of_users_is_replaced_in_exports(column: str, *, has_systems: bool) -> None:
+    frame = pl.DataFrame({column: ["a", "b"], "session": [1, 2], "item": [1, 1], "rank": [1, 1]})
+    lists: Any = {"one": frame, "other": frame} if has_systems else frame
+    report = exactk.evaluate(frame.drop("rank"), lists, "P@1", user=[column, "session"], per_user=True)
+    with pytest.raises(exactk.InputError, match=f"table: expected columns of different names, found two .*{column}"):
+        report.to_csv("per_user")
+    assert report.to_csv().count("precision@1") == 1 + has_systems

@@ -10,6 +10,7 @@ import numpy as np
 
 from exactk._report import display
 from exactk._report.report import Report, Table
+from exactk._report.user_keys import join_columns
 from exactk._report.validation import read_json
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
@@ -112,7 +113,8 @@ class Comparison(Mapping[str, Report]):
         """Return the columns of all systems one below the other, after one that names the system."""
         parts = [report.columns(table) for report in self.values()]
         systems = np.repeat(list(self), [len(next(iter(part.values()))) for part in parts])
-        return {"system": systems} | {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return join_columns({"system": systems}, columns)
 
     def to_csv(self, table: Table = "values") -> str:
         """Return CSV with numbers in full, a column ``system`` first; see `Report.to_csv`."""

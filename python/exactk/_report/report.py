@@ -15,7 +15,7 @@ from exactk._plan.metric_strings import canonical_name, part_indices
 from exactk._report import display
 from exactk._report.state import State, plan_of_state
 from exactk._report.statistics import evaluated_users, standard_deviation, value_of_sums
-from exactk._report.user_keys import equal_arrays, user_columns, users_from_plain, users_to_plain
+from exactk._report.user_keys import equal_arrays, join_columns, user_columns, users_from_plain, users_to_plain
 from exactk._report.validation import checked_fields, checked_list, fail, is_in_unit_range, plain_data, read_json
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error
@@ -354,7 +354,7 @@ class Report:
         if table == "per_user":
             if self._per_user is None:
                 raise input_error("table", "per-user values, which per_user=True keeps", "none")
-            return {**user_columns(self.users), **self.per_user}
+            return join_columns(user_columns(self.users), self.per_user)
         if table == "by_group":
             groups = self.by_group
             return {"group": list(groups)} | {name: [row[name] for row in groups.values()] for name in self.metrics}

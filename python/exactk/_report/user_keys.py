@@ -10,7 +10,7 @@ import numpy as np
 
 from exactk._inputs.keys.vocabulary import Vocabulary, object_array, structured_keys, text_array
 from exactk._report.validation import checked_integer, checked_list, fail
-from exactk._runtime.errors import StateMismatchError
+from exactk._runtime.errors import StateMismatchError, input_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,6 +85,14 @@ def user_columns(users: NDArray[Any]) -> dict[str, NDArray[Any]]:
     if users.dtype.names is None:
         return {"user": users}
     return {name: users[name] for name in users.dtype.names}
+
+
+def join_columns(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of both; raise InputError if they share a name, for one would replace the other."""
+    if shared := [name for name in second if name in set(first)]:
+        hint = "name the columns of the users otherwise"
+        raise input_error("table", "columns of different names", f"two columns {shared[0]!r}", hint=hint)
+    return {**first, **second}
 
 
 def users_to_plain(users: NDArray[Any]) -> list[Any]:
