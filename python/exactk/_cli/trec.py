@@ -34,10 +34,10 @@ class _Measure(NamedTuple):
     only_mean: bool = False  # nothing is printed for a user
     since_10: bool = False
 
-    def metrics(self, cutoffs: str = "") -> list[str]:
-        """Return our metrics, at the cutoffs that are given or the default ones."""
+    def metric_string(self, cutoffs: str = "") -> str:
+        """Return our metric, at the cutoffs that are given or the default ones."""
         cutoffs = cutoffs or ",".join(map(str, self.cutoffs))
-        return [f"{self.metric}@[{cutoffs}]{self.arguments}" if cutoffs else f"{self.metric}{self.arguments}"]
+        return f"{self.metric}@[{cutoffs}]{self.arguments}" if cutoffs else f"{self.metric}{self.arguments}"
 
 
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -124,28 +124,27 @@ def parse_measures(measures: Iterable[str], convention: str) -> Request:
         elif measure in _HEADER:
             requested[measure] = None
         else:
-            metrics += _metrics_of_measure(measure)
-    for name in requested:
-        if name not in _HEADER and _BY_NAME[name].metric is not None:
-            metrics += _BY_NAME[name].metrics()
+            metrics.append(_metric_of_measure(measure))
+    of_sets = [_BY_NAME[name] for name in requested if name not in _HEADER]
+    metrics += [measure.metric_string() for measure in of_sets if measure.metric is not None]
     # Every metric counts the users evaluated.
     return Request(
         metrics or ["num_recommended"],
         frozenset(requested) & frozenset(_HEADER),
-        tuple(name for name in requested if name not in _HEADER and _BY_NAME[name].metric is None),
+        tuple(measure.name for measure in of_sets if measure.metric is None),
     )
 
 
-def _metrics_of_measure(text: str) -> list[str]:
-    """Return our metrics for a measure as trec_eval's -m takes it, such as ``P`` or ``P.5,10``; others as they are."""
+def _metric_of_measure(text: str) -> str:
+    """Return our metric for a measure as trec_eval's -m takes it, such as ``P`` or ``P.5,10``; others as they are."""
     name, dot, cutoffs = text.partition(".")
     measure = _BY_NAME.get(name)
     if measure is not None and measure.metric is None:
         hint = "-m rank_biased_precision is another, of gains that nothing divides" if name == "rbp" else ""
         raise input_error("--metric", "a measure that exactk has", repr(text), hint=hint)
     if dot and re.fullmatch(r"[0-9]+(,[0-9]+)*", cutoffs):
-        return measure.metrics(cutoffs) if measure is not None else [f"{name}@[{cutoffs}]"]
-    return measure.metrics() if measure is not None and not dot else [text]
+        return measure.metric_string(cutoffs) if measure is not None else f"{name}@[{cutoffs}]"
+    return measure.metric_string() if measure is not None and not dot else text
 
 
 class Output(NamedTuple):
@@ -290,7 +289,7 @@ def _measures_by_rules(convention: exactk.Convention) -> dict[tuple[object, ...]
     positions: dict[tuple[object, ...], int] = {}
     for order, measure in enumerate(_MEASURES):
         if measure.metric is not None:
-            value, *_ = plan(measure.metrics(), convention)
+            value, *_ = plan(measure.metric_string(), convention)
             positions.setdefault(_rules_of_value(value), order)
     return positions
 
