@@ -325,6 +325,20 @@ def test_f44_a_part_without_users_merges_with_any(keyed: dict[Any, list[int]]) -
         assert exactk.merge([part, part]).users.tolist() == []
 
 
+@pytest.mark.filterwarnings("ignore:no user was evaluated")
+def test_merge_refuses_labels_of_groups_of_several_types() -> None:
+    """A state holds labels of one type: what was written could not be read again."""
+    parts = []
+    by_part: list[dict[str, Any]] = [{}, {"ann": 1}, {"bob": "x"}]
+    for groups in by_part:
+        lists: Any = {user: [1] for user in groups}
+        parts.append(exactk.evaluate(lists, lists, "P@1", groups=groups).state)
+    assert list(exactk.merge(parts[:2]).by_group) == [1]
+    for states in (parts, parts[1:]):
+        with pytest.raises(exactk.StateMismatchError, match="labels of groups of one type, found int and str"):
+            exactk.merge(states)
+
+
 def test_merge_refuses_other_plans(report: exactk.Report) -> None:
     for other, message in [
         (exactk.evaluate(TRUTH, LISTS, ["P@2"], groups=GROUPS), "metrics"),
@@ -335,7 +349,7 @@ def test_merge_refuses_other_plans(report: exactk.Report) -> None:
     ]:
         with pytest.raises(exactk.StateMismatchError, match=message):
             exactk.merge([report, other])
-    without_keys = exactk.evaluate([[1]], [[1]], ["P@2", "ndcg@2"], groups=[1], per_user=True)
+    without_keys = exactk.evaluate([[1]], [[1]], ["P@2", "ndcg@2"], groups=["x"], per_user=True)
     with pytest.raises(exactk.StateMismatchError, match="keys of users"):
         exactk.merge([report, without_keys])
     with pytest.raises(exactk.InputError):

@@ -186,8 +186,12 @@ class StateSums:
         self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
 
     def add(self, state: State) -> None:
-        """Add a state; raise StateMismatchError if it was not made by the same plan."""
+        """Add a state; raise StateMismatchError if it was made by another plan, or for groups of another type."""
         _check_same_plan(self._first, state)
+        types = {type(next(iter(groups))).__name__ for groups in (self._groups, state.groups) if groups}
+        if len(types) > 1:
+            message = f"states: expected labels of groups of one type, found {' and '.join(sorted(types))}"
+            raise StateMismatchError(message, "states")
         _add_counts(self._counts, state.counts)
         _add_totals(self._totals, state.totals)
         self._grade_columns.add(state.grade_column)
