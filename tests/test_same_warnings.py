@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -68,3 +70,56 @@ def test_f44_items_without_a_column_are(container: str) -> None:
         for systems in ({"matrix": predictions, "run": run}, {"run": run, "matrix": predictions}):
             with pytest.warns(exactk.EvaluationWarning, match=f"^system 'matrix': {message}"):
                 exactk.evaluate(keyed, systems, "recall", **options)
+
+
+def warnings_of(truth: Any, predictions: Any, **options: Any) -> list[str]:
+    """Return the warnings, without examples of items, which only what is kept can give."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exactk.evaluate(truth, predictions, "recall", **options)
+    return [re.sub(r", such as \S+,|, such as \S+(?=:)", "", str(one.message)) for one in caught]
+
+
+TRUTH = {7: [0, 1], 8: [2], 9: [3]}
+LISTS: dict[str, dict[int, list[int]]] = {
+    "other items": {7: [50, 51], 8: [52], 9: [53, 54]},
+    "items of another user": {7: [50, 2], 8: [52], 9: [53, 54]},
+    "items of an earlier user": {7: [50, 51], 8: [52], 9: [53, 0]},
+    "a hit": {7: [50, 51], 8: [2], 9: [53, 54]},
+    "empty lists": {7: [], 8: [], 9: []},
+    "other users": {1: [0, 1], 2: [2], 3: [3]},
+}
+DISJOINT = {
+    "other items": "none of the items of the truth is in any list of the predictions: check that both name the items alike",
+    "other users": "no user of the truth is in the predictions: check that both name the users alike",
+}
+
+
+def frame_of(lists: dict[int, list[int]], kind: Callable[[int], Any]) -> pd.DataFrame:
+    rows = [(user, kind(item), -rank) for user, items in lists.items() for rank, item in enumerate(items)]
+    return pd.DataFrame(rows, columns=["user", "item", "score"])
+
+
+@pytest.mark.parametrize("kind", [int, str])
+@pytest.mark.parametrize("case", LISTS)
+def test_f44_disjoint_keys_are_told_of_whatever_holds_them(case: str, kind: Callable[[int], Any]) -> None:
+    truth = {user: list(map(kind, items)) for user, items in TRUTH.items()}
+    lists = {user: list(map(kind, items)) for user, items in LISTS[case].items()}
+    pairs = zip(truth.items(), lists.items(), strict=True)
+    blocks = [(dict([relevant]), dict([ranked])) for relevant, ranked in pairs]
+    expected = [DISJOINT[case]] if case in DISJOINT else []
+    assert warnings_of(truth, lists) == expected
+    assert warnings_of(None, iter([(truth, lists)])) == expected
+    assert warnings_of(None, iter(blocks)) == expected
+    if case != "empty lists":
+        frame = frame_of(LISTS[case], kind)
+        assert warnings_of(truth, exactk.Batches(lambda: [frame[:2], frame[2:]])) == expected
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_f44_few_items_without_keys_may_well_be_others(count: int) -> None:
+    truth, lists = [[user] for user in range(count)], [[user + 1000] for user in range(count)]
+    expected = [DISJOINT["other items"]] if count > 32 else []
+    blocks = [([relevant], [ranked]) for relevant, ranked in zip(truth, lists, strict=True)]
+    assert warnings_of(truth, lists) == warnings_of(None, iter(blocks)) == expected
+    assert warnings_of(None, iter([*blocks, ([[0]], np.ones((1, 2)))])) == []  # a matrix, and a hit

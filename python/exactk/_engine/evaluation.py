@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from exactk._engine.column_warnings import RatingScale, rating_column, warn_of_r
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._engine.rankings import solve
+from exactk._engine.shared_items import SharedItems
+from exactk._engine.warnings import has_no_hit
 from exactk._inputs.alignment import AlignedInputs, align
 from exactk._inputs.beside_scores import grades_beside_scores, shapes_of_scores
 from exactk._inputs.conversions import exclusions_of, predictions_of, truth_of
@@ -49,6 +51,15 @@ def add_error_note(note: str) -> Iterator[None]:
     except ExactkError as error:
         error.add_note(note)
         raise
+
+
+class EvaluatedBlocks(NamedTuple):
+    """The report of all blocks, and what is told of them."""
+
+    report: Report
+    is_keyed: bool  # users have keys
+    is_complete: bool  # the predictions of all blocks have all that may be ranked
+    has_shared_items: bool  # an item of the truth is in any list, or too few are given to tell
 
 
 @dataclass(frozen=True)
@@ -131,16 +142,13 @@ class Evaluation:
             report_progress=ignore_progress,
         )
 
-    def evaluate_blocks(self, pairs: Iterator[Any]) -> tuple[Report, bool, bool]:
-        """Evaluate block after block; the arguments of all users are cut as the blocks come.
-
-        Return the report, whether users have keys, and whether the predictions of all blocks are complete.
-        """
+    def evaluate_blocks(self, pairs: Iterator[Any]) -> EvaluatedBlocks:
+        """Evaluate block after block; the arguments of all users are cut as the blocks come."""
         sums: StateSums | None = None
         users: list[Vocabulary | NDArray[Any] | None] = []
         tables: list[NDArray[np.float64]] = []
-        begin, is_complete = 0, True
-        ratings, scale = None, RatingScale()
+        begin, is_complete, has_hit = 0, True, False
+        ratings, scale, shared_items = None, RatingScale(), SharedItems()
         empty_block = self._empty_block()
         for block, pair in enumerate(chain(pairs, [empty_block])):
             if pair is empty_block and sums is not None:
@@ -162,6 +170,9 @@ class Evaluation:
                 sums = StateSums(report.state)
             else:
                 sums.add(report.state)
+            has_hit = has_hit or not has_no_hit(report)
+            if not has_hit:
+                shared_items.add(truth, predictions)
             is_complete = is_complete and inputs.is_complete
             users.append(inputs.users)
             tables += [] if report.table is None else [report.table]
@@ -172,7 +183,9 @@ class Evaluation:
             warn_of_ratings(ratings, scale, self.convention)
         assert sums is not None  # noqa: S101 - without blocks, the empty one was evaluated
         report = Report(sums.state(), concatenate_users(users), np.concatenate(tables, axis=1) if tables else None)
-        return report, inputs.truth.user_vocabulary is not None, is_complete
+        return EvaluatedBlocks(
+            report, inputs.truth.user_vocabulary is not None, is_complete, has_hit or bool(shared_items)
+        )
 
     def _empty_block(self) -> tuple[Any, Any]:
         """Return a block without users, which is evaluated if the iterator has no blocks; they have keys if values do."""

@@ -21,8 +21,7 @@ from exactk._engine.differing_users import (
 from exactk._engine.evaluation import Evaluation, add_error_note, encoding_of_truth
 from exactk._engine.warnings import (
     describe_disjoint_keys,
-    describe_disjoint_keys_in_batches,
-    describe_disjoint_users,
+    describe_disjoint_keys_of_blocks,
     describe_ties,
     warn_of_counts,
 )
@@ -133,9 +132,10 @@ def _evaluate(
             hint = "predictions=list(predictions) has a row per user"
             raise input_error("truth", expected, type(truth).__name__, hint=hint)
         with evaluation.progress.track(None):
-            report, is_keyed, is_complete = evaluation.evaluate_blocks(predictions)
+            report, is_keyed, is_complete, has_shared_items = evaluation.evaluate_blocks(predictions)
         warn_of_systems({"": describe_ties(report, None)})
-        warn_of_systems({"": describe_disjoint_users(report) if is_keyed else ""})
+        disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=is_keyed, has_shared_items=has_shared_items)
+        warn_of_systems({"": disjoint_keys})
         warn_of_counts({"": report}, [""] if is_complete else [])
         warn_of_unreached_cutoffs({"": report.state})
         return report
@@ -152,7 +152,8 @@ def _evaluate(
         with evaluation.progress.track(None):
             report, has_shared_items = evaluate_batches(evaluation, canonical_truth, predictions)
         warn_of_systems({"": describe_ties(report, None)})
-        warn_of_systems({"": describe_disjoint_keys_in_batches(report, has_shared_items=has_shared_items)})
+        disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=has_shared_items)
+        warn_of_systems({"": disjoint_keys})
         warn_of_counts({"": report}, [])
         warn_of_unreached_cutoffs({"": report.state})
         return report

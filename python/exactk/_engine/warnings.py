@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.conventions import changes_literal
@@ -20,27 +21,27 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
 
-_FEWEST_UNKEYED_ITEMS = 32  # fewer items without keys than these may well be others
+_DISJOINT_USERS = "no user of the truth is in the predictions: check that both name the users alike"
 
 
 def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:
     """Say so if truth and predictions have no user, or no item, in common: most likely they name them differently."""
     is_keyed = inputs.truth.user_vocabulary is not None
     if is_keyed and not _has_common_user(report):
-        return describe_disjoint_users(report)
-    fewest = 1 if is_keyed or inputs.item_vocabulary is not None else _FEWEST_UNKEYED_ITEMS
-    if not _has_no_hit(report) or has_common_item(inputs, fewest):
+        return _DISJOINT_USERS
+    fewest = 1 if is_keyed or inputs.item_vocabulary is not None else FEWEST_UNKEYED_ITEMS
+    if not has_no_hit(report) or has_common_item(inputs, fewest):
         return ""
     lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
     assert isinstance(lists, Rankings)  # noqa: S101 - of others all items are common
     return _describe_disjoint_items(inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(int(lists.items[0])))
 
 
-def describe_disjoint_keys_in_batches(report: Report, *, has_shared_items: bool) -> str:
-    """Say the same of predictions that are no longer there."""
-    if not _has_common_user(report):
-        return describe_disjoint_users(report)
-    return _describe_disjoint_items() if _has_no_hit(report) and not has_shared_items else ""
+def describe_disjoint_keys_of_blocks(report: Report, *, is_keyed: bool, has_shared_items: bool) -> str:
+    """Say the same of users, keyed or not, whose predictions are no longer there."""
+    if is_keyed and not _has_common_user(report):
+        return _DISJOINT_USERS
+    return _describe_disjoint_items() if has_no_hit(report) and not has_shared_items else ""
 
 
 def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
@@ -56,16 +57,9 @@ def _has_common_user(report: Report) -> bool:
     return not counts["users"] or counts["users"] > counts["missing_predictions"] + counts["missing_truth"]
 
 
-def _has_no_hit(report: Report) -> bool:
+def has_no_hit(report: Report) -> bool:
     """Return whether no value says that there is a hit."""
     return not any(value > 0 for name, value in report.values.items() if not name.startswith(("num_rel", "num_rec")))
-
-
-def describe_disjoint_users(report: Report) -> str:
-    """Say so if no user of the truth has predictions; users have keys."""
-    if _has_common_user(report):
-        return ""
-    return "no user of the truth is in the predictions: check that both name the users alike"
 
 
 def _describe_disjoint_items(truth_item: str = "", predictions_item: str = "") -> str:

@@ -1,0 +1,53 @@
+"""Whether truth and lists have an item in common, where they come in blocks that are not kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.sparse_scores import SparseScores
+
+if TYPE_CHECKING:
+    from exactk._inputs.model.lists import Lists, Truth
+    from exactk._inputs.model.predictions import Predictions
+
+FEWEST_UNKEYED_ITEMS = 32
+"""Fewer items without keys than these on a side may well be others by chance."""
+
+
+class SharedItems:
+    """The distinct items of both sides so far, which are collected until one is on both."""
+
+    def __init__(self) -> None:
+        self._has_match = False
+        self._fewest = 1
+        self._counts = np.zeros(2, np.int64)  # of the items of the truth, and of the lists
+        self._truth_items: set[Any] = set()
+        self._list_items: set[Any] = set()
+
+    def add(self, truth: Truth, predictions: Predictions) -> None:
+        """Add a block, before its items are aligned."""
+        if self._has_match:
+            return
+        lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
+        if not isinstance(lists, Rankings):  # scores of all items
+            self._has_match = True
+            return
+        if truth.user_vocabulary is None and truth.item_vocabulary is None and lists.item_vocabulary is None:
+            self._fewest = FEWEST_UNKEYED_ITEMS
+        self._counts += len(truth.items), len(lists.items)
+        truth_items, list_items = _distinct_keys(truth), _distinct_keys(lists)
+        self._truth_items |= truth_items
+        self._list_items |= list_items
+        self._has_match = not (truth_items.isdisjoint(self._list_items) and list_items.isdisjoint(self._truth_items))
+
+    def __bool__(self) -> bool:
+        """Return whether an item of the truth is in any list, or too few are given on a side to tell."""
+        return self._has_match or bool(self._counts.min() < self._fewest)
+
+
+def _distinct_keys(lists: Lists) -> set[Any]:
+    items = np.unique(lists.items)
+    return set((items if lists.item_vocabulary is None else lists.item_vocabulary.array[items]).tolist())
