@@ -6,8 +6,6 @@ import math
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from exactk._inputs.keys.column_roles import names_ratings
 from exactk._plan.conventions import changes_literal
 from exactk._runtime.errors import EvaluationWarning, caller_level
@@ -15,6 +13,7 @@ from exactk._runtime.errors import EvaluationWarning, caller_level
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from exactk._inputs.model.lists import Truth
@@ -47,24 +46,21 @@ class RatingScale(NamedTuple):
 
     lowest: float = math.inf
     highest: float = -math.inf
-    is_whole: bool = True  # no rating has a fraction
 
     def add(self, ratings: NDArray[np.float64] | None) -> RatingScale:
         """Return the scale of these ratings too."""
-        if ratings is None or not len(positive := ratings[ratings > 0]):
+        if ratings is not None and len(ratings) and ratings.min() <= 0:
+            ratings = ratings[ratings > 0]
+        if ratings is None or not len(ratings):
             return self
-        return RatingScale(
-            min(self.lowest, float(positive.min())),
-            max(self.highest, float(positive.max())),
-            self.is_whole and bool((positive == np.floor(positive)).all()),
-        )
+        return RatingScale(min(self.lowest, float(ratings.min())), max(self.highest, float(ratings.max())))
 
     @property
     def high_rating(self) -> float:
-        """Four fifths of the highest: 4 of 5, 8 of 10, 0.8 of 1; a whole number where all are."""
+        """Four fifths of the highest: 4 of 5, 8 of 10, 0.8 of 1; a whole number if the scale has one from there on."""
         four_fifths = self.highest - self.highest / 5
-        rating = math.ceil(four_fifths) if self.is_whole else float(f"{four_fifths:.2g}")
-        return int(rating) if rating == int(rating) else rating
+        whole = math.ceil(four_fifths)
+        return whole if 1 < self.highest >= whole else float(f"{four_fifths:.2g}")
 
 
 def rating_column(truth: Truth, values: Iterable[Value]) -> str | None:
