@@ -204,13 +204,14 @@ Count Worker::count_nan(Count user, Offset& first, const Checkpoint& checkpoint)
 
 std::span<const Offset> Worker::find_tied_repeats(const Checkpoint& checkpoint) {
   tied_repeats_.clear();
-  if (job_.plan.refuses_tied_repeats && item_positions_ != nullptr) {
-    std::visit(
-        [&](auto& ranker) {
-          exactk::find_tied_repeats(ranker, *item_positions_, tied_repeats_, checkpoint);
-        },
-        *score_ranker_);
+  if (!job_.plan.refuses_tied_repeats || !score_ranker_ || item_positions_ == nullptr) {
+    return tied_repeats_;
   }
+  std::visit(
+      [&](auto& ranker) {
+        exactk::find_tied_repeats(ranker, *item_positions_, tied_repeats_, checkpoint);
+      },
+      *score_ranker_);
   return tied_repeats_;
 }
 
