@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 import exactk
 from oracle import MOST_ORDERS, Asked, Item, User
 from oracle_containers import BLOCK_FORMS, DENSE_FORMS, ITEMS, PREDICTION_FORMS, TRUTH_FORMS, Form
@@ -252,5 +254,6 @@ def _draw_users(rng: random.Random, *, is_keyed: bool, is_scored: bool, rules: d
 
 
 def _has_many_orders(user: User) -> bool:
-    sizes = Counter("NaN" if math.isnan(score) else score + 0.0 for _, score in user.scores or ())
+    """Return whether the orders of the user's ties are too many to try, also where scores are compared as float32."""
+    sizes = Counter("NaN" if math.isnan(score) else float(np.float32(score)) + 0.0 for _, score in user.scores or ())
     return math.prod(map(math.factorial, sizes.values())) > MOST_ORDERS
