@@ -18,7 +18,7 @@ import scipy.sparse
 import exactk
 from exactk import reference
 from exactk._cli import main
-from exactk._plan.conventions import FIELD_CHOICES, changes_literal
+from exactk._plan.conventions import FIELD_CHOICES, changes_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -426,17 +426,21 @@ PUBLIC_CALLS = (exactk.evaluate, exactk.topk, exactk.neighbors, exactk.read, exa
 
 
 def hints_of_sources() -> list[str]:
-    """Return the hints that the sources hold, with what is put in left out."""
+    """Return the hints that the sources hold, with what is put in left out, and the options that they name."""
     hints = []
     for path in (*SOURCES.glob("cpp/src/**/*.[ch]pp"), *SOURCES.glob("cpp/bindings/*.cpp")):
         text = re.sub(r'"\s*\n\s*"', "", path.read_text(encoding="utf-8"))
         hints += re.findall(r'hint\s*=\s*"((?:[^"\\]|\\.)*)"', text)
+        for field, choice, is_keyword in re.findall(r'Change\{"(\w+)", "(\w+)"(, true)?\}', text):
+            hints.append(f"{field}='{choice}'" if is_keyword else f"convention={{'{field}': '{choice}'}}")
     for path in SOURCES.glob("python/exactk/**/*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if (isinstance(node, ast.keyword) and node.arg == "hint") or (
                 isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "hint"
             ):
                 hints += literals_of(node.value)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Option":
+                hints += [f"{name}=" for name in literals_of(node.args[0])]
     return hints
 
 
@@ -464,5 +468,6 @@ def test_f66_hints_name_no_keyword_that_there_is_not() -> None:
 @pytest.mark.parametrize("preset", exactk.conventions)
 def test_f66_a_hint_spells_out_every_convention(preset: str) -> None:
     convention = exactk.conventions[preset].replace(decimals=3)
-    literal = ast.literal_eval(changes_literal(convention, {"nan": "last"}))
-    assert convention.replace(nan="last").diff(literal) == {}
+    changes = changes_from(convention, {"nan": "last"})
+    assert ast.literal_eval(repr(changes)) == changes
+    assert convention.replace(nan="last").diff(changes) == {}

@@ -1,4 +1,5 @@
 #include <pybind11/gil_safe_call_once.h>
+#include <pybind11/typing.h>
 
 #include <atomic>
 #include <exception>
@@ -9,18 +10,22 @@
 namespace exactk::bindings {
 namespace {
 
-// Python's classes, which it hands over when it is imported: the core imports none of its modules.
-struct ErrorTypes {
+// What makes an exception of each kind: Python hands it over when it is imported, as the core
+// imports none of its modules.
+struct ErrorMakers {
   py::object input;
   py::object input_type;
   py::object capacity;
 };
 
-PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<ErrorTypes> error_types;
+PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<ErrorMakers> error_makers;
 std::atomic<bool> is_registered = false;
 
-void register_errors(const py::type& input, const py::type& input_type, const py::type& capacity) {
-  error_types.call_once_and_store_result([&] { return ErrorTypes{input, input_type, capacity}; });
+using ErrorMaker = py::typing::Callable<py::object(py::ellipsis)>;
+
+void register_errors(const ErrorMaker& input, const ErrorMaker& input_type,
+                     const ErrorMaker& capacity) {
+  error_makers.call_once_and_store_result([&] { return ErrorMakers{input, input_type, capacity}; });
   is_registered = true;
 }
 
@@ -28,36 +33,55 @@ py::object optional_index(std::int64_t index) {
   return index < 0 ? py::object(py::none()) : py::object(py::int_(index));
 }
 
-// Raises the class with the fault's coordinates as attributes.
-void raise(py::object ErrorTypes::* type, const Error& error) {
+py::dict parts_of(const Fault& fault) {
+  py::dict parts;
+  parts["argument"] = fault.argument;
+  parts["expected"] = fault.expected;
+  parts["found"] = fault.found;
+  parts["item"] = optional_index(fault.item);
+  parts["row"] = optional_index(fault.row);
+  parts["position"] = optional_index(fault.position);
+  parts["count"] = fault.count;
+  parts["change"] = py::none();
+  if (fault.change) {
+    const auto& [field, choice, is_keyword] = *fault.change;
+    parts["change"] = py::make_tuple(field, choice, is_keyword);
+  }
+  parts["hint"] = fault.hint;
+  return parts;
+}
+
+// Raises the exception that is made of the fault's parts.
+void raise(py::object ErrorMakers::* maker, const Error& error) {
   if (!is_registered) {
     PyErr_SetString(PyExc_ValueError, error.what());
     return;
   }
-  const Fault& fault = error.fault();
-  const py::object& exception_type = error_types.get_stored().*type;
-  const py::tuple arguments =
-      py::make_tuple(error.what(), fault.argument, optional_index(fault.row),
-                     optional_index(fault.position), fault.count);
+  const py::object& make = error_makers.get_stored().*maker;
+  const py::dict parts = parts_of(error.fault());
   const auto exception = py::reinterpret_steal<py::object>(
-      call_c_api(&PyObject_CallObject, exception_type.ptr(), arguments.ptr()));
-  if (exception) PyErr_SetObject(exception_type.ptr(), exception.ptr());  // else another is set
+      call_c_api(&PyObject_Call, make.ptr(), py::tuple().ptr(), parts.ptr()));
+  if (exception)  // else another is set
+    PyErr_SetObject(py::type::handle_of(exception).ptr(), exception.ptr());
 }
 
 }  // namespace
 
 void bind_errors(py::module_& module) {
   module.def("register_errors", &register_errors, py::arg("input"), py::arg("input_type"),
-             py::arg("capacity"), "Say which classes the core raises. The first call counts.");
+             py::arg("capacity"),
+             "Say what makes the exceptions that the core raises, of the parts of a fault as "
+             "keywords. The "
+             "first call counts.");
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const TypeFault& error) {
-      raise(&ErrorTypes::input_type, error);
+      raise(&ErrorMakers::input_type, error);
     } catch (const InputError& error) {
-      raise(&ErrorTypes::input, error);
+      raise(&ErrorMakers::input, error);
     } catch (const CapacityError& error) {
-      raise(&ErrorTypes::capacity, error);
+      raise(&ErrorMakers::capacity, error);
     }
   });
 }

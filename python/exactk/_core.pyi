@@ -416,9 +416,13 @@ def read_trec(
     The columns of a file of TREC, "qrels" or "run" or either, whose bytes `read` returns part by part: offsets and bytes of queries and of documents, and numbers; or what is wrong with it.
     """
 
-def register_errors(input: type, input_type: type, capacity: type) -> None:
+def register_errors(
+    input: collections.abc.Callable[..., typing.Any],
+    input_type: collections.abc.Callable[..., typing.Any],
+    capacity: collections.abc.Callable[..., typing.Any],
+) -> None:
     """
-    Say which classes the core raises. The first call counts.
+    Say what makes the exceptions that the core raises, of the parts of a fault as keywords. The first call counts.
     """
 
 def text_rows(

@@ -3,19 +3,29 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 namespace exactk {
 
+// A choice that a field of the convention may have instead.
+struct Change {
+  std::string field;
+  std::string choice;
+  bool is_keyword = false;  // whether the call takes the field itself, as topk does
+};
+
 struct Fault {
   std::string argument = {};
   std::string expected = {};
   std::string found = {};
+  std::int64_t item = -1;  // the id of the item that was found; -1: none
   std::int64_t count = 1;
   std::int64_t row = -1;       // -1: does not apply
   std::int64_t position = -1;  // within the row, or within a flat array where there is no row
-  std::string hint = {};       // the option that changes the behaviour, if there is one
+  std::optional<Change> change = {};
+  std::string hint = {};  // what to write, or what the change does
 };
 
 // A number as a message shows it.

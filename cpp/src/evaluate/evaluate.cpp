@@ -17,6 +17,7 @@
 #include "evaluate/plan.hpp"
 #include "evaluate/policies.hpp"
 #include "evaluate/validate.hpp"
+#include "evaluate/violation_faults.hpp"
 #include "evaluate/worker.hpp"
 #include "exactk/capacity.hpp"
 #include "exactk/error.hpp"
@@ -72,24 +73,6 @@ Count max_list_length(const Embeddings& embeddings) {
   return embeddings.candidates ? max_list_length(*embeddings.candidates) : embeddings.items.rows;
 }
 
-// How often one user breaks the rule.
-Count count_violations(Violation violation, Worker& worker, Count user,
-                       const Checkpoint& checkpoint) {
-  Offset first_nan = -1;
-  if (violation == Violation::nan_score) return worker.count_nan(user, first_nan, checkpoint);
-  const Matches& matches = worker.match(user, checkpoint);
-  switch (violation) {
-    case Violation::duplicate_truth:
-      return matches.truth_duplicates;
-    case Violation::duplicate_items:
-      return matches.list_duplicates;
-    case Violation::tied_repeat:
-      return static_cast<Count>(worker.find_tied_repeats(checkpoint).size());
-    default:
-      return 1;
-  }
-}
-
 // Users by group, those of a group in their own order: a counting sort.
 std::vector<Count> users_by_group(std::span<const Offset> groups, Count group_count,
                                   const Checkpoint& checkpoint) {
@@ -128,10 +111,6 @@ class Evaluation {
   Violation evaluate_blocks();
   void add_sums(Worker& worker, Count group);
   [[noreturn]] void throw_violation(Violation gravest);
-  static Fault tied_fault(const std::optional<Tie>& tie);
-  static Fault nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint);
-  [[nodiscard]] Fault violation_fault(Violation violation, Worker& worker, Count user,
-                                      const Checkpoint& checkpoint) const;
 
   Job job_;
   std::vector<Count> order_;  // users by group; empty if there is one group
@@ -211,90 +190,10 @@ void Evaluation::throw_violation(Violation gravest) {
     if (count == 0) first = user;
     count += count_violations(violation, worker, user, checkpoint);
   }
-  Fault fault = gravest == Violation::nan_score
-                    ? nan_fault(worker, first, checkpoint)
-                    : violation_fault(gravest, worker, first, checkpoint);
+  Fault fault = describe_violation(gravest, job_.request, worker, first, checkpoint);
   fault.count = count;
   fault.row = first;
   throw InputError(std::move(fault));
-}
-
-Fault Evaluation::nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint) {
-  Fault fault{.argument = "predictions",
-              .expected = "scores that are no NaN",
-              .found = "NaN",
-              .hint = "convention={'nan': 'last'} ranks them last"};
-  worker.count_nan(user, fault.position, checkpoint);
-  return fault;
-}
-
-Fault Evaluation::tied_fault(const std::optional<Tie>& tie) {
-  Fault fault{.argument = "predictions",
-              .expected = "scores that no other item shares with one of the truth (ties='raise')",
-              .found = "another thread writing to them",
-              .hint = "convention={'ties': 'lowest_id'} orders them by id"};
-  if (tie) {
-    fault.found =
-        std::to_string(tie->size()) + " items of one score at rank " + std::to_string(tie->first);
-  }
-  return fault;
-}
-
-Fault Evaluation::violation_fault(Violation violation, Worker& worker, Count user,
-                                  const Checkpoint& checkpoint) const {
-  const Matches& matches = worker.match(user, checkpoint);
-  const auto describe_repeat = [&](const Lists* lists, Offset position) -> std::string {
-    // Another thread has changed the list since, or the candidates beside scores.
-    if (lists == nullptr || position < 0) return "an item again";
-    const auto flat = static_cast<std::size_t>(lists->begin(user) + position);
-    return std::visit(
-        [&](const auto& ids) { return "item " + std::to_string(ids[flat]) + " again"; },
-        lists->items);
-  };
-  switch (violation) {
-    case Violation::duplicate_truth:
-      return {
-          .argument = "truth",
-          .expected = "each item once a user",
-          .found = describe_repeat(&job_.request.truth, matches.first_truth_duplicate),
-          .position = matches.first_truth_duplicate,
-          .hint = "convention={'duplicate_truth': 'first'} accepts it, as do 'max' and 'count'"};
-    case Violation::duplicate_items:
-      return {.argument = "predictions",
-              .expected = "each item once in a list",
-              .found = describe_repeat(item_lists(job_.request.predictions),
-                                       matches.first_list_duplicate),
-              .position = matches.first_list_duplicate,
-              .hint = "convention={'duplicate_items': 'first'} accepts it, as does 'count'"};
-    case Violation::tied_repeat: {
-      const std::span<const Offset> repeats = worker.find_tied_repeats(checkpoint);
-      const Offset position = repeats.empty() ? -1 : repeats.front();
-      return {.argument = "predictions",
-              .expected =
-                  "each item once within a tie beside ties='expected' and duplicate_items='first'",
-              .found = describe_repeat(item_lists(job_.request.predictions), position),
-              .position = position,
-              .hint = "convention={'duplicate_items': 'count'} makes each a hit"};
-    }
-    case Violation::tied_score:
-      return tied_fault(worker.first_forbidden_tie(matches));
-    case Violation::empty_truth:
-      return {.argument = "truth",
-              .expected = "a relevant item for every user (empty_truth='error')",
-              .found = "none"};
-    case Violation::too_few_items:
-      return {.argument = "metrics",
-              .expected = "list_auc: items=... not below |T| + misses of any user",
-              .found = "fewer"};
-    case Violation::missing_list:
-      return {.argument = "predictions",
-              .expected = "a list for every user (missing_list='error')",
-              .found = "none"};
-    default:
-      return {.argument = "predictions",
-              .expected = "an item for every user (empty_list='error')",
-              .found = "an empty list"};
-  }
 }
 
 // Some of them in the order in which they are evaluated.

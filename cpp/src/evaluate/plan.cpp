@@ -73,7 +73,8 @@ void check_negative_grades(const Rules& rules, const std::string& argument) {
       {.argument = argument,
        .expected = "min_grade of 0 or more beside negative_grades='unjudged'",
        .found = rules.min_grade == kAnyGrade ? "'any'" : format_number(rules.min_grade),
-       .hint = "convention={'negative_grades': 'zero_gain'} lets such items be relevant"});
+       .change = Change{"negative_grades", "zero_gain"},
+       .hint = "lets such items be relevant"});
 }
 
 void check_ideal(const PlannedValue& value) {

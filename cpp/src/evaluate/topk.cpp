@@ -233,7 +233,8 @@ void refuse_nan(const TopKRequest& request, TopKRanker& ranker, const Checkpoint
   Fault fault{.argument = "scores",
               .expected = "scores that are no NaN",
               .found = "NaN",
-              .hint = "nan='last' ranks them last"};
+              .change = Change{"nan", "last", true},
+              .hint = "ranks them last"};
   count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset& first) {
     ranker.open_user(user, checkpoint);
     return ranker.count_nan(first, checkpoint);
@@ -245,17 +246,18 @@ void refuse_duplicates(const TopKRequest& request, TopKRanker& ranker,
                        const Checkpoint& checkpoint) {
   const auto* sparse_scores = std::get_if<SparseScores>(&request.scores);
   if (sparse_scores == nullptr) return;
-  Fault fault{.argument = "scores", .expected = "each item once per user", .found = ""};
+  Fault fault{.argument = "scores", .expected = "each item once per user", .found = "again"};
   count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset& first) {
     ranker.open_user(user, checkpoint);
     return ranker.count_duplicates(first);
   });
   if (fault.count == 0) return;
   const Offset offset = sparse_scores->items.begin(fault.row) + fault.position;
-  const std::string item = std::visit(
-      [&](const auto& ids) { return std::to_string(ids[static_cast<std::size_t>(offset)]); },
+  fault.item = std::visit(
+      [&](const auto& ids) {
+        return static_cast<std::int64_t>(ids[static_cast<std::size_t>(offset)]);
+      },
       sparse_scores->items.items);
-  fault.found = "item " + item + " again";
   throw InputError(std::move(fault));
 }
 
@@ -263,7 +265,8 @@ void refuse_ties(const TopKRequest& request, TopKRanker& ranker, const Checkpoin
   Fault fault{.argument = "scores",
               .expected = "scores that no two of the best items share (ties='raise')",
               .found = "",
-              .hint = "ties='lowest_id' orders them by id"};
+              .change = Change{"ties", "lowest_id", true},
+              .hint = "orders them by id"};
   count_faults(user_count(request.scores), fault, checkpoint, [&](Count user, Offset&) {
     ranker.open_user(user, checkpoint);
     const Count rank = ranker.first_tied_rank(checkpoint);

@@ -280,16 +280,14 @@ void check_gains(const Request& request, const Run& run, const Checkpoint& check
   const Search search(grades, bad, checkpoint);
   if (search.count == 0) return;
   const double grade = grades[static_cast<std::size_t>(search.first)];
-  const std::string needs = "metric " + std::string(run.info->name) + " needs them";
   Fault fault{.argument = "truth",
-              .expected = required_grades(run),
+              .expected = required_grades(run) + " for " + std::string(run.info->name),
               .found = "grade " + format_number(grade),
-              .count = search.count,
-              .hint = grade < 0 && has_gain(0, run)
-                          ? needs +
-                                ": convention={'negative_grades': 'zero_gain'} gives it gain 0, "
-                                "'unjudged' ignores it"
-                          : needs};
+              .count = search.count};
+  if (grade < 0 && has_gain(0, run)) {
+    fault.change = Change{"negative_grades", "zero_gain"};
+    fault.hint = "gives it gain 0, 'unjudged' ignores it";
+  }
   if (!request.grades.empty()) {
     const RowPosition location = locate_offset(search.first, request.truth.indptr);
     fault.row = location.row;

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from exactk import ExactkError, __version__
 from exactk._cli.doctor import add_doctor
 from exactk._cli.evaluate import add_evaluate
-from exactk._cli.hints import as_options
+from exactk._cli.hints import as_command_option
 from exactk._cli.listings import add_listings
 from exactk._cli.merge import add_merge
 from exactk._cli.output import flush_streams, print_message, print_text, print_to_stderr, warnings_as_lines
@@ -63,7 +63,7 @@ def _exit_code(action: Callable[[], int | None]) -> int:
         return 130
     except (ExactkError, OSError, ImportError, MemoryError) as error:
         with suppress(OSError):  # stderr is full
-            print_message("error", as_options(_error_text(error)))
+            print_message("error", _error_text(error))
         return 2
     except Exception:  # noqa: BLE001 - whatever it is, its exit code is not that of --min
         with suppress(OSError):
@@ -94,7 +94,7 @@ def command_parser() -> argparse.ArgumentParser:
 
 def _error_text(error: BaseException) -> str:
     """Return what an error says, and the notes of where it came from."""
-    text = str(error)
+    text = error.fault.message(as_command_option) if isinstance(error, ExactkError) else str(error)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{error.filename}: {error.strerror}"
     return "; ".join([text or "there is not enough memory", *getattr(error, "__notes__", ())])

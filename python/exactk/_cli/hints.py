@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import shlex
+from typing import TYPE_CHECKING
 
-_KEYWORD = re.compile(
-    r"\b(?P<name>convention|metrics|user|item|score|rank|grade|ties|nan)=(?P<value>\{[^}]*\}|'[^']*')"
-)
+if TYPE_CHECKING:
+    from exactk._runtime.faults import Option
 
-
-def as_options(message: str) -> str:
-    """Return the message with the keywords of its hint as options, such as ``--set nan=last``."""
-    fault, separator, hint = message.rpartition("; ")
-    return fault + separator + _KEYWORD.sub(_as_option, hint) if separator else message
+_CONVENTION_FIELDS = ("ties", "nan")  # which functions such as topk take as keywords
+_COLUMNS = ("user", "item", "score", "rank", "grade")
 
 
-def _as_option(match: re.Match[str]) -> str:
-    try:
-        value = ast.literal_eval(match["value"])
-    except (SyntaxError, ValueError):
-        return match[0]
-    name = match["name"]
-    if isinstance(value, dict):
+def as_command_option(option: Option) -> str:
+    """Return what to write on the command line, such as ``--set nan=last``; the keyword, where there is no such option."""
+    name, value = option.name, option.value
+    if name == "convention" and isinstance(value, dict):
         return " ".join(_change_option(field, change) for field, change in value.items())
-    if name in {"ties", "nan"}:
+    if name in _CONVENTION_FIELDS:
         return _change_option(name, value)
-    return f"{'-m' if name == 'metrics' else f'--{name}'} {shlex.quote(value)}"
+    if name == "metrics":
+        return f"-m {shlex.quote(str(value))}"
+    return f"--{name} {shlex.quote(str(value))}" if name in _COLUMNS else str(option)
 
 
 def _change_option(field: str, value: object) -> str:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from exactk import EvaluationWarning
-from exactk._cli.hints import as_options
+from exactk._cli.hints import as_command_option
 from exactk._report.display import printable
 
 if TYPE_CHECKING:
@@ -85,8 +85,10 @@ def warnings_as_lines() -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            if issubclass(category, EvaluationWarning):
-                print_message("warning", as_options(str(message)))
+            if isinstance(message, EvaluationWarning):
+                print_message("warning", message.message(as_command_option))
+            elif issubclass(category, EvaluationWarning):
+                print_message("warning", str(message))
             else:
                 showwarning(message, category, filename, lineno, file, line)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.keys.column_roles import names_ratings
-from exactk._plan.conventions import changes_literal
-from exactk._runtime.errors import EvaluationWarning, caller_level
+from exactk._plan.hints import convention_option
+from exactk._runtime.errors import warn
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,8 +29,7 @@ def warn_of_text_pairs(truth: object, predictions: object) -> None:
     if not (_holds_text_pairs(truth) and _holds_text_pairs(predictions)):
         return
     lines = ", ".join(f"{name}={_PAIRS_AS_LISTS.format(name)}" for name in ("truth", "predictions"))
-    message = f"each pair of strings is read as one user's list of two items; of users and items: {lines}"
-    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+    warn(f"each pair of strings is read as one user's list of two items; of users and items: {lines}")
 
 
 def _holds_text_pairs(rows: object) -> bool:
@@ -74,21 +73,20 @@ def warn_of_ratings(column: str, scale: RatingScale, convention: Convention) -> 
     """Warn of ratings that are all relevant, unless all above 0 are equal."""
     if not scale.lowest < scale.highest < math.inf:  # what is infinite is refused later
         return
-    changes = {"min_grade": scale.high_rating}
-    message = (
-        f"truth: every rating above 0 in the column {column!r} counts as relevant; "
-        f"convention={changes_literal(convention, changes)} makes it those from {scale.high_rating} on"
+    warn(
+        f"truth: every rating above 0 in the column {column!r} counts as relevant; ",
+        convention_option(convention, min_grade=scale.high_rating),
+        f" makes it those from {scale.high_rating} on",
     )
-    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
 
 
 def warn_of_unused_columns(truth: Truth, user_values: Iterable[str | None]) -> None:
     """Warn of numbers that could be grades and are no weights or groups."""
     used, _, unused = truth.columns
     if others := [name for name in unused if name not in set(user_values)]:
-        message = (
+        warn(
             f"truth: every item counts as relevant, for no column of grades was found, and {' and '.join(map(repr, others))} "
-            f"{'is' if len(others) == 1 else 'are'} not used; grade={others[0]!r} takes it as grades, "
-            f"truth[{list(used)!r}] has no such column"
+            f"{'is' if len(others) == 1 else 'are'} not used; ",
+            Option("grade", others[0]),
+            f" takes it as grades, truth[{list(used)!r}] has no such column",
         )
-        warnings.warn(message, EvaluationWarning, stacklevel=caller_level())

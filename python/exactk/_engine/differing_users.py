@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import reduce
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._runtime.errors import EvaluationWarning, caller_level
+from exactk._runtime.errors import warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +70,7 @@ def warn_of_differing_users(
         coverage = ""
     messages = [message for message in (coverage, means) if message]
     for message, ending in zip(messages, (advice, ""), strict=False):
-        warnings.warn(message + ending, EvaluationWarning, stacklevel=caller_level())
+        warn(message + ending)
 
 
 def _skips_missing_lists(value: Value) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from exactk._inputs.model.frame_rows import FindRow
 
 
-_FOUND_CODE = re.compile(r"(?<=found )((?:item )?)(\d+)")
-
-
 @contextmanager
 def name_rows_and_keys(inputs: AlignedInputs) -> Iterator[None]:
     """Say which user is at fault and which item, and in which row of a frame, of what an error says by number."""
@@ -30,10 +26,8 @@ def name_rows_and_keys(inputs: AlignedInputs) -> Iterator[None]:
         lists, with_user = _lists_at_fault(inputs, error), inputs.with_user(error)
         if with_user is None:
             raise
-        message = str(with_user)
-        if (match := _FOUND_CODE.search(message)) and _is_item_at_fault(lists, error, int(match[2])):
-            message = message[: match.start()] + match[1] + inputs.item_text(int(match[2])) + message[match.end() :]
-        named = type(error)(message, error.argument, error.row, error.position, error.count)
+        item = error.fault.item
+        named = with_user if item is None else with_user.amended(item=inputs.item_text(int(item)))
         raise with_frame_row(named, _row_finder(inputs, lists)) from None
 
 
@@ -48,14 +42,6 @@ def _lists_at_fault(inputs: AlignedInputs, error: ExactkError) -> Lists | None:
     lists = arguments.get(error.argument or "")
     lists = lists.lists if isinstance(lists, SparseScores) else lists
     return lists if isinstance(lists, Lists) else None
-
-
-def _is_item_at_fault(lists: Lists | None, error: ExactkError, code: int) -> bool:
-    """Return whether the integer that an error found is the item at its row and position."""
-    if lists is None or error.row is None or error.position is None:
-        return False
-    row = lists.row(error.row)
-    return error.position < len(row) and int(row[error.position]) == code
 
 
 def _row_finder(inputs: AlignedInputs, lists: Lists | None) -> FindRow | None:

@@ -23,6 +23,7 @@ from exactk._engine.warnings import (
     describe_disjoint_keys,
     describe_disjoint_keys_of_blocks,
     describe_ties,
+    tie_bounds,
     warn_of_counts,
 )
 from exactk._inputs.alignment import extend_truth_to_systems
@@ -133,7 +134,7 @@ def _evaluate(
             raise input_error("truth", expected, type(truth).__name__, hint=hint)
         with evaluation.progress.track(None):
             report, is_keyed, is_complete, has_shared_items = evaluation.evaluate_blocks(predictions)
-        warn_of_systems({"": describe_ties(report, None)})
+        warn_of_systems({"": describe_ties(report, None)}, *tie_bounds(report))
         disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=is_keyed, has_shared_items=has_shared_items)
         warn_of_systems({"": disjoint_keys})
         warn_of_counts({"": report}, [""] if is_complete else [])
@@ -151,7 +152,7 @@ def _evaluate(
     if isinstance(predictions, Batches):
         with evaluation.progress.track(None):
             report, has_shared_items = evaluate_batches(evaluation, canonical_truth, predictions)
-        warn_of_systems({"": describe_ties(report, None)})
+        warn_of_systems({"": describe_ties(report, None)}, *tie_bounds(report))
         disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=has_shared_items)
         warn_of_systems({"": disjoint_keys})
         warn_of_counts({"": report}, [])

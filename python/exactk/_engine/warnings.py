@@ -9,7 +9,7 @@ import numpy as np
 from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._plan.conventions import changes_literal
+from exactk._plan.hints import convention_option
 from exactk._plan.metric_strings import part_indices
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from exactk._inputs.alignment import AlignedInputs
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
+    from exactk._runtime.faults import Text
 
 _DISJOINT_USERS = "no user of the truth is in the predictions: check that both name the users alike"
 
@@ -90,15 +91,18 @@ def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, floa
         f"the order of tied items, which ties={first.rules['ties']!r} decides, changes {first.name} "
         f"of {dependent[first.name]} of {users} users"
     )
-    if tie_range is None:
-        bounds = [changes_literal(report.convention, {"ties": ties}) for ties in ("pessimistic", "optimistic")]
-        message += f"; convention={bounds[0]} and convention={bounds[1]} show how much that changes its mean"
-    else:
+    if tie_range is not None:
         lowest, highest = tie_range(first)
         message += f"; by other orders {first.name} = {report[first.name]:.4f} is {lowest:.4f} to {highest:.4f}"
     if len(values) > 1:
         message += f" (the first of {len(values)} such values)"
     return message
+
+
+def tie_bounds(report: Report) -> Text:
+    """Return how to compute the values by other orders of tied items."""
+    lowest, highest = (convention_option(report.convention, ties=ties) for ties in ("pessimistic", "optimistic"))
+    return ("; ", lowest, " and ", highest, " show how much that changes its mean")
 
 
 def warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[str]) -> None:
@@ -111,9 +115,9 @@ def warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[s
     warn_of_systems({system: _describe_values_without_weight(report) for system, report in reports.items()})
     gaps = _describe_count(reports, "rank_gaps", "users have ranks with gaps")
     if any(gaps.values()):
-        literal = changes_literal(next(iter(reports.values())).convention, {"rank_gaps": "keep"})
-        advice = f", which are closed: only the order counts; convention={literal} keeps each item at its rank"
-        warn_of_systems(gaps, advice)
+        keep_gaps = convention_option(next(iter(reports.values())).convention, rank_gaps="keep")
+        closed = ", which are closed: only the order counts; "
+        warn_of_systems(gaps, closed, keep_gaps, " keeps each item at its rank")
     as_misses = "; they stay in the truth as misses"
     warn_of_systems(_describe_count(reports, "relevant_excluded", "relevant items are in exclude"), as_misses)
     where = "have no column in the scores, are not among the candidates, or score -inf"

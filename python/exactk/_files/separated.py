@@ -6,7 +6,6 @@ CSV has quotes, which must close; in TSV a quote is a character as any other.
 from __future__ import annotations
 
 import csv
-import warnings
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from exactk._files import ids
@@ -14,7 +13,7 @@ from exactk._files.source import Source
 from exactk._files.text import DECOMPRESSION_ERRORS, MAX_LINE, numbered_lines, open_bytes
 from exactk._files.watched_text import WatchedText
 from exactk._runtime import optional
-from exactk._runtime.errors import EvaluationWarning, caller_level
+from exactk._runtime.errors import warn
 from exactk._runtime.numbers import parse_number, parse_numbers
 
 if TYPE_CHECKING:
@@ -167,11 +166,10 @@ class Separated(Source):
             raise self.file.fault(f"{rows_read} rows, as the quotes say", str(row_count))
         if row_count is not None and first_long_row is not None and not self._has_warned:
             self._has_warned = True
-            message = (
+            warn(
                 f"{self.file.role}: {long_rows} of {row_count} rows span lines, as their quotes say, the first from line "
                 f"{first_long_row.line_number} of {self.file.path}; a quote that does not belong there swallows rows"
             )
-            warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
         return rows_read
 
 

@@ -328,10 +328,10 @@ def _changed_preset(changes: Mapping[Any, Any]) -> Convention:
     return convention
 
 
-def changes_literal(convention: Convention, changes: Mapping[str, Any]) -> str:
+def changes_from(convention: Convention, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the mapping to pass as ``convention=`` to have this convention with some fields changed."""
     if conventions.get(convention.name) == convention:
         base = {} if convention == _STANDARD else {"base": convention.name}
     else:
         base = _changes(convention)
-    return repr(base | dict(changes))
+    return base | dict(changes)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from exactk._plan.conventions import changes_literal, override_name
+from exactk._plan.conventions import changes_from, override_name
 from exactk._runtime.errors import ExactkError
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 _REFUSED_CHOICES = frozenset({"raise", "unjudged", "cutoff"})
 """Those of which a hint tells to change."""
 
-_CHANGE = re.compile(r"convention=\{'(?P<field>\w+)': '(?P<choice>\w+)'\}")
+
+def convention_option(convention: Convention, **changes: object) -> Option:
+    """Return the keyword that changes the convention so."""
+    return Option("convention", changes_from(convention, changes))
 
 
 @contextmanager
@@ -27,16 +30,21 @@ def complete_hints(convention: Convention, values: Sequence[Value]) -> Iterator[
     try:
         yield
     except ExactkError as error:
-        error.args = (_CHANGE.sub(lambda match: _complete_hint(match, convention, values), str(error)),)
-        raise
+        hint = tuple(_complete(part, convention, values) for part in error.fault.hint)
+        if hint == error.fault.hint:
+            raise
+        raise error.amended(hint=hint) from None
 
 
-def _complete_hint(match: re.Match[str], convention: Convention, values: Sequence[Value]) -> str:
-    field, choice = match["field"], match["choice"]
+def _complete(part: str | Option, convention: Convention, values: Sequence[Value]) -> str | Option:
+    """Return the part of a hint. An option of the convention is of one field."""
+    if not isinstance(part, Option) or part.name != "convention" or not isinstance(part.value, dict):
+        return part
+    ((field, choice),) = part.value.items()
     for value in values:
         refused = value.rules[field]
         of_convention = convention.rules(override_name(value.metric, value.cutoff))[field]
         if refused in _REFUSED_CHOICES and refused != of_convention:  # by the metric's string
-            return "metrics={!r}".format(value.name.replace(f"{field}={refused}", f"{field}={choice}"))
+            return Option("metrics", value.name.replace(f"{field}={refused}", f"{field}={choice}"))
     overridden = {f"{metric}.{field}": choice for metric, rules in convention.overrides.items() if field in rules}
-    return f"convention={changes_literal(convention, {field: choice} | overridden)}"
+    return Option("convention", changes_from(convention, {field: choice} | overridden))

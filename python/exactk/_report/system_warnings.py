@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
-from exactk._runtime.errors import EvaluationWarning, caller_level
+from exactk._runtime.errors import warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from exactk._runtime.faults import Option
 
-def warn_of_systems(findings: Mapping[str, str], advice: str = "") -> None:
+
+def warn_of_systems(findings: Mapping[str, str], *advice: str | Option) -> None:
     """Warn once of what was found in each system, where that is not empty; a report alone has an empty name.
 
     The advice, which is the same for all systems, ends the warning.
@@ -22,7 +23,7 @@ def warn_of_systems(findings: Mapping[str, str], advice: str = "") -> None:
             systems.setdefault(finding, []).append(system)
     if systems:
         texts = [_name_systems(names, len(findings)) + finding for finding, names in systems.items()]
-        warnings.warn("; ".join(texts) + advice, EvaluationWarning, stacklevel=caller_level())
+        warn("; ".join(texts), *advice)
 
 
 def _name_systems(systems: Sequence[str], count: int) -> str:

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from exactk import _core
+from exactk._runtime.faults import Fault, Option, Text, WriteOption, as_text, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,6 +42,14 @@ class ExactkError(Exception):
         self.row = row
         self.position = position
         self.count = count
+        self._fault: Fault | None = None
+
+    @classmethod
+    def of_fault(cls, fault: Fault) -> Self:
+        """Return the error that says what the fault does."""
+        error = cls(fault.message(), fault.argument or None, fault.row, fault.position, fault.count)
+        error._fault = fault
+        return error
 
     @classmethod
     def of_argument(
@@ -49,18 +61,25 @@ class ExactkError(Exception):
         row: int | None = None,
         position: int | None = None,
         count: int = 1,
-        hint: str = "",
+        hint: str | Option | Text = "",
     ) -> Self:
-        """Word a fault as the core does: which argument, what was expected, what came, where, how often."""
-        location = [f"{name} {index}" for name, index in (("row", row), ("position", position)) if index is not None]
-        text = f"{argument}: expected {expected}, found {found}"
-        if location:
-            text += " at " + ", ".join(location)
-        if count > 1:
-            text += f" (the first of {count})"
-        if hint:
-            text += f"; {hint}"
-        return cls(text, argument, row, position, count)
+        """Return the error of an argument: what was expected, what came, where and how often, and what to write."""
+        hint = as_text(hint)
+        return cls.of_fault(
+            Fault(argument=argument, expected=expected, found=found, row=row, position=position, count=count, hint=hint)
+        )
+
+    @property
+    def fault(self) -> Fault:
+        """What the error says, in parts."""
+        if self._fault is not None:
+            return self._fault
+        text, argument = str(self), self.argument or ""
+        return Fault(text=text, argument=argument, row=self.row, position=self.position, count=self.count)
+
+    def amended(self, **parts: object) -> Self:
+        """Return the error with some parts of its fault replaced."""
+        return self.of_fault(replace(self.fault, **parts))  # type: ignore[arg-type]
 
 
 class InputError(ExactkError, ValueError):
@@ -79,11 +98,39 @@ class StateMismatchError(ExactkError, ValueError):
     """States or reports that were not made by the same plan cannot be merged."""
 
 
-_core.register_errors(InputError, InputTypeError, CapacityError)
+def _of_core(
+    error_type: type[ExactkError], change: tuple[str, str, bool] | None, hint: str, **parts: object
+) -> ExactkError:
+    """Return the error of a fault of the core; the change is a field, its choice, and whether it is a keyword itself."""
+    text: Text = (hint,) if hint else ()
+    if change is not None:
+        field, choice, is_keyword = change
+        text = (Option(field, choice) if is_keyword else Option("convention", {field: choice}), f" {hint}")
+    return error_type.of_fault(replace(Fault(hint=text), **parts))  # type: ignore[arg-type]
+
+
+_core.register_errors(
+    partial(_of_core, InputError), partial(_of_core, InputTypeError), partial(_of_core, CapacityError)
+)
 
 
 class EvaluationWarning(UserWarning):
     """The input is legal, but the numbers may not mean what was meant."""
+
+    def __init__(self, *text: str | Option) -> None:
+        super().__init__(*text)
+
+    def __str__(self) -> str:
+        return self.message()
+
+    def message(self, write_option: WriteOption = str) -> str:
+        """Return the message, with each option as `write_option` writes it."""
+        return write(self.args, write_option)
+
+
+def warn(*text: str | Option) -> None:
+    """Warn the caller of the package."""
+    warnings.warn(EvaluationWarning(*text), stacklevel=caller_level())
 
 
 input_error = InputError.of_argument
@@ -106,7 +153,7 @@ def name_source(source: str) -> Iterator[None]:
     except ExactkError as error:
         if source in str(error):
             raise
-        raise type(error)(f"{error} in {source}", error.argument, error.row, error.position, error.count) from error
+        raise error.amended(source=source) from error
 
 
 def caller_level() -> int:

@@ -13,6 +13,7 @@ from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.conventions import STRICT_TIES
 from exactk._runtime.errors import input_error
+from exactk._runtime.faults import Option
 from exactk.reference.similarity import check_vectors, similarities
 
 if TYPE_CHECKING:
@@ -86,6 +87,9 @@ def _is_nan(score: float) -> bool:
     return score != score  # noqa: PLR0124 - NaN alone differs from itself
 
 
+_NAN_LAST = {"scores": Option("nan", "last"), "predictions": Option("convention", {"nan": "last"})}
+
+
 def check_nan(predictions: Scored, candidates: CandidateItems | None, argument: str) -> None:
     """Raise InputError if any score is NaN, even of an item that is excluded."""
     nans = [
@@ -103,7 +107,7 @@ def check_nan(predictions: Scored, candidates: CandidateItems | None, argument: 
             row=user,
             position=position,
             count=len(nans),
-            hint="nan='last' ranks them last" if argument == "scores" else "convention={'nan': 'last'} ranks them last",
+            hint=(_NAN_LAST[argument], " ranks them last"),
         )
 
 

@@ -18,6 +18,7 @@ from exactk._inputs.model.frame_rows import locate_in_frame, name_rows, of_row, 
 from exactk._inputs.model.lists import Rows, TruthColumns
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, type_error
+from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
     from exactk._inputs.checks import Offsets
@@ -162,7 +163,8 @@ def _value_columns(names: Sequence[str], argument: str, requested: ColumnNames) 
         if (name := column_roles.value_column(names, role, requested.get(role), argument)) is not None
     }
     if len(by_field) > 1:
-        hint = f"score={by_field['scores']!r} or rank={by_field['ranks']!r} names the one that orders them"
+        score, rank = Option("score", by_field["scores"]), Option("rank", by_field["ranks"])
+        hint = (score, " or ", rank, " names the one that orders them")
         raise input_error(argument, "one column that orders the items", " and ".join(by_field.values()), hint=hint)
     return by_field
 

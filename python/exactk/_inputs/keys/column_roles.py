@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
-from exactk._runtime.errors import EvaluationWarning, caller_level, input_error, type_error
+from exactk._runtime.errors import input_error, type_error, warn
+from exactk._runtime.faults import Option, Text
 
 USUAL_NAMES = {
     "user": ("user", "userid", "uid", "user_idx", "visitor_id", "query", "query_id", "qid", "topic", "topic_id"),
@@ -74,10 +74,9 @@ def warn_of_other_scores(unused: Iterable[str], chosen: Sequence[str], argument:
         return
     reason = f"ordered by {chosen[0]!r}" if chosen else "best first"
     unused_names = f"{' and '.join(map(repr, others))} {'is' if len(others) == 1 else 'are'} not used"
-    message = f"{argument}: the items are {reason}, and {unused_names}; score={others[0]!r} orders them by it"
-    if chosen:
-        message += f", score={chosen[0]!r} says that they are right"
-    warnings.warn(message, EvaluationWarning, stacklevel=caller_level())
+    confirmation: Text = (", ", Option("score", chosen[0]), " says that they are right") if chosen else ()
+    orders = Option("score", others[0])
+    warn(f"{argument}: the items are {reason}, and {unused_names}; ", orders, " orders them by it", *confirmation)
 
 
 def _names_times(name: str) -> bool:
@@ -149,20 +148,20 @@ def _list_in_brief(names: Sequence[str]) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def naming_hint(existing: Sequence[str], *roles: str) -> str:
+def naming_hint(existing: Sequence[str], *roles: str) -> Text:
     """Return how to name a column for one of the roles: with the first that has no role by its name and tells no time."""
     named = {name for names in _NORMALIZED_NAMES.values() for name in names}
     free = [name for name in existing if _normalize(name) not in named and not _names_times(name)]
     if "score" in roles:  # which ratings are, too
         free = [name for name in existing if _normalize(name) in _NORMALIZED_NAMES["grade"]] + free
     name = free[0] if free else "NAME"
-    return "{} would name it".format(" or ".join(f"{role}={name!r}" for role in roles))
+    first, *others = (Option(role, name) for role in roles)
+    return (first, *(part for option in others for part in (" or ", option)), " would name it")
 
 
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:
     matching = [name for name in existing if _normalize(name) in _NORMALIZED_NAMES[role]]
     if len(matching) > 1:
-        raise input_error(
-            argument, f"one column for the {role}", " and ".join(matching), hint=f"{role}={matching[0]!r} names it"
-        )
+        hint = (Option(role, matching[0]), " names it")
+        raise input_error(argument, f"one column for the {role}", " and ".join(matching), hint=hint)
     return matching[0] if matching else None

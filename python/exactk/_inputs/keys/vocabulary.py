@@ -155,7 +155,7 @@ class Vocabulary:
 
 def with_user_key(error: ExactkError, key: str) -> ExactkError:
     """Return the error with the key of a user, as a message shows it."""
-    return type(error)(f"{error} (user {key})", error.argument, error.row, error.position, error.count)
+    return error.amended(user=key)
 
 
 def vocabulary_of_labels(labels: NDArray[Any], argument: str) -> Vocabulary:

@@ -83,11 +83,9 @@ def with_frame_row(error: ExactkError, find_row: FindRow | None) -> ExactkError:
     if find_row is None or error.row is None:
         return error
     frame_row = find_row(error.row, error.position)
-    user_row = f" at row {error.row}" + ("" if error.position is None else f", position {error.position}")
-    message = str(error).replace(user_row, "" if frame_row is None else f" at {frame_row}", 1)
     if frame_row is None:
-        return type(error)(message, error.argument, None, None, error.count)
-    return type(error)(message, error.argument, frame_row.number, frame_row.position, error.count)
+        return error.amended(row=None, position=None, location="")
+    return error.amended(row=frame_row.number, position=frame_row.position, location=str(frame_row))
 
 
 def with_location(error: ExactkError, users: Vocabulary | None, find_row: FindRow | None) -> ExactkError:
@@ -100,8 +98,7 @@ def of_row(error: ExactkError, locate: Locate) -> ExactkError:
     if error.row is not None or error.position is None:
         return error
     frame_row = locate(error.position)
-    message = str(error).replace(f" at position {error.position}", f" at {frame_row}", 1)
-    return type(error)(message, error.argument, frame_row.number, frame_row.position, error.count)
+    return error.amended(row=frame_row.number, position=frame_row.position, location=str(frame_row))
 
 
 @contextmanager

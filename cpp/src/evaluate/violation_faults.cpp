@@ -1,0 +1,127 @@
+#include "evaluate/violation_faults.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+namespace exactk {
+namespace {
+
+// The item at the position of the user's list was there before.
+Fault repeat_fault(const Lists* lists, Count user, Offset position) {
+  Fault fault{.found = "again", .position = position};
+  // Another thread has changed the list since, or the candidates beside scores.
+  if (lists == nullptr || position < 0) {
+    fault.found = "an item again";
+    return fault;
+  }
+  const auto offset = static_cast<std::size_t>(lists->begin(user) + position);
+  fault.item = std::visit([&](const auto& ids) { return static_cast<std::int64_t>(ids[offset]); },
+                          lists->items);
+  return fault;
+}
+
+Fault duplicate_truth_fault(const Request& request, const Matches& matches, Count user) {
+  Fault fault = repeat_fault(&request.truth, user, matches.first_truth_duplicate);
+  fault.argument = "truth";
+  fault.expected = "each item once a user";
+  fault.change = Change{"duplicate_truth", "first"};
+  fault.hint = "accepts it, as do 'max' and 'count'";
+  return fault;
+}
+
+Fault duplicate_items_fault(const Request& request, const Matches& matches, Count user) {
+  Fault fault = repeat_fault(item_lists(request.predictions), user, matches.first_list_duplicate);
+  fault.argument = "predictions";
+  fault.expected = "each item once in a list";
+  fault.change = Change{"duplicate_items", "first"};
+  fault.hint = "accepts it, as does 'count'";
+  return fault;
+}
+
+Fault tied_repeat_fault(const Request& request, std::span<const Offset> repeats, Count user) {
+  Fault fault =
+      repeat_fault(item_lists(request.predictions), user, repeats.empty() ? -1 : repeats.front());
+  fault.argument = "predictions";
+  fault.expected = "each item once within a tie beside ties='expected' and duplicate_items='first'";
+  fault.change = Change{"duplicate_items", "count"};
+  fault.hint = "makes each a hit";
+  return fault;
+}
+
+Fault tied_score_fault(const std::optional<Tie>& tie) {
+  Fault fault{.argument = "predictions",
+              .expected = "scores that no other item shares with one of the truth (ties='raise')",
+              .found = "another thread writing to them",
+              .change = Change{"ties", "lowest_id"},
+              .hint = "orders them by id"};
+  if (tie) {
+    fault.found =
+        std::to_string(tie->size()) + " items of one score at rank " + std::to_string(tie->first);
+  }
+  return fault;
+}
+
+Fault nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint) {
+  Fault fault{.argument = "predictions",
+              .expected = "scores that are no NaN",
+              .found = "NaN",
+              .change = Change{"nan", "last"},
+              .hint = "ranks them last"};
+  worker.count_nan(user, fault.position, checkpoint);
+  return fault;
+}
+
+}  // namespace
+
+Count count_violations(Violation violation, Worker& worker, Count user,
+                       const Checkpoint& checkpoint) {
+  Offset first_nan = -1;
+  if (violation == Violation::nan_score) return worker.count_nan(user, first_nan, checkpoint);
+  const Matches& matches = worker.match(user, checkpoint);
+  switch (violation) {
+    case Violation::duplicate_truth:
+      return matches.truth_duplicates;
+    case Violation::duplicate_items:
+      return matches.list_duplicates;
+    case Violation::tied_repeat:
+      return static_cast<Count>(worker.find_tied_repeats(checkpoint).size());
+    default:
+      return 1;
+  }
+}
+
+Fault describe_violation(Violation violation, const Request& request, Worker& worker, Count user,
+                         const Checkpoint& checkpoint) {
+  if (violation == Violation::nan_score) return nan_fault(worker, user, checkpoint);
+  const Matches& matches = worker.match(user, checkpoint);
+  switch (violation) {
+    case Violation::duplicate_truth:
+      return duplicate_truth_fault(request, matches, user);
+    case Violation::duplicate_items:
+      return duplicate_items_fault(request, matches, user);
+    case Violation::tied_repeat:
+      return tied_repeat_fault(request, worker.find_tied_repeats(checkpoint), user);
+    case Violation::tied_score:
+      return tied_score_fault(worker.first_forbidden_tie(matches));
+    case Violation::empty_truth:
+      return {.argument = "truth",
+              .expected = "a relevant item for every user (empty_truth='error')",
+              .found = "none"};
+    case Violation::too_few_items:
+      return {.argument = "metrics",
+              .expected = "list_auc: items=... not below |T| + misses of any user",
+              .found = "fewer"};
+    case Violation::missing_list:
+      return {.argument = "predictions",
+              .expected = "a list for every user (missing_list='error')",
+              .found = "none"};
+    default:
+      return {.argument = "predictions",
+              .expected = "an item for every user (empty_list='error')",
+              .found = "an empty list"};
+  }
+}
+
+}  // namespace exactk

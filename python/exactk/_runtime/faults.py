@@ -1,0 +1,100 @@
+"""What is wrong with an argument, in parts: every layer adds what it can name, and the text is made of them at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True)
+class Option:
+    """A keyword of a call, with the value that a hint proposes."""
+
+    name: str
+    value: object
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value!r}"
+
+
+Text: TypeAlias = tuple[str | Option, ...]
+"""A hint or a warning. Its options are written as keywords in Python, and in another way on the command line."""
+
+WriteOption: TypeAlias = Callable[[Option], str]
+
+
+def write(text: Text, write_option: WriteOption = str) -> str:
+    """Return the text with each option as `write_option` writes it."""
+    return "".join(write_option(part) if isinstance(part, Option) else part for part in text)
+
+
+def as_text(text: str | Option | Text) -> Text:
+    """Return the parts of a text, of which a string is one."""
+    if isinstance(text, tuple):
+        return text
+    return (text,) if text else ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """What an error says.
+
+    Attributes
+    ----------
+    argument, expected, found : str
+        The argument at fault, what it should have been, and what came.
+    item : int or str or None
+        The item that was found: its code, or its key as a message shows it.
+    row, position : int or None
+        Of the first fault: the user's row, and the position within it.
+    location : str or None
+        Where that is in a frame or file, if the rows are of one; empty if it is in no one row.
+    count : int
+        How many such faults there are.
+    hint : Text
+        What to write instead.
+    user : str or None
+        The key of the user in whose row the fault is, as a message shows it.
+    source : str
+        The file or batch of the argument.
+    text : str
+        What stands instead of argument, expected and found, if it is not empty.
+    """
+
+    argument: str = ""
+    expected: str = ""
+    found: str = ""
+    item: int | str | None = None
+    row: int | None = None
+    position: int | None = None
+    location: str | None = None
+    count: int = 1
+    hint: Text = ()
+    user: str | None = None
+    source: str = ""
+    text: str = ""
+
+    def message(self, write_option: WriteOption = str) -> str:
+        """Return the whole message."""
+        found = self.found if self.item is None else f"item {self.item} {self.found}"
+        message = self.text or f"{self.argument}: expected {self.expected}, found {found}"
+        message += self._location()
+        if self.count > 1:
+            message += f" (the first of {self.count})"
+        if self.hint:
+            message += f"; {write(self.hint, write_option)}"
+        if self.user is not None:
+            message += f" (user {self.user})"
+        if self.source:
+            message += f" in {self.source}"
+        return message
+
+    def _location(self) -> str:
+        if self.text:
+            return ""
+        location = self.location
+        if location is None:
+            indices = (("row", self.row), ("position", self.position))
+            location = ", ".join(f"{name} {index}" for name, index in indices if index is not None)
+        return f" at {location}" if location else ""
