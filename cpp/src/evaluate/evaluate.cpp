@@ -16,7 +16,7 @@
 #include "evaluate/block_size.hpp"
 #include "evaluate/plan.hpp"
 #include "evaluate/policies.hpp"
-#include "evaluate/validate.hpp"
+#include "evaluate/validate/request.hpp"
 #include "evaluate/violation_faults.hpp"
 #include "evaluate/worker.hpp"
 #include "exactk/capacity.hpp"

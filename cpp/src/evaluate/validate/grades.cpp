@@ -1,0 +1,106 @@
+#include "evaluate/validate/grades.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "base/parallel.hpp"
+#include "evaluate/validate/lists.hpp"
+#include "evaluate/validate/search.hpp"
+#include "exactk/error.hpp"
+#include "exactk/lists.hpp"
+
+namespace exactk {
+namespace {
+
+// What a grade must be for its gain to exist; empty where every finite grade has one.
+std::string required_grades(const Run& run) {
+  if (run.info->takes_max_grade)
+    return "grades from 0 to max_grade=" + format_number(run.parameter);
+  switch (run.rules.gain) {
+    case Gain::linear:
+      return "grades from 0 to 2^256 beside gain='linear'";
+    case Gain::exp2:
+      return "grades from 0 to 256 beside gain='exp2'";
+    case Gain::exp2_shifted:
+      return "grades up to min_grade + 255 beside gain='exp2_shifted'";
+    case Gain::table:
+      return "whole grades that gain_table has a gain for";
+    case Gain::binary:
+      break;
+  }
+  return "";
+}
+
+bool has_gain(double grade, const Run& run) {
+  const Rules& rules = run.rules;
+  if (grade < 0 && rules.negative_grades != NegativeGrades::raise) return true;
+  if (run.info->takes_max_grade) return grade >= 0 && grade <= run.parameter;
+  switch (rules.gain) {
+    case Gain::linear:
+      return grade >= 0 && grade <= kMaxGain;
+    case Gain::exp2:
+      return grade >= 0 && grade <= 256;
+    case Gain::exp2_shifted:
+      return grade - rules.min_grade <= 255;
+    case Gain::table:
+      return grade >= 0 && grade < static_cast<double>(rules.gain_table.size()) &&
+             grade == std::floor(grade);
+    case Gain::binary:
+      break;
+  }
+  return true;
+}
+
+}  // namespace
+
+void check_gains(const Request& request, const Run& run, const Checkpoint& checkpoint) {
+  if (!run.info->uses_gains) return;
+  static constexpr double kUngraded[] = {1};
+  const std::span<const double> grades =
+      request.grades.empty() ? std::span<const double>(kUngraded) : request.grades;
+  const auto bad = [&](double grade) { return !has_gain(grade, run); };
+  const Search search(grades, bad, checkpoint);
+  if (search.count == 0) return;
+  const double grade = grades[static_cast<std::size_t>(search.first)];
+  Fault fault{.argument = "truth",
+              .expected = required_grades(run) + " for " + std::string(run.info->name),
+              .found = "grade " + format_number(grade),
+              .count = search.count};
+  if (grade < 0 && has_gain(0, run)) {
+    fault.change = Change{"negative_grades", "zero_gain"};
+    fault.hint = "gives it gain 0, 'unjudged' ignores it";
+  }
+  if (!request.grades.empty()) {
+    const RowPosition location = locate_offset(search.first, request.truth.indptr);
+    fault.row = location.row;
+    fault.position = location.position;
+  }
+  throw InputError(std::move(fault));
+}
+
+void check_min_grade(const Request& request, const Rules& rules) {
+  if (!request.grades.empty() || rules.min_grade <= 1) return;
+  if (item_count(request.truth.items) == 0) return;
+  throw InputError({.argument = "truth",
+                    .expected = "grades beside min_grade=" + format_number(rules.min_grade),
+                    .found = "no grades, so that every item has grade 1"});
+}
+
+void validate_grades(std::span<const double> grades, const Lists& truth,
+                     const Execution& execution) {
+  check_threads(execution.threads);
+  if (grades.empty()) return;
+  check_size(grades.size(), item_count(truth.items), "truth", "one grade an item");
+  const auto bad = [](double grade) { return !std::isfinite(grade); };
+  const Search search(grades, bad, timed_checkpoint(execution.poll));
+  if (search.count == 0) return;
+  const RowPosition location = locate_offset(search.first, truth.indptr);
+  throw InputError({.argument = "truth",
+                    .expected = "finite grades",
+                    .found = format_number(grades[static_cast<std::size_t>(search.first)]),
+                    .count = search.count,
+                    .row = location.row,
+                    .position = location.position});
+}
+
+}  // namespace exactk

@@ -1,0 +1,21 @@
+// Checks of lists that all requests need.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "exactk/lists.hpp"
+#include "exactk/types.hpp"
+
+namespace exactk {
+
+// Throws InputError unless `size` is `expected`; `what` says what there must be so many of.
+void check_size(std::size_t size, Count expected, const std::string& argument,
+                const std::string& what);
+// Throws InputError unless there are as many rows as users.
+void check_rows(Count rows, Count users, const std::string& argument);
+// Throws InputError unless the items are int64: truth and exclude are copied once by the adapters,
+// which leave them in one form.
+void check_int64(const Lists& lists, const std::string& argument);
+
+}  // namespace exactk

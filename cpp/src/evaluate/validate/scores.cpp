@@ -1,0 +1,152 @@
+#include "evaluate/validate/scores.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "base/parallel.hpp"
+#include "evaluate/validate/lists.hpp"
+#include "evaluate/validate/search.hpp"
+#include "exactk/embeddings.hpp"
+#include "exactk/error.hpp"
+#include "exactk/lists.hpp"
+#include "exactk/scores.hpp"
+
+namespace exactk {
+namespace {
+
+void check_min_score(std::optional<double> min_score, const std::string& argument) {
+  if (!min_score || !std::isnan(*min_score)) return;
+  throw InputError({.argument = argument, .expected = "min_score to be a number", .found = "NaN"});
+}
+
+// The columns that a matrix is restricted to: each an item's, in ascending order.
+void check_candidates(const Lists& lists, Count users, Count items, const Execution& execution) {
+  const std::string argument = "candidates";
+  validate_lists(lists, argument, execution);
+  check_int64(lists, argument);
+  if (lists.row_count() != 1) check_rows(lists.row_count(), users, argument);
+  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
+  for_each_row(lists, checkpoint, [&](Count row) {
+    const auto columns = int64_row_items(lists, row);
+    const auto fail = [&](std::string expected, std::size_t position) {
+      throw InputError({.argument = argument,
+                        .expected = std::move(expected),
+                        .found = std::to_string(columns[position]),
+                        .row = row,
+                        .position = static_cast<Offset>(position)});
+    };
+    in_chunks(columns.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (i > 0 && columns[i] <= columns[i - 1]) fail("ascending items", i);
+        if (columns[i] >= items) {
+          fail("items below " + std::to_string(items) + ", the number of columns", i);
+        }
+      }
+    });
+  });
+}
+
+// So many users and items that their pairs can be counted.
+void check_pairs(Count users, Count items, const std::string& argument) {
+  if (users < 0 || items < 0 || items > kMaxScoredItems) {
+    throw InputError(
+        {.argument = argument,
+         .expected = "users and at most " + std::to_string(kMaxScoredItems) + " items",
+         .found = std::to_string(users) + " users and " + std::to_string(items) + " items"});
+  }
+  if (users > 0 && items > std::numeric_limits<Count>::max() / users) {
+    throw InputError({.argument = argument,
+                      .expected = "fewer than 2^63 scores",
+                      .found = std::to_string(users) + " x " + std::to_string(items)});
+  }
+}
+
+// In bytes, if vectors may be of it.
+std::optional<std::size_t> size_of_number(ScoreType type) noexcept {
+  switch (type) {
+    case ScoreType::float16:
+      return 2;
+    case ScoreType::float32:
+      return 4;
+    case ScoreType::float64:
+      return 8;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Numbers that can be read where they lie.
+void check_vectors(const Vectors& vectors) {
+  const std::optional<std::size_t> size = size_of_number(vectors.type);
+  const bool is_float = size.has_value();
+  const bool is_aligned = is_float &&
+                          vectors.row_stride % static_cast<std::ptrdiff_t>(*size) == 0 &&
+                          reinterpret_cast<std::uintptr_t>(vectors.numbers) % *size == 0;
+  if (is_float && is_aligned) return;
+  throw InputError({.argument = vectors.argument,
+                    .expected = "aligned numbers of float16, float32 or float64",
+                    .found = is_float ? "others that are not aligned" : "others"});
+}
+
+}  // namespace
+
+void validate_scores(const ScoreMatrix& scores, const std::string& argument,
+                     const Execution& execution) {
+  check_pairs(scores.users, scores.items, argument);
+  check_min_score(scores.min_score, argument);
+  if (scores.candidates) {
+    check_candidates(*scores.candidates, scores.users, scores.items, execution);
+  }
+}
+
+void validate_embeddings(const Embeddings& embeddings, const Execution& execution) {
+  const Count users = embeddings.users.rows;
+  const Count items = embeddings.items.rows;
+  const std::string& argument = embeddings.items.argument;
+  check_pairs(users, items, argument);
+  if (embeddings.width < 1 || embeddings.width > kMaxWidth) {
+    throw InputError({.argument = argument,
+                      .expected = "vectors of 1 to " + std::to_string(kMaxWidth) + " numbers",
+                      .found = std::to_string(embeddings.width)});
+  }
+  check_vectors(embeddings.users);
+  check_vectors(embeddings.items);
+  if (embeddings.item_bias) {
+    const std::string& bias = embeddings.item_bias->argument;
+    check_vectors(*embeddings.item_bias);
+    check_size(static_cast<std::size_t>(embeddings.item_bias->rows), items, bias, "one an item");
+    if (embeddings.similarity != Similarity::dot) {
+      throw InputError({.argument = bias,
+                        .expected = "none, unless similarity is 'dot'",
+                        .found = "a number an item"});
+    }
+  }
+  check_min_score(embeddings.min_score, argument);
+  if (embeddings.candidates) check_candidates(*embeddings.candidates, users, items, execution);
+}
+
+std::uint64_t validate_scores(const SparseScores& scores, const std::string& argument,
+                              const Execution& execution) {
+  const std::uint64_t id_bits = validate_lists(scores.items, argument, execution);
+  check_size(static_cast<std::size_t>(scores.size), item_count(scores.items.items), argument,
+             "one score an item");
+  for_each_row(scores.items, timed_checkpoint(execution.poll), [&](Count row) {
+    if (scores.items.length(row) <= kMaxScoredItems) return;
+    throw InputError({.argument = argument,
+                      .expected = "at most " + std::to_string(kMaxScoredItems) + " items a user",
+                      .found = std::to_string(scores.items.length(row)),
+                      .row = row});
+  });
+  check_min_score(scores.min_score, argument);
+  return id_bits;
+}
+
+std::uint64_t bits_below(Count items) noexcept {
+  return std::bit_ceil(static_cast<std::uint64_t>(items)) - 1;
+}
+
+}  // namespace exactk

@@ -1,0 +1,54 @@
+// What the checks search arrays with.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <variant>
+
+#include "base/checkpoint.hpp"
+#include "exactk/types.hpp"
+
+namespace exactk {
+
+inline Count item_count(const ItemArray& items) {
+  return std::visit([](const auto& ids) { return static_cast<Count>(ids.size()); }, items);
+}
+
+// Counts what is bad and finds the first, so that the message can say both.
+template <class Range, class Bad>
+struct Search {
+  Count count = 0;
+  Offset first = -1;
+
+  Search(const Range& range, const Bad& bad, const Checkpoint& checkpoint) {
+    in_chunks(range.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (bad(range[i]) && count++ == 0) first = static_cast<Offset>(i);
+      }
+    });
+  }
+};
+
+struct RowPosition {
+  Count row;
+  Offset position;
+};
+
+// Where an offset into the items of all rows is.
+inline RowPosition locate_offset(Offset offset, std::span<const Offset> indptr) {
+  const auto after = std::ranges::upper_bound(indptr, offset);
+  const auto row = static_cast<Count>(after - indptr.begin()) - 1;
+  return {row, offset - indptr[static_cast<std::size_t>(row)]};
+}
+
+// Calls check(row) for every row.
+template <class Check>
+void for_each_row(const Lists& lists, const Checkpoint& checkpoint, const Check& check) {
+  const auto rows = static_cast<std::size_t>(lists.row_count());
+  in_chunks(rows, checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) check(static_cast<Count>(row));
+  });
+}
+
+}  // namespace exactk
