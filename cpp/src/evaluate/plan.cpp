@@ -15,12 +15,14 @@ namespace {
 // Each rank down to it is computed: of a full-k ideal, or of a mean over the ranks.
 constexpr Count kMaxStepwiseCutoff = Count{1} << 20U;
 
-[[noreturn]] void refuse(const PlannedValue& value, std::string expected, std::string found,
-                         std::string hint = {}) {
-  throw InputError({.argument = "metrics",
-                    .expected = value.metric + ": " + std::move(expected),
-                    .found = std::move(found),
-                    .hint = std::move(hint)});
+Fault fault_of(const PlannedValue& value, std::string expected, std::string found) {
+  return {.argument = "metrics",
+          .expected = value.metric + ": " + std::move(expected),
+          .found = std::move(found)};
+}
+
+[[noreturn]] void refuse(const PlannedValue& value, std::string expected, std::string found) {
+  throw InputError(fault_of(value, std::move(expected), std::move(found)));
 }
 
 const MetricInfo& find_metric(std::string_view name) {
@@ -79,16 +81,18 @@ void check_negative_grades(const Rules& rules, const std::string& argument) {
 
 void check_ideal(const PlannedValue& value) {
   if (value.rules.ideal_over != Over::cutoff) return;
-  const std::string hint =
-      "convention={'ideal_over': 'min_cutoff_relevant'} divides by the best list of the relevant "
-      "items";
+  const auto refuse_ideal = [&](std::string expected, std::string found) {
+    Fault fault =
+        fault_of(value, std::move(expected) + " beside ideal_over='cutoff'", std::move(found));
+    fault.change = Change{"ideal_over", "min_cutoff_relevant"};
+    fault.hint = "divides by the best list of the relevant items";
+    throw InputError(std::move(fault));
+  };
   if (value.cutoff > kMaxStepwiseCutoff) {
-    refuse(value, "a cutoff up to 1048576 beside ideal_over='cutoff'",
-           value.cutoff == kNoCutoff ? "none" : std::to_string(value.cutoff), hint);
+    refuse_ideal("a cutoff up to 1048576",
+                 value.cutoff == kNoCutoff ? "none" : std::to_string(value.cutoff));
   }
-  if (value.rules.gain != Gain::binary) {
-    refuse(value, "gain='binary' beside ideal_over='cutoff'", "another gain", hint);
-  }
+  if (value.rules.gain != Gain::binary) refuse_ideal("gain='binary'", "another gain");
 }
 
 void check_every_rank(const PlannedValue& value) {
