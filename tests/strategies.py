@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import exactk
-from exactk._plan.conventions import CHOICES, FIELD_CHOICES, RANKING_FIELDS
+from exactk._plan.fields import CHOICES, FIELDS, fields_of
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
@@ -257,6 +257,6 @@ def score_evaluations(
     evaluation = draw(evaluations(min_users=min_users, max_users=max_users, predictions=predictions))
     ties = draw(st.sampled_from(["lowest_id", "highest_id", *CHOICES["ties"].choices]))
     nan = draw(st.sampled_from(["raise", "last", "last"]))
-    others = {name: draw(st.sampled_from(FIELD_CHOICES[name])) for name in RANKING_FIELDS}
+    others = {name: draw(st.sampled_from(FIELDS[name].choices)) for name in fields_of("ranking")}
     convention = evaluation.options["convention"].replace(ties=ties, nan=nan, **others)
     return replace(evaluation, options=evaluation.options | {"convention": convention})

@@ -13,7 +13,7 @@ import pytest
 
 import exactk
 from exactk import _core
-from exactk._plan.conventions import CHOICES, FIELDS
+from exactk._plan.fields import CHOICES, FIELDS
 
 STANDARD = exactk.conventions["standard"]
 PYTREC_EVAL = exactk.conventions["pytrec_eval"]

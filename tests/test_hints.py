@@ -18,7 +18,8 @@ import scipy.sparse
 import exactk
 from exactk import reference
 from exactk._cli import main
-from exactk._plan.conventions import FIELD_CHOICES, changes_from
+from exactk._plan.conventions import changes_from
+from exactk._plan.fields import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +90,7 @@ def test_f66_a_hint_changes_what_an_override_or_a_string_says(field: str) -> Non
 def test_f66_a_field_in_a_metric_string_has_its_effect(field: str, engine: str) -> None:
     evaluate = ENGINES[engine]
     truth, predictions, refusing = FAULTS[field]
-    for choice in FIELD_CHOICES[field]:
+    for choice in FIELDS[field].choices:
         if choice == refusing:
             continue
         expected = evaluate(truth, predictions, "ndcg@2", convention={field: choice})["ndcg@2"]

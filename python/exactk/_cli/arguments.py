@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import exactk
 from exactk._files import read_shards
-from exactk._plan.metric_strings import number_of_text, parse_field
+from exactk._plan.fields import FIELDS, number_of_text, within_spelling
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _parse_minimum(text: str) -> tuple[str, float]:
     metric, _, value = text.rpartition("=")
     try:
         if metric:
-            return metric, number_of_text(value, text, "--min")
+            return metric, number_of_text(value, "--min")
     except exactk.InputError:
         pass
     message = f"expected METRIC=VALUE such as ndcg@10=0.3, found {text!r}"
@@ -154,7 +154,9 @@ def _parse_change(text: str) -> tuple[str, object]:
         message = f"expected a field of the convention, found {text!r}; {_NOT_SET[field]}"
         raise argparse.ArgumentTypeError(message)
     try:
-        return field, parse_field(field.rpartition(".")[2], value, text, "--set")
+        name = field.rpartition(".")[2]
+        with within_spelling(text):
+            return field, FIELDS[name].parse(value, "--set") if name in FIELDS else value
     except exactk.InputError as error:
         raise argparse.ArgumentTypeError(str(error).removeprefix("--set: ")) from error
 

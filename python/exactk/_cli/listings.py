@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from exactk._cli.arguments import add_command
 from exactk._cli.output import print_text
-from exactk._plan.conventions import FIELDS, SUMMARIES, as_convention, conventions, departures
+from exactk._plan.conventions import as_convention, conventions, departures
+from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import metric_info, metrics
 from exactk._report import display
 
@@ -57,7 +58,7 @@ def run_conventions(arguments: argparse.Namespace) -> int:
         _print_table(["field", one.name, other.name], rows)
     elif arguments.name is not None:
         preset = as_convention(arguments.name)
-        rows = [[name, str(getattr(preset, name)), SUMMARIES[name]] for name in FIELDS]
+        rows = [[name, str(getattr(preset, name)), f.summary] for name, f in FIELDS.items()]
         for metric, choices in preset.overrides.items():
             rows += [[f"{metric}.{name}", str(choice), f"the same, of {metric}"] for name, choice in choices.items()]
         _print_table(["field", preset.name, "what it decides"], rows)

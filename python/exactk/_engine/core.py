@@ -11,7 +11,7 @@ from exactk._engine.blas import core_view
 from exactk._engine.problem import Outcome, Problem
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.scores import Scores
-from exactk._plan.metric_strings import core_rules
+from exactk._plan.fields import core_rules
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk._runtime.isa import requested_isa

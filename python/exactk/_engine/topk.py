@@ -19,7 +19,7 @@ from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.restrictions import merge_restrictions
-from exactk._plan.conventions import checked_choice
+from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import checked_cutoff
 from exactk._runtime.errors import input_error
 from exactk._runtime.progress import Progress
@@ -102,8 +102,8 @@ def rank_top_k(
         checked_cutoff(k),
         exclusions,
         as_candidate_items(candidates),
-        checked_choice("ties", ties, "ties"),
-        checked_choice("nan", nan, "nan"),
+        FIELDS["ties"].check(ties, "ties"),
+        FIELDS["nan"].check(nan, "nan"),
         resolve_threads(num_threads),
         tracker.report_finished,
     )

@@ -1,122 +1,33 @@
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from exactk import _core
+from exactk._plan.fields import FIELDS
 from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import InputError, did_you_mean, input_error, type_error
 
-CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f in _core.convention_fields()})
-"""The fields whose value is one of a few names, with what they mean."""
-
-STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
-"""Orders of items of one score that say nothing about their worth."""
-
-ANY_GRADE = "any"
-"""The ``min_grade`` that every grade reaches."""
-
-RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
-"""The fields of how items are ranked: the values that agree in them share a ranking."""
-
-FIELDS = (*CHOICES, "min_grade", "gain_table", "decimals", *RANKING_FIELDS)
-
-FIELD_CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {name: f.choices for name, f in CHOICES.items()}
-    | {"score_dtype": ("native", "float32"), "negative_infinity": ("rank", "exclude"), "rank_gaps": ("close", "keep")}
-)
-"""The choices of every field that has names for them, whoever reads it."""
-
-SUMMARIES: Mapping[str, str] = MappingProxyType(
-    {name: f.summary for name, f in CHOICES.items()}
-    | {
-        "min_grade": "an item is relevant from this grade on; None: from any grade above 0; 'any': whatever its grade",
-        "gain_table": "the gains of the grades 0, 1, 2, ... for gain='table'",
-        "decimals": "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
-        "score_dtype": "the type in which scores are compared: their own, or float32, in which more of them are equal",
-        "negative_infinity": "an item whose score is -inf: ranked as any other, or left out, and with it one whose score is NaN",
-        "rank_gaps": "ranks that are given and leave out some: closed, so that they give the order alone, or kept, so that each item stays at the rank it was given",
-    }
-)
-
-
 _AT_CUTOFF = "@k"  # of an override that holds where the metric has a cutoff
-_MAX_DECIMALS = 15  # a double has no more that all count
 
 
-def checked_choice(name: str, value: object, argument: str) -> str:
-    """Return the value if it is one of the field's choices, or raise what is wrong with it."""
-    choices = FIELD_CHOICES[name]
-    expected = f"{name} to be one of {', '.join(map(repr, choices))}"
-    if not isinstance(value, str):
-        raise type_error(argument, expected, repr(value))
-    if value not in choices:
-        raise input_error(argument, expected, repr(value), hint=did_you_mean(value, choices))
-    return value
-
-
-def _checked_field(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a number or a tuple, by field
+def _check_field(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a number or a tuple, by field
     """Return the value in its canonical form, or raise what is wrong with it."""
-    if name in FIELD_CHOICES:
-        return checked_choice(name, value, "convention")
-    if name == "min_grade":
-        return _checked_min_grade(value)
-    if name == "gain_table":
-        if isinstance(value, np.ndarray):
-            value = value.tolist()
-        if not isinstance(value, (list, tuple)):
-            raise type_error("convention", "gain_table to be a list of the gains of the grades 0, 1, ...", repr(value))
-        return tuple(_checked_number(name, gain) for gain in value)
-    if name == "decimals":
-        return None if value is None else _checked_decimals(value)
-    raise _unknown_field_error(name)
+    if name not in FIELDS:
+        raise _unknown_field_error(name)
+    return FIELDS[name].check(value, "convention")
 
 
 def _unknown_field_error(name: str) -> InputError:
     return input_error(
-        "convention", f"one of the fields {', '.join(FIELDS)}", repr(name), hint=did_you_mean(name, FIELDS)
+        "convention", f"one of the fields {', '.join(FIELDS)}", repr(name), hint=did_you_mean(name, list(FIELDS))
     )
 
 
-def _checked_min_grade(value: object) -> float | str | None:
-    if value is None or (isinstance(value, str) and value == ANY_GRADE):
-        return value
-    number = _checked_number("min_grade", value, alternatives=f", {ANY_GRADE!r} or None")
-    # The numbers that say the same as the names.
-    return {math.ulp(0.0): None, -sys.float_info.max: ANY_GRADE}.get(number, number)
-
-
 def _checked_overrides(choices: Mapping[str, object]) -> Mapping[str, Any]:
-    return MappingProxyType({name: _checked_field(name, value) for name, value in choices.items()})
-
-
-def _checked_decimals(value: object) -> int:
-    expected = "decimals to be an integer in [0, 15], or None"
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise type_error("convention", expected, repr(value))
-    decimals = int(value)
-    if not 0 <= decimals <= _MAX_DECIMALS:
-        raise input_error("convention", expected, str(decimals) if abs(decimals) < 2**64 else "a larger number")
-    return decimals
-
-
-def _checked_number(name: str, value: object, *, alternatives: str = "") -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise type_error("convention", f"{name} to be a number{alternatives}", repr(value))
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise input_error("convention", f"{name} to be a finite number{alternatives}", str(number))
-    return number
+    return MappingProxyType({name: _check_field(name, value) for name, value in choices.items()})
 
 
 def override_name(metric: str, cutoff: int | None) -> str:
@@ -170,7 +81,7 @@ class Convention:
     def __post_init__(self) -> None:
         """Check and freeze every field."""
         for name in FIELDS:
-            object.__setattr__(self, name, _checked_field(name, getattr(self, name)))
+            object.__setattr__(self, name, _check_field(name, getattr(self, name)))
         if not isinstance(self.name, str):
             raise type_error("convention", "name to be a string", repr(self.name)[:200])
         metric_names = {info.name for info in _core.metric_table()}

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import math
 import re
-import sys
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
@@ -10,9 +8,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk import _core
-from exactk._plan.conventions import ANY_GRADE, CHOICES, FIELDS, Convention, override_name
+from exactk._plan.conventions import Convention, override_name
+from exactk._plan.fields import FIELDS, core_rules, fields_of, number_of_text, within_spelling
 from exactk._runtime.errors import did_you_mean, input_error, type_error
-from exactk._runtime.numbers import parse_number
+from exactk._runtime.faults import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -65,16 +64,8 @@ class Value:
     @cached_property
     def identity(self) -> tuple[object, ...]:
         """What is equal where the same is computed, however it is rounded afterwards."""
-        return self.metric, self.cutoff, self.parameter, *{**self.rules, "decimals": None}.values()
-
-
-def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
-    """Return the rules as the core takes them."""
-    names = {name: rules[name] for name in CHOICES}
-    # "grade >= the smallest positive double" is "grade > 0".
-    numbers = {None: math.ulp(0.0), ANY_GRADE: -sys.float_info.max}
-    min_grade = rules["min_grade"]
-    return _core.Rules(names, numbers.get(min_grade, min_grade), list(rules["gain_table"]))
+        computed = fields_of("ranking", "judging", "scoring")
+        return self.metric, self.cutoff, self.parameter, *(self.rules[name] for name in computed)
 
 
 def distinct_parts(values: Iterable[Value]) -> tuple[Value, ...]:
@@ -123,7 +114,7 @@ def canonical_name(spelling: str, convention: Convention) -> str:
     """Return the name under which a report holds the value that the string asks for."""
     names = [value.name for value in _parse_metric(spelling, convention)]
     if len(names) > 1:
-        raise input_error("metric", "one cutoff", _quote(spelling))
+        raise input_error("metric", "one cutoff", quote(spelling))
     return names[0]
 
 
@@ -136,7 +127,7 @@ def _parse_metric(spelling: object, convention: Convention) -> Iterator[Value]:
     info = metric_info(name, spelling)
     if suffix and (cutoffs or info.parameter):  # f_2 might mean beta = 2
         hint = f"{info.name}@{suffix} has one" if len(suffix) <= 10 else ""
-        raise input_error("metrics", "a cutoff written @k", _quote(spelling), hint=hint)
+        raise input_error("metrics", "a cutoff written @k", quote(spelling), hint=hint)
     parameter, changes = _parse_arguments(arguments, info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
     changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
@@ -154,24 +145,18 @@ def _split_spelling(spelling: str) -> tuple[str, str, str, str]:
         and not set("[])") & set(cutoffs[1:-1] if cutoffs[:1] + cutoffs[-1:] == "[]" else cutoffs)
     )
     if not is_well_formed:
-        raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] a string", _quote(spelling))
+        raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] a string", quote(spelling))
     stem, underscore, suffix = name.lower().rpartition("_")
     if not (underscore and suffix.isdigit()) or name.lower() in _CANONICAL_NAMES:  # f_1
         stem, suffix = name.lower(), ""
     return stem, suffix, cutoffs, arguments[:-1].strip()
 
 
-def _quote(spelling: str) -> str:
-    """Return the string as messages show it: a long one from its beginning."""
-    most = 200
-    return repr(spelling) if len(spelling) <= most else f"{spelling[:most]!r}..."
-
-
 def metric_info(name: str, spelling: str | None = None) -> _core.MetricInfo:
     """Return what there is to know of a metric, by any of its names."""
     if name.lower() not in _CANONICAL_NAMES:
         hint = did_you_mean(name, _CANONICAL_NAMES) or f"there are {', '.join(metrics)}"
-        raise input_error("metrics", "the name of a metric", _quote(spelling or name), hint=hint)
+        raise input_error("metrics", "the name of a metric", quote(spelling or name), hint=hint)
     return metrics[_CANONICAL_NAMES[name.lower()]]
 
 
@@ -181,7 +166,7 @@ def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
     cutoffs: list[int | None] = []
     for part in map(str.strip, text.removeprefix("[").removesuffix("]").split(",")):
         if not re.fullmatch(r"\d{1,10}", part, re.ASCII) or not 1 <= int(part) <= _core.MAX_CUTOFF:
-            raise input_error("metrics", "one metric a string, its cutoffs in [1, 2^31)", _quote(spelling))
+            raise input_error("metrics", "one metric a string, its cutoffs in [1, 2^31)", quote(spelling))
         cutoffs.append(int(part))
     return cutoffs
 
@@ -209,19 +194,22 @@ def _parse_arguments(text: str, info: _core.MetricInfo, spelling: str) -> tuple[
     for part in _split_arguments(text):
         name, equals, value = map(str.strip, part.partition("="))
         if not equals or name in seen:
-            raise input_error("metrics", "each parameter=value once", _quote(spelling))
+            raise input_error("metrics", "each parameter=value once", quote(spelling))
         seen.add(name)
         if info.parameter and name == info.parameter.name:
-            parameter = checked_parameter(info, number_of_text(value, spelling, "metrics"), "metrics")
+            with within_spelling(spelling):
+                number = number_of_text(value, "metrics")
+            parameter = checked_parameter(info, number, "metrics")
         elif name in FIELDS:
-            changes[name] = parse_field(name, value, spelling, "metrics")
+            with within_spelling(spelling):
+                changes[name] = FIELDS[name].parse(value, "metrics")
         else:
             names = [info.parameter.name, *FIELDS] if info.parameter else FIELDS
-            found, hint = f"{_quote(name)} in {_quote(spelling)}", did_you_mean(name, names)
+            found, hint = f"{quote(name)} in {quote(spelling)}", did_you_mean(name, names)
             raise input_error("metrics", f"one of {', '.join(names)}", found, hint=hint)
     if parameter is None:
         assert info.parameter is not None  # noqa: S101 - for the type checker
-        raise input_error("metrics", f"{info.name}({info.parameter.name}=...), which has no default", _quote(spelling))
+        raise input_error("metrics", f"{info.name}({info.parameter.name}=...), which has no default", quote(spelling))
     return parameter, changes
 
 
@@ -244,36 +232,6 @@ def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> f
         expected = f"{bounds.name} of {info.name} in [{bounds.low:g}, {bounds.high!r}]{whole_number}"
         raise input_error(argument, expected, repr(number))
     return number
-
-
-def number_of_text(text: str, spelling: str, argument: str, *, alternatives: str = "") -> float:
-    """Return the number that the text is, or raise InputError that shows the spelling it is part of."""
-    number = parse_number(text)
-    if number is None or math.isnan(number):
-        raise input_error(argument, f"a number{alternatives}", f"{_quote(text)} in {_quote(spelling)}")
-    return number
-
-
-def _parse_integer(text: str, spelling: str, argument: str) -> int:
-    if not re.fullmatch(r"\d{1,10}", text, re.ASCII):
-        raise input_error(argument, "an integer or None", f"{_quote(text)} in {_quote(spelling)}")
-    return int(text)
-
-
-def parse_field(name: str, text: str, spelling: str, argument: str) -> object:
-    """Return the value of a convention's field as text holds it; whether it may have this value is not checked."""
-    if name == "min_grade":
-        names = {"None": None, ANY_GRADE: ANY_GRADE}
-        if text in names:
-            return names[text]
-        return number_of_text(text, spelling, argument, alternatives=f", {ANY_GRADE!r} or None")
-    if name == "decimals":
-        return None if text == "None" else _parse_integer(text, spelling, argument)
-    if name == "gain_table":
-        if not (text.startswith("[") and text.endswith("]")):
-            raise input_error(argument, "gain_table=[gain, ...]", _quote(spelling))
-        return [number_of_text(gain.strip(), spelling, argument) for gain in text[1:-1].split(",")]
-    return text
 
 
 def _resolve_values(

@@ -36,6 +36,12 @@ def as_text(text: str | Option | Text) -> Text:
     return (text,) if text else ()
 
 
+def quote(text: str) -> str:
+    """Return text of the caller as messages show it: a long one from its beginning."""
+    most = 200
+    return repr(text) if len(text) <= most else f"{text[:most]!r}..."
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """What an error says.

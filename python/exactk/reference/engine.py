@@ -13,7 +13,7 @@ import numpy as np
 from exactk._engine.problem import Outcome
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._plan.conventions import STRICT_TIES
+from exactk._plan.fields import STRICT_TIES, fields_of
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
@@ -82,8 +82,7 @@ class _JudgedUsers:
         return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
 
     def judged_user(self, user: int, rules: Rules) -> JudgedUser:
-        rule_names = ("min_grade", "negative_grades", "duplicate_items", "duplicate_truth", "ties", "nan")
-        key = (user, repr([rules[name] for name in (*rule_names, "gain", "gain_table")]))
+        key = (user, repr([rules[name] for name in fields_of("judging")]))
         if key not in self._judged:
             self._judged[key] = judge(
                 self.graded_items(user),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
-from exactk._plan.conventions import STRICT_TIES
+from exactk._plan.fields import STRICT_TIES
 from exactk._plan.metric_strings import metrics as registry
 
 if TYPE_CHECKING:

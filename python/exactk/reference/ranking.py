@@ -11,7 +11,7 @@ import numpy as np
 
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._plan.conventions import STRICT_TIES
+from exactk._plan.fields import STRICT_TIES
 from exactk._runtime.errors import input_error
 from exactk._runtime.faults import Option
 from exactk.reference.similarity import check_vectors, similarities
