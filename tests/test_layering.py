@@ -124,6 +124,14 @@ def test_no_metric_asks_for_a_convention() -> None:
             assert not re.search(r"rules\.\w+ *[=!]=|switch *\(", path.read_text(encoding="utf-8")), path
 
 
+def test_nothing_asks_for_a_metric_by_name() -> None:
+    """What a metric needs is a capability in its entry of the registry; its names are keys of tables alone."""
+    pattern = re.compile(r"""metric\s*((==|!=)\s*["']|(not )?in\s*[{(]["'])|\binfo(\.|->)name\s*[!=]=|[!=]=\s*\w+::info\.name""")
+    for path in sources():
+        if not path.startswith("python/exactk/_cli/"):  # which has trec_eval's words for them
+            assert not pattern.search((ROOT / path).read_text(encoding="utf-8")), path
+
+
 def test_the_reference_does_not_know_the_core() -> None:
     for path in (PACKAGE / "reference").glob("*.py"):
         assert "_core" not in path.read_text(encoding="utf-8"), path

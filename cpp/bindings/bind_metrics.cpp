@@ -40,8 +40,19 @@ void bind_metrics(py::module_& module) {
                              })
       .def_readonly("unit_range", &MetricInfo::unit_range)
       .def_readonly("micro", &MetricInfo::micro)
+      .def_property_readonly(
+          "divisor_fields",
+          [](const MetricInfo& info) {
+            return std::vector<std::string>(info.divisor_fields.begin(), info.divisor_fields.end());
+          },
+          "Fields of the convention that choose what the value is divided by.")
       .def_readonly("uses_gains", &MetricInfo::uses_gains)
-      .def_readonly("pairwise", &MetricInfo::pairwise);
+      .def_readonly("uses_ideal", &MetricInfo::uses_ideal)
+      .def_readonly("pairwise", &MetricInfo::pairwise)
+      .def_readonly("discounted", &MetricInfo::discounted)
+      .def_readonly("every_rank", &MetricInfo::every_rank)
+      .def_readonly("takes_max_grade", &MetricInfo::takes_max_grade)
+      .def_readonly("takes_item_count", &MetricInfo::takes_item_count);
   module.def(
       "metric_table",
       [] {

@@ -24,6 +24,8 @@ struct MetricInfo {
   // Within [0, 1] unless repeated items count, so that 2^-80 fixed point holds its sum.
   bool unit_range = true;
   bool micro = true;  // a pooled numerator over a pooled denominator has a meaning
+  // Fields of the convention that choose what the value is divided by.
+  std::span<const std::string_view> divisor_fields = {};
   bool uses_gains = false;
   bool uses_ideal = false;  // the gains of the best possible ranking; implies uses_gains
   // Compares each item with each other: without a cutoff, and ties by an id count half.

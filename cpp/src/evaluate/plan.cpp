@@ -132,7 +132,8 @@ PlannedValue resolve_value(const MetricInfo& info, PlannedValue value) {
 }
 
 bool is_mean_over_hits(const MetricInfo& info, const Rules& rules) {
-  return info.name == AveragePrecision::info.name && rules.ap_over == Over::hits;
+  return rules.ap_over == Over::hits &&
+         std::ranges::find(info.divisor_fields, "ap_over") != info.divisor_fields.end();
 }
 
 void check_ties(const MetricInfo& info, const PlannedValue& value) {

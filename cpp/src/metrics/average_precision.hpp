@@ -8,13 +8,15 @@ namespace exactk {
 class AveragePrecision {
  public:
   static constexpr std::string_view kAliases[] = {"ap", "map", "map_cut"};
+  static constexpr std::string_view kDivisorFields[] = {"ap_over"};
   static constexpr MetricInfo info{.name = "average_precision",
                                    .aliases = kAliases,
                                    .summary = "mean of the precision at the rank of each hit",
                                    .formula =
                                        "(sum over hits at ranks i <= k of h(i) / i) / "
                                        "min(k, |T|)",
-                                   .source = "Buckley, Voorhees 2000"};
+                                   .source = "Buckley, Voorhees 2000",
+                                   .divisor_fields = kDivisorFields};
 
   explicit AveragePrecision(const Context& context) : checkpoint_(context.checkpoint) {}
 
@@ -49,12 +51,14 @@ class AveragePrecision {
 class AverageRecall {
  public:
   static constexpr std::string_view kAliases[] = {"ar", "mar"};
+  static constexpr std::string_view kDivisorFields[] = {"ap_over", "recall_over"};
   static constexpr MetricInfo info{
       .name = "average_recall",
       .aliases = kAliases,
       .summary = "mean of the recall at the rank of each hit",
       .formula = "(sum over hits at ranks i <= k of h(i) / |T|) / min(k, |T|)",
-      .source = "the analogue of average precision, as in Evidently's MAR@k"};
+      .source = "the analogue of average precision, as in Evidently's MAR@k",
+      .divisor_fields = kDivisorFields};
 
   double accumulate(const JudgedItem& item) noexcept {
     if (item.relevant) sum_ += static_cast<double>(item.hits);

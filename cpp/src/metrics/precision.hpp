@@ -7,12 +7,14 @@ namespace exactk {
 
 struct Precision {
   static constexpr std::string_view kAliases[] = {"p", "prec"};
+  static constexpr std::string_view kDivisorFields[] = {"precision_over"};
   static constexpr MetricInfo info{
       .name = "precision",
       .aliases = kAliases,
       .summary = "share of the recommended items that are relevant",
       .formula = "h / k",
-      .source = "Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4"};
+      .source = "Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4",
+      .divisor_fields = kDivisorFields};
 
   static Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) noexcept {
     return ratio(counts.hits, divisor(rules.precision_over, counts));
@@ -24,12 +26,14 @@ struct Precision {
 
 struct Judged {
   static constexpr std::string_view kAliases[] = {"judged_rate"};
+  static constexpr std::string_view kDivisorFields[] = {"precision_over"};
   static constexpr MetricInfo info{
       .name = "judged",
       .aliases = kAliases,
       .summary = "share of the recommended items that are judged, relevant or not",
       .formula = "judged items in the list / k",
-      .source = "Buckley, Voorhees 2004 (incomplete judgments)"};
+      .source = "Buckley, Voorhees 2004 (incomplete judgments)",
+      .divisor_fields = kDivisorFields};
 
   // Precision, were all of the judged items relevant.
   static Ratio ratio_at(CutoffCounts counts, const Rules& rules) noexcept {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exactk._plan.metric_strings import metrics
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
 
@@ -32,9 +33,8 @@ def _message(state: State) -> str:
 
 
 def _divides_by_cutoff(value: Value) -> bool:
-    if value.metric == "mean_precision":
-        return True
-    return value.metric in {"precision", "judged"} and value.rules["precision_over"] == "cutoff"
+    info = metrics[value.metric]
+    return info.every_rank or any(value.rules[field] == "cutoff" for field in info.divisor_fields)
 
 
 def _list_in_brief(numbers: Sequence[int]) -> str:

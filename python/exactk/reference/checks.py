@@ -97,13 +97,17 @@ def _check_value(value: Value) -> None:
     _check_negative_grades("metrics", rules)
     if info.uses_gains:
         _check_gain_fields(value.metric, rules)
-    if value.metric == "mean_precision" and (value.cutoff or 0) > _MAX_STEPWISE_CUTOFF:
-        raise input_error("metrics", "mean_precision: a cutoff up to 1048576, or none", str(value.cutoff))
-    if value.metric == "ndcg" and rules["ideal_over"] == "cutoff":
+    if info.every_rank and (value.cutoff or 0) > _MAX_STEPWISE_CUTOFF:
+        raise input_error("metrics", f"{value.metric}: a cutoff up to 1048576, or none", str(value.cutoff))
+    if info.uses_ideal and rules["ideal_over"] == "cutoff":
         if value.cutoff is None or value.cutoff > _MAX_STEPWISE_CUTOFF:
-            raise input_error("metrics", "ndcg: a cutoff up to 1048576 beside ideal_over='cutoff'", str(value.cutoff))
+            raise input_error(
+                "metrics", f"{value.metric}: a cutoff up to 1048576 beside ideal_over='cutoff'", str(value.cutoff)
+            )
         if rules["gain"] != "binary":
-            raise input_error("metrics", "ndcg: gain='binary' beside ideal_over='cutoff'", repr(rules["gain"]))
+            raise input_error(
+                "metrics", f"{value.metric}: gain='binary' beside ideal_over='cutoff'", repr(rules["gain"])
+            )
 
 
 def _check_negative_grades(argument: str, rules: Rules) -> None:
@@ -123,12 +127,13 @@ def _check_gain_fields(metric: str, rules: Rules) -> None:
 
 
 def _check_tie_rules(value: Value) -> None:
-    if registry[value.metric].pairwise and value.cutoff is not None:
+    info = registry[value.metric]
+    if info.pairwise and value.cutoff is not None:
         raise input_error("metrics", f"{value.metric}: no cutoff", str(value.cutoff))
     if value.rules["ties"] == "expected":
-        if value.metric not in EXPECTATIONS and value.metric != "auc":
+        if value.metric not in EXPECTATIONS:
             raise input_error("metrics", f"{value.metric}: other ties", "'expected'")
-        if value.metric == "average_precision" and value.rules["ap_over"] == "hits":
+        if "ap_over" in info.divisor_fields and value.rules["ap_over"] == "hits":
             raise input_error("metrics", f"{value.metric}: another ap_over beside ties='expected'", "'hits'")
 
 
@@ -177,16 +182,21 @@ def _check_ranks(rankings: Rankings) -> None:
             last = rank
 
 
+def _counts_pairs(value: Value) -> bool:
+    info = registry[value.metric]
+    return info.pairwise or info.takes_item_count
+
+
 def _check_rank_gaps(problem: Problem, lists: Rankings | None) -> None:
     """Raise InputError for a value that counts pairs of items by their ranks, beside ranks with gaps."""
-    metrics = [value.metric for value in problem.values if value.metric in {"auc", "list_auc"}]
+    metrics = [value.metric for value in problem.values if _counts_pairs(value)]
     if metrics and lists is not None and lists.ranks is not None:
         raise input_error("metrics", f"{metrics[0]}: ranks without gaps", "rank_gaps='keep'")
 
 
 def _has_gain(grade: float, value: Value) -> bool:
     rules = resolved_rules(value)
-    if value.metric == "err":
+    if registry[value.metric].takes_max_grade:
         return 0 <= grade <= value.parameter
     match rules["gain"]:
         case "binary":

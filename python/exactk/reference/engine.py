@@ -14,6 +14,7 @@ from exactk._engine.problem import Outcome
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import STRICT_TIES, fields_of
+from exactk._plan.metric_strings import metrics as registry
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
@@ -164,7 +165,7 @@ def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:
         misses = len(judged.top(value.cutoff)) - judged.hits(value.cutoff)
         return _user_policy(users, user, value.rules)[0] == _COMPUTE and judged.relevant + misses > value.parameter
 
-    list_aucs = [value for value in values if value.metric == "list_auc"]
+    list_aucs = [value for value in values if registry[value.metric].takes_item_count]
     broken = [user for user in range(len(users)) if any(has_too_many(user, value) for value in list_aucs)]
     if broken:
         expected = "list_auc: items=... not below |T| + misses of any user"
@@ -295,12 +296,12 @@ def _tie_spread(users: _JudgedUsers, user: int, value: Value) -> int | None:
     """Return how far the order of tied items may change the user's value, in millionths; None if it changes nothing.
 
     All orders lie between the one with the relevant items first and the one with them last, and so do their values,
-    but for those of average precision over the hits: it falls where a hit comes later, and where one more comes late.
+    but for means over the hits: it falls where a hit comes later, and where one more comes late.
     """
     rules = resolved_rules(value)
     if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value.rules)[0] != _COMPUTE:
         return None
-    if value.metric == "average_precision" and rules["ap_over"] == "hits":
+    if "ap_over" in registry[value.metric].divisor_fields and rules["ap_over"] == "hits":
         ties = tied_hits(users.judged_user(user, {**rules, "ties": "expected"}))
         last = math.inf if value.cutoff is None else value.cutoff
         if any(len(hits) in range(1, size) and first < last for first, size, hits in ties):

@@ -23,7 +23,7 @@ def resolved_rules(value: Value) -> Rules:
     info, rules = registry[value.metric], dict(value.rules)
     if not info.uses_gains:
         rules["gain"] = "binary"
-    if value.metric == "err":
+    if info.takes_max_grade:
         rules["gain"] = "exp2"
     if info.pairwise and rules["ties"] in STRICT_TIES:
         rules["ties"] = "expected"

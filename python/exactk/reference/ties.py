@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from exactk._plan.metric_strings import metrics as registry
 from exactk.reference.discounts import discount
 from exactk.reference.judge import JudgedUser, Rules, gain, tied_hits
 from exactk.reference.metrics import METRICS, Ratio
@@ -96,7 +97,8 @@ def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules) -> flo
     return total
 
 
-EXPECTATIONS: dict[str, Expectation] = {
+EXPECTATIONS: dict[str, Expectation | None] = {
+    "auc": None,  # its pairs have their halves already
     "precision": _expected_hits,
     "recall": _expected_hits,
     "fbeta": _expected_hits,
@@ -110,14 +112,16 @@ EXPECTATIONS: dict[str, Expectation] = {
     "ndcg": _expected_gains,
     "reciprocal_rank": _expected_reciprocal_rank,
 }
-"""What each tie adds to the numerator of a metric. No denominator depends on the order within ties."""
+"""What each tie adds to the numerator of a metric; None where the numerator is the expectation. No denominator depends on the order within ties."""
 
 
 def expected_ratio(metric: str, user: JudgedUser, k: int | None, rules: Rules, parameter: float) -> Ratio:
     """Return the expected numerator, and the denominator."""
     numerator, denominator = METRICS[metric](user, k, rules, parameter)
-    if metric != "auc":  # whose pairs have their halves already
+    expectation = EXPECTATIONS[metric]
+    if expectation is not None:
         numerator = 0.0
         for tie in _reached_ties(user, k):
-            numerator += EXPECTATIONS[metric](tie, user, rules)
-    return (min(numerator, denominator) if metric == "ndcg" and not user.hits_repeat else numerator), denominator
+            numerator += expectation(tie, user, rules)
+    is_at_most_ideal = registry[metric].uses_ideal and not user.hits_repeat
+    return (min(numerator, denominator) if is_at_most_ideal else numerator), denominator
