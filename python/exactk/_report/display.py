@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -71,7 +72,12 @@ def format_latex(header: Row, rows: Sequence[Row]) -> str:
 
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_QUOTED = re.compile(r'[",\r\n]')
+
+
+class _Lines(list[str]):
+    """The lines that a CSV writer writes."""
+
+    write = list[str].append
 
 
 def format_csv(columns: Mapping[str, Sequence[object]]) -> str:
@@ -79,15 +85,17 @@ def format_csv(columns: Mapping[str, Sequence[object]]) -> str:
 
     Text that a spreadsheet would run, for it begins like a formula and is no number, has an apostrophe before it.
     """
-    rows = (columns, *zip(*columns.values(), strict=True))
-    return "".join(",".join(map(_csv_cell, row)) + "\n" for row in rows)
+    lines = _Lines()
+    writer = csv.writer(lines)
+    writer.writerow(map(_without_formula, columns))
+    writer.writerows(zip(*(map(_without_formula, column) for column in columns.values()), strict=True))
+    # Before Python 3.13, carriage returns are quoted only if they are part of the line terminator.
+    return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
 
 
-def _csv_cell(value: object) -> str:
-    text = str(value)
-    if isinstance(value, str) and _FORMULA.match(text) and not _NUMBER.fullmatch(text):
-        text = "'" + text
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+def _without_formula(value: object) -> object:
+    is_formula = isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value)
+    return f"'{value}" if is_formula else value
 
 
 def plain_columns(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
