@@ -35,9 +35,13 @@ def _codes() -> np.ndarray[Any, Any]:
     return np.array([2, 0, 1, 2], np.uint32)
 
 
+WITHOUT_CONSTRUCTOR = frozenset(
+    ("ArrowColumn", "ConventionField", "LineFault", "MetricInfo", "MetricParameter", "Result", "Sums", "Tally")
+)
+
 # Arguments that each function, method or class takes. Of methods, the first is the object.
 SOUND_ARGUMENTS: dict[str, Arguments] = {
-    **dict.fromkeys(("ArrowColumn", "ConventionField", "LineFault", "MetricInfo", "MetricParameter"), list),
+    **dict.fromkeys(WITHOUT_CONSTRUCTOR, list),
     "ArrowColumn.__len__": lambda: [arrow_column([1, 2])],
     "ArrowColumn.dictionaries": lambda: [arrow_column(["a"])],
     "ArrowColumn.encode": lambda: [arrow_column(["a", "b"]), _core.Vocabulary(False), 2, "x"],

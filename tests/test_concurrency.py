@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import exactk
+from core_results import plain_result
 from exactk import _core
 from exactk._runtime import optional
 from jobs import METRICS, long_evaluation, uniform_lists
@@ -270,7 +271,7 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
         _core.evaluate(truth, None, each, None, None, None, 1, values, rules, False, 2, "", None)
         for each in (lists, expected)
     )
-    assert result == expected_result
+    assert plain_result(result) == plain_result(expected_result)
     assert waste[-1] == 3
 
 

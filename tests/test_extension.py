@@ -143,11 +143,11 @@ for kind, sound in (("sparse scores", sound_sparse_scores), ("scores", sound_sco
 def can_evaluate() -> bool:
     """Return whether the next call works."""
     value = _core.PlannedValue("precision", 1, 0, sound_rules())
-    sums, _, _, _, table = _core.evaluate(
+    result = _core.evaluate(
         sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, "", None
     )
-    assert table is not None
-    return bool(sums[0][0] == 2 and table.tolist() == [[1.0, 1.0]])
+    assert result.per_user is not None
+    return result.sums[0].users == 2 and result.per_user.tolist() == [[1.0, 1.0]]
 
 
 def has_result(call: Callable[..., Any], *arguments: Any) -> bool:
@@ -443,6 +443,10 @@ def sound_line_fault() -> Any:
     return _core.read_trec("run", io.BytesIO(b"one field\n").read)
 
 
+def sound_result() -> _core.Result:
+    return _core.evaluate(*CALLS["evaluate"][1]())
+
+
 # An object of each class of the module.
 SOUND: dict[str, Callable[[], Any]] = {
     "Lists": sound_lists,
@@ -451,6 +455,9 @@ SOUND: dict[str, Callable[[], Any]] = {
     "Embeddings": sound_embeddings,
     "Rules": sound_rules,
     "PlannedValue": lambda: sound_values()[0],
+    "Result": sound_result,
+    "Sums": lambda: sound_result().sums[0],
+    "Tally": lambda: sound_result().tally,
     "MetricInfo": lambda: exactk.metrics["ndcg"],
     "MetricParameter": lambda: exactk.metrics["fbeta"].parameter,
     "ConventionField": lambda: _core.convention_fields()[0],

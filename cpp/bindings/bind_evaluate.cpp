@@ -18,6 +18,7 @@
 #include "exactk/topk.hpp"
 #include "gil.hpp"
 #include "owned.hpp"
+#include "results.hpp"
 
 namespace exactk::bindings {
 
@@ -43,45 +44,6 @@ void check_grades(const std::optional<py::array>& grades, const Lists& truth) {
                     .expected = "one grade an item (" + std::to_string(items) + ")",
                     .found = std::to_string(grades->size())});
 }
-
-// Two's complement, least significant byte first, as int.from_bytes takes it.
-py::bytes python_bytes(const ExactInteger& integer) {
-  return {reinterpret_cast<const char*>(integer.bytes.data()), integer.bytes.size()};
-}
-
-using PySums = py::typing::Tuple<int, int, py::bytes, int, py::bytes, int, py::bytes, int>;
-
-// (users, undefined, total, its scale, squares, their scale, weight, its scale)
-PySums python_sums(const Sums& sums) {
-  return py::make_tuple(sums.users, sums.undefined, python_bytes(sums.total), sums.total.scale,
-                        python_bytes(sums.squares), sums.squares.scale, python_bytes(sums.weight),
-                        sums.weight.scale);
-}
-
-// `counts_candidates`: whether there were candidates to count.
-py::typing::Dict<py::str, int> python_tally(const Tally& tally, bool counts_candidates) {
-  py::dict counts;
-  counts["empty_truth"] = tally.empty_truth;
-  counts["empty_predictions"] = tally.empty_predictions;
-  counts["missing_predictions"] = tally.missing_predictions;
-  counts["missing_truth"] = tally.missing_truth;
-  counts["duplicates"] = tally.duplicates;
-  counts["excluded_recommended"] = tally.excluded_recommended;
-  counts["relevant_excluded"] = tally.relevant_excluded;
-  counts["relevant_not_rankable"] = tally.relevant_not_rankable;
-  counts["longest_list"] = tally.longest_list;
-  if (counts_candidates) {
-    counts["candidates.users"] = tally.candidate_users;
-    counts["candidates.total"] = tally.candidates;
-    counts["candidates.min"] = tally.candidate_users > 0 ? tally.fewest_candidates : 0;
-    counts["candidates.max"] = tally.most_candidates;
-  }
-  return counts;
-}
-
-using PyResult =
-    py::typing::Tuple<py::typing::List<PySums>, py::typing::Dict<py::str, int>, std::vector<Count>,
-                      std::vector<Count>, std::optional<py::array_t<double>>>;
 
 using OwnedAnyScores =
     std::variant<const OwnedScores*, const OwnedSparseScores*, const OwnedEmbeddings*>;
@@ -130,18 +92,16 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
     table.emplace(std::vector<Count>{static_cast<Count>(values.size()), users});
     request.per_user = {table->mutable_data(), static_cast<std::size_t>(table->size())};
   }
-  const Result result = [&] {
+  Result result = [&] {
     const GilRelease release;  // nothing below touches Python but the poll
     return evaluate(request);
   }();
-  py::list sums;
-  for (const Sums& value_sums : result.sums) {
+  py::typing::List<Sums> sums;
+  for (Sums& value_sums : result.sums) {
     if (sums.size() % 4096 == 4095) poll_signals();
-    sums.append(python_sums(value_sums));
+    sums.append(std::move(value_sums));
   }
-  const Tally& tally = result.tally;
-  return py::make_tuple(sums, python_tally(tally, has_candidates(request.predictions)),
-                        tally.tie_dependent, tally.tie_spread, table);
+  return {.sums = std::move(sums), .tally = std::move(result.tally), .per_user = std::move(table)};
 }
 
 // None where no row is padded.
@@ -274,8 +234,7 @@ void bind_evaluate(py::module_& module) {
              py::arg("predictions").none(false), py::arg("exclude"), py::arg("weights").noconvert(),
              py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
-             py::arg("progress"),
-             "Evaluate all values in one pass. Returns (sums of group x value, counts, per user).");
+             py::arg("progress"), "Evaluate all values in one pass.");
   module.def(
       "isas",
       [] {

@@ -43,6 +43,7 @@ void bind_errors(py::module_& module);
 void bind_build(py::module_& module);
 void bind_conventions(py::module_& module);
 void bind_metrics(py::module_& module);
+void bind_results(py::module_& module);
 void bind_evaluate(py::module_& module);
 void bind_files(py::module_& module);
 void bind_vocabulary(py::module_& module);
@@ -82,5 +83,9 @@ template <>
 struct type_caster<exactk::PlannedValue> : ConstructedCaster<exactk::PlannedValue> {};
 template <>
 struct type_caster<exactk::Rules> : ConstructedCaster<exactk::Rules> {};
+template <>
+struct type_caster<exactk::Sums> : ConstructedCaster<exactk::Sums> {};
+template <>
+struct type_caster<exactk::Tally> : ConstructedCaster<exactk::Tally> {};
 
 }  // namespace pybind11::detail

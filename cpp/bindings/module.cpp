@@ -20,6 +20,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module, pybind11::mod_gil_not_used(),
   bind_build(module);
   bind_conventions(module);
   bind_metrics(module);
+  bind_results(module);
   bind_evaluate(module);
   bind_files(module);
   bind_vocabulary(module);

@@ -22,9 +22,12 @@ __all__: list[str] = [
     "MetricInfo",
     "MetricParameter",
     "PlannedValue",
+    "Result",
     "Rules",
     "Scores",
     "SparseScores",
+    "Sums",
+    "Tally",
     "Vocabulary",
     "built_with",
     "convention_fields",
@@ -128,6 +131,76 @@ class MetricInfo:
     def uses_gains(self) -> bool: ...
     @property
     def uses_ideal(self) -> bool: ...
+
+class Sums:
+    """
+    The exact sums of one value, each to be multiplied by 2^-scale.
+    """
+    @property
+    def squares(self) -> int: ...
+    @property
+    def squares_scale(self) -> int: ...
+    @property
+    def total(self) -> int: ...
+    @property
+    def total_scale(self) -> int: ...
+    @property
+    def undefined(self) -> int: ...
+    @property
+    def users(self) -> int: ...
+    @property
+    def weight(self) -> int: ...
+    @property
+    def weight_scale(self) -> int: ...
+
+class Tally:
+    """
+    What was counted; see exactk/evaluate.hpp.
+    """
+    @property
+    def candidate_users(self) -> int: ...
+    @property
+    def candidates(self) -> int: ...
+    @property
+    def duplicates(self) -> int: ...
+    @property
+    def empty_predictions(self) -> int: ...
+    @property
+    def empty_truth(self) -> int: ...
+    @property
+    def excluded_recommended(self) -> int: ...
+    @property
+    def fewest_candidates(self) -> int: ...
+    @property
+    def longest_list(self) -> int: ...
+    @property
+    def missing_predictions(self) -> int: ...
+    @property
+    def missing_truth(self) -> int: ...
+    @property
+    def most_candidates(self) -> int: ...
+    @property
+    def relevant_excluded(self) -> int: ...
+    @property
+    def relevant_not_rankable(self) -> int: ...
+    @property
+    def tie_dependent(self) -> list[int]: ...
+    @property
+    def tie_spread(self) -> list[int]: ...
+
+class Result:
+    """
+    What an evaluation found: sums of group x value.
+    """
+    @property
+    def per_user(self) -> numpy.typing.NDArray[numpy.float64] | None:
+        """
+        Of value x user, if it was asked for.
+        """
+    @property
+    def sums(self) -> list[Sums]: ...
+    @property
+    def tally(self) -> Tally: ...
 
 class Lists:
     """
@@ -346,15 +419,9 @@ def evaluate(
     num_threads: typing.SupportsInt | typing.SupportsIndex,
     isa: str,
     progress: collections.abc.Callable[[int], typing.Any] | None,
-) -> tuple[
-    list[tuple[int, int, bytes, int, bytes, int, bytes, int]],
-    dict[str, int],
-    list[int],
-    list[int],
-    numpy.typing.NDArray[numpy.float64] | None,
-]:
+) -> Result:
     """
-    Evaluate all values in one pass. Returns (sums of group x value, counts, per user).
+    Evaluate all values in one pass.
     """
 
 def group_by_user(

@@ -12,6 +12,7 @@ from exactk._engine.problem import Outcome, Problem
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.scores import Scores
 from exactk._plan.fields import core_rules
+from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk._runtime.isa import requested_isa
@@ -28,7 +29,7 @@ def core_engine(problem: Problem) -> Outcome:
     """Have the C++ core evaluate."""
     _check_counted_users(problem)
     with core_view(problem.predictions, problem.candidates) as predictions:
-        sums, counts, tie_dependent, tie_spread, per_user = _core.evaluate(
+        result = _core.evaluate(
             problem.truth.core,
             problem.truth.grades,
             predictions,
@@ -43,7 +44,7 @@ def core_engine(problem: Problem) -> Outcome:
             requested_isa(),
             problem.report_progress,
         )
-    return Outcome([_decode_sums(*one) for one in sums], dict(counts), tie_dependent, tie_spread, per_user)
+    return Outcome(list(map(_sums_of_core, result.sums)), _counts_of_tally(problem, result.tally), result.per_user)
 
 
 def _check_counted_users(problem: Problem) -> None:
@@ -73,12 +74,38 @@ def _presence(rows: Truth | Predictions) -> NDArray[np.bool_]:
     return np.ones(len(rows), np.bool_) if present is None else present
 
 
-def _decode_sums(users: int, undefined: int, *sums_and_scales: bytes | int) -> Sums:
-    """Read the core's integers, which come as bytes."""
-    integers = (
-        int.from_bytes(one, "little", signed=True) if isinstance(one, bytes) else one for one in sums_and_scales
+def _sums_of_core(sums: _core.Sums) -> Sums:
+    return Sums(
+        sums.users,
+        sums.undefined,
+        sums.total,
+        sums.total_scale,
+        sums.squares,
+        sums.squares_scale,
+        sums.weight,
+        sums.weight_scale,
     )
-    return Sums(users, undefined, *integers)
+
+
+def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
+    candidates = None
+    if problem.has_candidates:
+        users, fewest = tally.candidate_users, tally.fewest_candidates
+        candidates = CandidateCounts(users, tally.candidates, fewest if users else 0, tally.most_candidates)
+    return Counts(
+        users=len(problem.truth),
+        empty_truth=tally.empty_truth,
+        empty_predictions=tally.empty_predictions,
+        missing_predictions=tally.missing_predictions,
+        missing_truth=tally.missing_truth,
+        duplicates=tally.duplicates,
+        excluded_recommended=tally.excluded_recommended,
+        relevant_excluded=tally.relevant_excluded,
+        relevant_not_rankable=tally.relevant_not_rankable,
+        longest_list=tally.longest_list,
+        candidates=candidates,
+        ties=tuple(map(TieCounts, tally.tie_dependent, tally.tie_spread)) or None,
+    )
 
 
 def core_ranker(problem: TopKProblem) -> BestIndices:

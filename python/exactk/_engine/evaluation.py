@@ -22,15 +22,17 @@ from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rankings, Truth
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
+from exactk._report.counts import TieCounts
 from exactk._report.report import Report
 from exactk._report.state import State, StateSums
 from exactk._report.statistics import value_of_sums
+from exactk._report.sums import Sums
 from exactk._report.user_keys import concatenate_users
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.progress import Progress, ignore_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.predictions import Predictions
-    from exactk._inputs.user_values import Groups, Weights
+    from exactk._inputs.user_values import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
     from exactk._report.sums import Label
 
@@ -99,8 +101,9 @@ class Evaluation:
         codes, labels = None, None
         if self.groups is not None:
             codes, labels = self.groups.encode_by_row(inputs)
-        problem = replace(
-            self._problem_of_all_users(inputs),
+        problem = self._problem(
+            inputs,
+            distinct_parts(self.values),
             groups=codes,
             group_count=1 if labels is None else max(1, len(labels)),
             per_user=self.per_user,
@@ -115,8 +118,7 @@ class Evaluation:
     def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
         """Return the least and the highest that the value could be if items of one score were ordered otherwise."""
         extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
-        problem = replace(self._problem_of_all_users(inputs), values=distinct_parts(extremes))
-        sums = solve(self.engine, problem).sums
+        sums = solve(self.engine, self._problem(inputs, distinct_parts(extremes))).sums
         # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
         lowest, highest = sorted(
             value_of_sums(one, [sums[i] for i in indices], weighted=self.weights is not None)
@@ -124,8 +126,17 @@ class Evaluation:
         )
         return lowest, highest
 
-    def _problem_of_all_users(self, inputs: AlignedInputs) -> Problem:
-        """Return the problem of all users as one group, without per-user values and progress."""
+    def _problem(
+        self,
+        inputs: AlignedInputs,
+        values: tuple[Value, ...],
+        *,
+        groups: RowValues | None = None,
+        group_count: int = 1,
+        per_user: bool = False,
+        report_progress: Callable[[int], object] = ignore_progress,
+    ) -> Problem:
+        """Return the problem of all users."""
         candidates, exclude = merge_restrictions(inputs.predictions, self.candidates, inputs.exclude)
         return Problem(
             inputs.truth,
@@ -133,13 +144,13 @@ class Evaluation:
             candidates,
             exclude,
             None if self.weights is None else self.weights.by_row(inputs),
-            groups=None,
-            group_count=1,
-            values=distinct_parts(self.values),
-            convention=self.convention,
-            per_user=False,
-            num_threads=self.num_threads,
-            report_progress=ignore_progress,
+            groups,
+            group_count,
+            values,
+            self.convention,
+            per_user,
+            self.num_threads,
+            report_progress,
         )
 
     def evaluate_blocks(self, pairs: Iterator[Any]) -> EvaluatedBlocks:
@@ -278,17 +289,12 @@ def _state_of_outcome(
 ) -> State:
     size = len(problem.values)
     by_group = [tuple(outcome.sums[i : i + size]) for i in range(0, len(outcome.sums), size)]
-    totals = by_group[0]
-    for sums in by_group[1:]:
-        totals = tuple(one.plus(other) for one, other in zip(totals, sums, strict=True))
-    unknown, gaps = problem.truth.unknown_actual, _users_with_closed_gaps(problem)
-    counts = {"users": len(problem.truth), **outcome.counts} | ({} if unknown is None else {"unknown_actual": unknown})
-    counts |= {"rank_gaps": gaps} if gaps else {}
-    if outcome.tie_dependent:  # the parts of a value depend on the same orders
-        parts = zip(values, part_indices(values), strict=True)
-        for value, row in parts:
-            counts[f"tie_dependent.{value.name}"] = max(outcome.tie_dependent[i] for i in row)
-            counts[f"tie_spread.{value.name}"] = max(outcome.tie_spread[i] for i in row)
+    totals = by_group[0] if len(by_group) == 1 else tuple(map(Sums.over_groups, zip(*by_group, strict=True)))
+    counts = outcome.counts._replace(
+        unknown_actual=problem.truth.unknown_actual,
+        rank_gaps=_users_with_closed_gaps(problem),
+        ties=None if outcome.counts.ties is None else _ties_of_values(outcome.counts.ties, values),
+    )
     return State(
         tuple(value.name for value in values),
         problem.convention,
@@ -298,6 +304,12 @@ def _state_of_outcome(
         None if labels is None else dict(zip(labels, by_group, strict=False)),
         problem.truth.columns.grade,
     )
+
+
+def _ties_of_values(ties: tuple[TieCounts, ...], values: tuple[Value, ...]) -> tuple[TieCounts, ...]:
+    """Return the ties of each value, whose parts depend on the same orders."""
+    parts = [[ties[i] for i in indices] for indices in part_indices(values)]
+    return tuple(TieCounts(max(one.dependent for one in row), max(one.spread for one in row)) for row in parts)
 
 
 def _users_with_closed_gaps(problem: Problem) -> int:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from exactk._inputs.model.sparse_scores import SparseScores
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from exactk._inputs.user_values import RowValues
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
+    from exactk._report.counts import Counts
     from exactk._report.sums import Sums
 
 
@@ -36,14 +39,17 @@ class Problem:
     num_threads: int
     report_progress: Callable[[int], object]  # to be called often, with the number of users done
 
+    @property
+    def has_candidates(self) -> bool:
+        """Whether only some items may be ranked."""
+        return self.candidates is not None or isinstance(self.predictions, SparseScores)
+
 
 class Outcome(NamedTuple):
     """What an engine computed."""
 
     sums: list[Sums]  # group by group, value by value
-    counts: dict[str, int]
-    tie_dependent: list[int]  # by value: users whose value another order of ties changes; empty without scores
-    tie_spread: list[int]  # by value: how far that could change it, summed over the users, in millionths
+    counts: Counts  # without what only the inputs tell: unknown_actual and rank_gaps
     per_user: NDArray[np.float64] | None  # values x users
 
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._inputs.model.lists import Rankings
+from exactk._report.counts import TieCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from exactk._inputs.model.predictions import Predictions
+    from exactk._report.counts import Counts
 
 Ranking: TypeAlias = tuple[Any, ...]
 """The values of the fields that say how items are ranked."""
@@ -28,7 +30,8 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     base = _ranking(problem.predictions, problem.convention.rules(""))
     distinct = sorted(dict.fromkeys(rankings), key=lambda ranking: ranking != base)  # the others as they come
     if len(distinct) == 1:
-        return engine(replace(problem, predictions=_ranked(problem.predictions, distinct[0])))
+        predictions = _ranked(problem.predictions, distinct[0])
+        return engine(problem if predictions is problem.predictions else replace(problem, predictions=predictions))
     outcomes, indices = [], []
     for number, ranking in enumerate(distinct):
         indices.append([index for index, one in enumerate(rankings) if one == ranking])
@@ -74,20 +77,26 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -
         for position, sums in enumerate(outcome.sums):
             group, value = divmod(position, len(part))
             by_index[group * size + part[value]] = sums
-    counts = dict(outcomes[0].counts)
-    for outcome in outcomes[1:]:
-        counts |= {name: count for name, count in outcome.counts.items() if name not in counts}
-        counts["longest_list"] = max(counts["longest_list"], outcome.counts["longest_list"])  # each to its own cutoffs
+    counts = [outcome.counts for outcome in outcomes]
+    joined_counts = counts[0]._replace(
+        longest_list=max(one.longest_list for one in counts),  # each to its own cutoffs
+        candidates=next((one.candidates for one in counts if one.candidates is not None), None),
+        ties=_join_ties(counts, indices, size),
+    )
     per_user = None
     if problem.per_user:
         per_user = np.empty((size, len(problem.truth)))
         for outcome, part in zip(outcomes, indices, strict=True):
             per_user[part] = outcome.per_user
-    tie_counts = np.zeros((2, size), np.int64)
-    for outcome, part in zip(outcomes, indices, strict=True):
-        if outcome.tie_dependent:
-            tie_counts[:, part] = outcome.tie_dependent, outcome.tie_spread
-    has_ties = any(outcome.tie_dependent for outcome in outcomes)
-    tie_dependent, tie_spread = tie_counts.tolist() if has_ties else ([], [])
-    sums_by_value = [by_index[index] for index in range(len(by_index))]
-    return Outcome(sums_by_value, counts, tie_dependent, tie_spread, per_user)
+    return Outcome([by_index[index] for index in range(len(by_index))], joined_counts, per_user)
+
+
+def _join_ties(counts: list[Counts], indices: list[list[int]], size: int) -> tuple[TieCounts, ...] | None:
+    """Return the ties of all values, of which there are so many."""
+    if all(one.ties is None for one in counts):
+        return None
+    ties = dict.fromkeys(range(size), TieCounts(0, 0))
+    for one, part in zip(counts, indices, strict=True):
+        if one.ties is not None:
+            ties.update(zip(part, one.ties, strict=True))
+    return tuple(ties.values())

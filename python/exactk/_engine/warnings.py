@@ -77,19 +77,20 @@ _SMALLEST_SPREAD = 50  # of a mean, in millionths: of less, four decimals show n
 
 def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None) -> str:
     """Say so if ids or the order of input decide the values of many users, and how much that may change the first one."""
-    users, dependent = report.counts["users"], report.counts.get("tie_dependent", {})
+    counts, evaluated = report.state.counts, report.counts["evaluated"]
+    if counts.ties is None:
+        return ""
     values = [
-        value
-        for value in plan_of_state(report.state)
-        if dependent.get(value.name, 0) > _MANY_TIED_USERS * users
-        and report.state.counts[f"tie_spread.{value.name}"] >= _SMALLEST_SPREAD * report.counts["evaluated"][value.name]
+        (value, ties.dependent)
+        for value, ties in zip(plan_of_state(report.state), counts.ties, strict=True)
+        if ties.dependent > _MANY_TIED_USERS * counts.users and ties.spread >= _SMALLEST_SPREAD * evaluated[value.name]
     ]
     if not values:
         return ""
-    first = values[0]
+    first, dependent = values[0]
     message = (
         f"the order of tied items, which ties={first.rules['ties']!r} decides, changes {first.name} "
-        f"of {dependent[first.name]} of {users} users"
+        f"of {dependent} of {counts.users} users"
     )
     if tie_range is not None:
         lowest, highest = tie_range(first)

@@ -69,17 +69,16 @@ class Comparison(Mapping[str, Report]):
 
     def _rows_of_counts(self) -> Iterator[list[str]]:
         """Yield a row of each count that differs between systems, or is not 0 in all."""
-        counts = [report.state.counts for report in self._reports.values()]
+        counts = [report.state.counts.by_name(report.metrics) for report in self._reports.values()]
         for name in dict.fromkeys(name for one in counts for name in one):
+            kind, part = name
             cells = [one.get(name, 0) for one in counts]
-            is_the_same = len(set(cells)) == 1
-            kind, _, metric = name.partition(".")
-            if name in {"candidates.users", "candidates.total", "longest_list"} or kind == "tie_spread":
+            if kind in {"longest_list", "tie_spread"} or name in {("candidates", "users"), ("candidates", "total")}:
                 continue  # other lines say enough
-            if name.startswith(("candidates.", "users")) and is_the_same:
+            if kind in {"candidates", "users"} and len(set(cells)) == 1:
                 continue
             if any(cells):
-                yield [f"{kind.replace('_', ' ')} {metric}".rstrip(), *map(str, cells), "", ""]
+                yield [f"{kind.replace('_', ' ')} {part}".rstrip(), *map(str, cells), "", ""]
 
     def to_markdown(self) -> str:
         """Return the values as a Markdown table, a column a system."""
@@ -134,7 +133,7 @@ class Comparison(Mapping[str, Report]):
 
     def __repr__(self) -> str:
         first = next(iter(self._reports.values()))
-        footer = f"{first.rules_text}; {first.state.counts['users']} users"
+        footer = f"{first.rules_text}; {first.state.counts.users} users"
         return "\n".join([display.format_text(*self._cells()), footer])
 
 

@@ -59,6 +59,6 @@ def merge(parts: Sequence[Report | State]) -> Report:
         return Report(state)
     tables = [report.table for report in reports if report.table is not None]
     has_all_tables = len(tables) == len(reports)
-    with_users = [report for report in reports if report.state.counts["users"]] or reports[:1]
+    with_users = [report for report in reports if report.state.counts.users] or reports[:1]
     users = concatenate_users([report._users for report in with_users])  # noqa: SLF001 - of the class's own module
     return Report(state, users, np.concatenate(tables, axis=1) if has_all_tables else None)

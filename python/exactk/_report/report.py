@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
+    from exactk._report.counts import CandidateCounts
     from exactk._report.sums import Label, Sums
 
 _T = TypeVar("_T")
@@ -194,7 +195,7 @@ class Report:
     def users(self) -> NDArray[Any]:
         """The users' keys."""
         if self._users is None:
-            return np.arange(self._state.counts["users"])
+            return np.arange(self._state.counts.users)
         return self._users.array if isinstance(self._users, Vocabulary) else self._users
 
     @cached_property
@@ -211,11 +212,10 @@ class Report:
         evaluated = self._by_metric([evaluated_users(sums) for sums in self._part_sums(self._state.totals)])
         counts = self._state.counts
         by_metric: dict[str, Any] = {"evaluated": evaluated}
-        if any(name.startswith("tie_dependent.") for name in counts):
-            by_metric["tie_dependent"] = self._by_metric(
-                [counts.get(f"tie_dependent.{name}", 0) for name in self.metrics]
-            )
-        return MappingProxyType({"users": counts["users"], **by_metric, **_nest_counts(counts)})
+        if counts.ties is not None:
+            by_metric["tie_dependent"] = self._by_metric([ties.dependent for ties in counts.ties])
+        candidates = {} if counts.candidates is None else {"candidates": _summarize_candidates(counts.candidates)}
+        return MappingProxyType({"users": counts.users, **by_metric, **counts.scalars(), **candidates})
 
     def __getitem__(self, metric: str) -> float:
         """Return a value by its metric's name, in any accepted spelling."""
@@ -279,7 +279,7 @@ class Report:
             fields = ("values", "standard_deviation", "counts", "by_group", "convention", "users", "per_user", "state")
             checked_fields(data, fields, "a report")
             state = State.from_dict(data["state"])
-            users = users_from_plain(data["users"], state.counts["users"])
+            users = users_from_plain(data["users"], state.counts.users)
             return cls(state, users, _table_from_plain(data["per_user"], state))
 
     def to_json(self) -> str:
@@ -292,7 +292,7 @@ class Report:
         return cls.from_dict(read_json(text, "report", _EXPECTED))
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        users, evaluated, deviations = self._state.counts["users"], self.counts["evaluated"], self.standard_deviation
+        users, evaluated, deviations = self._state.counts.users, self.counts["evaluated"], self.standard_deviation
         rows = [
             [
                 name,
@@ -317,17 +317,17 @@ class Report:
         return "\n".join([display.format_text(*self._cells()), self._footer()])
 
     def _footer(self) -> str:
-        no_remarks = {"longest_list"}
-        counts = {
-            name: count for name, count in self._state.counts.items() if "." not in name and name not in no_remarks
-        }
-        remarks = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
+        counts = self._state.counts.scalars()
+        remarks = [
+            f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "longest_list"
+        ]
         dependent = self.counts.get("tie_dependent", {})
         remarks += [f"{count} whose {name} depends on ties" for name, count in dependent.items() if count][:1]
-        if self._state.counts.get("candidates.users"):
-            least, mean_, most = self.counts["candidates"].values()
-            candidates = f"{least} to {most} candidates a user (mean {mean_:.5g})"
-            remarks.append(candidates if least < most else f"{least} candidates a user")
+        candidates = self._state.counts.candidates
+        if candidates is not None and candidates.users:
+            fewest, mean, most = _summarize_candidates(candidates).values()
+            text = f"{fewest} to {most} candidates a user (mean {mean:.5g})"
+            remarks.append(text if fewest < most else f"{fewest} candidates a user")
         return display.printable(f"{self.rules_text}; {', '.join(remarks) or '0 users'}")
 
     @property
@@ -349,7 +349,7 @@ class Report:
                 "value": list(self.values.values()),
                 "standard_deviation": list(self.standard_deviation.values()),
                 "evaluated": list(evaluated.values()),
-                "skipped": [self._state.counts["users"] - count for count in evaluated.values()],
+                "skipped": [self._state.counts.users - count for count in evaluated.values()],
             }
         if table == "per_user":
             if self._per_user is None:
@@ -396,14 +396,14 @@ def _table_from_plain(data: object, state: State) -> NDArray[np.float64] | None:
     checked_fields(data, state.metrics, "per_user")
     rows = []
     for value in plan_of_state(state):
-        row = checked_list(data[value.name], f"values of users of {value.name}", state.counts["users"])
+        row = checked_list(data[value.name], f"values of users of {value.name}", state.counts.users)
         least, most = (0, 1) if is_in_unit_range(value) else (-math.inf, math.inf)
         for number in row:
             is_number = type(number) is float or (type(number) is int and abs(number) < 2**53)
             if number is not None and not (is_number and math.isfinite(number) and least <= number <= most):
                 raise fail(f"a user's {value.name} or null", number)
         rows.append([math.nan if number is None else number for number in row])
-    return np.array(rows, np.float64).reshape(len(rows), state.counts["users"])
+    return np.array(rows, np.float64).reshape(len(rows), state.counts.users)
 
 
 def _bound_text(min_grade: float | str | None) -> str:
@@ -412,15 +412,11 @@ def _bound_text(min_grade: float | str | None) -> str:
     return min_grade if isinstance(min_grade, str) else f">= {min_grade:g}"
 
 
-def _nest_counts(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return a state's counts as a report presents them: what has dots in its name, in mappings of its own."""
-    nested: dict[str, Any] = {name: count for name, count in counts.items() if "." not in name}
-    if "candidates.users" in counts:
-        users = counts["candidates.users"]
-        candidates = (counts["candidates.min"], counts["candidates.total"] / max(users, 1), counts["candidates.max"])
-        statistics = candidates if users else (math.nan,) * 3
-        nested["candidates"] = MappingProxyType(dict(zip(("min", "mean", "max"), statistics, strict=True)))
-    return nested
+def _summarize_candidates(candidates: CandidateCounts) -> Mapping[str, float]:
+    """Return the least, the mean and the greatest number of candidates of a user; NaN without users."""
+    users, total, fewest, most = candidates
+    statistics = (fewest, total / users, most) if users else (math.nan,) * 3
+    return MappingProxyType(dict(zip(("min", "mean", "max"), statistics, strict=True)))
 
 
 def _json_counts(counts: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._plan.conventions import Convention
 from exactk._plan.metric_strings import plan
+from exactk._report.counts import Counts
 from exactk._report.validation import (
-    checked_counts,
     checked_fields,
     checked_groups,
     checked_metrics,
@@ -48,9 +48,8 @@ class State:
         Under which they were computed.
     weighted : bool
         Whether users had weights.
-    counts : Mapping of str to int
-        Users seen, and what was odd about them. What `Report.counts` nests is flat here, its names
-        joined by dots; ``candidates.total`` over ``candidates.users`` is their mean.
+    counts : Counts
+        What `Report.counts` is made of, as exact integers.
     totals : tuple of Sums
         The sums of each value over all users; of a value that is made of means, those of its parts. What
         several values are made of stands once, where the first of them has it.
@@ -72,14 +71,13 @@ class State:
     metrics: tuple[str, ...]
     convention: Convention
     weighted: bool
-    counts: Mapping[str, int]
+    counts: Counts
     totals: tuple[Sums, ...]
     groups: Mapping[Label, tuple[Sums, ...]] | None = None
     grade_column: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Freeze the mappings; groups are held in the order of their labels."""
-        object.__setattr__(self, "counts", MappingProxyType(dict(self.counts)))
+        """Freeze the groups, which are held in the order of their labels."""
         if self.groups is not None:
             ordered = sorted(self.groups.items(), key=lambda item: (type(item[0]).__name__, item[0]))
             object.__setattr__(self, "groups", MappingProxyType(dict(ordered)))
@@ -132,7 +130,7 @@ class State:
             "metrics": list(self.metrics),
             "convention": self.convention.to_dict(),
             "weighted": self.weighted,
-            "counts": dict(self.counts),
+            "counts": self.counts.to_plain(self.metrics),
             "totals": [_sums_to_plain(sums) for sums in self.totals],
             "groups": None
             if groups is None
@@ -156,8 +154,8 @@ class State:
                 raise fail("weighted to be true or false", data["weighted"])
             convention = Convention.from_dict(data["convention"])
             values = checked_metrics(data["metrics"], convention)
-            counts = checked_counts(data["counts"], values)
-            totals = checked_sums(data["totals"], values, counts["users"], weighted=data["weighted"])
+            counts = Counts.from_plain(data["counts"], data["metrics"])
+            totals = checked_sums(data["totals"], values, counts.users, weighted=data["weighted"])
             groups = checked_groups(data["groups"], values, totals, weighted=data["weighted"])
             grade_column = _checked_column(data["grade_column"])
             return cls(tuple(data["metrics"]), convention, data["weighted"], counts, totals, groups, grade_column)
@@ -180,7 +178,7 @@ class StateSums:
 
     def __init__(self, first: State) -> None:
         self._first = first
-        self._counts = dict(first.counts)
+        self._counts = first.counts
         self._totals = list(first.totals)
         self._grade_columns = {first.grade_column}
         self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
@@ -192,7 +190,7 @@ class StateSums:
         if len(types) > 1:
             message = f"states: expected labels of groups of one type, found {' and '.join(sorted(types))}"
             raise StateMismatchError(message, "states")
-        _add_counts(self._counts, state.counts)
+        self._counts = self._counts.merge(state.counts)
         _add_totals(self._totals, state.totals)
         self._grade_columns.add(state.grade_column)
         if self._groups is None or state.groups is None:
@@ -213,20 +211,6 @@ class StateSums:
 
 def _add_totals(totals: list[Sums], others: tuple[Sums, ...]) -> None:
     totals[:] = [sums.plus(other) for sums, other in zip(totals, others, strict=True)]
-
-
-def _add_counts(counts: dict[str, int], others: Mapping[str, int]) -> None:
-    """Add the counts of other users. Least and greatest counts are chosen from, not added."""
-    counted = [side for side in (counts, others) if side.get("candidates.users")]
-    chosen = {
-        name: choose(side[name] for side in counted)
-        for name, choose in (("candidates.min", min), ("candidates.max", max))
-        if counted
-    }
-    chosen["longest_list"] = max(counts["longest_list"], others["longest_list"])
-    for name, count in others.items():
-        counts[name] = counts.get(name, 0) + count
-    counts |= chosen
 
 
 def _check_same_plan(one: State, other: State) -> None:

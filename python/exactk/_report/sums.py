@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Label = str | int
 
@@ -26,6 +29,23 @@ class Sums(NamedTuple):
     def scales(self) -> tuple[int, int, int]:
         """How finely the sums are resolved."""
         return self.total_scale, self.squares_scale, self.weight_scale
+
+    @classmethod
+    def over_groups(cls, groups: Iterable[Sums]) -> Sums:
+        """Return the sums over the users of all groups, of which there is at least one."""
+        users, undefined, totals, total_scales, squares, squares_scales, weights, weight_scales = zip(
+            *groups, strict=True
+        )
+        return cls(
+            sum(users),
+            sum(undefined),
+            sum(totals),
+            total_scales[0],
+            sum(squares),
+            squares_scales[0],
+            sum(weights),
+            weight_scales[0],
+        )
 
     def plus(self, other: Sums) -> Sums:
         """Return the sums over both sets of users."""

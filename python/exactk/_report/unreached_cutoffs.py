@@ -21,7 +21,7 @@ def warn_of_unreached_cutoffs(states: Mapping[str, State]) -> None:
 
 
 def _message(state: State) -> str:
-    longest = state.counts["longest_list"]
+    longest = state.counts.longest_list
     values = [value for value in plan_of_state(state) if value.cutoff is not None and value.cutoff > longest]
     if not longest or not values:  # that all lists are empty is told by other counts
         return ""

@@ -32,14 +32,6 @@ _MAX_WEIGHT = 2**256
 _MAX_VALUE = 2**320  # gains are up to 2^256, and a list has fewer than 2^62 items
 _LEAST_LOGARITHM, _MOST_LOGARITHM = -12, 222  # of 1e-5, and of the largest value
 
-_USER_COUNTS = ("empty_truth", "empty_predictions", "missing_predictions", "missing_truth")
-_BASE_COUNTS = (
-    *("users", *_USER_COUNTS, "duplicates", "excluded_recommended"),
-    *("relevant_excluded", "relevant_not_rankable", "longest_list"),
-)
-_CANDIDATE_COUNTS = ("candidates.users", "candidates.total", "candidates.min", "candidates.max")
-_COUNT_NAME = re.compile(r"[a-z_]{1,64}")
-
 
 @contextmanager
 def plain_data(argument: str, expected: str) -> Iterator[None]:
@@ -104,38 +96,6 @@ def checked_metrics(names: object, convention: Convention) -> tuple[Value, ...]:
     if [value.name for value in values] != list(names):  # type: ignore[call-overload]
         raise fail("canonical names of metrics, each once", names)
     return values
-
-
-def checked_counts(data: object, values: Sequence[Value]) -> dict[str, int]:
-    """Return the counts, which are consistent with one another."""
-    if not isinstance(data, Mapping):
-        raise fail("counts to be a mapping", data)
-    tie_dependent = {f"tie_dependent.{value.name}" for value in values}
-    dotted_names = {*tie_dependent, *(f"tie_spread.{value.name}" for value in values), *_CANDIDATE_COUNTS}
-    for name, count in data.items():
-        is_name = isinstance(name, str) and (name in dotted_names or _COUNT_NAME.fullmatch(name))
-        if not is_name or name in {"tie_dependent", "tie_spread"}:
-            raise fail("the name of a count", name)
-        checked_integer(count, name)
-    counts = dict(data)
-    has_candidates = any(name in counts for name in _CANDIDATE_COUNTS)
-    for name in (*_BASE_COUNTS, *(_CANDIDATE_COUNTS if has_candidates else ())):
-        if name not in counts:
-            raise fail(f"the count {name}", "none")
-    users = counts["users"]
-    of_users = [name for name in counts if name in _USER_COUNTS or name in tie_dependent or name == "candidates.users"]
-    for name in of_users:
-        checked_integer(counts[name], name, 0, users)
-    if counts["missing_predictions"] + counts["missing_truth"] > users:
-        raise fail(f"missing_predictions and missing_truth up to {users} together", "more")
-    if has_candidates:
-        _check_candidates(*(counts[name] for name in _CANDIDATE_COUNTS))
-    return counts
-
-
-def _check_candidates(users: int, total: int, least: int, most: int) -> None:
-    if not least * users <= total <= most * users or least > most or (not users and most):
-        raise fail("candidates.min, candidates.total and candidates.max that agree", (users, total, least, most))
 
 
 def checked_sums(data: object, values: Sequence[Value], users: int, *, weighted: bool) -> tuple[Sums, ...]:

@@ -12,9 +12,9 @@ import numpy as np
 
 from exactk._engine.problem import Outcome
 from exactk._inputs.model.lists import Rankings
-from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import STRICT_TIES, fields_of
 from exactk._plan.metric_strings import metrics as registry
+from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error
 from exactk.reference.checks import check_counted_users, check_problem, check_user_faults
@@ -74,10 +74,6 @@ class _JudgedUsers:
         predictions = self._problem.predictions
         return None if isinstance(predictions, Rankings) else scored_row(predictions, self._problem.candidates, user)
 
-    def has_candidates(self) -> bool:
-        problem = self._problem
-        return isinstance(problem.predictions, SparseScores) or problem.candidates is not None
-
     def excluded_items(self, user: int) -> frozenset[int]:
         exclude = self._problem.exclude
         return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
@@ -134,17 +130,7 @@ def reference_engine(problem: Problem) -> Outcome:
         _sums_of_group(problem, value, ratios[i], group) for group in range(problem.group_count)
         for i, value in enumerate(problem.values)
     ]  # fmt: skip
-    spreads = [
-        [spread for user in range(len(users)) if (spread := _tie_spread(users, user, value)) is not None]
-        for value in problem.values if not isinstance(problem.predictions, Rankings)
-    ]  # fmt: skip
-    return Outcome(
-        sums,
-        _problem_counts(problem, users),
-        list(map(len, spreads)),
-        list(map(sum, spreads)),
-        per_user if problem.per_user else None,
-    )
+    return Outcome(sums, _problem_counts(problem, users), per_user if problem.per_user else None)
 
 
 def _ratios_by_value(problem: Problem, users: _JudgedUsers) -> list[list[Ratio | None]]:
@@ -248,7 +234,7 @@ def _sums_of_group(problem: Problem, value: Value, ratios: list[Ratio | None], g
     return Sums(users, undefined, total, _SCALE, squares, _SCALE, weight_sum, _SCALE)
 
 
-def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
+def _problem_counts(problem: Problem, users: _JudgedUsers) -> Counts:
     # A NaN that a value refuses has been refused by now.
     rules: dict[str, Any] = problem.convention.rules("") | {"gain": "binary", "nan": "last"}
     counts: dict[str, int] = dict.fromkeys(
@@ -286,10 +272,24 @@ def _problem_counts(problem: Problem, users: _JudgedUsers) -> dict[str, int]:
         if row is not None and not isinstance(problem.predictions, Rankings) and in_predictions:
             left_out = row.masked_items(problem.predictions.min_score) - excluded
             counts["relevant_not_rankable"] += sum(item not in row.ids or item in left_out for item in relevant)
-    return counts | _candidate_counts(users)
+    ties = (
+        None if isinstance(problem.predictions, Rankings) else [_tie_counts(users, value) for value in problem.values]
+    )
+    return Counts(
+        users=len(users),
+        **counts,
+        candidates=_candidate_counts(problem, users),
+        ties=None if ties is None else tuple(ties),
+    )
 
 
 _MILLION = 1_000_000
+
+
+def _tie_counts(users: _JudgedUsers, value: Value) -> TieCounts:
+    spreads = [_tie_spread(users, user, value) for user in range(len(users))]
+    dependent = [spread for spread in spreads if spread is not None]
+    return TieCounts(len(dependent), sum(dependent))
 
 
 def _tie_spread(users: _JudgedUsers, user: int, value: Value) -> int | None:
@@ -316,10 +316,10 @@ def _tie_spread(users: _JudgedUsers, user: int, value: Value) -> int | None:
     return int(min(abs(best - worst), 1000) * _MILLION)
 
 
-def _candidate_counts(users: _JudgedUsers) -> dict[str, int]:
+def _candidate_counts(problem: Problem, users: _JudgedUsers) -> CandidateCounts | None:
     """Count the candidates of the users who are present in the predictions, less the excluded ones."""
-    if not users.has_candidates():
-        return {}
+    if not problem.has_candidates:
+        return None
     sizes = []
     for user in range(len(users)):
         row = users.scored_row(user)
@@ -327,9 +327,4 @@ def _candidate_counts(users: _JudgedUsers) -> dict[str, int]:
         if users.presence(user)[1]:
             excluded = users.excluded_items(user)
             sizes.append(sum(item not in excluded for item in row.ids))
-    return {
-        "candidates.users": len(sizes),
-        "candidates.total": sum(sizes),
-        "candidates.min": min(sizes, default=0),
-        "candidates.max": max(sizes, default=0),
-    }
+    return CandidateCounts(len(sizes), sum(sizes), min(sizes, default=0), max(sizes, default=0))

@@ -1,0 +1,75 @@
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <ranges>
+#include <string>
+
+#include "bindings.hpp"
+#include "exactk/evaluate.hpp"
+#include "results.hpp"
+
+namespace exactk::bindings {
+
+namespace {
+
+py::int_ python_integer(const ExactInteger& integer) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  const bool is_negative = !integer.bytes.empty() && integer.bytes.back() >= 0x80;
+  std::string digits = "0";
+  digits.reserve(1 + 2 * integer.bytes.size());
+  for (const std::uint8_t byte : std::views::reverse(integer.bytes)) {
+    const unsigned bits = is_negative ? 0xffU ^ byte : byte;
+    digits += kDigits[bits >> 4U];
+    digits += kDigits[bits & 0xfU];
+  }
+  auto number = py::reinterpret_steal<py::object>(PyLong_FromString(digits.c_str(), nullptr, 16));
+  if (!number) throw py::error_already_set();
+  return is_negative ? ~number : number;
+}
+
+template <auto integer>
+py::int_ integer_of(const Sums& sums) {
+  return python_integer(sums.*integer);
+}
+
+template <auto integer>
+int scale_of(const Sums& sums) {
+  return (sums.*integer).scale;
+}
+
+}  // namespace
+
+void bind_results(py::module_& module) {
+  bind_class<Sums>(module, "Sums",
+                   "The exact sums of one value, each to be multiplied by 2^-scale.")
+      .def_readonly("users", &Sums::users)
+      .def_readonly("undefined", &Sums::undefined)
+      .def_property_readonly("total", &integer_of<&Sums::total>)
+      .def_property_readonly("total_scale", &scale_of<&Sums::total>)
+      .def_property_readonly("squares", &integer_of<&Sums::squares>)
+      .def_property_readonly("squares_scale", &scale_of<&Sums::squares>)
+      .def_property_readonly("weight", &integer_of<&Sums::weight>)
+      .def_property_readonly("weight_scale", &scale_of<&Sums::weight>);
+  bind_class<Tally>(module, "Tally", "What was counted; see exactk/evaluate.hpp.")
+      .def_readonly("empty_truth", &Tally::empty_truth)
+      .def_readonly("empty_predictions", &Tally::empty_predictions)
+      .def_readonly("missing_predictions", &Tally::missing_predictions)
+      .def_readonly("missing_truth", &Tally::missing_truth)
+      .def_readonly("duplicates", &Tally::duplicates)
+      .def_readonly("excluded_recommended", &Tally::excluded_recommended)
+      .def_readonly("relevant_excluded", &Tally::relevant_excluded)
+      .def_readonly("relevant_not_rankable", &Tally::relevant_not_rankable)
+      .def_readonly("longest_list", &Tally::longest_list)
+      .def_readonly("tie_dependent", &Tally::tie_dependent)
+      .def_readonly("tie_spread", &Tally::tie_spread)
+      .def_readonly("candidates", &Tally::candidates)
+      .def_readonly("candidate_users", &Tally::candidate_users)
+      .def_readonly("fewest_candidates", &Tally::fewest_candidates)
+      .def_readonly("most_candidates", &Tally::most_candidates);
+  bind_class<PyResult>(module, "Result", "What an evaluation found: sums of group x value.")
+      .def_readonly("sums", &PyResult::sums)
+      .def_property_readonly("tally", [](const PyResult& result) { return result.tally; })
+      .def_readonly("per_user", &PyResult::per_user, "Of value x user, if it was asked for.");
+}
+
+}  // namespace exactk::bindings

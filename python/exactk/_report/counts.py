@@ -1,0 +1,195 @@
+"""What an evaluation counts beside its sums: users, items, candidates and ties."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+
+from exactk._report.validation import checked_integer, fail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_T = TypeVar("_T")
+
+CountName: TypeAlias = tuple[str, str]
+"""A kind of count, and its part: a statistic of candidates or a metric, empty where the count is one number."""
+
+_OF_USERS = ("empty_truth", "empty_predictions", "missing_predictions", "missing_truth")
+_REQUIRED = (
+    *("users", *_OF_USERS, "duplicates", "excluded_recommended"),
+    *("relevant_excluded", "relevant_not_rankable", "longest_list"),
+)
+_SCALARS = (*_REQUIRED, "unknown_actual", "rank_gaps")
+_CANDIDATES = tuple(("candidates", statistic) for statistic in ("users", "total", "min", "max"))
+
+
+class CandidateCounts(NamedTuple):
+    """How many items could be ranked for the users who are present in the predictions, less the excluded ones."""
+
+    users: int
+    total: int
+    fewest: int  # of a user; 0 without users
+    most: int
+
+    def merge(self, other: CandidateCounts) -> CandidateCounts:
+        """Return the counts of both sets of users."""
+        if not (self.users and other.users):
+            return self if self.users else other
+        return CandidateCounts(
+            self.users + other.users,
+            self.total + other.total,
+            min(self.fewest, other.fewest),
+            max(self.most, other.most),
+        )
+
+
+class TieCounts(NamedTuple):
+    """How much the order of tied items decides one value."""
+
+    dependent: int  # users whose value another order changes
+    spread: int  # how far apart its extremes are, summed over these users, in millionths
+
+    def merge(self, other: TieCounts) -> TieCounts:
+        """Return the counts of both sets of users."""
+        return TieCounts(self.dependent + other.dependent, self.spread + other.spread)
+
+
+class Counts(NamedTuple):
+    """What was counted over some users; `Report.counts` says what each count is of."""
+
+    users: int
+    empty_truth: int
+    empty_predictions: int
+    missing_predictions: int
+    missing_truth: int
+    duplicates: int
+    excluded_recommended: int
+    relevant_excluded: int
+    relevant_not_rankable: int
+    longest_list: int
+    candidates: CandidateCounts | None = None  # where only some items may be ranked
+    unknown_actual: int | None = None  # of what `exactk.from_ratings` made
+    rank_gaps: int = 0
+    ties: tuple[TieCounts, ...] | None = None  # by value, beside scores
+
+    def merge(self, other: Counts) -> Counts:
+        """Return the counts of both sets of users, whose values are the same."""
+        return Counts(
+            users=self.users + other.users,
+            empty_truth=self.empty_truth + other.empty_truth,
+            empty_predictions=self.empty_predictions + other.empty_predictions,
+            missing_predictions=self.missing_predictions + other.missing_predictions,
+            missing_truth=self.missing_truth + other.missing_truth,
+            duplicates=self.duplicates + other.duplicates,
+            excluded_recommended=self.excluded_recommended + other.excluded_recommended,
+            relevant_excluded=self.relevant_excluded + other.relevant_excluded,
+            relevant_not_rankable=self.relevant_not_rankable + other.relevant_not_rankable,
+            longest_list=max(self.longest_list, other.longest_list),
+            candidates=_merge_optional(self.candidates, other.candidates, CandidateCounts.merge),
+            unknown_actual=_merge_optional(self.unknown_actual, other.unknown_actual, int.__add__),
+            rank_gaps=self.rank_gaps + other.rank_gaps,
+            ties=_merge_optional(self.ties, other.ties, _merge_ties),
+        )
+
+    def scalars(self) -> dict[str, int]:
+        """Return the counts that are one number by name; those that seldom apply only where they do."""
+        counts = {name: getattr(self, name) for name in _REQUIRED}
+        optional = {"unknown_actual": self.unknown_actual, "rank_gaps": self.rank_gaps or None}
+        return counts | {name: count for name, count in optional.items() if count is not None}
+
+    def by_name(self, metrics: Sequence[str]) -> dict[CountName, int]:
+        """Return all counts; the metrics are the names of the values."""
+        counts: dict[CountName, int] = {(name, ""): count for name, count in self.scalars().items()}
+        if self.candidates is not None:
+            counts.update(zip(_CANDIDATES, self.candidates, strict=True))
+        if self.ties is not None:
+            for metric, ties in zip(metrics, self.ties, strict=True):
+                counts.update(zip(_tie_names(metric), ties, strict=True))
+        return counts
+
+    def to_plain(self, metrics: Sequence[str]) -> dict[str, int]:
+        """Return all counts by one name each, as JSON has them."""
+        return {_plain_name(name): count for name, count in self.by_name(metrics).items()}
+
+    @classmethod
+    def from_plain(cls, data: object, metrics: Sequence[str]) -> Counts:
+        """Return the counts that `to_plain` described; raise ValueError if no users can have them."""
+        tie_names = list(chain.from_iterable(map(_tie_names, metrics)))
+        counts = _read_counts(data, [*((name, "") for name in _SCALARS), *_CANDIDATES, *tie_names])
+        _check_names(counts, [(name, "") for name in _REQUIRED])
+        candidates, ties = _select(counts, _CANDIDATES), _select(counts, tie_names)
+        result = cls(
+            **{name: counts[name, ""] for name in _SCALARS if (name, "") in counts},
+            candidates=CandidateCounts(*candidates) if candidates else None,
+            ties=tuple(map(TieCounts, ties[::2], ties[1::2])) if ties else None,
+        )
+        _check_users(result, metrics)
+        return result
+
+
+def _merge_optional(one: _T | None, other: _T | None, merge: Callable[[_T, _T], _T]) -> _T | None:
+    """Return what both have, or what one of them has."""
+    if one is None or other is None:
+        return other if one is None else one
+    return merge(one, other)
+
+
+def _merge_ties(one: tuple[TieCounts, ...], other: tuple[TieCounts, ...]) -> tuple[TieCounts, ...]:
+    return tuple(map(TieCounts.merge, one, other))
+
+
+def _tie_names(metric: str) -> tuple[CountName, CountName]:
+    """Return the names of the fields of `TieCounts`."""
+    return ("tie_dependent", metric), ("tie_spread", metric)
+
+
+def _plain_name(name: CountName) -> str:
+    kind, part = name
+    return f"{kind}.{part}" if part else kind
+
+
+def _read_counts(data: object, names: Sequence[CountName]) -> dict[CountName, int]:
+    """Return those of the counts that there are; raise ValueError if there are any others."""
+    if not isinstance(data, Mapping):
+        raise fail("counts to be a mapping", data)
+    by_plain_name = {_plain_name(name): name for name in names}
+    counts = {}
+    for plain_name, count in data.items():
+        if plain_name not in by_plain_name:
+            raise fail("the name of a count", plain_name)
+        counts[by_plain_name[plain_name]] = checked_integer(count, plain_name)
+    return counts
+
+
+def _check_names(counts: Mapping[CountName, int], names: Sequence[CountName]) -> None:
+    for name in names:
+        if name not in counts:
+            raise fail(f"the count {_plain_name(name)}", "none")
+
+
+def _select(counts: Mapping[CountName, int], names: Sequence[CountName]) -> list[int]:
+    """Return the counts of these names, which are there all or none."""
+    if not any(name in counts for name in names):
+        return []
+    _check_names(counts, names)
+    return [counts[name] for name in names]
+
+
+def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
+    """Raise ValueError if more users are counted than there are, or their candidates do not agree."""
+    of_users: dict[CountName, int] = {(name, ""): getattr(counts, name) for name in _OF_USERS}
+    if counts.candidates is not None:
+        of_users["candidates", "users"] = counts.candidates.users
+    for metric, ties in zip(metrics, counts.ties or (), strict=False):
+        of_users["tie_dependent", metric] = ties.dependent
+    for name, count in of_users.items():
+        checked_integer(count, _plain_name(name), 0, counts.users)
+    if counts.missing_predictions + counts.missing_truth > counts.users:
+        raise fail(f"missing_predictions and missing_truth up to {counts.users} together", "more")
+    if counts.candidates is not None:
+        users, total, fewest, most = counts.candidates
+        if not fewest * users <= total <= most * users or fewest > most or (not users and most):
+            expected = "candidates.min, candidates.total and candidates.max that agree"
+            raise fail(expected, (users, total, fewest, most))
