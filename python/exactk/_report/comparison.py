@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from exactk._report import display
-from exactk._report.report import Report, Table
+from exactk._report.display import format_number
+from exactk._report.exports import Exports, Table
+from exactk._report.report import Report
 from exactk._report.user_keys import join_columns
-from exactk._report.validation import read_json
-from exactk._runtime import optional
 from exactk._runtime.errors import input_error
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
 
-
-_EXPECTED = "what Comparison.to_dict returned"
-
-
-class Comparison(Mapping[str, Report]):
+class Comparison(Exports, Mapping[str, Report]):
     """The reports of several systems on one truth, by name. Shown as one table.
 
     Examples
@@ -60,7 +50,7 @@ class Comparison(Mapping[str, Report]):
             rows.append(
                 [
                     name,
-                    *(display.format_number(report[name]) for report in reports),
+                    *(format_number(report[name]) for report in reports),
                     _format_counts(evaluated),
                     _format_counts(skipped),
                 ]
@@ -80,14 +70,6 @@ class Comparison(Mapping[str, Report]):
             if any(cells):
                 yield [f"{kind.replace('_', ' ')} {part}".rstrip(), *map(str, cells), "", ""]
 
-    def to_markdown(self) -> str:
-        """Return the values as a Markdown table, a column a system."""
-        return display.format_markdown(*self._cells())
-
-    def to_latex(self) -> str:
-        """Return the values as a LaTeX table, a column a system."""
-        return display.format_latex(*self._cells())
-
     def to_dict(self) -> dict[str, Any]:
         """Return the reports as plain data, by system. ``Comparison.from_dict`` takes it back."""
         return {system: report.to_dict() for system, report in self.items()}
@@ -96,17 +78,8 @@ class Comparison(Mapping[str, Report]):
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
         """Return the comparison that `to_dict` described."""
         if not isinstance(data, Mapping):
-            raise input_error("comparison", _EXPECTED, type(data).__name__)
+            raise input_error("comparison", cls._expected(), type(data).__name__)
         return cls({system: Report.from_dict(report) for system, report in data.items()})
-
-    def to_json(self) -> str:
-        """Return everything as JSON; NaN is null."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Comparison:
-        """Return the comparison that `to_json` wrote."""
-        return cls.from_dict(read_json(text, "comparison", _EXPECTED))
 
     def columns(self, table: Table = "values") -> dict[str, Any]:
         """Return the columns of all systems one below the other, after one that names the system."""
@@ -115,26 +88,9 @@ class Comparison(Mapping[str, Report]):
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return join_columns({"system": systems}, columns)
 
-    def to_csv(self, table: Table = "values") -> str:
-        """Return CSV with numbers in full, a column ``system`` first; see `Report.to_csv`."""
-        return display.format_csv(display.plain_columns(self.columns(table)))
-
-    def to_pandas(self, table: Table = "values") -> pd.DataFrame:
-        """Return a pandas data frame, a column ``system`` first; see `Report.to_pandas`."""
-        return optional.pandas_frame(self.columns(table))
-
-    def to_polars(self, table: Table = "values") -> pl.DataFrame:
-        """Return a Polars data frame, a column ``system`` first; see `Report.to_pandas`."""
-        return optional.polars_frame(self.columns(table))
-
-    def to_arrow(self, table: Table = "values") -> pa.Table:
-        """Return an Arrow table, a column ``system`` first; see `Report.to_pandas`."""
-        return optional.arrow_table(self.columns(table))
-
-    def __repr__(self) -> str:
+    def _footer(self) -> str:
         first = next(iter(self._reports.values()))
-        footer = f"{first.rules_text}; {first.state.counts.users} users"
-        return "\n".join([display.format_text(*self._cells()), footer])
+        return f"{first.rules_text}; {first.state.counts.users} users"
 
 
 def _format_counts(counts: Sequence[int]) -> str:

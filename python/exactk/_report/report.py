@@ -1,29 +1,29 @@
+"""The report of one evaluation."""
+
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._plan.metric_strings import canonical_name, part_indices
-from exactk._report import display
+from exactk._plan.metric_strings import part_indices
+from exactk._report.display import format_number, printable
+from exactk._report.exports import Exports, Table
+from exactk._report.metric_mapping import MetricMapping
+from exactk._report.per_user import per_user_from_plain
 from exactk._report.state import State, plan_of_state
 from exactk._report.statistics import evaluated_users, standard_deviation, value_of_sums
 from exactk._report.user_keys import equal_arrays, join_columns, user_columns, users_from_plain, users_to_plain
-from exactk._report.validation import checked_fields, checked_list, fail, is_in_unit_range, plain_data, read_json
-from exactk._runtime import optional
-from exactk._runtime.errors import ExactkError, input_error
+from exactk._report.validation import checked_fields, plain_data
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from exactk._plan.conventions import Convention
@@ -32,43 +32,9 @@ if TYPE_CHECKING:
     from exactk._report.sums import Label, Sums
 
 _T = TypeVar("_T")
-_EXPECTED = "what Report.to_dict returned"
-Table = Literal["values", "per_user", "by_group"]
 
 
-class MetricMapping(Mapping[str, _T], Generic[_T]):
-    """An immutable mapping from metric to something; aliases are accepted as keys."""
-
-    def __init__(self, names: Sequence[str], values: Sequence[_T], convention: Convention, absent: str) -> None:
-        self._values = dict(zip(names, values, strict=True))
-        self._convention = convention
-        self._absent = absent
-
-    def __getitem__(self, metric: str) -> _T:
-        """Return the value of a metric, by its canonical name or any other spelling of it."""
-        if metric in self._values:
-            return self._values[metric]
-        try:
-            name = canonical_name(metric, self._convention)
-        except ExactkError as error:
-            raise KeyError(str(error)) from None
-        if name not in self._values:
-            available = ", ".join(self._values)
-            message = f"{name}: {self._absent}" if not available else f"{name} is not among {available}"
-            raise KeyError(message)
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __repr__(self) -> str:
-        return repr(self._values)
-
-
-class Report:
+class Report(Exports):
     """What an evaluation found. Immutable, picklable, and equal to its JSON round trip.
 
     Made by `exactk.evaluate` and `exactk.merge`. ``report["ndcg@10"]`` is a value; other spellings of
@@ -275,46 +241,26 @@ class Report:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
         """Return the report that `to_dict` described. Its values are taken from the state."""
-        with plain_data("report", _EXPECTED):
+        with plain_data("report", cls._expected()):
             fields = ("values", "standard_deviation", "counts", "by_group", "convention", "users", "per_user", "state")
             checked_fields(data, fields, "a report")
             state = State.from_dict(data["state"])
             users = users_from_plain(data["users"], state.counts.users)
-            return cls(state, users, _table_from_plain(data["per_user"], state))
-
-    def to_json(self) -> str:
-        """Return everything as JSON; NaN is null."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Report:
-        """Return the report that `to_json` wrote."""
-        return cls.from_dict(read_json(text, "report", _EXPECTED))
+            return cls(state, users, per_user_from_plain(data["per_user"], state))
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         users, evaluated, deviations = self._state.counts.users, self.counts["evaluated"], self.standard_deviation
         rows = [
             [
                 name,
-                display.format_number(value),
-                display.format_number(deviations[name]),
+                format_number(value),
+                format_number(deviations[name]),
                 str(evaluated[name]),
                 str(users - evaluated[name]),
             ]
             for name, value in self.values.items()
         ]
         return ["metric", "value", "std", "evaluated", "skipped"], rows
-
-    def to_markdown(self) -> str:
-        """Return the values as a Markdown table."""
-        return display.format_markdown(*self._cells())
-
-    def to_latex(self) -> str:
-        """Return the values as a LaTeX table."""
-        return display.format_latex(*self._cells())
-
-    def __repr__(self) -> str:
-        return "\n".join([display.format_text(*self._cells()), self._footer()])
 
     def _footer(self) -> str:
         counts = self._state.counts.scalars()
@@ -328,7 +274,7 @@ class Report:
             fewest, mean, most = _summarize_candidates(candidates).values()
             text = f"{fewest} to {most} candidates a user (mean {mean:.5g})"
             remarks.append(text if fewest < most else f"{fewest} candidates a user")
-        return display.printable(f"{self.rules_text}; {', '.join(remarks) or '0 users'}")
+        return printable(f"{self.rules_text}; {', '.join(remarks) or '0 users'}")
 
     @property
     def rules_text(self) -> str:
@@ -359,51 +305,6 @@ class Report:
             groups = self.by_group
             return {"group": list(groups)} | {name: [row[name] for row in groups.values()] for name in self.metrics}
         raise input_error("table", "'values', 'per_user' or 'by_group'", repr(table))
-
-    def to_csv(self, table: Table = "values") -> str:
-        """Return CSV with numbers in full; see `to_pandas`.
-
-        Text that a spreadsheet would run as a formula, as it begins with ``=``, ``+``, ``-`` or ``@`` and is no
-        number, has an apostrophe before it. The other exports leave it as it is.
-        """
-        return display.format_csv(display.plain_columns(self.columns(table)))
-
-    def to_pandas(self, table: Table = "values") -> pd.DataFrame:
-        """Return a pandas data frame.
-
-        Parameters
-        ----------
-        table : {"values", "per_user", "by_group"}
-            Whether a row stands for a metric, a user or a group.
-        """
-        return optional.pandas_frame(self.columns(table))
-
-    def to_polars(self, table: Table = "values") -> pl.DataFrame:
-        """Return a Polars data frame; see `to_pandas`."""
-        return optional.polars_frame(self.columns(table))
-
-    def to_arrow(self, table: Table = "values") -> pa.Table:
-        """Return an Arrow table; see `to_pandas`."""
-        return optional.arrow_table(self.columns(table))
-
-
-def _table_from_plain(data: object, state: State) -> NDArray[np.float64] | None:
-    """Return each user's values, if there are any; raise ValueError if users cannot have them."""
-    if not isinstance(data, Mapping):
-        raise fail("per_user to be a mapping", data)
-    if not data:
-        return None
-    checked_fields(data, state.metrics, "per_user")
-    rows = []
-    for value in plan_of_state(state):
-        row = checked_list(data[value.name], f"values of users of {value.name}", state.counts.users)
-        least, most = (0, 1) if is_in_unit_range(value) else (-math.inf, math.inf)
-        for number in row:
-            is_number = type(number) is float or (type(number) is int and abs(number) < 2**53)
-            if number is not None and not (is_number and math.isfinite(number) and least <= number <= most):
-                raise fail(f"a user's {value.name} or null", number)
-        rows.append([math.nan if number is None else number for number in row])
-    return np.array(rows, np.float64).reshape(len(rows), state.counts.users)
 
 
 def _bound_text(min_grade: float | str | None) -> str:
