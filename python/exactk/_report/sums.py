@@ -31,6 +31,12 @@ class Sums(NamedTuple):
         return self.total_scale, self.squares_scale, self.weight_scale
 
     @classmethod
+    def over_nobody(cls, scales: tuple[int, int, int]) -> Sums:
+        """Return the sums over no users."""
+        total_scale, squares_scale, weight_scale = scales
+        return cls(0, 0, 0, total_scale, 0, squares_scale, 0, weight_scale)
+
+    @classmethod
     def over_groups(cls, groups: Iterable[Sums]) -> Sums:
         """Return the sums over the users of all groups, of which there is at least one."""
         users, undefined, totals, total_scales, squares, squares_scales, weights, weight_scales = zip(

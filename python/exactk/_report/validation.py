@@ -209,7 +209,6 @@ def checked_groups(
     if data is None:
         return None
     groups: dict[Label, tuple[Sums, ...]] = {}
-    left = [list(one) for one in totals]
     for pair in checked_list(data, "groups"):
         label, rows = checked_list(pair, "members of a group", 2)
         if type(label) not in (str, int) or (isinstance(label, int) and not -(2**63) <= label < 2**64):
@@ -217,11 +216,10 @@ def checked_groups(
         if label in groups or type(label) is not type(next(iter(groups), label)):
             raise fail("labels of groups of one type, each once", label)
         groups[label] = checked_sums(rows, values, _MAX_COUNT, weighted=weighted)
-        for remainder, total, one in zip(left, totals, groups[label], strict=True):
+        for total, one in zip(totals, groups[label], strict=True):
             if one.scales != total.scales:
                 raise fail("the same scales in all groups", one.scales)
-            remainder[:] = [rest - number for rest, number in zip(remainder, one, strict=True)]
-    for remainder in left:
-        if any(remainder[i] for i in (0, 1, 2, 4, 6)):
-            raise fail("groups that come to the totals", "others")
+    nobody = [Sums.over_nobody(total.scales) for total in totals]
+    if list(map(Sums.over_groups, zip(nobody, *groups.values(), strict=True))) != list(totals):
+        raise fail("groups that come to the totals", "others")
     return groups
