@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from exactk import _core
 
 
-def plain_result(result: _core.Result) -> tuple[list[dict[str, Any]], dict[str, Any], bytes | None]:
+def plain_result(result: _core.Result) -> tuple[dict[str, Any], dict[str, Any], bytes | None]:
     """Return the sums, the tally and the bits of each user's values."""
     table = None if result.per_user is None else result.per_user.tobytes()
-    return [_attributes(sums) for sums in result.sums], _attributes(result.tally), table
+    return _attributes(result.sums), _attributes(result.tally), table
 
 
 def _attributes(bound: object) -> dict[str, Any]:

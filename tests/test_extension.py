@@ -147,7 +147,7 @@ def can_evaluate() -> bool:
         sound_lists(), None, sound_lists(), None, None, None, 1, [value], sound_rules(), True, 2, "", None
     )
     assert result.per_user is not None
-    return result.sums[0].users == 2 and result.per_user.tolist() == [[1.0, 1.0]]
+    return result.sums.users == [2] and result.per_user.tolist() == [[1.0, 1.0]]
 
 
 def has_result(call: Callable[..., Any], *arguments: Any) -> bool:
@@ -456,7 +456,7 @@ SOUND: dict[str, Callable[[], Any]] = {
     "Rules": sound_rules,
     "PlannedValue": lambda: sound_values()[0],
     "Result": sound_result,
-    "Sums": lambda: sound_result().sums[0],
+    "Sums": lambda: sound_result().sums,
     "Tally": lambda: sound_result().tally,
     "MetricInfo": lambda: exactk.metrics["ndcg"],
     "MetricParameter": lambda: exactk.metrics["fbeta"].parameter,

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -96,12 +97,9 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
     const GilRelease release;  // nothing below touches Python but the poll
     return evaluate(request);
   }();
-  py::typing::List<Sums> sums;
-  for (Sums& value_sums : result.sums) {
-    if (sums.size() % 4096 == 4095) poll_signals();
-    sums.append(std::move(value_sums));
-  }
-  return {.sums = std::move(sums), .tally = std::move(result.tally), .per_user = std::move(table)};
+  return {.sums = {std::make_shared<const std::vector<Sums>>(std::move(result.sums))},
+          .tally = std::move(result.tally),
+          .per_user = std::move(table)};
 }
 
 // None where no row is padded.

@@ -1,4 +1,5 @@
 #include <pybind11/stl.h>
+#include <pybind11/typing.h>
 
 #include <cstdint>
 #include <ranges>
@@ -6,6 +7,7 @@
 
 #include "bindings.hpp"
 #include "exactk/evaluate.hpp"
+#include "gil.hpp"
 #include "results.hpp"
 
 namespace exactk::bindings {
@@ -27,29 +29,46 @@ py::int_ python_integer(const ExactInteger& integer) {
   return is_negative ? ~number : number;
 }
 
-template <auto integer>
-py::int_ integer_of(const Sums& sums) {
-  return python_integer(sums.*integer);
+// Returns what `read` makes of each of the sums.
+template <class Read>
+py::typing::List<py::int_> column(const PySums& sums, Read read) {
+  py::typing::List<py::int_> numbers;
+  for (const Sums& row : *sums.rows) {
+    if (numbers.size() % 4096 == 4095) poll_signals();
+    numbers.append(read(row));
+  }
+  return numbers;
+}
+
+template <auto count>
+py::typing::List<py::int_> counts_of(const PySums& sums) {
+  return column(sums, [](const Sums& row) { return row.*count; });
 }
 
 template <auto integer>
-int scale_of(const Sums& sums) {
-  return (sums.*integer).scale;
+py::typing::List<py::int_> integers_of(const PySums& sums) {
+  return column(sums, [](const Sums& row) { return python_integer(row.*integer); });
+}
+
+template <auto integer>
+py::typing::List<py::int_> scales_of(const PySums& sums) {
+  return column(sums, [](const Sums& row) { return (row.*integer).scale; });
 }
 
 }  // namespace
 
 void bind_results(py::module_& module) {
-  bind_class<Sums>(module, "Sums",
-                   "The exact sums of one value, each to be multiplied by 2^-scale.")
-      .def_readonly("users", &Sums::users)
-      .def_readonly("undefined", &Sums::undefined)
-      .def_property_readonly("total", &integer_of<&Sums::total>)
-      .def_property_readonly("total_scale", &scale_of<&Sums::total>)
-      .def_property_readonly("squares", &integer_of<&Sums::squares>)
-      .def_property_readonly("squares_scale", &scale_of<&Sums::squares>)
-      .def_property_readonly("weight", &integer_of<&Sums::weight>)
-      .def_property_readonly("weight_scale", &scale_of<&Sums::weight>);
+  bind_class<PySums>(module, "Sums",
+                     "The exact sums of group x value, field by field; an integer is to be "
+                     "multiplied by 2^-scale.")
+      .def_property_readonly("users", &counts_of<&Sums::users>)
+      .def_property_readonly("undefined", &counts_of<&Sums::undefined>)
+      .def_property_readonly("total", &integers_of<&Sums::total>)
+      .def_property_readonly("total_scale", &scales_of<&Sums::total>)
+      .def_property_readonly("squares", &integers_of<&Sums::squares>)
+      .def_property_readonly("squares_scale", &scales_of<&Sums::squares>)
+      .def_property_readonly("weight", &integers_of<&Sums::weight>)
+      .def_property_readonly("weight_scale", &scales_of<&Sums::weight>);
   bind_class<Tally>(module, "Tally", "What was counted; see exactk/evaluate.hpp.")
       .def_readonly("empty_truth", &Tally::empty_truth)
       .def_readonly("empty_predictions", &Tally::empty_predictions)
@@ -66,8 +85,8 @@ void bind_results(py::module_& module) {
       .def_readonly("candidate_users", &Tally::candidate_users)
       .def_readonly("fewest_candidates", &Tally::fewest_candidates)
       .def_readonly("most_candidates", &Tally::most_candidates);
-  bind_class<PyResult>(module, "Result", "What an evaluation found: sums of group x value.")
-      .def_readonly("sums", &PyResult::sums)
+  bind_class<PyResult>(module, "Result", "What an evaluation found.")
+      .def_property_readonly("sums", [](const PyResult& result) { return result.sums; })
       .def_property_readonly("tally", [](const PyResult& result) { return result.tally; })
       .def_readonly("per_user", &PyResult::per_user, "Of value x user, if it was asked for.");
 }

@@ -84,8 +84,6 @@ struct type_caster<exactk::PlannedValue> : ConstructedCaster<exactk::PlannedValu
 template <>
 struct type_caster<exactk::Rules> : ConstructedCaster<exactk::Rules> {};
 template <>
-struct type_caster<exactk::Sums> : ConstructedCaster<exactk::Sums> {};
-template <>
 struct type_caster<exactk::Tally> : ConstructedCaster<exactk::Tally> {};
 
 }  // namespace pybind11::detail

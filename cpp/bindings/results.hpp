@@ -2,17 +2,24 @@
 #pragma once
 
 #include <pybind11/numpy.h>
-#include <pybind11/typing.h>
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "bindings.hpp"
 #include "exactk/evaluate.hpp"
 
 namespace exactk::bindings {
 
+// The sums of groups x values. Python reads a field of all of them at once: an object for each
+// would cost more than making the sums.
+struct PySums {
+  std::shared_ptr<const std::vector<Sums>> rows;
+};
+
 struct PyResult {
-  py::typing::List<Sums> sums;  // groups x values
+  PySums sums;
   Tally tally;
   std::optional<py::array_t<double>> per_user;
 };
@@ -21,6 +28,8 @@ struct PyResult {
 
 namespace pybind11::detail {
 
+template <>
+struct type_caster<exactk::bindings::PySums> : ConstructedCaster<exactk::bindings::PySums> {};
 template <>
 struct type_caster<exactk::bindings::PyResult> : ConstructedCaster<exactk::bindings::PyResult> {};
 

@@ -44,7 +44,7 @@ def core_engine(problem: Problem) -> Outcome:
             requested_isa(),
             problem.report_progress,
         )
-    return Outcome(list(map(_sums_of_core, result.sums)), _counts_of_tally(problem, result.tally), result.per_user)
+    return Outcome(_list_sums(result.sums), _counts_of_tally(problem, result.tally), result.per_user)
 
 
 def _check_counted_users(problem: Problem) -> None:
@@ -74,16 +74,20 @@ def _presence(rows: Truth | Predictions) -> NDArray[np.bool_]:
     return np.ones(len(rows), np.bool_) if present is None else present
 
 
-def _sums_of_core(sums: _core.Sums) -> Sums:
-    return Sums(
-        sums.users,
-        sums.undefined,
-        sums.total,
-        sums.total_scale,
-        sums.squares,
-        sums.squares_scale,
-        sums.weight,
-        sums.weight_scale,
+def _list_sums(sums: _core.Sums) -> list[Sums]:
+    """Return the sums one by one."""
+    return list(
+        map(
+            Sums,
+            sums.users,
+            sums.undefined,
+            sums.total,
+            sums.total_scale,
+            sums.squares,
+            sums.squares_scale,
+            sums.weight,
+            sums.weight_scale,
+        )
     )
 
 
