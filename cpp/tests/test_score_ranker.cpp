@@ -94,7 +94,7 @@ void check_row(const std::vector<Score>& row, const Row& exclude = {},
     std::visit(
         [&](auto& ranker) {
           ranker.load_scores(0, exclude, no_checkpoint);
-          CHECK(ranker.has_nan() == std::ranges::any_of(row, &is_nan<Score>));
+          CHECK(ranker.row().has_nan() == std::ranges::any_of(row, &is_nan<Score>));
           for (const Ties ties : {Ties::lowest_id, Ties::highest_id}) {
             const Row expected = sorted_items(row, ties, exclude, min_score);
             for (const Count depth : {Count{1}, Count{10}, Count{100}, kNoCutoff}) {
@@ -104,16 +104,20 @@ void check_row(const std::vector<Score>& row, const Row& exclude = {},
               CHECK(std::ranges::equal(best.items, std::span(expected).first(size)));
             }
             for (const Row& items : {positions, many_positions}) {
-              const RankedList ranked = ranker.ranks_of(items, ties, no_checkpoint);
+              const RankedList ranked = ranker.ranks_of({.positions = items}, ties, no_checkpoint);
               CHECK(ranked.length == std::ssize(expected));
               Row expected_items;
+              Row entries;
               Row ranks;
               for (std::size_t i = 0; i < expected.size(); ++i) {
-                if (std::ranges::find(items, expected[i]) == items.end()) continue;
+                const auto entry = std::ranges::find(items, expected[i]);
+                if (entry == items.end()) continue;
                 expected_items.push_back(expected[i]);
+                entries.push_back(entry - items.begin());
                 ranks.push_back(static_cast<std::int64_t>(i) + 1);
               }
               CHECK(std::ranges::equal(ranked.items, expected_items));
+              CHECK(std::ranges::equal(ranked.entries, entries));
               CHECK(std::ranges::equal(ranked.ranks, ranks));
             }
           }
@@ -334,7 +338,7 @@ TEST_CASE("a position may tie where another item that is ranked has the same sco
         const Row positions = {static_cast<std::int64_t>(position)};
         const auto same = std::ranges::count_if(
             row, [&](float score) { return is_same_key(score, row[position]); });
-        ranker.ranks_of(positions, Ties::lowest_id, no_checkpoint);
+        ranker.ranks_of({.positions = positions}, Ties::lowest_id, no_checkpoint);
         CHECK(ranker.may_tie(positions) == (same > 1));
         ranker.best(kNoCutoff, Ties::highest_id, no_checkpoint);
         CHECK(ranker.may_tie(positions) == (same > 1));

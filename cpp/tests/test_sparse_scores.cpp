@@ -88,31 +88,43 @@ void check(const Source& source, const std::vector<float>& scores, const Row& id
       const ItemPositions* const positions =
           open_score_row(ranker, matcher, 0, items, exclude, no_checkpoint);
       REQUIRE(positions != nullptr);
-      CHECK(ranker.has_nan() == std::ranges::any_of(scores, &is_nan<float>));
-      CHECK(ranker.candidate_count() ==
+      const TruthPositions truth_positions{positions->truth, positions->entries};
+      CHECK(ranker.row().has_nan() == std::ranges::any_of(scores, &is_nan<float>));
+      CHECK(ranker.row().candidate_count() ==
             std::ssize(positions_in_key_order(scores, ids, Ties::lowest_id, exclude, {})));
       for (const Ties ties : kTies) {
         const Row expected = positions_in_key_order(scores, ids, ties, exclude, source.min_score);
         Row expected_ids;
+        Row expected_entries;  // the first of the truth that names the item
         for (const std::int64_t i : expected) {
           expected_ids.push_back(ids[static_cast<std::size_t>(i)]);
+          const auto entry = std::ranges::find(items, expected_ids.back());
+          expected_entries.push_back(entry == items.end() ? RankedList::kNoEntry
+                                                          : entry - items.begin());
         }
         for (const Count depth : {Count{1}, Count{10}, Count{100}, kNoCutoff}) {
           const RankedList best = ranker.best(depth, ties, no_checkpoint);
           CHECK(best.length == std::ssize(expected));
           const auto size = static_cast<std::size_t>(std::min(depth, best.length));
           CHECK(std::ranges::equal(best.items, std::span(expected_ids).first(size)));
+          CHECK(best.entries.empty());
+          const RankedList best_of_truth = ranker.best(depth, ties, truth_positions, no_checkpoint);
+          CHECK(std::ranges::equal(best_of_truth.items, std::span(expected_ids).first(size)));
+          CHECK(std::ranges::equal(best_of_truth.entries, std::span(expected_entries).first(size)));
         }
-        const RankedList ranked = ranker.ranks_of(positions->truth, ties, no_checkpoint);
+        const RankedList ranked = ranker.ranks_of(truth_positions, ties, no_checkpoint);
         Row expected_items;
+        Row entries;
         Row ranks;
         for (std::size_t i = 0; i < expected_ids.size(); ++i) {
-          if (std::ranges::find(items, expected_ids[i]) == items.end()) continue;
+          if (expected_entries[i] == RankedList::kNoEntry) continue;
           expected_items.push_back(expected_ids[i]);
+          entries.push_back(expected_entries[i]);
           ranks.push_back(static_cast<std::int64_t>(i) + 1);
         }
         CHECK(ranked.length == std::ssize(expected));
         CHECK(std::ranges::equal(ranked.items, expected_items));
+        CHECK(std::ranges::equal(ranked.entries, entries));
         CHECK(std::ranges::equal(ranked.ranks, ranks));
       }
     }

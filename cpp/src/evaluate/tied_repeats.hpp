@@ -12,14 +12,13 @@
 #include "exactk/types.hpp"
 #include "match/list_matcher.hpp"
 #include "numeric/key_order.hpp"
-#include "rank/scores/score_ranker.hpp"
+#include "rank/scores/rankable_row.hpp"
 
 namespace exactk {
 
-// Stores the positions in the row of all but the first in each tie, ascending. `items`: of the row
-// that the ranker has loaded.
+// Stores the positions in the row of all but the first in each tie, ascending. `items`: of the row.
 template <class Row>
-void find_tied_repeats(ScoreRanker<Row>& ranker, const ItemPositions& items,
+void find_tied_repeats(RankableRow<Row>& row, const ItemPositions& items,
                        std::vector<Offset>& repeats, const Checkpoint& checkpoint) {
   struct TruthItem {
     Count entry;
@@ -31,7 +30,7 @@ void find_tied_repeats(ScoreRanker<Row>& ranker, const ItemPositions& items,
   std::vector<TruthItem> ranked;
   in_chunks(items.truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const auto score = ranker.rankable_score(static_cast<std::size_t>(items.truth[i]));
+      const auto score = row.rankable_score(static_cast<std::size_t>(items.truth[i]));
       if (score) ranked.push_back({items.entries[i], *score, items.truth[i]});
     }
   });

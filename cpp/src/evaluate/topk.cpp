@@ -130,7 +130,7 @@ class TopKRanker {
           item_positions_ = open_score_row(ranker, matcher_, user, {},
                                            excluded_items(request_, user), checkpoint);
           if (screening_) ranker.use_screening(screening_->result_of(user));
-          return ranker.has_nan();
+          return ranker.row().has_nan();
         },
         score_ranker_);
     return (!has_nan || request_.nan != NanScores::raise) &&
@@ -140,7 +140,7 @@ class TopKRanker {
   Count count_nan(Offset& first, const Checkpoint& checkpoint) {
     return std::visit(
         [&](auto& ranker) {
-          return ranker.has_nan() ? ranker.count_nan(first, checkpoint) : Count{0};
+          return ranker.row().has_nan() ? ranker.row().count_nan(first, checkpoint) : Count{0};
         },
         score_ranker_);
   }

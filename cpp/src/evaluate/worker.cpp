@@ -28,7 +28,7 @@ bool is_shallow(const Plan& plan, Count items) {
 
 // Whether the user's list costs less than the ranks of the truth.
 template <class Ranker>
-bool prefers_list(const Plan& plan, const Ranker& ranker, Ties ties) {
+bool prefers_list(const Plan& plan, Ranker& ranker, Ties ties) {
   const auto items = static_cast<Count>(ranker.row().size());
   if (!is_strict(ties) || !is_shallow(plan, items)) return false;
   // One deeper, to see what is tied with the last.
@@ -159,7 +159,7 @@ bool Worker::open_scores(Count user, const Checkpoint& checkpoint) {
             open_score_row(ranker, matcher_, user, int64_row_items(job_.request.truth, user),
                            excluded_items(user), checkpoint);
         if (screening_) ranker.use_screening(screening_->result_of(user));
-        return ranker.has_nan();
+        return ranker.row().has_nan();
       },
       *score_ranker_);
 }
@@ -168,16 +168,22 @@ const Matches& Worker::match(Count user, Ties ties, const Checkpoint& checkpoint
   const auto truth = int64_row_items(job_.request.truth, user);
   const auto exclude = excluded_items(user);
   if (score_ranker_) {
-    const auto positions = item_positions_ == nullptr ? truth : std::span(item_positions_->truth);
+    const bool is_located = item_positions_ != nullptr;
+    const TruthPositions positions =
+        is_located ? TruthPositions{item_positions_->truth, item_positions_->entries}
+                   : TruthPositions{.positions = truth};
     const RankedList ranked = std::visit(
         [&](auto& ranker) {
-          return prefers_list(job_.plan, ranker, ties)
-                     ? ranker.best(job_.plan.depth + 1, ties, checkpoint)
-                     : ranker.ranks_of(positions, ties, checkpoint);
+          if (!prefers_list(job_.plan, ranker, ties)) {
+            return ranker.ranks_of(positions, ties, checkpoint);
+          }
+          const Count depth = job_.plan.depth + 1;
+          return is_located ? ranker.best(depth, ties, positions, checkpoint)
+                            : ranker.best(depth, ties, checkpoint);
         },
         *score_ranker_);
-    return item_positions_ == nullptr ? matcher_.match(truth, ranked, exclude, checkpoint)
-                                      : matcher_.match_located(truth, ranked, exclude, checkpoint);
+    return is_located ? matcher_.match_located(ranked, checkpoint)
+                      : matcher_.match(truth, ranked, exclude, checkpoint);
   }
   const auto& lists = std::get<Lists>(job_.request.predictions);
   return std::visit(
@@ -198,7 +204,7 @@ const Matches& Worker::match(Count user, const Checkpoint& checkpoint) {
 
 Count Worker::count_nan(Count user, Offset& first, const Checkpoint& checkpoint) {
   if (!open_scores(user, checkpoint) || !score_ranker_) return 0;
-  return std::visit([&](auto& ranker) { return ranker.count_nan(first, checkpoint); },
+  return std::visit([&](auto& ranker) { return ranker.row().count_nan(first, checkpoint); },
                     *score_ranker_);
 }
 
@@ -209,7 +215,7 @@ std::span<const Offset> Worker::find_tied_repeats(const Checkpoint& checkpoint) 
   }
   std::visit(
       [&](auto& ranker) {
-        exactk::find_tied_repeats(ranker, *item_positions_, tied_repeats_, checkpoint);
+        exactk::find_tied_repeats(ranker.row(), *item_positions_, tied_repeats_, checkpoint);
       },
       *score_ranker_);
   return tied_repeats_;
@@ -328,10 +334,10 @@ std::span<const Count> Worker::find_masked_entries(Count user, const Checkpoint&
   if (!score_ranker_) return masked_entries_;
   const auto truth = int64_row_items(job_.request.truth, user);
   const auto find = [&](auto& ranker) {
-    if (!ranker.may_mask()) return;
+    if (!ranker.row().may_mask()) return;
     const auto is_masked = [&](std::int64_t position) {
       return std::cmp_less(position, ranker.row().size()) &&
-             ranker.is_masked(static_cast<std::size_t>(position));
+             ranker.row().is_masked(static_cast<std::size_t>(position));
     };
     entry_scores_.clear();
     grow(entry_scores_, truth.size(), EntryScore::none, checkpoint);
@@ -365,7 +371,7 @@ std::span<const Count> Worker::find_masked_entries(Count user, const Checkpoint&
 void Worker::count_candidates() {
   if (!score_ranker_) return;
   const Count candidates =
-      std::visit([](const auto& ranker) { return ranker.candidate_count(); }, *score_ranker_);
+      std::visit([](auto& ranker) { return ranker.row().candidate_count(); }, *score_ranker_);
   ++tally_.candidate_users;
   tally_.candidates += candidates;
   tally_.fewest_candidates = std::min(tally_.fewest_candidates, candidates);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace exactk {
 
@@ -10,7 +11,7 @@ void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude,
   truth_ = truth;
   exclude_ = exclude;
   checkpoint_ = &checkpoint;
-  has_truth_index_ = has_exclude_index_ = has_list_index_ = false;
+  has_stored_truth_ = has_truth_index_ = has_exclude_index_ = has_list_index_ = false;
   scanned_items_ = 0;
   matches_.hits.clear();
   matches_.ties.clear();
@@ -27,17 +28,23 @@ void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude,
   seen_filter_.reset(truth.size() + list_size + exclude.size(), checkpoint);
 }
 
-void ListMatcher::mark_truth() {
+// Returns whether each entry has a slot of its own.
+bool ListMatcher::mark_truth() {
   bool has_collisions = false;
   in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
     has_collisions = !seen_filter_.mark(truth_.subspan(begin, end - begin), Mark::truth).empty() ||
                      has_collisions;
   });
-  // Where each entry has a slot of its own, its position is stored there; else there is an index.
-  has_stored_truth_ = !has_collisions && (needs_entries_ || !seen_filter_.is_exact()) &&
+  if (has_collisions) find_duplicates_in_truth();
+  return !has_collisions;
+}
+
+// Stores the position of each entry beside its slot, which must be its own, if there is room; else
+// an index finds it.
+void ListMatcher::store_truth() {
+  has_stored_truth_ = (needs_entries_ || !seen_filter_.is_exact()) &&
                       seen_filter_.can_store_positions(truth_.size());
   if (has_stored_truth_) seen_filter_.store_positions(truth_, *checkpoint_);
-  if (has_collisions) find_duplicates_in_truth();
 }
 
 void ListMatcher::find_duplicates_in_truth() {
@@ -93,19 +100,35 @@ void ListMatcher::list_remaining_ranks() {
   });
 }
 
+// `may_repeat`: whether several items may have one entry.
+void ListMatcher::add_carried_hits(const RankedList& ranked, bool may_repeat,
+                                   const Checkpoint& checkpoint) {
+  const std::size_t size = ranked.entries.size();
+  if (size > kChunk) matches_.hits.reserve(size);
+  in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Count entry = ranked.entries[i];
+      if (entry == RankedList::kNoEntry) continue;
+      const Count rank = ranked.ranks.empty() ? static_cast<Count>(i) + 1 : ranked.ranks[i];
+      const bool is_repeat =
+          may_repeat && std::exchange(in_list_[static_cast<std::size_t>(entry)], 1) != 0;
+      matches_.hits.push_back({rank, entry, is_repeat});
+      if (!ranked.ties.empty()) matches_.ties.push_back(ranked.ties[i]);
+    }
+  });
+}
+
 const Matches& ListMatcher::match(Ids truth, const RankedList& ranked, Ids exclude,
                                   const Checkpoint& checkpoint) {
-  match(truth, ranked.items, exclude, checkpoint);
-  matches_.list_length = ranked.length;
-  if (!ranked.ranks.empty()) {
-    in_chunks(matches_.hits.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-      for (Match& match : std::span(matches_.hits).subspan(begin, end - begin)) {
-        const auto position = static_cast<std::size_t>(match.rank - 1);
-        match.rank = ranked.ranks[position];
-        if (!ranked.ties.empty()) matches_.ties.push_back(ranked.ties[position]);
-      }
-    });
+  if (ranked.entries.empty()) {
+    match(truth, ranked.items, exclude, checkpoint);
+  } else {
+    reset(truth, 0, exclude, checkpoint);
+    mark_truth();
+    mark_excluded();
+    add_carried_hits(ranked, false, checkpoint);
   }
+  matches_.list_length = ranked.length;
   in_chunks(truth.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       if (truth[i] >= ranked.scored_end) matches_.unscored_entries.push_back(static_cast<Count>(i));
@@ -141,7 +164,7 @@ const ItemPositions& ListMatcher::find_item_positions(Ids truth, Ids list, Ids e
   in_list_.clear();
   grow(in_list_, truth.size(), std::uint8_t{0}, checkpoint);
   reset(truth, list.size(), exclude, checkpoint);
-  mark_truth();
+  if (mark_truth()) store_truth();
   mark_excluded();
   in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const Collision collision :
@@ -160,11 +183,21 @@ const ItemPositions& ListMatcher::find_item_positions(Ids truth, Ids list, Ids e
   return positions_;
 }
 
-const Matches& ListMatcher::match_located(Ids truth, const RankedList& ranked, Ids exclude,
-                                          const Checkpoint& checkpoint) {
-  match(truth, ranked, exclude, checkpoint);
+// What is of the truth alone was found when the list was located.
+const Matches& ListMatcher::match_located(const RankedList& ranked, const Checkpoint& checkpoint) {
+  const bool may_repeat = positions_.duplicates > 0;
+  if (may_repeat) {
+    in_chunks(in_list_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      std::ranges::fill(std::span(in_list_).subspan(begin, end - begin), std::uint8_t{0});
+    });
+  }
+  matches_.hits.clear();
+  matches_.ties.clear();
+  add_carried_hits(ranked, may_repeat, checkpoint);
+  matches_.list_length = ranked.length;
   matches_.list_duplicates = positions_.duplicates;
   matches_.first_list_duplicate = positions_.first_duplicate;
+  matches_.excluded_recommended = 0;
   matches_.unscored_entries = positions_.absent_entries;
   return matches_;
 }

@@ -73,7 +73,8 @@ class ListMatcher {
     return match(truth, list, {}, exclude, checkpoint);
   }
 
-  // The same of what is ranked already, less what is excluded.
+  // The same of a list that scores rank, where nothing excluded is: by the entries that it carries,
+  // else by its items.
   const Matches& match(std::span<const std::int64_t> truth, const RankedList& ranked,
                        std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
 
@@ -82,9 +83,9 @@ class ListMatcher {
                                            std::span<const std::int64_t> list,
                                            std::span<const std::int64_t> exclude,
                                            const Checkpoint& checkpoint);
-  // What is ranked of the list that was located last.
-  const Matches& match_located(std::span<const std::int64_t> truth, const RankedList& ranked,
-                               std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
+  // What is ranked of the list that was located last, by the entries that it carries. May follow
+  // several times.
+  const Matches& match_located(const RankedList& ranked, const Checkpoint& checkpoint);
 
  private:
   using Ids = std::span<const std::int64_t>;
@@ -108,7 +109,8 @@ class ListMatcher {
   }
 
   void reset(Ids truth, std::size_t list_size, Ids exclude, const Checkpoint& checkpoint);
-  void mark_truth();
+  bool mark_truth();
+  void store_truth();
   void mark_excluded();
   void find_duplicates_in_truth();
   template <class Id>
@@ -117,6 +119,7 @@ class ListMatcher {
   void resolve_collision(std::span<const Id> list, std::size_t position, Mark previous);
   void locate_collision(Ids list, std::size_t position, Mark previous);
   void list_remaining_ranks();
+  void add_carried_hits(const RankedList& ranked, bool may_repeat, const Checkpoint& checkpoint);
 
   SeenFilter seen_filter_;
   bool needs_entries_;
@@ -126,7 +129,7 @@ class ListMatcher {
   std::vector<std::int64_t> truth_and_excluded_;  // excluded ids whose slot has an id of the truth
   Matches matches_;
   ItemPositions positions_;
-  std::vector<std::uint8_t> in_list_;  // beside the truth: whether the list has the item
+  std::vector<std::uint8_t> in_list_;  // beside the truth: whether the list so far has the item
   // Of the current user.
   Ids truth_;
   Ids exclude_;
@@ -186,7 +189,7 @@ const Matches& ListMatcher::match(std::span<const std::int64_t> truth, std::span
                                   const Checkpoint& checkpoint) {
   reset(truth, list.size(), exclude, checkpoint);
   given_ranks_ = ranks;
-  mark_truth();
+  if (mark_truth()) store_truth();
   mark_excluded();
   in_chunks(list.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const Collision collision :

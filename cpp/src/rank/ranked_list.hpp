@@ -1,6 +1,7 @@
 // What ranking a user's scores gives: as much of the list as the metrics need.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -29,13 +30,28 @@ struct Tie {
   return is_strict(ties) ? ties : Ties::expected;
 }
 
+// Where the items of a user's truth stand in the row. Positions beyond its end have no score.
+struct TruthPositions {
+  std::span<const std::int64_t> positions;  // not negative
+  std::span<const Count> entries = {};      // of the truth, beside them; empty: 0, 1, 2, ...
+
+  [[nodiscard]] Count entry_at(std::size_t index) const noexcept {
+    return entries.empty() ? static_cast<Count>(index) : entries[index];
+  }
+};
+
 struct RankedList {
-  std::span<const std::int64_t> items;  // best first
-  std::span<const Offset> offsets;      // beside the items: within the row, as it is stored
-  std::span<const Count> ranks;         // beside the items; empty: 1, 2, 3, ...
-  std::span<const Tie> ties;            // beside the items; empty: not asked for
-  Count length = 0;                     // of the whole list
-  Count scored_end = 0;                 // items with ids from here on have no score
+  std::span<const std::int64_t> items = {};  // best first
+  std::span<const Offset> offsets = {};      // beside the items: within the row, as it is stored
+  // Beside the items: the first entry of the truth that names it, or kNoEntry; empty: not looked
+  // up.
+  std::span<const Count> entries = {};
+  std::span<const Count> ranks = {};  // beside the items; empty: 1, 2, 3, ...
+  std::span<const Tie> ties = {};     // beside the items; empty: not asked for
+  Count length = 0;                   // of the whole list
+  Count scored_end = 0;               // items with ids from here on have no score
+
+  static constexpr Count kNoEntry = -1;
 };
 
 }  // namespace exactk

@@ -1,0 +1,80 @@
+// Ranks a user's truth within a row without sorting the row: the rank of an item is one more than
+// the number of items that beat it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/checkpoint.hpp"
+#include "exactk/conventions.hpp"
+#include "exactk/types.hpp"
+#include "rank/ranked_list.hpp"
+#include "rank/score_order.hpp"
+#include "rank/scores/rankable_row.hpp"
+#include "rank/scores/tie_counter.hpp"
+#include "rank/screening_result.hpp"
+
+namespace exactk {
+
+template <class Row>
+class RankCounter {
+ public:
+  using Key = Row::Score;
+  using Item = ScoredItem<Key>;
+  using Better = BetterItem<Key>;
+
+  // Ranks those items of the truth that may be ranked. Unless `ties` says which of a tie is first,
+  // the tie of each is recorded, and those of the truth stand first in it. `screened`: the ranks
+  // that screening has counted already, by position, if it has.
+  void count(RankableRow<Row>& row, const TruthPositions& truth, Ties ties,
+             const std::optional<std::span<const ItemRank>>& screened,
+             const Checkpoint& checkpoint);
+
+  // What was ranked last, best first: each position once, with the first entry that names it.
+  [[nodiscard]] std::span<const Item> items() const noexcept { return items_; }
+  [[nodiscard]] std::span<const Count> entries() const noexcept { return entries_; }
+  [[nodiscard]] std::span<const Count> ranks() const noexcept { return ranks_; }
+  [[nodiscard]] std::span<const Tie> ties() const noexcept { return ties_; }  // if recorded
+  // Whether one of them ties with another item of the row, where `ties` was strict.
+  [[nodiscard]] bool has_ties() const noexcept { return has_ties_; }
+
+ private:
+  void collect_items(RankableRow<Row>& row, const TruthPositions& truth, Ties ties,
+                     const Checkpoint& checkpoint);
+  void locate_truth(const TruthPositions& truth, std::size_t row_size,
+                    const Checkpoint& checkpoint);
+  [[nodiscard]] bool look_up(const std::optional<std::span<const ItemRank>>& screened);
+  void use_screened_ranks(bool highest_first);
+  void rank_strictly(RankableRow<Row>& row, Ties ties, bool is_screened,
+                     const Checkpoint& checkpoint);
+  [[nodiscard]] std::size_t first_beaten(const Item& item, const Better& better) const;
+  void rank_each(RankableRow<Row>& row, const Better& order, const Checkpoint& checkpoint);
+  void add_ranks_by_position(RankableRow<Row>& row, bool highest_first,
+                             const Checkpoint& checkpoint);
+  void rank_together(RankableRow<Row>& row, const Better& order, const Checkpoint& checkpoint);
+  void add_beating_counts(Count sign);
+
+  struct TruthItem : Item {
+    Count entry;
+  };
+
+  std::vector<Item> items_;
+  std::vector<Count> entries_;
+  std::vector<Count> ranks_;
+  std::vector<Tie> ties_;
+  bool has_ties_ = false;
+  // Scratch space of a call.
+  std::vector<TruthItem> truth_items_;
+  std::vector<TruthItem> buffer_;
+  std::vector<ItemRank> screened_ranks_;  // beside the items
+  TieCounter<Row> tie_counter_;
+  std::vector<Count> beating_counts_;        // of the row, by the first item that they beat
+  std::vector<Key> bounds_;                  // that the row is compared with
+  std::vector<Count> above_counts_;          // by bound: of the row, those that beat it
+  std::vector<std::size_t> position_order_;  // of the items
+};
+
+}  // namespace exactk

@@ -1,0 +1,53 @@
+// Puts the best of some items in order: few by comparing them, many by the digits of their keys.
+// An item is a ScoredItem, or derived from one.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/checkpoint.hpp"
+#include "base/radix_sort.hpp"
+#include "numeric/key_order.hpp"
+
+namespace exactk {
+
+// So few items are sorted sooner than the values of a digit are counted.
+inline constexpr std::size_t kMaxComparedItems = 64;
+
+// Removes all but so many of the best, and moves the last of these to the end.
+template <class Item, class Better>
+void keep_best(std::vector<Item>& items, std::size_t depth, const Better& better,
+               const Checkpoint& checkpoint) {
+  if (items.size() <= depth) return;
+  move_first(std::span(items), depth, better, checkpoint);
+  items.resize(depth);
+}
+
+// Keeps so many of the best, in order; those that tie by their key are compared. `buffer` is what
+// the items are moved to and fro.
+template <class Item, class Better>
+void sort_best(std::vector<Item>& items, std::vector<Item>& buffer, std::size_t depth,
+               const Better& better, const Checkpoint& checkpoint) {
+  if (items.size() <= kMaxComparedItems || items.size() > 8 * depth) {
+    keep_best(items, depth, better, checkpoint);
+    sort(std::span(items), better, checkpoint);
+    return;
+  }
+  radix_sort(items, buffer, [](const Item& item) { return descending_code(item.key); }, checkpoint);
+  for (std::size_t begin = 0; begin < std::min(depth, items.size());) {
+    std::size_t end = begin;
+    do {
+      if (++end % kChunk == 0) checkpoint();
+    } while (end < items.size() && is_same_key(items[begin].key, items[end].key));
+    const auto tied = std::span(items).subspan(begin, end - begin);
+    const std::size_t kept = std::min(end, depth) - begin;
+    if (kept < tied.size()) move_first(tied, kept, better, checkpoint);
+    if (tied.size() > 1) sort(tied.first(kept), better, checkpoint);
+    begin = end;
+  }
+  if (items.size() > depth) items.resize(depth);
+}
+
+}  // namespace exactk

@@ -1,0 +1,55 @@
+// Selects the best items of a row: a bound that enough of them reach rules out nearly all others,
+// and only what is left is put in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/checkpoint.hpp"
+#include "exactk/conventions.hpp"
+#include "exactk/types.hpp"
+#include "rank/score_order.hpp"
+#include "rank/scores/group_maxima.hpp"
+#include "rank/scores/rankable_row.hpp"
+
+namespace exactk {
+
+template <class Row>
+class TopSelector {
+ public:
+  using Key = Row::Score;
+  using Item = ScoredItem<Key>;
+
+  // Selects so many of the best, if the row has as many. The maxima must have been read.
+  void select(RankableRow<Row>& row, GroupMaxima<Row>& maxima, std::size_t depth, Ties ties,
+              const Checkpoint& checkpoint);
+  // The same, where these items include the best.
+  void select_from(std::span<const ScoredItem<double>> shortlist, RankableRow<Row>& row,
+                   std::size_t depth, Ties ties, const Checkpoint& checkpoint);
+
+  // What was selected last, best first.
+  [[nodiscard]] std::span<const Item> items() const noexcept { return items_; }
+  // The first rank whose item ties with the next, or 0 if there is none.
+  [[nodiscard]] Count first_tied_rank() const noexcept;
+  // Whether a rankable item at one of the positions ties with another of those selected, or, if it
+  // is not selected itself, with one of them.
+  [[nodiscard]] bool may_tie(RankableRow<Row>& row, std::span<const std::int64_t> positions) const;
+
+ private:
+  void gather_all(RankableRow<Row>& row);
+  void gather_reaching(RankableRow<Row>& row, GroupMaxima<Row>& maxima, std::size_t depth,
+                       Ties ties, const Checkpoint& checkpoint);
+  void gather_nan(RankableRow<Row>& row, std::size_t depth, Ties ties,
+                  const Checkpoint& checkpoint);
+  void put_in_order(RankableRow<Row>& row, std::size_t depth, Ties ties,
+                    const Checkpoint& checkpoint);
+  [[nodiscard]] bool sort_by_counting(const RankableRow<Row>& row, std::size_t depth);
+
+  std::vector<Item> items_;
+  std::vector<Item> buffer_;
+  std::vector<std::uint32_t> reaching_groups_;
+};
+
+}  // namespace exactk
