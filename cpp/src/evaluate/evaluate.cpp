@@ -180,7 +180,7 @@ void Evaluation::throw_violation(Violation gravest) {
     if (user % block_users == 0) {
       block.resize(static_cast<std::size_t>(std::min(block_users, users() - user)));
       std::iota(block.begin(), block.end(), user);
-      worker.prepare(block, checkpoint);
+      worker.judge().prepare(block, checkpoint);
     }
     const Violation added = worker.add_user(user, checkpoint);
     const Violation violation = std::min(added, worker.score_batch(checkpoint));
@@ -188,9 +188,9 @@ void Evaluation::throw_violation(Violation gravest) {
     if (violation < gravest) count = 0;
     gravest = violation;
     if (count == 0) first = user;
-    count += count_violations(violation, worker, user, checkpoint);
+    count += count_violations(violation, worker.judge(), user, checkpoint);
   }
-  Fault fault = describe_violation(gravest, job_.request, worker, first, checkpoint);
+  Fault fault = describe_violation(gravest, job_.request, worker.judge(), first, checkpoint);
   fault.count = count;
   fault.row = first;
   throw InputError(std::move(fault));
@@ -244,7 +244,7 @@ Violation Evaluation::evaluate_blocks() {
     if (!slot) slot = std::make_unique<ThreadState>(job_);
     ThreadState& state = *slot;
     list_users(block * block_users, block_users, state.users);
-    state.worker.prepare(state.users, checkpoint);
+    state.worker.judge().prepare(state.users, checkpoint);
     Count finished = 0;
     for (const Count user : state.users) {
       if (violation != Violation::none) break;

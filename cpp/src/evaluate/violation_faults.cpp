@@ -63,48 +63,48 @@ Fault tied_score_fault(const std::optional<Tie>& tie) {
   return fault;
 }
 
-Fault nan_fault(Worker& worker, Count user, const Checkpoint& checkpoint) {
+Fault nan_fault(UserJudge& judge, Count user, const Checkpoint& checkpoint) {
   Fault fault{.argument = "predictions",
               .expected = "scores that are no NaN",
               .found = "NaN",
               .change = Change{"nan", "last"},
               .hint = "ranks them last"};
-  worker.count_nan(user, fault.position, checkpoint);
+  judge.count_nan(user, fault.position, checkpoint);
   return fault;
 }
 
 }  // namespace
 
-Count count_violations(Violation violation, Worker& worker, Count user,
+Count count_violations(Violation violation, UserJudge& judge, Count user,
                        const Checkpoint& checkpoint) {
   Offset first_nan = -1;
-  if (violation == Violation::nan_score) return worker.count_nan(user, first_nan, checkpoint);
-  const Matches& matches = worker.match(user, checkpoint);
+  if (violation == Violation::nan_score) return judge.count_nan(user, first_nan, checkpoint);
+  const Matches& matches = judge.match(user, checkpoint);
   switch (violation) {
     case Violation::duplicate_truth:
       return matches.truth_duplicates;
     case Violation::duplicate_items:
       return matches.list_duplicates;
     case Violation::tied_repeat:
-      return static_cast<Count>(worker.find_tied_repeats(checkpoint).size());
+      return static_cast<Count>(judge.find_tied_repeats(checkpoint).size());
     default:
       return 1;
   }
 }
 
-Fault describe_violation(Violation violation, const Request& request, Worker& worker, Count user,
+Fault describe_violation(Violation violation, const Request& request, UserJudge& judge, Count user,
                          const Checkpoint& checkpoint) {
   if (violation == Violation::nan_score) return nan_fault(worker, user, checkpoint);
-  const Matches& matches = worker.match(user, checkpoint);
+  const Matches& matches = judge.match(user, checkpoint);
   switch (violation) {
     case Violation::duplicate_truth:
       return duplicate_truth_fault(request, matches, user);
     case Violation::duplicate_items:
       return duplicate_items_fault(request, matches, user);
     case Violation::tied_repeat:
-      return tied_repeat_fault(request, worker.find_tied_repeats(checkpoint), user);
+      return tied_repeat_fault(request, judge.find_tied_repeats(checkpoint), user);
     case Violation::tied_score:
-      return tied_score_fault(worker.first_forbidden_tie(matches));
+      return tied_score_fault(judge.first_forbidden_tie(matches));
     case Violation::empty_truth:
       return {.argument = "truth",
               .expected = "a relevant item for every user (empty_truth='error')",

@@ -20,6 +20,9 @@ class BatchColumns {
   [[nodiscard]] std::span<double, kBatchSize> operator[](std::size_t column) noexcept {
     return std::span<double, kBatchSize>(&values_[column * kBatchSize], kBatchSize);
   }
+  [[nodiscard]] std::span<const double, kBatchSize> operator[](std::size_t column) const noexcept {
+    return std::span<const double, kBatchSize>(&values_[column * kBatchSize], kBatchSize);
+  }
 
  private:
   std::vector<double> values_;

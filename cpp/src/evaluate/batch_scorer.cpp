@@ -1,0 +1,229 @@
+#include "evaluate/batch_scorer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "numeric/geometric_mean.hpp"
+#include "numeric/skipped_value.hpp"
+
+namespace exactk {
+namespace {
+
+std::size_t max_cutoff_count(const Plan& plan) {
+  std::size_t cutoffs = 0;
+  for (const CutoffSet& cutoff_set : plan.cutoff_sets)
+    cutoffs = std::max(cutoffs, cutoff_set.cutoffs().size());
+  return cutoffs;
+}
+
+// Rows x cutoffs.
+void count_hits(std::span<const HitRow> rows, const CutoffSet& cutoff_set,
+                std::vector<HitCounts>& hit_counts, const Checkpoint& checkpoint) {
+  const std::size_t cutoffs = cutoff_set.cutoffs().size();
+  hit_counts.resize(rows.size() * cutoffs);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    cutoff_set.count_hits(rows[i], std::span(hit_counts).subspan(i * cutoffs, cutoffs), checkpoint);
+  }
+}
+
+constexpr Count kMillion = 1'000'000;
+
+// The difference of two ratios in millionths, at most 1000 whole ones, so that sums do not
+// overflow.
+Count spread_of(const Ratio& one, const Ratio& other) {
+  if (one.denominator == 0 || other.denominator == 0) return 0;
+  const double spread =
+      std::abs(one.numerator / one.denominator - other.numerator / other.denominator);
+  return static_cast<Count>(std::min(spread, 1000.0) * static_cast<double>(kMillion));
+}
+
+// Whether two ratios of a user contribute the same to the average.
+bool is_same_value(const Ratio& one, const Ratio& other, Average average) {
+  const bool is_same = one.numerator == other.numerator && one.denominator == other.denominator;
+  if (is_same || average == Average::micro) return is_same;
+  if (one.denominator == 0 || other.denominator == 0) return one.denominator == other.denominator;
+  return one.numerator / one.denominator == other.numerator / other.denominator;
+}
+
+// Whether a tie that reaches above the cutoff mixes hits with other items.
+bool has_mixed_tie(const HitRow& row, Count cutoff) {
+  return std::ranges::any_of(row.tied_hits, [&](const TiedHits& tied) {
+    return tied.hits < tied.tie.size() && tied.tie.first < cutoff;
+  });
+}
+
+}  // namespace
+
+BatchScorer::BatchScorer(const Job& job)
+    : job_(job),
+      ratios_(max_cutoff_count(job.plan)),
+      values_(job.request.values.size()),
+      extreme_ratios_{BatchRatios(max_cutoff_count(job.plan)),
+                      BatchRatios(max_cutoff_count(job.plan))},
+      sums_(make_accumulators(job)) {}
+
+Violation BatchScorer::score(JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint) {
+  users_ = batch.users;
+  weights_.clear();
+  if (job_.request.weights) {
+    for (const Count user : users_) {
+      weights_.push_back((*job_.request.weights)[static_cast<std::size_t>(user)]);
+    }
+  }
+  Violation gravest = Violation::none;
+  for (std::size_t rules_index = 0; rules_index < batch.hit_rows.size(); ++rules_index) {
+    gravest = std::min(gravest, score_under(rules_index, batch, tally, checkpoint));
+  }
+  return gravest;
+}
+
+Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, Tally& tally,
+                                   const Checkpoint& checkpoint) {
+  const Rows rows = batch.hit_rows[rules_index].rows();
+  irregular_users_.clear();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!is_regular(presence_of(job_.request, users_[i]), rows[i])) irregular_users_.push_back(i);
+  }
+  Violation gravest = Violation::none;
+  std::size_t cutoff_set_index = job_.plan.cutoff_sets.size();  // the last; none yet
+  for (const Run& run : job_.plan.runs) {
+    if (run.judging_rules_index != rules_index) continue;
+    if (run.cutoff_set_index != cutoff_set_index) {
+      cutoff_set_index = run.cutoff_set_index;
+      count_hits(rows, job_.plan.cutoff_sets[cutoff_set_index], hit_counts_, checkpoint);
+    }
+    compute_ratios(run, rows, hit_counts_, ratios_, checkpoint);
+    compute_values(run);
+    const Violation violation = std::min(apply_policies(run, rows), check_item_count(run, rows));
+    if (violation == Violation::none) reduce(run, rows);  // else the values may be any numbers
+    if (is_strict(run.rules.ties) && !batch.tied_users.empty()) {
+      score_extremes(run, rules_index, batch, checkpoint);
+      const Rows best_rows = batch.extreme_rows.front()[rules_index].rows();
+      count_tie_dependent(run, rows, batch.tied_users, best_rows, tally);
+    }
+    gravest = std::min(gravest, violation);
+  }
+  return gravest;
+}
+
+void BatchScorer::compute_ratios(const Run& run, Rows rows, std::span<const HitCounts> hit_counts,
+                                 BatchRatios& ratios, const Checkpoint& checkpoint) const {
+  run.score({.rows = rows,
+             .cutoffs = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs(),
+             .hit_counts = hit_counts,
+             .rules = run.rules,
+             .discounts = job_.discounts[static_cast<std::size_t>(run.rules.discount)],
+             .parameter = run.parameter,
+             .checkpoint = checkpoint},
+            ratios);
+}
+
+void BatchScorer::compute_values(const Run& run) {
+  const double undefined = undefined_value(run.rules.undefined);
+  for (std::size_t i = 0; i < run.outputs.size(); ++i) {
+    job_.kernels.divide(ratios_.numerators[i].data(), ratios_.denominators[i].data(), undefined,
+                        values_[run.outputs[i]].data());
+  }
+}
+
+UserPolicy BatchScorer::policy_of(const Run& run, Rows rows, std::size_t index) const {
+  return user_policy(run.rules, presence_of(job_.request, users_[index]), rows[index]);
+}
+
+// Gives irregular users what the convention says, instead of what was computed.
+Violation BatchScorer::apply_policies(const Run& run, Rows rows) {
+  Violation gravest = Violation::none;
+  for (const std::size_t user : irregular_users_) {
+    const UserPolicy policy = policy_of(run, rows, user);
+    if (policy.empty == Empty::error) gravest = std::min(gravest, policy.violation);
+    if (policy.empty == Empty::compute) continue;
+    for (const std::size_t output : run.outputs) {
+      values_[output][user] = fixed_value(policy.empty);
+    }
+  }
+  return gravest;
+}
+
+// Whether some user's relevant items and misses are more than the given number of items. The
+// misses are the most at the last cutoff.
+Violation BatchScorer::check_item_count(const Run& run, Rows rows) const {
+  if (!run.info->takes_item_count) return Violation::none;
+  const std::span<const Count> cutoffs = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs();
+  for (std::size_t user = 0; user < rows.size(); ++user) {
+    if (policy_of(run, rows, user).empty != Empty::compute) continue;
+    const HitCounts& hits = hit_counts_[(user + 1) * cutoffs.size() - 1];
+    const CutoffCounts counts = cutoff_counts(rows[user], cutoffs.back(), hits);
+    const Count min_items = counts.relevant + counts.list_length - counts.hits;
+    if (static_cast<double>(min_items) > run.parameter) return Violation::too_few_items;
+  }
+  return Violation::none;
+}
+
+void BatchScorer::reduce(const Run& run, Rows rows) {
+  for (std::size_t i = 0; i < run.outputs.size(); ++i) {
+    const std::size_t output = run.outputs[i];
+    if (!job_.request.per_user.empty()) write_per_user(output);
+    if (run.rules.average != Average::micro) {
+      const auto terms = values_[output].first(users_.size());
+      if (run.rules.average == Average::geometric) {
+        std::ranges::transform(terms, terms.begin(), geometric_term);
+      }
+      sums_[output].add(terms, weights_, job_.kernels);
+      continue;
+    }
+    for (std::size_t user = 0; user < users_.size(); ++user) {
+      if (policy_of(run, rows, user).empty != Empty::compute) continue;
+      sums_[output].add_ratio(ratios_.numerators[i][user], ratios_.denominators[i][user],
+                              weights_.empty() ? 1 : weights_[user]);
+    }
+  }
+}
+
+void BatchScorer::write_per_user(std::size_t output) {
+  const auto size = static_cast<std::size_t>(job_.request.truth.row_count());
+  const std::span<double> row = job_.request.per_user.subspan(output * size, size);
+  const std::span<const double> values = values_[output];
+  for (std::size_t i = 0; i < users_.size(); ++i) {
+    const bool skips_user = is_skipped(values[i]);
+    row[static_cast<std::size_t>(users_[i])] =
+        skips_user ? std::numeric_limits<double>::quiet_NaN() : values[i];
+  }
+}
+
+void BatchScorer::score_extremes(const Run& run, std::size_t rules_index, JudgedBatch& batch,
+                                 const Checkpoint& checkpoint) {
+  const CutoffSet& cutoff_set = job_.plan.cutoff_sets[run.cutoff_set_index];
+  for (std::size_t extreme = 0; extreme < extreme_ratios_.size(); ++extreme) {
+    const Rows rows = batch.extreme_rows[extreme][rules_index].rows();
+    count_hits(rows, cutoff_set, extreme_hit_counts_, checkpoint);
+    compute_ratios(run, rows, extreme_hit_counts_, extreme_ratios_[extreme], checkpoint);
+  }
+}
+
+// Counts the users whose value depends on the order of ties. Every order's value lies between the
+// two extremes, except for a mean over the hits, which falls both where a hit comes later and where
+// one more comes late: there, any tie of hits with other items counts.
+void BatchScorer::count_tie_dependent(const Run& run, Rows rows,
+                                      std::span<const std::size_t> tied_users, Rows best_rows,
+                                      Tally& tally) const {
+  tally.tie_dependent.resize(job_.request.values.size());
+  tally.tie_spread.resize(job_.request.values.size());
+  const std::span<const Count> cutoffs = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs();
+  for (std::size_t i = 0; i < tied_users.size(); ++i) {
+    if (policy_of(run, rows, tied_users[i]).empty != Empty::compute) continue;
+    for (std::size_t output = 0; output < run.outputs.size(); ++output) {
+      const auto ratio_of = [&](const BatchRatios& ratios) {
+        return Ratio{ratios.numerators[output][i], ratios.denominators[output][i]};
+      };
+      const bool is_mixed = run.is_mean_over_hits && has_mixed_tie(best_rows[i], cutoffs[output]);
+      const Ratio best = ratio_of(extreme_ratios_.front());
+      const Ratio worst = ratio_of(extreme_ratios_.back());
+      if (!is_mixed && is_same_value(best, worst, run.rules.average)) continue;
+      ++tally.tie_dependent[run.outputs[output]];
+      tally.tie_spread[run.outputs[output]] += is_mixed ? kMillion : spread_of(best, worst);
+    }
+  }
+}
+
+}  // namespace exactk

@@ -1,0 +1,71 @@
+// Scores a batch of judged users: values, policies, sums; and counts the users whose values depend
+// on the order of ties.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/checkpoint.hpp"
+#include "evaluate/job.hpp"
+#include "evaluate/judged_batch.hpp"
+#include "evaluate/plan.hpp"
+#include "evaluate/policies.hpp"
+#include "evaluate/violations.hpp"
+#include "exactk/evaluate.hpp"
+#include "judge/batch.hpp"
+#include "judge/hit_row.hpp"
+#include "metrics/metric.hpp"
+#include "numeric/accumulator.hpp"
+
+namespace exactk {
+
+class BatchScorer {
+ public:
+  explicit BatchScorer(const Job& job);
+
+  // Adds the users to the sums, and those that ties decide on to the tally. Returns the gravest
+  // rule that one of them breaks, if any: the sums mean nothing then.
+  Violation score(JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint);
+
+  // Over the users scored since the last `clear`.
+  [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return sums_; }
+  void clear() noexcept {
+    for (Accumulator& sums : sums_) sums.clear();
+  }
+
+ private:
+  using Rows = std::span<const HitRow>;  // beside the users
+
+  Violation score_under(std::size_t rules_index, JudgedBatch& batch, Tally& tally,
+                        const Checkpoint& checkpoint);
+  void compute_ratios(const Run& run, Rows rows, std::span<const HitCounts> hit_counts,
+                      BatchRatios& ratios, const Checkpoint& checkpoint) const;
+  void compute_values(const Run& run);
+  [[nodiscard]] UserPolicy policy_of(const Run& run, Rows rows, std::size_t index) const;
+  Violation apply_policies(const Run& run, Rows rows);
+  [[nodiscard]] Violation check_item_count(const Run& run, Rows rows) const;
+  void reduce(const Run& run, Rows rows);
+  void write_per_user(std::size_t output);
+  void score_extremes(const Run& run, std::size_t rules_index, JudgedBatch& batch,
+                      const Checkpoint& checkpoint);
+  void count_tie_dependent(const Run& run, Rows rows, std::span<const std::size_t> tied_users,
+                           Rows best_rows, Tally& tally) const;
+
+  const Job& job_;
+  // Of the batch.
+  std::span<const Count> users_;
+  std::vector<double> weights_;  // empty if there are none
+  // Of one set of judging rules and one run at a time.
+  std::vector<std::size_t> irregular_users_;  // users whose values a convention may override
+  std::vector<HitCounts> hit_counts_;         // rows x cutoffs
+  BatchRatios ratios_;
+  BatchColumns values_;
+  std::vector<HitCounts> extreme_hit_counts_;  // tied users x cutoffs
+  std::array<BatchRatios, 2> extreme_ratios_;  // of the tied users
+  // Of all users.
+  std::vector<Accumulator> sums_;
+};
+
+}  // namespace exactk

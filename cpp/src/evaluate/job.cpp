@@ -1,0 +1,59 @@
+#include "evaluate/job.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <variant>
+
+namespace exactk {
+
+const Lists* item_lists(const Predictions& predictions) noexcept {
+  const auto* sparse_scores = std::get_if<SparseScores>(&predictions);
+  return sparse_scores != nullptr ? &sparse_scores->items : std::get_if<Lists>(&predictions);
+}
+
+Presence presence_of(const Request& request, Count user) noexcept {
+  const Lists* lists = item_lists(request.predictions);
+  return {request.truth.has(user), lists == nullptr || lists->has(user)};
+}
+
+// The ranks of the truth cost the same however deep they lie, and a list as much as it is long.
+bool is_shallow(const Plan& plan, Count items) noexcept {
+  return plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
+}
+
+// The list if that is short and strict, else the ranks of the truth.
+ScreeningRequest screening_request(const Job& job) {
+  const auto* source = std::get_if<Embeddings>(&job.request.predictions);
+  const Plan& plan = job.plan;
+  if (source == nullptr || plan.ties.empty()) return {};
+  const auto is_highest = [](Ties ties) { return ties == Ties::highest_id; };
+  const auto first_strict = std::ranges::find_if(plan.ties, is_strict);
+  const bool from_list = first_strict != plan.ties.end() && is_shallow(plan, source->items.rows);
+  ScreeningRequest request;
+  if (from_list) request.depth = plan.depth + 1;
+  request.highest_first = from_list && is_highest(*first_strict);
+  const bool suffices = from_list && std::ranges::all_of(plan.ties, [&](Ties ties) {
+                          return is_strict(ties) && is_highest(ties) == request.highest_first;
+                        });
+  if (!suffices) request.truth = &job.request.truth;
+  return Screening::is_worthwhile(*source, request) ? request : ScreeningRequest{};
+}
+
+std::vector<Exactness> exactness_of_values(const Job& job) {
+  std::vector<Exactness> exactness(job.request.values.size());
+  for (const Run& run : job.plan.runs) {
+    Exactness value_exactness = run.unit_range ? Exactness::unit : Exactness::any;
+    if (run.rules.average == Average::geometric) value_exactness = Exactness::any;
+    if (job.request.weights || run.rules.average == Average::micro)
+      value_exactness = Exactness::weighing;
+    for (const std::size_t output : run.outputs) exactness[output] = value_exactness;
+  }
+  return exactness;
+}
+
+std::vector<Accumulator> make_accumulators(const Job& job) {
+  const std::vector<Exactness> exactness = exactness_of_values(job);
+  return {exactness.begin(), exactness.end()};
+}
+
+}  // namespace exactk

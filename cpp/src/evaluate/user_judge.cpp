@@ -1,0 +1,271 @@
+#include "evaluate/user_judge.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "evaluate/open_score_row.hpp"
+#include "evaluate/tied_repeats.hpp"
+
+namespace exactk {
+namespace {
+
+// Whether the user's list costs less than the ranks of the truth.
+template <class Row>
+bool prefers_list(const Plan& plan, ScoreRanker<Row>& ranker, Ties ties) {
+  const auto items = static_cast<Count>(ranker.row().size());
+  if (!is_strict(ties) || !is_shallow(plan, items)) return false;
+  // One deeper, to see what is tied with the last.
+  return !ranker.has_truth_ranks() || ranker.has_best(plan.depth + 1, ties);
+}
+
+// Whether some value refuses what the field is about.
+template <class Choice>
+bool raises(const Plan& plan, Choice Rules::* field) {
+  return std::ranges::any_of(plan.runs,
+                             [&](const Run& run) { return run.rules.*field == Choice::raise; });
+}
+
+}  // namespace
+
+UserJudge::UserJudge(const Job& job)
+    : job_(job),
+      matcher_(job.id_bits, !job.request.grades.empty() || has_candidates(job.request.predictions)),
+      extreme_rules_{job.plan.judging_rules, job.plan.judging_rules} {
+  for (JudgingRules& rules : extreme_rules_.front()) rules.ties = Ties::optimistic;
+  for (JudgingRules& rules : extreme_rules_.back()) rules.ties = Ties::pessimistic;
+  std::visit(
+      [&]<class Source>(const Source& source) {
+        if constexpr (!std::is_same_v<Source, Lists>) {
+          score_ranker_.emplace(make_score_ranker(source, job.kernels));
+        }
+      },
+      job.request.predictions);
+  const ScreeningRequest request = screening_request(job);
+  if (request.is_empty()) return;
+  screening_.emplace(std::get<Embeddings>(job.request.predictions), job.norms, request,
+                     job.kernels);
+}
+
+void UserJudge::prepare(std::span<const Count> users, const Checkpoint& checkpoint) {
+  if (screening_) screening_->screen(users, job_.request.exclude, checkpoint);
+}
+
+std::span<const double> UserJudge::grades_of(Count user) const {
+  if (job_.request.grades.empty()) return {};
+  return row_slice(job_.request.grades, job_.request.truth, user);
+}
+
+std::span<const std::int64_t> UserJudge::excluded_items(Count user) const {
+  if (!job_.request.exclude) return {};
+  return int64_row_items(*job_.request.exclude, user);
+}
+
+// In the row of scores that is open.
+TruthPositions UserJudge::truth_positions(Count user) const {
+  if (item_positions_ == nullptr) {
+    return {.positions = int64_row_items(job_.request.truth, user)};
+  }
+  return {.positions = item_positions_->truth, .entries = item_positions_->entries};
+}
+
+// Reads the user's scores, if there are any. Returns whether one is NaN.
+bool UserJudge::open_scores(Count user, const Checkpoint& checkpoint) {
+  if (!score_ranker_) return false;
+  return std::visit(
+      [&](auto& ranker) {
+        item_positions_ =
+            open_score_row(ranker, matcher_, user, int64_row_items(job_.request.truth, user),
+                           excluded_items(user), checkpoint);
+        if (screening_) ranker.use_screening(screening_->result_of(user));
+        return ranker.row().has_nan();
+      },
+      *score_ranker_);
+}
+
+const Matches& UserJudge::match_list(Count user, const Checkpoint& checkpoint) {
+  const auto& lists = std::get<Lists>(job_.request.predictions);
+  return std::visit(
+      [&](const auto& items) -> const Matches& {
+        const std::span<const Count> ranks =
+            lists.ranks.empty() ? lists.ranks : row_slice(lists.ranks, lists, user);
+        return matcher_.match(int64_row_items(job_.request.truth, user),
+                              row_slice(items, lists, user), ranks, excluded_items(user),
+                              checkpoint);
+      },
+      lists.items);
+}
+
+// Of the row that is open.
+const Matches& UserJudge::match_scores(AnyScoreRanker& any_ranker, Count user, Ties ties,
+                                       const Checkpoint& checkpoint) {
+  const TruthPositions truth = truth_positions(user);
+  const bool is_located = item_positions_ != nullptr;
+  const RankedList ranked = std::visit(
+      [&](auto& ranker) {
+        if (!prefers_list(job_.plan, ranker, ties)) return ranker.ranks_of(truth, ties, checkpoint);
+        const Count depth = job_.plan.depth + 1;
+        return is_located ? ranker.best(depth, ties, truth, checkpoint)
+                          : ranker.best(depth, ties, checkpoint);
+      },
+      any_ranker);
+  return is_located ? matcher_.match_located(ranked, checkpoint)
+                    : matcher_.match(truth.positions, ranked, excluded_items(user), checkpoint);
+}
+
+const Matches& UserJudge::match(Count user, Ties ties, const Checkpoint& checkpoint) {
+  return score_ranker_ ? match_scores(*score_ranker_, user, ties, checkpoint)
+                       : match_list(user, checkpoint);
+}
+
+const Matches& UserJudge::match(Count user, const Checkpoint& checkpoint) {
+  open_scores(user, checkpoint);
+  const std::vector<Ties>& ties = job_.plan.ties;
+  const bool has_expected_ties = std::ranges::find(ties, Ties::expected) != ties.end();
+  return match(user, has_expected_ties ? Ties::expected : ties.front(), checkpoint);
+}
+
+Count UserJudge::count_nan(Count user, Offset& first, const Checkpoint& checkpoint) {
+  if (!open_scores(user, checkpoint) || !score_ranker_) return 0;
+  return std::visit([&](auto& ranker) { return ranker.row().count_nan(first, checkpoint); },
+                    *score_ranker_);
+}
+
+std::optional<Tie> UserJudge::first_forbidden_tie(const Matches& matches) const {
+  for (const Tie& tie : matches.ties) {
+    if (tie.first > job_.plan.tie_free_depth) break;
+    if (tie.size() > 1) return tie;
+  }
+  return std::nullopt;
+}
+
+std::span<const Offset> UserJudge::find_tied_repeats(const Checkpoint& checkpoint) {
+  tied_repeats_.clear();
+  if (!job_.plan.refuses_tied_repeats || !score_ranker_ || item_positions_ == nullptr) {
+    return tied_repeats_;
+  }
+  std::visit(
+      [&](auto& ranker) {
+        exactk::find_tied_repeats(ranker.row(), *item_positions_, tied_repeats_, checkpoint);
+      },
+      *score_ranker_);
+  return tied_repeats_;
+}
+
+Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
+                           const Checkpoint& checkpoint) {
+  const Plan& plan = job_.plan;
+  if (open_scores(user, checkpoint) && raises(plan, &Rules::nan)) return Violation::nan_score;
+  bool may_depend = false;
+  for (const Ties ties : plan.ties) {
+    const Matches& matches = match(user, ties, checkpoint);
+    may_depend = may_depend || may_depend_on_ties(user, ties);
+    if (matches.truth_duplicates > 0 && raises(plan, &Rules::duplicate_truth)) {
+      return Violation::duplicate_truth;
+    }
+    if (matches.list_duplicates > 0 && raises(plan, &Rules::duplicate_items)) {
+      return Violation::duplicate_items;
+    }
+    if (ties == Ties::expected && !find_tied_repeats(checkpoint).empty()) {
+      return Violation::tied_repeat;
+    }
+    if (first_forbidden_tie(matches)) return Violation::tied_score;
+    for (std::size_t index = 0; index < plan.judging_rules.size(); ++index) {
+      const JudgingRules& rules = plan.judging_rules[index];
+      if (ranking_ties(rules.ties) != ties) continue;
+      const HitRow& row =
+          judge_.judge(rules, matches, grades_of(user), batch.hit_rows[index], checkpoint);
+      if (index == plan.tally_rules_index) add_to_tally(user, matches, row, tally, checkpoint);
+    }
+  }
+  if (may_depend) judge_extremes(user, batch, checkpoint);
+  batch.users.push_back(user);
+  return Violation::none;
+}
+
+// Whether an item of the truth is tied with another, where the items were ranked strictly.
+bool UserJudge::may_depend_on_ties(Count user, Ties ties) {
+  if (!score_ranker_ || !is_strict(ties)) return false;
+  return std::visit([&](auto& ranker) { return ranker.may_tie(truth_positions(user).positions); },
+                    *score_ranker_);
+}
+
+// Judges the user twice: with the relevant items of each tie first, and last.
+void UserJudge::judge_extremes(Count user, JudgedBatch& batch, const Checkpoint& checkpoint) {
+  const Matches& matches = match(user, Ties::expected, checkpoint);
+  for (std::size_t extreme = 0; extreme < extreme_rules_.size(); ++extreme) {
+    const std::vector<JudgingRules>& rules = extreme_rules_[extreme];
+    for (std::size_t index = 0; index < rules.size(); ++index) {
+      judge_.judge(rules[index], matches, grades_of(user), batch.extreme_rows[extreme][index],
+                   checkpoint);
+    }
+  }
+  batch.tied_users.push_back(batch.users.size());
+}
+
+void UserJudge::add_to_tally(Count user, const Matches& matches, const HitRow& row, Tally& tally,
+                             const Checkpoint& checkpoint) {
+  const Presence presence = presence_of(job_.request, user);
+  tally.empty_truth += presence.in_truth && row.relevant == 0 ? 1 : 0;
+  tally.empty_predictions += presence.in_predictions && row.recommended == 0 ? 1 : 0;
+  tally.missing_predictions += presence.in_truth && !presence.in_predictions ? 1 : 0;
+  tally.missing_truth += presence.in_predictions && !presence.in_truth ? 1 : 0;
+  tally.duplicates += matches.list_duplicates;
+  tally.excluded_recommended += matches.excluded_recommended;
+  tally.relevant_excluded += judge_.count_relevant(matches, matches.excluded_entries);
+  if (!presence.in_predictions) return;
+  // A list of scores is ranked only down to the last rank that a value asks for.
+  tally.longest_list = std::max(tally.longest_list, std::min(row.depth(), job_.plan.depth));
+  tally.relevant_not_rankable +=
+      judge_.count_relevant(matches, matches.unscored_entries) +
+      judge_.count_relevant(matches, find_masked_entries(user, checkpoint));
+  count_candidates(tally);
+}
+
+// Finds the entries of the truth whose item is left out because it scores -inf or NaN, wherever it
+// stands in the row. Valid until the next call.
+std::span<const Count> UserJudge::find_masked_entries(Count user, const Checkpoint& checkpoint) {
+  masked_entries_.clear();
+  if (!score_ranker_) return masked_entries_;
+  const auto find = [&](auto& ranker) {
+    auto& row = ranker.row();
+    if (!row.may_mask()) return;
+    const TruthPositions truth = truth_positions(user);
+    entry_scores_.clear();
+    grow(entry_scores_, int64_row_items(job_.request.truth, user).size(), EntryScore::none,
+         checkpoint);
+    in_chunks(truth.positions.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::int64_t position = truth.positions[i];
+        const bool is_masked = std::cmp_less(position, row.size()) &&
+                               row.is_masked(static_cast<std::size_t>(position));
+        EntryScore& score = entry_scores_[static_cast<std::size_t>(truth.entry_at(i))];
+        score = std::max(score, is_masked ? EntryScore::masked : EntryScore::other);
+      }
+    });
+    in_chunks(entry_scores_.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (entry_scores_[i] == EntryScore::masked) {
+          masked_entries_.push_back(static_cast<Count>(i));
+        }
+      }
+    });
+  };
+  std::visit(find, *score_ranker_);
+  return masked_entries_;
+}
+
+// Where not all items of the predictions may be ranked.
+void UserJudge::count_candidates(Tally& tally) {
+  if (!score_ranker_ || item_positions_ == nullptr) return;
+  const Count candidates =
+      std::visit([](auto& ranker) { return ranker.row().candidate_count(); }, *score_ranker_);
+  ++tally.candidate_users;
+  tally.candidates += candidates;
+  tally.fewest_candidates = std::min(tally.fewest_candidates, candidates);
+  tally.most_candidates = std::max(tally.most_candidates, candidates);
+}
+
+}  // namespace exactk
