@@ -48,11 +48,11 @@ def make_each(*kinds: Callable[[], object]) -> None:
 def grow_vocabulary() -> object:
     vocabulary = _core.Vocabulary(False)
     vocabulary.encode_packed(np.arange(201), np.full(200, 97, np.uint8), 2, "keys")
-    fork = vocabulary.fork()
-    _core.encode_texts(fork, [f"key {number}" for number in range(100)], as_bytes=False, argument="keys")
+    copy = vocabulary.copy()
+    _core.encode_texts(copy, [f"key {number}" for number in range(100)], as_bytes=False, argument="keys")
     other = _core.Vocabulary(False)
-    other.extend(fork, "keys")
-    return other.as_packed(), other.positions_in_key_order()
+    other.extend(copy, len(copy), "keys")
+    return other.as_packed(len(other)), other.positions_in_key_order(len(other))
 
 
 def refuse() -> object:

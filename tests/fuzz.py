@@ -29,7 +29,7 @@ from exactk import _core
 from exactk._engine.topk import TopKProblem
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import SIMILARITIES
-from exactk._inputs.model.lists import Rows
+from exactk._inputs.model.rows import Rows
 from exactk._plan.fields import CHOICES
 from exactk._runtime.optional import sgemm
 from exactk._runtime.progress import ignore_progress

@@ -30,7 +30,7 @@ def encode(integers: bool) -> None:
         vocabulary.encode_integers(CODES.astype(np.int64) * 7919, 2, "keys")
     else:
         vocabulary.encode_packed(np.arange(0, 4 * len(CODES) + 1, 4), CODES.view(np.uint8), 2, "keys")
-    vocabulary.positions_in_key_order()
+    vocabulary.positions_in_key_order(len(vocabulary))
 
 
 def read_trec() -> None:

@@ -18,7 +18,9 @@ import pytest
 import scipy.sparse
 
 import exactk
-from exactk._inputs.alignment import align
+from exactk._inputs.alignment import Alignment
+from exactk._inputs.conversions import predictions_input, truth_input
+from exactk._inputs.long_format import Encoding
 
 
 @dataclass(frozen=True)
@@ -575,7 +577,10 @@ def test_what_is_not_in_order_is_copied() -> None:
 def test_alignment_leaves_rows_in_place() -> None:
     """Users in the order of the truth, as a recommender returns them: nothing is copied on the way to the core."""
     frame = pd.DataFrame(COLUMNS)
-    case = align(exactk.as_truth({0: [1], 1: [2], 2: [3]}), sparse_scores_of(frame), None)
+    encoding = Encoding()
+    truth = truth_input({0: [1], 1: [2], 2: [3]}, {}, encoding)
+    predictions = predictions_input(frame, {}, encoding)
+    case = Alignment(truth, [predictions], None, encoding).inputs(predictions)
     assert isinstance(case.predictions, exactk.SparseScores)
     assert address(case.predictions.items) == address(frame["item"].to_numpy())
     assert address(case.predictions.scores) == address(frame["score"].to_numpy())

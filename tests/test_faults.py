@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as hnp
 
 import exactk
 from exactk import _core
-from exactk._inputs.model.lists import Rows
+from exactk._inputs.model.rows import Rows
 from strategies import examples
 
 TRUTH = [[1, 4], [21]]

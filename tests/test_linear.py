@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import exactk
-from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
 from exactk._plan.metric_strings import plan
 from exactk._report.state import State
 from exactk._report.statistics import evaluated_users
@@ -70,19 +70,24 @@ def test_f52_keys_of_weights_are_looked_up_once_for_all_blocks(monkeypatch: pyte
 
 
 def test_f52_users_of_exclusions_are_not_added_to_each_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    added: list[int] = []
-    extend = Vocabulary.extend
+    matched: list[int] = []
+    extend, find = Vocabulary.extend, Snapshot.find
 
-    def counted(users: Vocabulary, other: Vocabulary, argument: str) -> Any:
-        added.append(len(other))
+    def counted_extend(users: Vocabulary, other: Snapshot, argument: str) -> Any:
+        matched.append(len(other))
         return extend(users, other, argument)
 
-    monkeypatch.setattr(Vocabulary, "extend", counted)
+    def counted_find(keys: Snapshot, users: Snapshot, argument: str) -> Any:
+        matched.append(len(users))
+        return find(keys, users, argument)
+
+    monkeypatch.setattr(Vocabulary, "extend", counted_extend)
+    monkeypatch.setattr(Snapshot, "find", counted_find)
     size = 60
     blocks = iter([({user: [1]}, {user: [1, 2]}) for user in range(size)])
     report = exactk.evaluate(None, blocks, METRICS, exclude={user: [2] for user in range(size)})
     assert report.counts["excluded_recommended"] == size
-    assert 0 < sum(added) <= 3 * size
+    assert 0 < sum(matched) <= 3 * size
 
 
 def test_f52_items_of_the_truth_are_sorted_once_for_all_batches(monkeypatch: pytest.MonkeyPatch) -> None:

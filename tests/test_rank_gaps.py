@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
-from exactk._inputs.model.lists import Rows
+from exactk._inputs.model.rows import Rows
 from strategies import Evaluation, evaluations, examples, parameter_of, spell
 from test_reference import assert_same, report_or_error
 

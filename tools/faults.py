@@ -118,6 +118,7 @@ ROWS = {
     54: Row("files that grow without end or never end are refused with bounded memory"),
     55: Row("one syntax of numbers in all readers; a failed write is one line and exit code 2"),
     56: Row("a subinterpreter can import the package, or is told at once that it cannot"),
+    57: Row("any number of systems with keyed users is compared, at a cost linear in them"),
     58: Row("stored grades of a sparse truth count, or a warning says that they do not"),
     59: Row("producers and files that lie about lengths, types and lifetimes are refused"),
     60: Row("public classes belong to exactk, and a pickle names them alone, so that it survives a renamed module"),

@@ -338,7 +338,7 @@ Codes ArrowColumn::encode_strings(OwnedVocabulary& owned, int threads,
   Codes codes(length());
   std::span<Code> remaining = writable_span(codes);
   const VocabularyLock lock(owned);
-  Vocabulary& vocabulary = lock.extensible_vocabulary();
+  Vocabulary& vocabulary = lock.vocabulary();
   const GilRelease release;
   for (const Piece& piece : pieces_) {
     encode_piece(piece, vocabulary, remaining.first(piece.size()), threads, argument);

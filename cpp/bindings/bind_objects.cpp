@@ -158,8 +158,7 @@ class TextItems {
     codes_.resize(encoded + texts_.size());
     const VocabularyLock lock(vocabulary_);
     const auto codes = std::span(codes_).subspan(encoded);
-    encode(lock.extensible_vocabulary(), ScatteredStrings{texts_}, codes,
-           interruptible_execution());
+    encode(lock.vocabulary(), ScatteredStrings{texts_}, codes, interruptible_execution());
     texts_.clear();
     held_objects_.clear();
   }

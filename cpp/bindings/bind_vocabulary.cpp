@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ Codes encode_integers(OwnedVocabulary& self, const py::array& column, int thread
   Codes codes(column.size());
   const auto out = writable_span(codes);
   const VocabularyLock lock(self);
-  Vocabulary& vocabulary = lock.extensible_vocabulary();
+  Vocabulary& vocabulary = lock.vocabulary();
   const GilRelease release;
   encode(vocabulary, values, out, argument, interruptible_execution(threads));
   return codes;
@@ -47,21 +48,22 @@ Codes encode_packed(OwnedVocabulary& self, const py::array& offsets, const py::a
   Codes codes(static_cast<py::ssize_t>(column.size()));
   const auto out = writable_span(codes);
   const VocabularyLock lock(self);
-  Vocabulary& vocabulary = lock.extensible_vocabulary();
+  Vocabulary& vocabulary = lock.vocabulary();
   const GilRelease release;
   encode(vocabulary, column, out, interruptible_execution(threads));
   return codes;
 }
 
 // As int64, or as uint64 if one needs it.
-py::array integer_keys(OwnedVocabulary& self) {
+py::array integer_keys(OwnedVocabulary& self, Count size) {
   if (!self.of_integers())
     throw TypeFault({.argument = "keys", .expected = "integers", .found = "strings"});
   const VocabularyLock lock(self);
   const Vocabulary& vocabulary = lock.vocabulary();
-  py::array_t<std::int64_t> values(vocabulary.size());
+  check_size(vocabulary, size);
+  py::array_t<std::int64_t> values(size);
   std::int64_t* const out = values.mutable_data();
-  for (Count i = 0; i < vocabulary.size(); ++i) {
+  for (Count i = 0; i < size; ++i) {
     out[i] = static_cast<std::int64_t>(vocabulary.integer(static_cast<Code>(i)));
   }
   if (!vocabulary.has_wide()) return values;
@@ -70,41 +72,53 @@ py::array integer_keys(OwnedVocabulary& self) {
 
 // What Vocabulary.encode_packed takes.
 py::typing::Tuple<py::array_t<std::int64_t>, py::array_t<std::uint8_t>> packed_keys(
-    OwnedVocabulary& self) {
+    OwnedVocabulary& self, Count size) {
   if (self.of_integers())
     throw TypeFault({.argument = "keys", .expected = "strings", .found = "integers"});
   const VocabularyLock lock(self);
   const Vocabulary& vocabulary = lock.vocabulary();
-  py::array_t<std::int64_t> offsets(vocabulary.size() + 1);
+  check_size(vocabulary, size);
+  py::array_t<std::int64_t> offsets(size + 1);
   std::int64_t* const ends = offsets.mutable_data();
   ends[0] = 0;
-  for (Count i = 0; i < vocabulary.size(); ++i) {
+  for (Count i = 0; i < size; ++i) {
     ends[i + 1] = ends[i] + std::ssize(vocabulary.string(static_cast<Code>(i)));
   }
-  py::array_t<std::uint8_t> bytes(ends[vocabulary.size()]);
+  py::array_t<std::uint8_t> bytes(ends[size]);
   std::uint8_t* next = bytes.mutable_data();
-  for (Count i = 0; i < vocabulary.size(); ++i) {
+  for (Count i = 0; i < size; ++i) {
     next = std::ranges::copy(vocabulary.string(static_cast<Code>(i)), next).out;
   }
   return py::make_tuple(offsets, bytes);
 }
 
-Codes extend_locked(const VocabularyLock& self, const VocabularyLock& other,
-                    const std::string& argument) {
-  return code_array(extend(self.extensible_vocabulary(), other.vocabulary(), argument,
-                           interruptible_execution()));
-}
-
-Codes extend_by(OwnedVocabulary& self, OwnedVocabulary& other, const std::string& argument) {
+// Calls make_codes(vocabulary, other) while no other thread touches either.
+template <class MakeCodes>
+Codes with_both(OwnedVocabulary& self, OwnedVocabulary& other, const MakeCodes& make_codes) {
   if (&self == &other) {
     const VocabularyLock lock(self);
-    return extend_locked(lock, lock, argument);
+    return code_array(make_codes(lock.vocabulary(), lock.vocabulary()));
   }
   // In the order of their addresses: two threads may extend two vocabularies by each other.
   const bool self_is_first = std::less<>()(&self, &other);
   const VocabularyLock first(self_is_first ? self : other);
   const VocabularyLock second(self_is_first ? other : self);
-  return extend_locked(self_is_first ? first : second, self_is_first ? second : first, argument);
+  return code_array(make_codes((self_is_first ? first : second).vocabulary(),
+                               (self_is_first ? second : first).vocabulary()));
+}
+
+Codes extend_by(OwnedVocabulary& self, OwnedVocabulary& other, Count size,
+                const std::string& argument) {
+  return with_both(self, other, [&](Vocabulary& vocabulary, const Vocabulary& new_keys) {
+    return extend(vocabulary, new_keys, size, argument, interruptible_execution());
+  });
+}
+
+Codes find_keys(OwnedVocabulary& self, OwnedVocabulary& other, Count size,
+                const std::string& argument) {
+  return with_both(self, other, [&](const Vocabulary& vocabulary, const Vocabulary& keys) {
+    return find(vocabulary, keys, size, argument, interruptible_execution());
+  });
 }
 
 using PyOrderByUser = py::typing::Tuple<py::array_t<Offset>, std::optional<py::array_t<Offset>>>;
@@ -192,10 +206,14 @@ void bind_vocabulary(py::module_& module) {
                               "Distinct keys, and the code of each; see exactk/vocabulary.hpp.")
       .def(py::init<bool>(), py::arg("of_integers").noconvert())
       .def(
-          "fork", [](OwnedVocabulary& self) { return VocabularyLock(self).fork().release(); },
+          "copy",
+          [](OwnedVocabulary& self) {
+            return std::make_unique<OwnedVocabulary>(VocabularyLock(self).vocabulary().copy())
+                .release();
+          },
           py::return_value_policy::take_ownership,  // of a unique_ptr, it would be deleted twice
                                                     // where memory runs out
-          "A vocabulary that continues after these keys, which must not be extended from then on.")
+          "The same keys in a vocabulary of its own; memory is shared until either adds a key.")
       .def("__len__",
            [](OwnedVocabulary& self) { return VocabularyLock(self).vocabulary().size(); })
       .def_property_readonly("of_integers", &OwnedVocabulary::of_integers)
@@ -204,17 +222,22 @@ void bind_vocabulary(py::module_& module) {
       .def("encode_packed", &encode_packed, py::arg("offsets").noconvert(),
            py::arg("bytes").noconvert(), py::arg("threads"), py::arg("argument"),
            "The code of each string, of which the i-th is bytes[offsets[i]:offsets[i + 1]].")
-      .def("extend", &extend_by, py::arg("other"), py::arg("argument"),
-           "Add the keys of another vocabulary; return the code of each of them.")
+      .def("extend", &extend_by, py::arg("other"), py::arg("size"), py::arg("argument"),
+           "Add the first keys of another vocabulary; return the code of each of them.")
+      .def("find", &find_keys, py::arg("other"), py::arg("size"), py::arg("argument"),
+           "The code that each of the first keys of another vocabulary has here; 2^32 - 1 for "
+           "those that it lacks.")
       .def(
           "positions_in_key_order",
-          [](OwnedVocabulary& self) {
+          [](OwnedVocabulary& self, Count size) {
             const VocabularyLock lock(self);
-            return code_array(positions_in_key_order(lock.vocabulary(), interruptible_execution()));
+            return code_array(
+                positions_in_key_order(lock.vocabulary(), size, interruptible_execution()));
           },
-          "The position of each key among all of them in ascending order.")
-      .def("as_integers", &integer_keys, "The integers by code.")
-      .def("as_packed", &packed_keys, "The strings by code, as encode_packed takes them.");
+          py::arg("size"), "The position of each of the first keys among them in ascending order.")
+      .def("as_integers", &integer_keys, py::arg("size"), "The first integers by code.")
+      .def("as_packed", &packed_keys, py::arg("size"),
+           "The first strings by code, as encode_packed takes them.");
   module.def("group_by_user", &group_by_user, py::arg("codes").noconvert(), py::arg("users"),
              py::arg("columns"), py::arg("threads"), py::arg("argument"),
              "Group rows by user: where those of each user begin, and the columns in that order; "

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -25,19 +24,16 @@ class VocabularyLock;
 
 class OwnedVocabulary {
  public:
-  explicit OwnedVocabulary(bool of_integers)
-      : vocabulary_(std::make_shared<Vocabulary>(of_integers)) {}
-  explicit OwnedVocabulary(std::shared_ptr<const Vocabulary> base)
-      : vocabulary_(std::make_shared<Vocabulary>(std::move(base))) {}
+  explicit OwnedVocabulary(bool of_integers) : vocabulary_(of_integers) {}
+  explicit OwnedVocabulary(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
 
-  [[nodiscard]] bool of_integers() const noexcept { return vocabulary_->of_integers(); }
+  [[nodiscard]] bool of_integers() const noexcept { return vocabulary_.of_integers(); }
 
  private:
   friend class VocabularyLock;
 
-  std::shared_ptr<Vocabulary> vocabulary_;
-  bool is_base_ = false;
-  std::timed_mutex mutex_;                // guards all of the above
+  Vocabulary vocabulary_;
+  std::timed_mutex mutex_;                // guards the vocabulary
   std::atomic<std::thread::id> owner_{};  // of the mutex
 };
 
@@ -61,20 +57,7 @@ class VocabularyLock {
   VocabularyLock(const VocabularyLock&) = delete;
   VocabularyLock& operator=(const VocabularyLock&) = delete;
 
-  [[nodiscard]] const Vocabulary& vocabulary() const noexcept { return *owned_.vocabulary_; }
-
-  [[nodiscard]] Vocabulary& extensible_vocabulary() const {
-    if (!owned_.is_base_) return *owned_.vocabulary_;
-    throw InputError({.argument = "keys",
-                      .expected = "a vocabulary that none continues",
-                      .found = "the base of another; fork() makes one to extend"});
-  }
-
-  // A vocabulary that continues after this one relies on its codes.
-  [[nodiscard]] std::unique_ptr<OwnedVocabulary> fork() const {
-    owned_.is_base_ = true;
-    return std::make_unique<OwnedVocabulary>(std::shared_ptr<const Vocabulary>(owned_.vocabulary_));
-  }
+  [[nodiscard]] Vocabulary& vocabulary() const noexcept { return owned_.vocabulary_; }
 
  private:
   [[nodiscard]] bool try_lock() const {

@@ -464,8 +464,8 @@ TEST_CASE("F43: every function that takes threads checks how many") {
           encode(strings, PackedStrings<std::int64_t>{.offsets = packed, .bytes = "ab"}, encoded,
                  execution);
         },
-        [&] { static_cast<void>(extend(integers, integers, "keys", execution)); },
-        [&] { static_cast<void>(positions_in_key_order(integers, execution)); },
+        [&] { static_cast<void>(extend(integers, integers, 0, "keys", execution)); },
+        [&] { static_cast<void>(positions_in_key_order(integers, 0, execution)); },
         [&] { static_cast<void>(count_rows(codes, 2, "users", execution)); },
         [&] { copy_grouped(std::move(counts), codes, {}, "users", execution); },
         [&] { static_cast<void>(group_rows(codes, 2, "users", execution)); },

@@ -158,7 +158,8 @@ TEST_CASE("negative integers and those of 2^63 or more are not mixed") {
   Vocabulary wide_keys(true);
   encode_column(wide_keys, wide);
   CHECK_THROWS_AS(encode_column(wide_keys, std::vector<std::int32_t>{3, -1}), InputError);
-  CHECK_THROWS_AS((void)extend(wide_keys, signed_keys, "users", execution), InputError);
+  CHECK_THROWS_AS((void)extend(wide_keys, signed_keys, signed_keys.size(), "users", execution),
+                  InputError);
   CHECK(wide_keys.size() == 1);
 }
 
@@ -227,52 +228,68 @@ TEST_CASE("keys of another kind are refused") {
   CHECK_THROWS_AS(strings.encode(std::uint64_t{1}), InputError);
   CHECK_THROWS_AS(integers.encode("1"), InputError);
   CHECK_THROWS_AS(encode_column(strings, std::vector<std::int64_t>{1}), InputError);
-  CHECK_THROWS_AS((void)extend(strings, integers, "users", execution), InputError);
+  CHECK_THROWS_AS((void)extend(strings, integers, 0, "users", execution), InputError);
 }
 
-TEST_CASE("a vocabulary continues after another, which stays as it is") {
-  const auto base = std::make_shared<const Vocabulary>(vocabulary_of({"a", "b"}));
-  Vocabulary next(base);
-  CHECK(next.size() == 2);
-  CHECK(next.encode("b") == 1);
-  CHECK(next.encode("c") == 2);
-  CHECK(base->size() == 2);
-  CHECK(base->find("c") == kNoCode);
-  Vocabulary other(base);  // beside the first
-  CHECK(other.encode("d") == 2);
-  CHECK(next.find("d") == kNoCode);
-  Vocabulary third(std::make_shared<const Vocabulary>(std::move(next)));
-  CHECK(third.encode("d") == 3);
-  CHECK(third.encode("c") == 2);
-  CHECK(third.string(0) == "a");
-  CHECK(third.string(2) == "c");
-  CHECK(third.string(3) == "d");
+TEST_CASE("a copy and its original grow apart") {
+  Vocabulary original = vocabulary_of({"a", "b"});
+  Vocabulary copy = original.copy();
+  CHECK(copy.encode("b") == 1);
+  CHECK(copy.encode("c") == 2);
+  CHECK(original.size() == 2);
+  CHECK(original.find("c") == kNoCode);
+  CHECK(original.encode("d") == 2);
+  CHECK(copy.find("d") == kNoCode);
+  CHECK(copy.encode("d") == 3);
+  CHECK(original.string(2) == "d");
+  CHECK(copy.string(2) == "c");
+  Vocabulary third = copy.copy();
+  CHECK(third.encode("a") == 0);
+  CHECK(third.copy().encode("e") == 4);
   CHECK(third.find("e") == kNoCode);
-  CHECK(positions_in_key_order(third, execution) == Codes{0, 1, 2, 3});
+  CHECK(copy.find("e") == kNoCode);
 }
 
-TEST_CASE("the flags of integers are continued too") {
+TEST_CASE("a size stands for the keys that existed when it was recorded") {
+  Vocabulary keys = vocabulary_of({"b", "a"});
+  const Count recorded = keys.size();
+  keys.encode("c");
+  CHECK(positions_in_key_order(keys, recorded, execution) == Codes{1, 0});
+  Vocabulary first(false);
+  CHECK(extend(first, keys, recorded, "users", execution) == Codes{0, 1});
+  CHECK(first.find("c") == kNoCode);
+  CHECK(find(first, keys, 3, "users", execution) == Codes{0, 1, kNoCode});
+  CHECK(find(keys, first, 2, "users", execution) == Codes{0, 1});
+  for (const Count size : {Count{-1}, Count{4}}) {
+    CHECK_THROWS_AS((void)find(first, keys, size, "users", execution), InputError);
+    CHECK_THROWS_AS((void)positions_in_key_order(keys, size, execution), InputError);
+    CHECK_THROWS_AS((void)extend(first, keys, size, "users", execution), InputError);
+  }
+}
+
+TEST_CASE("the flags of integers are copied too") {
   Vocabulary negative(true);
   encode_column(negative, std::vector<std::int32_t>{-1});
-  Vocabulary next(std::make_shared<const Vocabulary>(std::move(negative)));
+  Vocabulary next = negative.copy();
   CHECK_THROWS_AS(encode_column(next, std::vector<std::uint64_t>{~std::uint64_t{0}}), InputError);
   CHECK(encode_column(next, std::vector<std::int32_t>{-2, -1}) == Codes{1, 0});
-  CHECK(positions_in_key_order(next, execution) == Codes{1, 0});
+  CHECK(positions_in_key_order(next, next.size(), execution) == Codes{1, 0});
 }
 
 TEST_CASE("keys of another vocabulary get the codes that they have here") {
   Vocabulary keys = vocabulary_of({"a", "b"});
-  CHECK(extend(keys, vocabulary_of({"c", "b", "a", "d"}), "users", execution) == Codes{2, 1, 0, 3});
+  CHECK(extend(keys, vocabulary_of({"c", "b", "a", "d"}), 4, "users", execution) ==
+        Codes{2, 1, 0, 3});
   CHECK(keys.size() == 4);
-  CHECK(extend(keys, keys, "users", execution) == Codes{0, 1, 2, 3});
-  CHECK(extend(keys, Vocabulary(false), "users", execution).empty());
+  CHECK(extend(keys, keys, 4, "users", execution) == Codes{0, 1, 2, 3});
+  CHECK(extend(keys, Vocabulary(false), 0, "users", execution).empty());
 }
 
 TEST_CASE("strings in order are those of their bytes") {
   const auto check = [](std::vector<std::string> strings) {
     Vocabulary keys(false);
     for (const std::string& string : strings) keys.encode(string);
-    const Codes positions = positions_in_key_order(keys, execution);
+    const Codes positions = positions_in_key_order(keys, keys.size(), execution);
     std::ranges::sort(strings, std::ranges::less{}, [](const std::string& one) {
       return std::basic_string<unsigned char>(one.begin(), one.end());
     });
@@ -299,10 +316,10 @@ TEST_CASE("integers in order have a sign, or bit 63") {
   Vocabulary negative(true);
   encode_column(negative, std::vector<std::int64_t>{3, -1, std::numeric_limits<std::int64_t>::min(),
                                                     0, std::numeric_limits<std::int64_t>::max()});
-  CHECK(positions_in_key_order(negative, execution) == Codes{3, 1, 0, 2, 4});
+  CHECK(positions_in_key_order(negative, negative.size(), execution) == Codes{3, 1, 0, 2, 4});
   Vocabulary wide(true);
   encode_column(wide, std::vector<std::uint64_t>{~std::uint64_t{0}, 3, std::uint64_t{1} << 63U, 0});
-  CHECK(positions_in_key_order(wide, execution) == Codes{3, 1, 2, 0});
+  CHECK(positions_in_key_order(wide, wide.size(), execution) == Codes{3, 1, 2, 0});
 }
 
 TEST_CASE("rows that are grouped by user keep their order") {

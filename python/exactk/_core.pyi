@@ -303,13 +303,19 @@ class Vocabulary:
     """
     def __init__(self, of_integers: bool) -> None: ...
     def __len__(self) -> int: ...
-    def as_integers(self) -> numpy.ndarray:
+    def as_integers(self, size: typing.SupportsInt | typing.SupportsIndex) -> numpy.ndarray:
         """
-        The integers by code.
+        The first integers by code.
         """
-    def as_packed(self) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.uint8]]:
+    def as_packed(
+        self, size: typing.SupportsInt | typing.SupportsIndex
+    ) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.uint8]]:
         """
-        The strings by code, as encode_packed takes them.
+        The first strings by code, as encode_packed takes them.
+        """
+    def copy(self) -> Vocabulary:
+        """
+        The same keys in a vocabulary of its own; memory is shared until either adds a key.
         """
     def encode_integers(
         self, column: numpy.ndarray, threads: typing.SupportsInt | typing.SupportsIndex, argument: str
@@ -327,17 +333,23 @@ class Vocabulary:
         """
         The code of each string, of which the i-th is bytes[offsets[i]:offsets[i + 1]].
         """
-    def extend(self, other: Vocabulary, argument: str) -> numpy.typing.NDArray[numpy.uint32]:
+    def extend(
+        self, other: Vocabulary, size: typing.SupportsInt | typing.SupportsIndex, argument: str
+    ) -> numpy.typing.NDArray[numpy.uint32]:
         """
-        Add the keys of another vocabulary; return the code of each of them.
+        Add the first keys of another vocabulary; return the code of each of them.
         """
-    def fork(self) -> Vocabulary:
+    def find(
+        self, other: Vocabulary, size: typing.SupportsInt | typing.SupportsIndex, argument: str
+    ) -> numpy.typing.NDArray[numpy.uint32]:
         """
-        A vocabulary that continues after these keys, which must not be extended from then on.
+        The code that each of the first keys of another vocabulary has here; 2^32 - 1 for those that it lacks.
         """
-    def positions_in_key_order(self) -> numpy.typing.NDArray[numpy.uint32]:
+    def positions_in_key_order(
+        self, size: typing.SupportsInt | typing.SupportsIndex
+    ) -> numpy.typing.NDArray[numpy.uint32]:
         """
-        The position of each key among all of them in ascending order.
+        The position of each of the first keys among them in ascending order.
         """
     @property
     def of_integers(self) -> bool: ...

@@ -18,16 +18,21 @@ namespace exactk {
 using Code = std::uint32_t;
 inline constexpr Code kNoCode = ~Code{0};  // of a key that is not in the vocabulary
 
+template <class Key>
+struct Lookup;
+
 // The distinct keys of one kind, integers or strings of bytes, in order of first appearance. A
-// key's code is its position in that order.
+// key's code is its position in that order. Keys are only ever added: a recorded size stands for
+// the keys that existed then.
 class Vocabulary {
  public:
   explicit Vocabulary(bool of_integers);
-  // Continues after the keys of the base, which must not be extended from then on.
-  explicit Vocabulary(std::shared_ptr<const Vocabulary> base);
   Vocabulary(Vocabulary&&) noexcept;
   Vocabulary& operator=(Vocabulary&&) noexcept;
   ~Vocabulary();
+
+  // The same keys in a vocabulary of its own. The tables are shared until either adds a key.
+  [[nodiscard]] Vocabulary copy();
 
   [[nodiscard]] bool of_integers() const noexcept;
   [[nodiscard]] bool has_negative() const noexcept;
@@ -44,15 +49,28 @@ class Vocabulary {
   [[nodiscard]] std::string_view string(Code code) const;
   [[nodiscard]] std::uint64_t integer(Code code) const;
 
-  // Declares that integers to come may have a sign, or need bit 63. Throws InputError at both.
+  // Throws InputError at integers with a sign beside others that need bit 63.
+  void check_range(bool negative, bool wide, const std::string& argument) const;
+  // Declares that integers to come may have a sign, or need bit 63; checks them so.
   void declare_range(bool negative, bool wide, const std::string& argument);
 
   struct Tables;  // defined with the functions that fill them
-  [[nodiscard]] Tables& tables() noexcept { return *tables_; }
-  [[nodiscard]] const Tables& tables() const noexcept { return *tables_; }
+
+  // For columns of keys: what is computed from a key once, and the memory of its slot.
+  template <class Key>
+  void prefetch(const Lookup<Key>& lookup) const;
+  template <class Key>
+  [[nodiscard]] Code find_lookup(const Lookup<Key>& lookup) const;
+  template <class Key>
+  Code encode_lookup(const Lookup<Key>& lookup);
 
  private:
-  std::unique_ptr<Tables> tables_;
+  Vocabulary(const Vocabulary&) = default;
+
+  std::shared_ptr<Tables> tables_;
+  bool shares_tables_ = false;
+  bool has_negative_ = false;
+  bool has_wide_ = false;
 };
 
 // Writes the code of each key of a column; new keys are added.
@@ -64,12 +82,21 @@ template <class Strings>
 void encode(Vocabulary& vocabulary, const Strings& column, std::span<Code> codes,
             const Execution& execution);
 
-// Adds the keys of another vocabulary. Returns the code of each of them.
-[[nodiscard]] std::vector<Code> extend(Vocabulary& vocabulary, const Vocabulary& other,
+// Throws InputError unless the vocabulary has so many keys.
+void check_size(const Vocabulary& vocabulary, Count size);
+
+// Adds the first keys of another vocabulary. Returns the code of each of them.
+[[nodiscard]] std::vector<Code> extend(Vocabulary& vocabulary, const Vocabulary& other, Count size,
                                        const std::string& argument, const Execution& execution);
 
-// The position of each key among all of them in ascending order; strings compare by their bytes.
-[[nodiscard]] std::vector<Code> positions_in_key_order(const Vocabulary& vocabulary,
+// The codes that the first keys of another vocabulary have here; kNoCode for those that it lacks.
+[[nodiscard]] std::vector<Code> find(const Vocabulary& vocabulary, const Vocabulary& other,
+                                     Count size, const std::string& argument,
+                                     const Execution& execution);
+
+// The position of each of the first keys among them in ascending order; strings compare by their
+// bytes.
+[[nodiscard]] std::vector<Code> positions_in_key_order(const Vocabulary& vocabulary, Count size,
                                                        const Execution& execution);
 
 }  // namespace exactk

@@ -17,15 +17,23 @@ namespace exactk {
 // The longest string that a digest holds: its first eight bytes and its last, which may overlap.
 inline constexpr std::size_t kDigestBytes = 2 * sizeof(std::uint64_t);
 
-// Distinguishes most keys without reading them: an integer, or a string of up to kDigestBytes,
-// completely. For a longer string it is a hash, and equal digests call for a comparison.
-struct KeyDigest {
+// Distinguishes most strings without reading them: those of up to kDigestBytes completely. For a
+// longer one it is a hash, and equal digests call for a comparison.
+struct TextDigest {
   std::uint64_t head;
   std::uint64_t tail;
   std::uint32_t length;  // of the string; kDigestBytes + 1 for a longer one
 
   [[nodiscard]] bool is_complete() const noexcept { return length <= kDigestBytes; }
-  friend bool operator==(const KeyDigest&, const KeyDigest&) = default;
+  friend bool operator==(const TextDigest&, const TextDigest&) = default;
+};
+
+// An integer itself.
+struct IntegerDigest {
+  std::uint64_t head;
+
+  [[nodiscard]] static bool is_complete() noexcept { return true; }
+  friend bool operator==(const IntegerDigest&, const IntegerDigest&) = default;
 };
 
 __extension__ using UInt128 = unsigned __int128;
@@ -42,11 +50,9 @@ template <class T>
   return value;
 }
 
-[[nodiscard]] inline KeyDigest digest_of(std::uint64_t key) {
-  return {.head = key, .tail = 0, .length = 0};
-}
+[[nodiscard]] inline IntegerDigest digest_of(std::uint64_t key) { return {.head = key}; }
 
-[[nodiscard]] inline KeyDigest digest_of_long(std::string_view key) {
+[[nodiscard]] inline TextDigest digest_of_long(std::string_view key) {
   const auto [first, second] = process_secrets();
   std::uint64_t hash = second ^ key.size();
   const char* bytes = key.data();
@@ -60,7 +66,7 @@ template <class T>
           .length = kDigestBytes + 1};
 }
 
-[[nodiscard]] inline KeyDigest digest_of(std::string_view key) {
+[[nodiscard]] inline TextDigest digest_of(std::string_view key) {
   const char* const bytes = key.data();
   const std::size_t size = key.size();
   if (size > kDigestBytes) return digest_of_long(key);
@@ -82,10 +88,15 @@ template <class T>
           .length = length};
 }
 
-[[nodiscard]] inline std::uint64_t hash_of(const KeyDigest& digest) {
+[[nodiscard]] inline std::uint64_t hash_of(const TextDigest& digest) {
   const auto [first, second] = process_secrets();
   const std::uint64_t hash = mix(digest.head ^ first, digest.tail ^ (second + digest.length));
   return mix(hash ^ first, second);
+}
+
+[[nodiscard]] inline std::uint64_t hash_of(const IntegerDigest& digest) {
+  const auto [first, second] = process_secrets();
+  return mix(mix(digest.head ^ first, second) ^ first, second);
 }
 
 // A key to look up, with what is computed from it once.
@@ -96,13 +107,23 @@ struct Lookup {
       : key(requested), digest(digest_of(requested)), hash(hash_of(digest)) {}
 
   Key key{};
-  KeyDigest digest{};
+  decltype(digest_of(Key{})) digest{};
   std::uint64_t hash = 0;
 };
 
 class IntegerStore {
  public:
   using Key = std::uint64_t;
+  struct Slot {
+    std::uint64_t head = 0;
+    Code code = kNoCode;
+
+    [[nodiscard]] IntegerDigest digest() const noexcept { return {.head = head}; }
+    void fill(const IntegerDigest& digest, Code new_code) noexcept {
+      head = digest.head;
+      code = new_code;
+    }
+  };
 
   [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
   [[nodiscard]] Key operator[](std::size_t i) const { return keys_[i]; }
@@ -115,6 +136,22 @@ class IntegerStore {
 class StringStore {
  public:
   using Key = std::string_view;
+  struct Slot {  // the members of the digest, for it ends in padding
+    std::uint64_t head = 0;
+    std::uint64_t tail = 0;
+    std::uint32_t length = 0;
+    Code code = kNoCode;
+
+    [[nodiscard]] TextDigest digest() const noexcept {
+      return {.head = head, .tail = tail, .length = length};
+    }
+    void fill(const TextDigest& digest, Code new_code) noexcept {
+      head = digest.head;
+      tail = digest.tail;
+      length = digest.length;
+      code = new_code;
+    }
+  };
 
   [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
   [[nodiscard]] Key operator[](std::size_t i) const {
@@ -147,10 +184,8 @@ class CodeTable {
   }
 
  private:
-  struct Slot {
-    KeyDigest digest{};
-    Code code = kNoCode;
-  };
+  using Slot = Store::Slot;
+
   [[nodiscard]] std::size_t slot_of(const Lookup<Key>& lookup) const;
   void grow_slots();
 
@@ -171,8 +206,8 @@ std::size_t CodeTable<Store>::slot_of(const Lookup<Key>& lookup) const {
   for (;; slot_index = (slot_index + 1) & mask) {
     const Slot& slot = slots_[slot_index];
     if (slot.code == kNoCode) return slot_index;
-    if (slot.digest == lookup.digest &&
-        (slot.digest.is_complete() || store_[slot.code] == lookup.key))
+    if (slot.digest() == lookup.digest &&
+        (lookup.digest.is_complete() || store_[slot.code] == lookup.key))
       return slot_index;
   }
 }
@@ -183,7 +218,7 @@ void CodeTable<Store>::grow_slots() {
   const std::size_t mask = new_slots.size() - 1;
   for (const Slot& slot : slots_) {
     if (slot.code == kNoCode) continue;
-    std::size_t slot_index = static_cast<std::size_t>(hash_of(slot.digest)) & mask;
+    std::size_t slot_index = static_cast<std::size_t>(hash_of(slot.digest())) & mask;
     while (new_slots[slot_index].code != kNoCode) slot_index = (slot_index + 1) & mask;
     new_slots[slot_index] = slot;
   }
@@ -202,7 +237,7 @@ Code CodeTable<Store>::find_or_add(const Lookup<Key>& lookup) {
   if (slot.code == kNoCode) {
     const auto code = static_cast<Code>(store_.size());
     store_.push_back(lookup.key);  // first, as it may throw
-    slot = {.digest = lookup.digest, .code = code};
+    slot.fill(lookup.digest, code);
   }
   return slot.code;
 }

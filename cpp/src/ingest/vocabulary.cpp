@@ -19,8 +19,6 @@
 namespace exactk {
 namespace {
 
-constexpr int kMaxBases = 64;  // each is searched for a key
-
 [[noreturn]] void throw_too_many_keys() {
   throw CapacityError(
       {.argument = "keys", .expected = "fewer than 2^32 - 1 different ones", .found = "more"});
@@ -35,135 +33,93 @@ void check_key_type(const Vocabulary& vocabulary, bool integers) {
 
 }  // namespace
 
-// The keys of a vocabulary, and the vocabulary that it continues after, if any.
+// One of the tables is used, the other stays empty.
 struct Vocabulary::Tables {
   explicit Tables(bool integer_keys) : of_integers(integer_keys) {}
-  explicit Tables(std::shared_ptr<const Vocabulary> previous);
 
-  [[nodiscard]] Count size() const noexcept {
-    return base_size + static_cast<Count>(of_integers ? integers.size() : strings.size());
+  [[nodiscard]] std::size_t size() const noexcept {
+    return of_integers ? integers.size() : strings.size();
   }
-  template <class Key>
-  [[nodiscard]] Code find(const Lookup<Key>& lookup) const;
-  template <class Key>
-  Code find_or_add(const Lookup<Key>& lookup);
-  template <class Key>
-  void prefetch(const Lookup<Key>& lookup) const;
-  [[nodiscard]] const Tables* base_tables() const noexcept {
-    return base == nullptr ? nullptr : &base->tables();
-  }
-  [[nodiscard]] const Tables& tables_of(Code code) const;  // this one, or a base
-
   auto& table_for(std::uint64_t /*key*/) { return integers; }
   auto& table_for(std::string_view /*key*/) { return strings; }
-  [[nodiscard]] const auto& table_for(std::uint64_t /*key*/) const { return integers; }
-  [[nodiscard]] const auto& table_for(std::string_view /*key*/) const { return strings; }
 
   bool of_integers;
-  bool has_negative = false;
-  bool has_wide = false;
-  int base_count = 0;   // the base, its base, and so on
-  Count base_size = 0;  // how many keys they have
-  std::shared_ptr<const Vocabulary> base;
   CodeTable<IntegerStore> integers;
   CodeTable<StringStore> strings;
 };
 
-Vocabulary::Tables::Tables(std::shared_ptr<const Vocabulary> previous)
-    : of_integers(previous->of_integers()),
-      has_negative(previous->has_negative()),
-      has_wide(previous->has_wide()),
-      base_count(previous->tables().base_count + 1),
-      base_size(previous->size()),
-      base(std::move(previous)) {
-  if (base_count <= kMaxBases) return;
-  throw InputError(
-      {.argument = "keys",
-       .expected = "at most " + std::to_string(kMaxBases) + " that continue one another",
-       .found = "more"});
-}
-
-template <class Key>
-Code Vocabulary::Tables::find(const Lookup<Key>& lookup) const {
-  for (const Tables* tables = this; tables != nullptr; tables = tables->base_tables()) {
-    const Code code = tables->table_for(lookup.key).find(lookup);
-    if (code != kNoCode) return static_cast<Code>(tables->base_size) + code;
-  }
-  return kNoCode;
-}
-
-template <class Key>
-Code Vocabulary::Tables::find_or_add(const Lookup<Key>& lookup) {
-  if (const Tables* previous = base_tables()) {
-    const Code code = previous->find(lookup);
-    if (code != kNoCode) return code;
-  }
-  if (size() >= Count{kNoCode} - 1) throw_too_many_keys();
-  return static_cast<Code>(base_size) + table_for(lookup.key).find_or_add(lookup);
-}
-
-template <class Key>
-void Vocabulary::Tables::prefetch(const Lookup<Key>& lookup) const {
-  for (const Tables* tables = this; tables != nullptr; tables = tables->base_tables()) {
-    tables->table_for(lookup.key).prefetch(lookup);
-  }
-}
-
-const Vocabulary::Tables& Vocabulary::Tables::tables_of(Code code) const {
-  const Tables* tables = this;
-  while (std::cmp_less(code, tables->base_size)) tables = tables->base_tables();
-  return *tables;
-}
-
-Vocabulary::Vocabulary(bool of_integers) : tables_(std::make_unique<Tables>(of_integers)) {}
-
-Vocabulary::Vocabulary(std::shared_ptr<const Vocabulary> base)
-    : tables_(std::make_unique<Tables>(std::move(base))) {}
+Vocabulary::Vocabulary(bool of_integers) : tables_(std::make_shared<Tables>(of_integers)) {}
 
 Vocabulary::Vocabulary(Vocabulary&&) noexcept = default;
 Vocabulary& Vocabulary::operator=(Vocabulary&&) noexcept = default;
 Vocabulary::~Vocabulary() = default;
 
+Vocabulary Vocabulary::copy() {
+  shares_tables_ = true;
+  return Vocabulary(*this);
+}
+
+template <class Key>
+void Vocabulary::prefetch(const Lookup<Key>& lookup) const {
+  tables_->table_for(lookup.key).prefetch(lookup);
+}
+
+template <class Key>
+Code Vocabulary::find_lookup(const Lookup<Key>& lookup) const {
+  return tables_->table_for(lookup.key).find(lookup);
+}
+
+template <class Key>
+Code Vocabulary::encode_lookup(const Lookup<Key>& lookup) {
+  if (shares_tables_) {
+    const Code code = find_lookup(lookup);
+    if (code != kNoCode) return code;
+    tables_ = std::make_shared<Tables>(*tables_);
+    shares_tables_ = false;
+  }
+  auto& table = tables_->table_for(lookup.key);
+  if (table.size() >= kNoCode - 1) throw_too_many_keys();
+  return table.find_or_add(lookup);
+}
+
 bool Vocabulary::of_integers() const noexcept { return tables_->of_integers; }
 
-bool Vocabulary::has_negative() const noexcept { return tables_->has_negative; }
+bool Vocabulary::has_negative() const noexcept { return has_negative_; }
 
-bool Vocabulary::has_wide() const noexcept { return tables_->has_wide; }
+bool Vocabulary::has_wide() const noexcept { return has_wide_; }
 
-Count Vocabulary::size() const noexcept { return tables_->size(); }
+Count Vocabulary::size() const noexcept { return static_cast<Count>(tables_->size()); }
 
 Code Vocabulary::encode(std::string_view key) {
   check_key_type(*this, false);
-  return tables_->find_or_add(Lookup(key));
+  return encode_lookup(Lookup(key));
 }
 
 Code Vocabulary::encode(std::uint64_t key) {
   check_key_type(*this, true);
-  return tables_->find_or_add(Lookup(key));
+  return encode_lookup(Lookup(key));
 }
 
-Code Vocabulary::find(std::string_view key) const { return tables_->find(Lookup(key)); }
+Code Vocabulary::find(std::string_view key) const { return tables_->strings.find(Lookup(key)); }
 
-Code Vocabulary::find(std::uint64_t key) const { return tables_->find(Lookup(key)); }
+Code Vocabulary::find(std::uint64_t key) const { return tables_->integers.find(Lookup(key)); }
 
-std::string_view Vocabulary::string(Code code) const {
-  const Tables& tables = tables_->tables_of(code);
-  return tables.strings.store()[code - static_cast<std::size_t>(tables.base_size)];
-}
+std::string_view Vocabulary::string(Code code) const { return tables_->strings.store()[code]; }
 
-std::uint64_t Vocabulary::integer(Code code) const {
-  const Tables& tables = tables_->tables_of(code);
-  return tables.integers.store()[code - static_cast<std::size_t>(tables.base_size)];
-}
+std::uint64_t Vocabulary::integer(Code code) const { return tables_->integers.store()[code]; }
 
-void Vocabulary::declare_range(bool negative, bool wide, const std::string& argument) {
-  if ((has_negative() || negative) && (has_wide() || wide)) {
+void Vocabulary::check_range(bool negative, bool wide, const std::string& argument) const {
+  if ((has_negative_ || negative) && (has_wide_ || wide)) {
     throw InputError({.argument = argument,
                       .expected = "integers of int64 or of uint64",
                       .found = "negative ones and others of 2^63 or more"});
   }
-  tables_->has_negative = has_negative() || negative;
-  tables_->has_wide = has_wide() || wide;
+}
+
+void Vocabulary::declare_range(bool negative, bool wide, const std::string& argument) {
+  check_range(negative, wide, argument);
+  has_negative_ = has_negative_ || negative;
+  has_wide_ = has_wide_ || wide;
 }
 
 namespace {
@@ -191,18 +147,18 @@ Range range_of(std::span<const T> column, const Checkpoint& checkpoint) {
 // at.
 constexpr std::size_t kLookahead = 32;
 
-template <class KeyAt>
-void encode_each(Vocabulary& vocabulary, std::size_t rows, const KeyAt& key_at,
-                 std::span<Code> codes, const Checkpoint& checkpoint) {
-  Vocabulary::Tables& tables = vocabulary.tables();
+template <class Target, class KeyAt>
+void encode_each(Target& vocabulary, std::size_t rows, const KeyAt& key_at, std::span<Code> codes,
+                 const Checkpoint& checkpoint) {
   std::array<Lookup<std::invoke_result_t<KeyAt, std::size_t>>, kLookahead> lookups;
   in_chunks(rows, checkpoint, [&](std::size_t begin, std::size_t end) {
     for (; begin < end; begin += kLookahead) {
       const std::size_t count = std::min(kLookahead, end - begin);
       for (std::size_t i = 0; i < count; ++i) {
-        tables.prefetch(*std::construct_at(&lookups[i], key_at(begin + i)));
+        vocabulary.prefetch(*std::construct_at(&lookups[i], key_at(begin + i)));
       }
-      for (std::size_t i = 0; i < count; ++i) codes[begin + i] = tables.find_or_add(lookups[i]);
+      for (std::size_t i = 0; i < count; ++i)
+        codes[begin + i] = vocabulary.encode_lookup(lookups[i]);
     }
   });
 }
@@ -277,11 +233,72 @@ void encode(Vocabulary& vocabulary, const ItemArray& column, std::span<Code> cod
 
 namespace {
 
-template <class Strings>
-void encode_slice(Vocabulary& vocabulary, const Strings& column, std::size_t first,
-                  std::span<Code> codes, const Checkpoint& checkpoint) {
+template <class Target, class Strings>
+void encode_slice(Target& target, const Strings& column, std::size_t first, std::span<Code> codes,
+                  const Checkpoint& checkpoint) {
   const auto key_at = [&](std::size_t i) -> std::string_view { return column[first + i]; };
-  encode_each(vocabulary, codes.size(), key_at, codes, checkpoint);
+  encode_each(target, codes.size(), key_at, codes, checkpoint);
+}
+
+// The keys of a slice that a vocabulary does not have yet. Their codes follow those that it has.
+struct NewKeys {
+  void prefetch(const Lookup<std::string_view>& lookup) const {
+    vocabulary.prefetch(lookup);
+    keys.prefetch(lookup);
+  }
+  Code encode_lookup(const Lookup<std::string_view>& lookup) {
+    const Code code = vocabulary.find_lookup(lookup);
+    if (code != kNoCode) return code;
+    const Code new_code = keys.encode_lookup(lookup);
+    if (new_code >= kNoCode - 1 - static_cast<Code>(vocabulary.size())) throw_too_many_keys();
+    return static_cast<Code>(vocabulary.size()) + new_code;
+  }
+
+  const Vocabulary& vocabulary;
+  Vocabulary keys{false};
+};
+
+// Slices are encoded at the same time, each by its own new keys.
+template <class Strings>
+void encode_in_slices(Vocabulary& vocabulary, const Strings& column, std::span<Code> codes,
+                      std::size_t slices, const Execution& execution) {
+  const std::size_t slice_size = (codes.size() + slices - 1) / slices;
+  const auto slice_codes = [&](std::size_t slice) {
+    const std::size_t begin = slice * slice_size;
+    return codes.subspan(begin, std::min(slice_size, codes.size() - begin));
+  };
+  const auto first_new_code = static_cast<Code>(vocabulary.size());
+  std::vector<NewKeys> parts;
+  parts.reserve(slices);
+  for (std::size_t slice = 0; slice < slices; ++slice) parts.push_back({.vocabulary = vocabulary});
+  parallel_for(
+      static_cast<Count>(slices), execution.threads,
+      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
+        const auto slice = static_cast<std::size_t>(block);
+        encode_slice(parts[slice], column, slice * slice_size, slice_codes(slice), checkpoint);
+      },
+      execution.poll);
+  // One slice after another, so that codes are the same as if the keys had been read in order.
+  std::vector<std::vector<Code>> translations;
+  translations.reserve(slices);
+  for (NewKeys& part : parts) {
+    translations.push_back(extend(vocabulary, part.keys, part.keys.size(), "keys", execution));
+    part.keys = Vocabulary(false);  // frees its memory
+  }
+  parallel_for(
+      static_cast<Count>(slices), execution.threads,
+      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
+        const auto slice = static_cast<std::size_t>(block);
+        const auto& translation = translations[slice];
+        if (translation.empty()) return;
+        const auto part = slice_codes(slice);
+        in_chunks(part.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+          for (Code& code : part.subspan(begin, end - begin)) {
+            if (code >= first_new_code) code = translation[code - first_new_code];
+          }
+        });
+      },
+      execution.poll);
 }
 
 }  // namespace
@@ -296,38 +313,9 @@ void encode(Vocabulary& vocabulary, const Strings& column, std::span<Code> codes
                                                      static_cast<std::size_t>(execution.threads));
   if (slices == 1) {
     encode_slice(vocabulary, column, 0, codes, timed_checkpoint(execution.poll));
-    return;
+  } else {
+    encode_in_slices(vocabulary, column, codes, slices, execution);
   }
-  const std::size_t slice_size = (codes.size() + slices - 1) / slices;
-  const auto slice_codes = [&](Count block) {
-    const std::size_t begin = static_cast<std::size_t>(block) * slice_size;
-    return codes.subspan(begin, std::min(slice_size, codes.size() - begin));
-  };
-  std::vector<Vocabulary> parts;
-  parts.reserve(slices);
-  for (std::size_t slice = 0; slice < slices; ++slice) parts.emplace_back(false);
-  parallel_for(
-      static_cast<Count>(slices), execution.threads,
-      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
-        const auto slice = static_cast<std::size_t>(block);
-        encode_slice(parts[slice], column, slice * slice_size, slice_codes(block), checkpoint);
-      },
-      execution.poll);
-  // One slice after another, so that codes are the same as if the keys had been read in order.
-  std::vector<std::vector<Code>> translations;
-  translations.reserve(slices);
-  for (const Vocabulary& part : parts)
-    translations.push_back(extend(vocabulary, part, "keys", execution));
-  parallel_for(
-      static_cast<Count>(slices), execution.threads,
-      [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
-        const auto& translation = translations[static_cast<std::size_t>(block)];
-        const auto slice = slice_codes(block);
-        in_chunks(slice.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-          for (Code& code : slice.subspan(begin, end - begin)) code = translation[code];
-        });
-      },
-      execution.poll);
 }
 
 template void encode(Vocabulary&, const PackedStrings<std::int32_t>&, std::span<Code>,
@@ -338,21 +326,62 @@ template void encode(Vocabulary&, const StringViews&, std::span<Code>, const Exe
 template void encode(Vocabulary&, const FixedStrings&, std::span<Code>, const Execution&);
 template void encode(Vocabulary&, const ScatteredStrings&, std::span<Code>, const Execution&);
 
-std::vector<Code> extend(Vocabulary& vocabulary, const Vocabulary& other,
-                         const std::string& argument, const Execution& execution) {
+void check_size(const Vocabulary& vocabulary, Count size) {
+  if (0 <= size && size <= vocabulary.size()) return;
+  throw InputError(
+      {.argument = "size",
+       .expected = "0 to " + std::to_string(vocabulary.size()) + ", the number of keys",
+       .found = std::to_string(size)});
+}
+
+namespace {
+
+// Encodes the first keys of another vocabulary by the target.
+template <class Target>
+std::vector<Code> encode_keys(Target& target, const Vocabulary& other, Count size,
+                              const Execution& execution) {
   check_threads(execution.threads);
+  check_size(other, size);
+  const Checkpoint checkpoint = timed_checkpoint(execution.poll);
+  std::vector<Code> codes(static_cast<std::size_t>(size));
+  if (other.of_integers()) {
+    const auto key_at = [&](std::size_t i) { return other.integer(static_cast<Code>(i)); };
+    encode_each(target, codes.size(), key_at, codes, checkpoint);
+  } else {
+    const auto key_at = [&](std::size_t i) { return other.string(static_cast<Code>(i)); };
+    encode_each(target, codes.size(), key_at, codes, checkpoint);
+  }
+  return codes;
+}
+
+struct ExistingKeys {
+  template <class Key>
+  void prefetch(const Lookup<Key>& lookup) const {
+    vocabulary.prefetch(lookup);
+  }
+  template <class Key>
+  [[nodiscard]] Code encode_lookup(const Lookup<Key>& lookup) const {
+    return vocabulary.find_lookup(lookup);
+  }
+
+  const Vocabulary& vocabulary;
+};
+
+}  // namespace
+
+std::vector<Code> extend(Vocabulary& vocabulary, const Vocabulary& other, Count size,
+                         const std::string& argument, const Execution& execution) {
   check_key_type(vocabulary, other.of_integers());
   vocabulary.declare_range(other.has_negative(), other.has_wide(), argument);
-  std::vector<Code> codes(static_cast<std::size_t>(other.size()));
-  in_chunks(codes.size(), timed_checkpoint(execution.poll),
-            [&](std::size_t begin, std::size_t end) {
-              for (std::size_t i = begin; i < end; ++i) {
-                const auto code = static_cast<Code>(i);
-                codes[i] = other.of_integers() ? vocabulary.encode(other.integer(code))
-                                               : vocabulary.encode(other.string(code));
-              }
-            });
-  return codes;
+  return encode_keys(vocabulary, other, size, execution);
+}
+
+std::vector<Code> find(const Vocabulary& vocabulary, const Vocabulary& other, Count size,
+                       const std::string& argument, const Execution& execution) {
+  check_key_type(vocabulary, other.of_integers());
+  vocabulary.check_range(other.has_negative(), other.has_wide(), argument);
+  const ExistingKeys keys{vocabulary};
+  return encode_keys(keys, other, size, execution);
 }
 
 namespace {
@@ -364,8 +393,8 @@ struct SortKey {
   Code code;
 };
 
-std::size_t common_prefix_length(const Vocabulary& vocabulary, const Checkpoint& checkpoint) {
-  const auto count = static_cast<std::size_t>(vocabulary.size());
+std::size_t common_prefix_length(const Vocabulary& vocabulary, std::size_t count,
+                                 const Checkpoint& checkpoint) {
   if (count == 0) return 0;
   const std::string_view first = vocabulary.string(0);
   std::size_t length = first.size();
@@ -388,12 +417,14 @@ std::uint64_t sort_head(std::string_view string) {
 
 }  // namespace
 
-std::vector<Code> positions_in_key_order(const Vocabulary& vocabulary, const Execution& execution) {
+std::vector<Code> positions_in_key_order(const Vocabulary& vocabulary, Count size,
+                                         const Execution& execution) {
   check_threads(execution.threads);
+  check_size(vocabulary, size);
   const Checkpoint checkpoint = timed_checkpoint(execution.poll);
-  std::vector<SortKey> order(static_cast<std::size_t>(vocabulary.size()));
+  std::vector<SortKey> order(static_cast<std::size_t>(size));
   const std::size_t prefix_length =
-      vocabulary.of_integers() ? 0 : common_prefix_length(vocabulary, checkpoint);
+      vocabulary.of_integers() ? 0 : common_prefix_length(vocabulary, order.size(), checkpoint);
   const std::uint64_t sign = vocabulary.has_wide() ? 0 : std::uint64_t{1} << 63U;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const auto code = static_cast<Code>(i);

@@ -8,65 +8,78 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._engine.warnings import has_common_item
-from exactk._inputs.alignment import AlignedInputs, align, in_item_vocabulary, match_users, with_user_keys
-from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, predictions_from_rows, read_blocks
+from exactk._inputs.alignment import AlignedInputs, Alignment, with_user_keys
+from exactk._inputs.batches import Batches, Block, Reader, UngroupedRows, read_blocks
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.lists import Exclusions, Rows, Truth, reindex
+from exactk._inputs.model.lists import Truth
+from exactk._inputs.model.rows import Rows, reindex
 from exactk._report.report import Report
 from exactk._report.state import StateSums
-from exactk._runtime.errors import InputError
+from exactk._runtime.errors import InputError, type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._engine.evaluation import Evaluation
-    from exactk._inputs.checks import Ids
+    from exactk._inputs.checks import Codes, Ids
     from exactk._inputs.keys.vocabulary import Vocabulary
-    from exactk._inputs.model.predictions import Predictions
 
 
-def evaluate_batches(evaluation: Evaluation, truth: Truth, batches: Batches) -> tuple[Report, bool]:
+def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batches) -> tuple[Report, bool]:
     """Return the report, the same as of all rows at once, and whether any item of the truth is among the predictions."""
-    truth = with_user_keys(truth)
-    assert truth.user_vocabulary is not None  # noqa: S101 - for the type checker
-    users, items, exclude_rows = truth.user_vocabulary, truth.item_vocabulary, None
-    if evaluation.exclude is not None:
-        exclude = in_item_vocabulary(evaluation.exclude, items)
-        users, exclude_rows = match_users(users, exclude, "exclude")
-        evaluation, items = replace(evaluation, exclude=exclude), exclude.item_vocabulary or items
-    encoding = Encoding(users, items, evaluation.num_threads)
-    reader = Reader(batches, evaluation.columns, encoding)
-    batch_evaluation = _BatchEvaluation(evaluation, truth, exclude_rows)
+    truth = with_user_keys(truth.rows() if isinstance(truth, Truth) else truth, evaluation.encoding.users)
+    exclude = evaluation.exclusions_in_shared_vocabularies()
+    if exclude is not None:
+        _check_kinds_of_exclusions(exclude, evaluation.encoding)
+    reader = Reader(batches, evaluation.columns, evaluation.encoding)
+    batch_evaluation = _BatchEvaluation(evaluation, truth, exclude)
     blocks = read_blocks(reader)
     try:
         for block in blocks:
             try:
                 batch_evaluation.add_block(
-                    block._replace(rows=block.rows._replace(item_vocabulary=reader.item_vocabulary)),
-                    reader.user_vocabulary or truth.user_vocabulary,
+                    block._replace(rows=block.rows._replace(item_vocabulary=reader.item_keys)), reader.user_vocabulary
                 )
             except InputError:
                 for _ in blocks:  # raises if a user has more rows, which may have no fault with these
                     pass
                 raise
     except UngroupedRows:
-        all_rows = Reader(
-            batches, evaluation.columns, encoding._replace(user_vocabulary=truth.user_vocabulary), again=True
-        )  # without users of exclude alone
-        inputs = evaluation.align(truth, all_rows.read_all())
-        return evaluation.evaluate_all(inputs), has_common_item(inputs)
-    all_users = reader.user_vocabulary or truth.user_vocabulary.fork()
-    batch_evaluation.add_remaining_users(all_users, has_scores=batch_evaluation.has_scores)
-    return batch_evaluation.report(all_users), batch_evaluation.has_shared_items
+        return _evaluate_at_once(evaluation, truth, batches)
+    batch_evaluation.add_remaining_users(reader.user_vocabulary, has_scores=batch_evaluation.has_scores)
+    return batch_evaluation.report(), batch_evaluation.has_shared_items
+
+
+def _check_kinds_of_exclusions(exclude: Rows, encoding: Encoding) -> None:
+    """Raise InputTypeError if keys of the exclusions cannot be among those of the truth."""
+    if exclude.item_vocabulary is not None and len(exclude.item_vocabulary):
+        encoding.items.check_kinds(exclude.item_vocabulary.kinds, "items of exclude")
+    if exclude.user_vocabulary is None:
+        raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
+    if len(exclude.user_vocabulary):
+        encoding.users.check_kinds(exclude.user_vocabulary.kinds, "exclude")
+
+
+def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches) -> tuple[Report, bool]:
+    """Evaluate batches that do not hold a user's rows together: the users follow those of the truth as they come."""
+    assert truth.user_vocabulary is not None  # noqa: S101 - with_user_keys
+    encoding = Encoding(evaluation.num_threads, items=evaluation.encoding.items)
+    truth = truth._replace(user_vocabulary=encoding.users.begin_with(truth.user_vocabulary))
+    predictions = Reader(batches, evaluation.columns, encoding, again=True).read_all()
+    evaluation = replace(evaluation, encoding=encoding)
+    exclude = evaluation.exclusions_in_shared_vocabularies()
+    inputs = Alignment(truth, [predictions], exclude, encoding).inputs(predictions)
+    return evaluation.evaluate_all(inputs), has_common_item(inputs)
 
 
 class _BatchEvaluation:
     """The users evaluated so far, and their sums."""
 
-    def __init__(self, evaluation: Evaluation, truth: Truth, exclude_rows: NDArray[np.int64] | None) -> None:
+    def __init__(self, evaluation: Evaluation, truth: Rows, exclude: Rows | None) -> None:
         self._evaluation = evaluation
         self._truth = truth
-        self._exclude_rows = exclude_rows  # which row of exclude each user has
+        self._exclude = exclude
+        self._vocabulary: Vocabulary | None = None  # of the users
         self._sums: StateSums | None = None
         self._codes: list[NDArray[np.uint32]] = []
         self._tables: list[NDArray[np.float64]] = []
@@ -80,13 +93,16 @@ class _BatchEvaluation:
         """Whether an item of the truth was in any list, or one side has no items: as `has_common_item` of all rows."""
         return self._has_match or not self._has_items or not len(self._truth_items)
 
-    def add_block(self, block: Block, vocabulary: Vocabulary) -> None:
-        """Evaluate some users; the vocabulary is extended by the first call."""
-        if not self._codes:  # not earlier: without users in the truth, only the first batch says of what kind keys are
-            self._evaluation = self._evaluation.encode_user_keys(vocabulary)
-        predictions = predictions_from_rows(block.rows)
+    def add_block(self, block: Block, vocabulary: Vocabulary | None) -> None:
+        """Evaluate some users of a vocabulary, which the first call extends; None is that of the truth."""
+        if (
+            self._vocabulary is None
+        ):  # not earlier: without users in the truth, only the first batch says of what kind keys are
+            assert self._truth.user_vocabulary is not None  # noqa: S101 - batches are of keyed users
+            self._vocabulary = self._truth.user_vocabulary.vocabulary if vocabulary is None else vocabulary
+            self._evaluation = self._evaluation.encode_user_keys(self._vocabulary)
         self.has_scores = block.rows.scores is not None
-        inputs = replace(self._align_block(block, predictions), row_users=(vocabulary, block.user_codes))
+        inputs = replace(self._align_block(block), row_users=(self._vocabulary.snapshot(), block.user_codes))
         self._has_items = self._has_items or len(block.rows.items) > 0
         self._has_match = self._has_match or self._has_truth_item(block.rows.items)
         report = self._evaluation.evaluate_all(inputs)
@@ -105,22 +121,16 @@ class _BatchEvaluation:
         slots = np.searchsorted(self._truth_items, ids)
         return bool((self._truth_items.take(slots, mode="clip") == ids).any())
 
-    def _align_block(self, block: Block, predictions: Predictions) -> AlignedInputs:
+    def _align_block(self, block: Block) -> AlignedInputs:
         """Return the aligned rows of these users, which need no keys any more."""
-        truth_rows = block.user_codes.astype(np.int64)
-        truth_rows[truth_rows >= len(self._truth)] = -1
-        truth = Truth.from_rows(reindex(self._truth.rows(), truth_rows)._replace(user_vocabulary=None))
-        exclude = self._evaluation.exclude
-        if exclude is not None and self._exclude_rows is not None:
-            rows = np.full(len(block.user_codes), -1, np.int64)
-            has_row = block.user_codes < len(self._exclude_rows)
-            rows[has_row] = self._exclude_rows[block.user_codes[has_row]]
-            exclude = Exclusions.from_rows(reindex(exclude.rows(), rows)._replace(user_vocabulary=None, present=None))
-        return align(truth, predictions, exclude)
+        truth = _rows_of_users(self._truth, block.user_codes)
+        exclude = None if self._exclude is None else _rows_of_users(self._exclude, block.user_codes)
+        exclude = None if exclude is None else exclude._replace(present=None)
+        return Alignment(truth, [block.rows], exclude, self._evaluation.encoding).inputs(block.rows)
 
-    def add_remaining_users(self, vocabulary: Vocabulary, *, has_scores: bool) -> None:
+    def add_remaining_users(self, vocabulary: Vocabulary | None, *, has_scores: bool) -> None:
         """Evaluate the users of the truth who were in no batch."""
-        seen = np.zeros(len(self._truth), np.bool_)
+        seen = np.zeros(self._truth.user_count, np.bool_)
         for users in self._codes:
             seen[users[users < len(seen)]] = True
         users = np.flatnonzero(~seen).astype(np.uint32)
@@ -130,12 +140,19 @@ class _BatchEvaluation:
             empty = Rows(indptr, np.zeros(0, np.int64), present=np.zeros(len(users), np.bool_), scores=scores)
             self.add_block(Block(users, empty), vocabulary)
 
-    def report(self, vocabulary: Vocabulary) -> Report:
+    def report(self) -> Report:
         """Return the report of all users: those of the truth first, in its order, then the others as they came."""
-        assert self._sums is not None  # noqa: S101 - the remaining users are a block
-        codes = np.concatenate(self._codes)
-        order = np.argsort(np.where(codes < len(self._truth), codes, len(self._truth)), kind="stable")
-        is_in_order = np.array_equal(codes[order], np.arange(len(vocabulary)))
-        users = vocabulary if is_in_order else vocabulary.array[codes[order]]
+        assert self._sums is not None and self._vocabulary is not None  # noqa: S101, PT018 - the remaining users are a block
+        keys, codes, known = self._vocabulary.snapshot(), np.concatenate(self._codes), self._truth.user_count
+        order = np.argsort(np.where(codes < known, codes, known), kind="stable")
+        is_in_order = np.array_equal(codes[order], np.arange(len(keys)))
+        users = keys if is_in_order else keys.array[codes[order]]
         table = np.concatenate(self._tables, axis=1)[:, order] if self._tables else None
         return Report(self._sums.state(), users, table)
+
+
+def _rows_of_users(rows: Rows, codes: Codes) -> Rows:
+    """Return the rows of users with these codes, who are missing if there is none."""
+    sources = codes.astype(np.int64)
+    sources[sources >= rows.user_count] = -1
+    return reindex(rows, sources)._replace(user_vocabulary=None)

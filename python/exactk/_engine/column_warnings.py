@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.model.lists import Truth
+    from exactk._inputs.model.rows import Rows
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
 
@@ -62,7 +63,7 @@ class RatingScale(NamedTuple):
         return whole if 1 < self.highest >= whole else float(f"{four_fifths:.2g}")
 
 
-def rating_column(truth: Truth, values: Iterable[Value]) -> str | None:
+def rating_column(truth: Truth | Rows, values: Iterable[Value]) -> str | None:
     """Return the column of ratings, by its name, if a value counts all above 0 as relevant; else None."""
     grade = truth.columns.grade
     counts_all = any(value.rules["min_grade"] is None for value in values)
@@ -80,7 +81,7 @@ def warn_of_ratings(column: str, scale: RatingScale, convention: Convention) -> 
     )
 
 
-def warn_of_unused_columns(truth: Truth, user_values: Iterable[str | None]) -> None:
+def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None]) -> None:
     """Warn of numbers that could be grades and are no weights or groups."""
     used, _, unused = truth.columns
     if others := [name for name in unused if name not in set(user_values)]:

@@ -15,11 +15,12 @@ from exactk._engine.problem import Engine, Outcome, Problem
 from exactk._engine.rankings import solve
 from exactk._engine.shared_items import SharedItems
 from exactk._engine.warnings import has_no_hit
-from exactk._inputs.alignment import AlignedInputs, align
+from exactk._inputs.alignment import AlignedInputs, Alignment, in_shared_vocabularies
 from exactk._inputs.beside_scores import grades_beside_scores, shapes_of_scores
-from exactk._inputs.conversions import exclusions_of, predictions_of, truth_of
+from exactk._inputs.conversions import exclusions_input, predictions_input, truth_input
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.lists import Exclusions, Rankings, Truth
+from exactk._inputs.model.lists import Exclusions, Rankings
+from exactk._inputs.model.rows import Rows, count_users
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.counts import TieCounts
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.keys.vocabulary import Vocabulary
+    from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.user_values import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
@@ -71,7 +73,7 @@ class Evaluation:
     engine: Engine
     values: tuple[Value, ...]
     convention: Convention
-    exclude: Exclusions | None
+    exclude: Exclusions | None  # of predictions that come in pieces; those of others are converted after these
     candidates: CandidateItems | None
     weights: Weights | None
     groups: Groups | None
@@ -79,14 +81,19 @@ class Evaluation:
     num_threads: int
     progress: Progress
     columns: ColumnNames
+    encoding: Encoding
 
-    def convert_predictions(self, container: object, truth: Truth | None) -> Predictions:
-        """Return the canonical predictions, whose vocabularies extend those of the truth."""
-        return predictions_of(container, self.columns, encoding_of_truth(truth, self.num_threads))
+    def convert_predictions(self, container: object) -> Rows | Predictions:
+        """Return the predictions of a system, encoded as the truth is."""
+        return predictions_input(container, self.columns, self.encoding)
 
-    def align(self, truth: Truth, predictions: Predictions) -> AlignedInputs:
-        """Return the truth, the predictions and the exclusions, aligned."""
-        return align(truth, predictions, self.exclude)
+    def convert_exclusions(self, container: object) -> Exclusions | Rows | None:
+        """Return the exclusions, encoded as the truth is. Convert predictions before: users follow in that order."""
+        return exclusions_input(container, self.columns, self.encoding)
+
+    def exclusions_in_shared_vocabularies(self) -> Rows | None:
+        """Return the exclusions of predictions that come in pieces as rows, encoded as the truth is."""
+        return None if self.exclude is None else in_shared_vocabularies(self.exclude.rows(), "exclude", self.encoding)
 
     def encode_user_keys(self, users: Vocabulary) -> Evaluation:
         """Add the keys of weights and groups to a vocabulary of users, whose codes find the values from then on."""
@@ -156,7 +163,7 @@ class Evaluation:
     def evaluate_blocks(self, pairs: Iterator[Any]) -> EvaluatedBlocks:
         """Evaluate block after block; the arguments of all users are cut as the blocks come."""
         sums: StateSums | None = None
-        users: list[Vocabulary | NDArray[Any] | None] = []
+        users: list[Snapshot | NDArray[Any] | None] = []
         tables: list[NDArray[np.float64]] = []
         begin, is_complete, has_hit = 0, True, False
         ratings, scale, shared_items = None, RatingScale(), SharedItems()
@@ -165,17 +172,17 @@ class Evaluation:
             if pair is empty_block and sums is not None:
                 break
             with add_error_note(f"in block {block} of the iterator, whose first user is number {begin}"):
-                truth, predictions, exclude = self._convert_block(pair)
+                encoding = Encoding(self.num_threads)
+                truth, predictions, exclude = replace(self, encoding=encoding).convert_block(pair)
                 if block == 0:
                     self._warn_of_unused_columns(truth)
                 if (column := rating_column(truth, self.values)) is not None:
                     ratings, scale = column, scale.add(truth.grades)
-                end = begin + len(truth)
-                evaluation = self._slice_rows(begin, end)
-                evaluation = evaluation if exclude is None else replace(evaluation, exclude=exclude)
+                end = begin + count_users(truth)
+                evaluation = replace(self._slice_rows(begin, end), encoding=encoding)
                 if pair is empty_block:  # it has no columns that could be candidates
                     evaluation = replace(evaluation, candidates=None)
-                inputs = evaluation.align(truth, predictions)
+                inputs = evaluation.align_block(truth, predictions, exclude)
                 report = evaluation.evaluate_all(inputs)
             if sums is None:
                 sums = StateSums(report.state)
@@ -198,13 +205,22 @@ class Evaluation:
             report, inputs.truth.user_vocabulary is not None, is_complete, has_hit or bool(shared_items)
         )
 
+    def align_block(
+        self, truth: Truth | Rows, predictions: Predictions | Rows, exclude: Exclusions | Rows | None
+    ) -> AlignedInputs:
+        """Return the inputs of a block, with its own exclusions or those of its users."""
+        if exclude is None:
+            exclude = self.convert_exclusions(self.exclude)
+        return Alignment(truth, [predictions], exclude, self.encoding).inputs(predictions)
+
     def _empty_block(self) -> tuple[Any, Any]:
         """Return a block without users, which is evaluated if the iterator has no blocks; they have keys if values do."""
         by_user = [values for values in (self.weights, self.groups) if values is not None and not values.is_by_row]
         is_keyed = bool(by_user) or (self.exclude is not None and self.exclude.user_vocabulary is not None)
         return ({}, {}) if is_keyed else ([], [])
 
-    def _convert_block(self, block: object) -> tuple[Truth, Predictions, Exclusions | None]:
+    def convert_block(self, block: object) -> tuple[Truth | Rows, Predictions | Rows, Exclusions | Rows | None]:
+        """Return the truth, the predictions and the exclusions of a block."""
         if not isinstance(block, tuple) or len(block) not in {2, 3}:
             expected, found = (
                 "an iterator of (truth, predictions) or (truth, predictions, exclude)",
@@ -212,31 +228,29 @@ class Evaluation:
             )
             found += f" of {len(block)}" if isinstance(block, tuple) else ""
             raise type_error("predictions", expected, found, hint="predictions=list(predictions) has a row per user")
-        truth = truth_of(grades_beside_scores(block[0], shapes_of_scores(block[1])), self.columns)
+        truth = truth_input(grades_beside_scores(block[0], shapes_of_scores(block[1])), self.columns, self.encoding)
         self.check_user_values(truth)
-        predictions = self.convert_predictions(block[1], truth)
-        exclude = (
-            exclusions_of(block[2], self.columns, encoding_of_truth(truth, self.num_threads)) if block[2:] else None
-        )
+        predictions = self.convert_predictions(block[1])
+        exclude = self.convert_exclusions(block[2]) if block[2:] else None
         if exclude is not None and self.exclude is not None:
             raise input_error("exclude", "None beside blocks of (truth, predictions, exclude)", "others")
         if truth.user_vocabulary is None:
-            _check_length("predictions", len(predictions), len(truth))
+            _check_length("predictions", count_users(predictions), count_users(truth))
             if exclude is not None:
-                _check_length("exclude", len(exclude), len(truth))
+                _check_length("exclude", count_users(exclude), count_users(truth))
         return truth, predictions, exclude
 
-    def warn_of_columns(self, truth: Truth) -> None:
+    def warn_of_columns(self, truth: Truth | Rows) -> None:
         """Warn of columns of the truth that do not mean what they seem to."""
         self._warn_of_unused_columns(truth)
         if (column := rating_column(truth, self.values)) is not None:
             warn_of_ratings(column, RatingScale().add(truth.grades), self.convention)
 
-    def _warn_of_unused_columns(self, truth: Truth) -> None:
+    def _warn_of_unused_columns(self, truth: Truth | Rows) -> None:
         user_values = [values.column for values in (self.weights, self.groups) if values is not None]
         warn_of_unused_columns(truth, user_values)
 
-    def check_user_values(self, truth: Truth) -> None:
+    def check_user_values(self, truth: Truth | Rows) -> None:
         """Raise InputTypeError if users have keys, and the weights or groups none."""
         for user_values in (self.weights, self.groups):
             if user_values is not None:
@@ -317,10 +331,3 @@ def _users_with_closed_gaps(problem: Problem) -> int:
     if not isinstance(problem.predictions, Rankings) or all(v.rules["rank_gaps"] == "keep" for v in problem.values):
         return 0
     return problem.predictions.users_with_rank_gaps
-
-
-def encoding_of_truth(truth: Truth | None, threads: int) -> Encoding:
-    """Return the vocabularies of the truth, which those of other inputs extend."""
-    return (
-        Encoding(threads=threads) if truth is None else Encoding(truth.user_vocabulary, truth.item_vocabulary, threads)
-    )

@@ -18,7 +18,7 @@ from exactk._engine.differing_users import (
     may_skip_users,
     warn_of_differing_users,
 )
-from exactk._engine.evaluation import Evaluation, add_error_note, encoding_of_truth
+from exactk._engine.evaluation import Evaluation, add_error_note
 from exactk._engine.warnings import (
     describe_disjoint_keys,
     describe_disjoint_keys_of_blocks,
@@ -26,7 +26,7 @@ from exactk._engine.warnings import (
     tie_bounds,
     warn_of_counts,
 )
-from exactk._inputs.alignment import extend_truth_to_systems
+from exactk._inputs.alignment import Alignment
 from exactk._inputs.batches import Batches
 from exactk._inputs.beside_scores import (
     check_blocks,
@@ -37,7 +37,7 @@ from exactk._inputs.beside_scores import (
 )
 from exactk._inputs.containers.mappings import is_mapping_of_systems
 from exactk._inputs.containers.registry import as_candidate_items
-from exactk._inputs.conversions import exclusions_of, truth_of
+from exactk._inputs.conversions import exclusions_of, truth_input
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import AnyConvention, as_convention
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.model.rows import Rows
     from exactk._runtime.progress import ProgressCallback
 
 
@@ -102,33 +103,36 @@ def evaluate_with_engine(
     shapes = shapes_of_scores(predictions)
     if truth is not None:
         truth = grades_beside_scores(truth, shapes)
-    canonical_truth = truth if truth is None else truth_of(truth, columns, Encoding(threads=threads))
+    encoding = Encoding(threads, outlives_call=False)
+    truth_rows = None if truth is None else truth_input(truth, columns, encoding)
     check_meaning(exclude, "exclude", shapes)
     check_meaning(candidates, "candidates", shapes)
     if is_iterator(predictions):
         predictions = check_blocks(predictions, exclude=exclude, candidates=candidates)
+    comes_in_pieces = is_iterator(predictions) or isinstance(predictions, Batches)
     evaluation = Evaluation(
         engine,
         values,
         convention,
-        exclusions_of(exclude, columns, encoding_of_truth(canonical_truth, threads)),
+        exclusions_of(exclude, columns, Encoding(threads)) if comes_in_pieces else None,
         as_candidate_items(candidates),
-        None if weights is None else Weights.from_argument(weights, columns, canonical_truth),
-        None if groups is None else Groups.from_argument(groups, columns, canonical_truth),
+        None if weights is None else Weights.from_argument(weights, columns, truth_rows),
+        None if groups is None else Groups.from_argument(groups, columns, truth_rows),
         bool(per_user),
         threads,
         Progress(progress),
         columns,
+        encoding,
     )
     with complete_hints(convention, values):
-        return _evaluate(evaluation, truth, canonical_truth, predictions)
+        return _evaluate(evaluation, truth, truth_rows, predictions, exclude)
 
 
 def _evaluate(
-    evaluation: Evaluation, truth: object, canonical_truth: Truth | None, predictions: object
+    evaluation: Evaluation, truth: object, truth_rows: Truth | Rows | None, predictions: object, exclude: object
 ) -> Report | Comparison:
     if is_iterator(predictions):
-        if canonical_truth is not None:
+        if truth_rows is not None:
             expected = "None beside an iterator, whose blocks are (truth, predictions)"
             hint = "predictions=list(predictions) has a row per user"
             raise input_error("truth", expected, type(truth).__name__, hint=hint)
@@ -140,25 +144,27 @@ def _evaluate(
         warn_of_counts({"": report}, [""] if is_complete else [])
         warn_of_unreached_cutoffs({"": report.state})
         return report
-    if canonical_truth is None:
+    if truth_rows is None:
         raise type_error("truth", "what the users found relevant", "None")
     warn_of_text_pairs(truth, predictions)
-    evaluation.check_user_values(canonical_truth)
-    evaluation.warn_of_columns(canonical_truth)
+    evaluation.check_user_values(truth_rows)
+    evaluation.warn_of_columns(truth_rows)
     if isinstance(predictions, Mapping) and not is_sparse(predictions):  # one form of these is a mapping too
         has_systems = is_mapping_of_systems(predictions)
-        if has_systems or (has_systems is None and canonical_truth.user_vocabulary is None):
-            return _compare_systems(evaluation, canonical_truth, predictions)
+        if has_systems or (has_systems is None and truth_rows.user_vocabulary is None):
+            return _compare_systems(evaluation, truth_rows, predictions, exclude)
     if isinstance(predictions, Batches):
         with evaluation.progress.track(None):
-            report, has_shared_items = evaluate_batches(evaluation, canonical_truth, predictions)
+            report, has_shared_items = evaluate_batches(evaluation, truth_rows, predictions)
         warn_of_systems({"": describe_ties(report, None)}, *tie_bounds(report))
         disjoint_keys = describe_disjoint_keys_of_blocks(report, is_keyed=True, has_shared_items=has_shared_items)
         warn_of_systems({"": disjoint_keys})
         warn_of_counts({"": report}, [])
         warn_of_unreached_cutoffs({"": report.state})
         return report
-    inputs = evaluation.align(canonical_truth, evaluation.convert_predictions(predictions, canonical_truth))
+    system = evaluation.convert_predictions(predictions)
+    exclude_rows = evaluation.convert_exclusions(exclude)
+    inputs = Alignment(truth_rows, [system], exclude_rows, evaluation.encoding).inputs(system)
     with evaluation.progress.track(len(inputs.truth)):
         report = evaluation.evaluate_all(inputs)
     warn_of_systems({"": describe_ties(report, partial(evaluation.tie_range, inputs))})
@@ -168,16 +174,18 @@ def _evaluate(
     return report
 
 
-def _compare_systems(evaluation: Evaluation, truth: Truth, systems: Mapping[Any, object]) -> Comparison:
+def _compare_systems(
+    evaluation: Evaluation, truth: Truth | Rows, systems: Mapping[Any, object], exclude: object
+) -> Comparison:
     if not systems:
         raise input_error("predictions", "at least one system", "an empty mapping")
-    canonical_predictions: dict[str, Predictions] = {}
+    converted: dict[str, Rows | Predictions] = {}
     for name, predictions in systems.items():
         if not isinstance(name, str):
             raise type_error("predictions", "names of systems, each with its predictions", repr(name))
         with add_error_note(f"in system {name!r}"):
-            canonical_predictions[name] = evaluation.convert_predictions(predictions, truth)
-    extended_truth = extend_truth_to_systems(truth, canonical_predictions)
+            converted[name] = evaluation.convert_predictions(predictions)
+    alignment = Alignment(truth, converted.values(), evaluation.convert_exclusions(exclude), evaluation.encoding)
     reports: dict[str, Report] = {}
     covered: Flags = {}
     evaluated: dict[str, Flags] = {}
@@ -185,10 +193,10 @@ def _compare_systems(evaluation: Evaluation, truth: Truth, systems: Mapping[Any,
     disjoint_keys: dict[str, str] = {}
     complete_systems: list[str] = []
     keeps_users = len(systems) > 1 and may_skip_users(evaluation)
-    with evaluation.progress.track(len(extended_truth) * len(canonical_predictions)):
-        for name, predictions in canonical_predictions.items():
+    with evaluation.progress.track(alignment.user_count * len(converted)):
+        for name, predictions in converted.items():
             with add_error_note(f"in system {name!r}"):
-                inputs = evaluation.align(extended_truth, predictions)
+                inputs = alignment.inputs(predictions)
                 covered[name] = covered_users(inputs, evaluation.convention.users)
                 report = replace(evaluation, per_user=evaluation.per_user or keeps_users).evaluate_all(inputs)
                 if keeps_users:

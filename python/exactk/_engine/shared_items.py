@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.sparse_scores import SparseScores
 
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ class SharedItems:
         self._truth_items: set[Any] = set()
         self._list_items: set[Any] = set()
 
-    def add(self, truth: Truth, predictions: Predictions) -> None:
+    def add(self, truth: Truth | Rows, predictions: Predictions | Rows) -> None:
         """Add a block, before its items are aligned."""
         if self._has_match:
             return
         lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
-        if not isinstance(lists, Rankings):  # scores of all items
+        if not isinstance(lists, (Rankings, Rows)):  # scores of all items
             self._has_match = True
             return
         if truth.user_vocabulary is None and truth.item_vocabulary is None and lists.item_vocabulary is None:
@@ -48,6 +49,6 @@ class SharedItems:
         return self._has_match or bool(self._counts.min() < self._fewest)
 
 
-def _distinct_keys(lists: Lists) -> set[Any]:
+def _distinct_keys(lists: Lists | Rows) -> set[Any]:
     items = np.unique(lists.items)
     return set((items if lists.item_vocabulary is None else lists.item_vocabulary.array[items]).tolist())

@@ -14,8 +14,10 @@ from exactk._engine.error_locations import name_rows_and_keys
 from exactk._inputs.alignment import align_scores
 from exactk._inputs.beside_scores import check_meaning, shapes_of_scores
 from exactk._inputs.containers.registry import as_candidate_items
-from exactk._inputs.conversions import as_scored, exclusions_of
+from exactk._inputs.conversions import exclusions_input, scored_input
 from exactk._inputs.long_format import Encoding
+from exactk._inputs.model.lists import Exclusions
+from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.restrictions import merge_restrictions
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.model.candidate_items import CandidateItems
-    from exactk._inputs.model.lists import Exclusions
     from exactk._inputs.model.predictions import Scored
 
 
@@ -83,20 +84,20 @@ def rank_top_k(
 ) -> TopK:
     """Rank by the given ranker; the other arguments are those of `exactk.topk`."""
     tracker = Progress(progress)
-    scored, item_keys = as_scored(scores), None
+    encoding, item_keys = Encoding(), None
+    scored = scored_input(scores, encoding)
     locations: AbstractContextManager[None] = nullcontext()
-    encoding = (
-        Encoding(scored.user_vocabulary, scored.item_vocabulary) if isinstance(scored, SparseScores) else Encoding()
-    )
     shapes = shapes_of_scores(scored)
     check_meaning(exclude, "exclude", shapes)
     check_meaning(candidates, "candidates", shapes)
-    exclusions = exclusions_of(exclude, {}, encoding)
-    if isinstance(scored, SparseScores):
-        inputs = align_scores(scored, exclusions)
+    exclusions = exclusions_input(exclude, {}, encoding)
+    if isinstance(scored, (Rows, SparseScores)):
+        inputs = align_scores(scored, exclusions, encoding)
         assert isinstance(inputs.predictions, SparseScores)  # noqa: S101 - as they were
         scored, exclusions, item_keys = inputs.predictions, inputs.exclude, inputs.item_keys
         locations = name_rows_and_keys(inputs)
+    elif isinstance(exclusions, Rows):
+        exclusions = Exclusions.from_valid_rows(exclusions)
     problem = TopKProblem(
         scored,
         checked_cutoff(k),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from exactk._inputs.batches import Batches, Reader, predictions_from_rows
+from exactk._inputs.batches import Batches, Reader
 from exactk._inputs.checks import number_array, offset_array
 from exactk._inputs.conversions import default_encoding, exclusions_of, predictions_of, truth_of
 from exactk._inputs.keys.columns import NumberColumn, PackedColumn, column_of_array
 from exactk._inputs.long_format import Encoding, LongColumns, encode_items, rows_by_user, rows_from_long_format
-from exactk._inputs.model.lists import Exclusions, Rankings, Rows, Truth
+from exactk._inputs.model.lists import Exclusions, Rankings, Truth
+from exactk._inputs.model.predictions import predictions_from_rows
+from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
@@ -40,7 +43,7 @@ def result_of_table(
     source: str = _SOURCE,
 ) -> ReadResult:
     """Return what a table of pyarrow holds; the file has other columns of numbers, which are unused."""
-    encoding = default_encoding()._replace(source=source)
+    encoding = replace(default_encoding(), source=source)
     if role == "truth":
         return truth_of(table, requested, encoding, unused)  # type: ignore[arg-type]
     result: ReadResult = _CONTAINERS[role](table, requested, encoding)
@@ -49,7 +52,7 @@ def result_of_table(
 
 def result_of_batches(batches: Batches) -> ReadResult:
     """Return the rows of all batches."""
-    return Reader(batches, {}, default_encoding()).read_all()
+    return predictions_from_rows(Reader(batches, {}, default_encoding()).read_all())
 
 
 def result_of_trec(arrays: tuple[NDArray[Any], ...], role: str, locate: Locate | None = None) -> ReadResult:
@@ -85,7 +88,7 @@ def result_of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> ReadResul
         items,
         None if grades is None else number_array(grades, f"{role}.grades"),
         scores=scores,
-        item_vocabulary=item_vocabulary,
+        item_vocabulary=None if item_vocabulary is None else item_vocabulary.snapshot(),
     )
     if "users" in arrays:
         rows = rows_by_user([column_of_array(arrays["users"], f"{role}.users")], ["users"], rows, role, Encoding())

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.keys.vocabulary import KIND_HINT, Vocabulary, vocabulary_of_labels, with_user_key
-from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Rows, Truth, reindex
+from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, with_user_key
+from exactk._inputs.model.lists import Exclusions, Rankings, Truth
+from exactk._inputs.model.predictions import predictions_from_rows
+from exactk._inputs.model.rows import Rows, count_users, reindex, resize
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Codes
+    from exactk._inputs.keys.vocabulary import SharedVocabulary
+    from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.predictions import Predictions
     from exactk._runtime.errors import ExactkError
 
@@ -27,9 +34,9 @@ class AlignedInputs:
     truth: Truth
     predictions: Predictions
     exclude: Exclusions | None
-    item_vocabulary: Vocabulary | None = None  # of keyed items
+    item_vocabulary: Snapshot | None = None  # of keyed items
     item_ids: Codes | None = None  # the id of each key, if ids ascend as the keys do and are not the codes
-    row_users: tuple[Vocabulary, Codes] | None = None  # where the rows are some users: all users, and those of the rows
+    row_users: tuple[Snapshot, Codes] | None = None  # where the rows are some users: all users, and those of the rows
 
     @property
     def is_complete(self) -> bool:
@@ -58,185 +65,196 @@ class AlignedInputs:
         users, codes = self.row_users or (self.users, None)
         if error.row is None or users is None or error.row >= len(users if codes is None else codes):
             return None
-        if isinstance(users, Vocabulary):
+        if isinstance(users, Snapshot):
             return users.with_user(error, codes)
         return with_user_key(error, repr(users[error.row].item()))
 
     @property
-    def users(self) -> Vocabulary | NDArray[Any] | None:
+    def users(self) -> Snapshot | NDArray[Any] | None:
         """What a report calls the users."""
         return self.truth.labels if self.truth.user_vocabulary is None else self.truth.user_vocabulary
 
 
-def align(truth: Truth, predictions: Predictions, exclude: Exclusions | None) -> AlignedInputs:
-    """Match keyed users by key and others by row, and keyed items by key."""
-    keyed = predictions.user_vocabulary if isinstance(predictions, (Rankings, SparseScores)) else None
-    if truth.user_vocabulary is not None and keyed is None:
-        hint = "exactk.Truth(indptr, items, users=users) is matched by row, and so is a list"
-        raise type_error("predictions", "keys of users, as the truth has them", "rows by number", hint=hint)
-    if keyed is not None or (exclude is not None and exclude.user_vocabulary is not None):
-        truth = with_user_keys(truth)
-        assert truth.user_vocabulary is not None  # noqa: S101 - for the type checker
-        users = truth.user_vocabulary
-        if keyed is not None:
-            users, codes = _union(users, keyed, "predictions")
-            rows = reindex(_rows_of(predictions), _source_rows(codes, len(users)))
-            predictions = _replace_rows(predictions, rows)
-        truth = extend_truth(truth, users)
-        if exclude is not None:
-            rows = reindex(exclude.rows(), _rows_of_users(exclude, users, "exclude"))
-            exclude = Exclusions.from_rows(rows._replace(user_vocabulary=None))
-    elif truth.user_vocabulary is not None and exclude is not None:
-        raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
-    return _align_items(AlignedInputs(truth, predictions, exclude))
+def in_shared_vocabularies(rows: Rows, argument: str, encoding: Encoding) -> Rows:
+    """Return rows of a container that was converted before, with the codes of this call."""
+    if rows.user_vocabulary is not None:
+        keys, codes = _encode_again(rows.user_vocabulary, argument, encoding.users)
+        sources = np.full(len(keys), -1, np.int64)
+        sources[codes] = np.arange(len(codes))
+        rows = reindex(rows, sources)._replace(user_vocabulary=keys)
+    if rows.item_vocabulary is not None:
+        keys, codes = _encode_again(rows.item_vocabulary, f"items of {argument}", encoding.items)
+        is_unchanged = np.array_equal(codes, np.arange(len(codes)))
+        items = rows.items if is_unchanged else codes.astype(rows.items.dtype)[rows.items]
+        rows = rows._replace(items=items, item_vocabulary=keys)
+    return rows
 
 
-def align_scores(scores: SparseScores, exclude: Exclusions | None) -> AlignedInputs:
-    """Align scores and exclusions without a truth, as if there were one of the same users and no items."""
-    indptr = np.zeros(len(scores) + 1, np.int64)
-    empty = Truth.from_rows(Rows(indptr, np.zeros(0, np.int64), user_vocabulary=scores.user_vocabulary))
-    return align(empty, scores, exclude)
+def exclusions_of_users(rows: Rows, encoding: Encoding) -> Rows:
+    """Return exclusions that were converted before, of the users so far. The cost is that of these, however many have some."""
+    keys, users = rows.user_vocabulary, encoding.users.snapshot()
+    if keys is not None and users is not None and keys.kinds == users.kinds:
+        rows = reindex(rows, keys.find(users, "exclude"))._replace(user_vocabulary=None)
+        return in_shared_vocabularies(rows, "exclude", encoding)._replace(user_vocabulary=users)
+    return in_shared_vocabularies(rows, "exclude", encoding)
 
 
-def with_user_keys(truth: Truth) -> Truth:
-    """Return the truth with a vocabulary of its users, which may be their labels."""
+def _encode_again(keys: Snapshot, argument: str, shared: SharedVocabulary) -> tuple[Snapshot, Codes]:
+    vocabulary = shared.of_kinds(keys.kinds, keys.vocabulary.labels)
+    codes = vocabulary.extend(keys, argument)
+    return vocabulary.snapshot(), codes
+
+
+def with_user_keys(truth: Rows, users: SharedVocabulary) -> Rows:
+    """Return the truth with keys of its users, which may be their labels."""
     if truth.user_vocabulary is not None:
         return truth
-    if truth.labels is None:
+    keys = users.keys_of_labels()
+    if keys is None:
         hint = "dict(zip(users, truth)) has some"
         raise type_error("truth", "keys of users, as what it is matched with", "rows by number", hint=hint)
-    rows = truth.rows()._replace(user_vocabulary=vocabulary_of_labels(truth.labels, "truth.users"))
-    return Truth.from_rows(rows, unknown_actual=truth.unknown_actual)
+    return truth._replace(user_vocabulary=keys, labels=None)
 
 
-def in_item_vocabulary(exclude: Exclusions, items: Vocabulary | None) -> Exclusions:
-    """Return the exclusions with item codes of a vocabulary that continues the given one, if both are keyed."""
-    if items is None or exclude.item_vocabulary is None or exclude.item_vocabulary.continues(items):
-        return exclude
-    union, codes = _union(items, exclude.item_vocabulary, "items of exclude")
-    rows = exclude.rows()
-    return Exclusions.from_rows(rows._replace(items=codes[rows.items], item_vocabulary=union))
+class Alignment:
+    """The truth and the exclusions of a call, with which the predictions of each system are aligned.
 
+    Keyed users are matched by key and others by row, keyed items by key. All are rows until then, where a key has one
+    code, for their vocabularies are shared; each container is made of them at the end, once.
+    """
 
-def match_users(users: Vocabulary, lists: Lists, argument: str) -> tuple[Vocabulary, NDArray[np.int64]]:
-    """Return the users with those of the lists after them, and which row of the lists each has; -1 for none."""
-    union, codes = _union(users, _user_keys(lists, argument), argument)
-    return union, _source_rows(codes, len(union))
+    def __init__(
+        self,
+        truth: Truth | Rows,
+        systems: Iterable[Rows | Predictions],
+        exclude: Exclusions | Rows | None,
+        encoding: Encoding,
+    ) -> None:
+        self._truth, self._exclude, self._encoding = truth, exclude, encoding
+        self._systems = [predictions for predictions in systems if isinstance(predictions, Rows)]
 
+    @property
+    def user_count(self) -> int:
+        """How many users are evaluated: those of the truth, and those of any system."""
+        return count_users(self._truth) if self._users is None else len(self._users)
 
-def _rows_of_users(lists: Lists, users: Vocabulary, argument: str) -> NDArray[np.int64]:
-    """Return which row of the lists each user has; -1 for none. The cost is that of the users, however many the lists."""
-    keys = _user_keys(lists, argument)
-    if len(users) and len(keys):
-        users.check_kinds(keys.kinds, argument)
-    _, codes = _union(keys, users, argument)
-    return np.where(codes < len(keys), codes.astype(np.int64), -1)
+    def inputs(self, predictions: Rows | Predictions) -> AlignedInputs:
+        """Return the truth, the predictions of a system, and the exclusions."""
+        rows = predictions.rows() if isinstance(predictions, (Rankings, SparseScores)) else predictions
+        self._check_users(rows.user_vocabulary if isinstance(rows, Rows) else None)
+        aligned = self._with_rows_of_all_users(rows) if isinstance(rows, Rows) else None
+        self._check_item_kinds(aligned)
+        if aligned is not None and (aligned is not rows or isinstance(predictions, Rows)):
+            predictions = predictions_from_rows(self._with_item_ids(aligned))
+        assert not isinstance(predictions, Rows)  # noqa: S101 - for the type checker
+        return AlignedInputs(self._frozen_truth, predictions, self._frozen_exclude, self._item_keys, self._item_ids)
 
+    def _check_users(self, keys: Snapshot | None) -> None:
+        """Raise InputTypeError if the users of a system, or of the exclusions, cannot be matched with those of the truth."""
+        if keys is None and self._truth.user_vocabulary is not None:
+            hint = "exactk.Truth(indptr, items, users=users) is matched by row, and so is a list"
+            raise type_error("predictions", "keys of users, as the truth has them", "rows by number", hint=hint)
+        if self._users is None:
+            return
+        if keys is not None and len(keys):
+            self._encoding.users.check_kinds(keys.kinds, "predictions")
+        if self._exclude is not None:
+            if self._exclude.user_vocabulary is None:
+                raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
+            if len(self._exclude.user_vocabulary):
+                self._encoding.users.check_kinds(self._exclude.user_vocabulary.kinds, "exclude")
 
-def _user_keys(lists: Lists, argument: str) -> Vocabulary:
-    if lists.user_vocabulary is None:
-        raise type_error(argument, "keys of users, as the truth has them", "rows by number")
-    return lists.user_vocabulary
+    @cached_property
+    def _truth_rows(self) -> Rows:
+        """The truth, with keys of its users if others have some."""
+        rows = self._truth.rows() if isinstance(self._truth, Truth) else self._truth
+        others = [*self._systems, *([] if self._exclude is None else [self._exclude])]
+        is_keyed = any(other.user_vocabulary is not None for other in others)
+        return with_user_keys(rows, self._encoding.users) if is_keyed else rows
 
+    @cached_property
+    def _users(self) -> Snapshot | None:
+        """The users of the truth and after them those of the systems; None where rows are matched by number."""
+        of_truth = self._truth_rows.user_vocabulary
+        if of_truth is None:
+            return None
+        keys = [of_truth, *(rows.user_vocabulary for rows in self._systems if rows.user_vocabulary is not None)]
+        return _latest(keys, self._encoding.users) or of_truth  # without users, kinds are those of the truth
 
-def extend_truth(truth: Truth, users: Vocabulary) -> Truth:
-    """Return the truth of these users, the first of whom are its own; the others are missing from it."""
-    if len(users) == len(truth):
-        return truth
-    sources = np.concatenate([np.arange(len(truth)), np.full(len(users) - len(truth), -1)])
-    rows = reindex(truth.rows(), sources)._replace(user_vocabulary=users)
-    return Truth.from_rows(rows, unknown_actual=truth.unknown_actual)
+    def _with_rows_of_all_users(self, rows: Rows) -> Rows:
+        """Return the rows with one for each user; rows that are matched by number go with those of the truth."""
+        if self._users is None or (rows.user_vocabulary is None and rows.user_count != self._truth_rows.user_count):
+            return rows
+        return resize(rows, len(self._users))
 
+    @cached_property
+    def _aligned_truth(self) -> Rows:
+        rows = self._with_rows_of_all_users(self._truth_rows)
+        return rows if self._users is None else rows._replace(user_vocabulary=self._users)
 
-def extend_truth_to_systems(truth: Truth, systems: dict[str, Predictions]) -> Truth:
-    """Return the truth with a row for each user of any system, so that all are evaluated on the same users."""
-    users = truth.user_vocabulary
-    for predictions in systems.values():
-        keyed = predictions.user_vocabulary if isinstance(predictions, (Rankings, SparseScores)) else None
-        if users is not None and keyed is not None:
-            users, _ = _union(users, keyed, "predictions")
-    return truth if users is None else extend_truth(truth, users)
+    @cached_property
+    def _aligned_exclude(self) -> Rows | None:
+        if self._exclude is None:
+            return None
+        rows = self._exclude.rows() if isinstance(self._exclude, Exclusions) else self._exclude
+        return self._with_rows_of_all_users(rows)._replace(user_vocabulary=None)
 
+    @cached_property
+    def _frozen_truth(self) -> Truth:
+        if isinstance(self._truth, Truth) and self._users is None:  # as it is: its items have no keys
+            return self._truth
+        return Truth.from_valid_rows(self._with_item_ids(self._aligned_truth))
 
-def _union(first: Vocabulary, second: Vocabulary, argument: str) -> tuple[Vocabulary, Codes]:
-    """Return the keys of both, those of the first first, and the code there of each key of the second."""
-    for base, continued in ((first, second), (second, first)):
-        if continued.continues(base):
-            return continued, np.arange(len(second), dtype=np.uint32)
-    if not len(second):
-        return first, np.zeros(0, np.uint32)
-    union = Vocabulary.of_kinds(second.kinds, second.labels) if not len(first) else first.fork()
-    return union, union.extend(second, argument)
+    @cached_property
+    def _frozen_exclude(self) -> Exclusions | None:
+        if self._aligned_exclude is None or (isinstance(self._exclude, Exclusions) and self._users is None):
+            return self._exclude  # type: ignore[return-value]
+        return Exclusions.from_valid_rows(self._with_item_ids(self._aligned_exclude))
 
+    @cached_property
+    def _item_keys(self) -> Snapshot | None:
+        """The items of all inputs; None if they have no keys."""
+        lists = [self._truth, *self._systems, *([] if self._exclude is None else [self._exclude])]
+        return _latest([one.item_vocabulary for one in lists if one.item_vocabulary is not None], self._encoding.items)
 
-def _source_rows(codes: Codes, size: int) -> NDArray[np.int64]:
-    """Return which row each user has, of rows whose users have these codes; -1 for none."""
-    sources = np.full(size, -1, np.int64)
-    sources[codes] = np.arange(len(codes))
-    return sources
+    @cached_property
+    def _item_ids(self) -> Codes | None:
+        """The id of each item where ids ascend as the keys do, by which scores break ties; None where ids are codes."""
+        has_scores = any(rows.scores is not None for rows in self._systems)
+        return self._item_keys.positions_in_key_order() if has_scores and self._item_keys is not None else None
 
-
-def _rows_of(predictions: Predictions) -> Rows:
-    assert isinstance(predictions, (Rankings, SparseScores))  # noqa: S101 - the others have no keys
-    return predictions.rows()
-
-
-def _replace_rows(predictions: Predictions, rows: Rows) -> Predictions:
-    lists = Rankings.from_rows(rows)
-    if not isinstance(predictions, SparseScores):
-        return lists
-    return SparseScores.from_lists(
-        lists, rows.scores, "predictions", predictions.min_score, is_complete=rows.is_complete
-    )
-
-
-def _align_items(inputs: AlignedInputs) -> AlignedInputs:
-    """Return the same with one id per item everywhere; beside scores, ids ascend as the keys do."""
-    truth, predictions, exclude = inputs.truth, inputs.predictions, inputs.exclude
-    lists: dict[str, Lists | SparseScores] = {"truth": truth}
-    if isinstance(predictions, (Rankings, SparseScores)):
-        lists["predictions"] = predictions
-    if exclude is not None:
-        lists["exclude"] = exclude
-    keyed = [one.item_vocabulary for one in lists.values() if one.item_vocabulary is not None]
-    if not keyed:
-        return inputs
-    _check_item_kinds(lists)
-    union: Vocabulary = keyed[0]
-    codes: dict[str, Codes] = {}
-    for argument, one in lists.items():
-        if one.item_vocabulary is not None:
-            union, codes[argument] = _union(union, one.item_vocabulary, f"items of {argument}")
-    item_ids = None
-    if isinstance(predictions, SparseScores):  # whose ties are broken by the order of ids
-        item_ids = union.positions_in_key_order()
-        codes = {argument: item_ids[code] for argument, code in codes.items()}
-
-    def relabel(argument: str) -> Rows:
-        rows, code = lists[argument].rows(), codes.get(argument)
-        unchanged = code is None or np.array_equal(code, np.arange(len(code)))
-        items = rows.items if code is None or unchanged else code[rows.items]
+    def _with_item_ids(self, rows: Rows) -> Rows:
+        if rows.item_vocabulary is None:
+            return rows
+        ids = self._item_ids if self._encoding.items.has(rows.item_vocabulary) else None
+        items = rows.items if ids is None else ids.astype(rows.items.dtype)[rows.items]
         return rows._replace(items=items, item_vocabulary=None)
 
-    return AlignedInputs(
-        Truth.from_rows(relabel("truth"), truth.labels, truth.unknown_actual),
-        _replace_rows(predictions, relabel("predictions")),
-        None if exclude is None else Exclusions.from_rows(relabel("exclude")),
-        union,
-        item_ids,
-    )
+    def _check_item_kinds(self, predictions: Rows | None) -> None:
+        """Raise InputTypeError if some items are keyed and others are integers: none would be the same."""
+        lists = {"truth": self._aligned_truth, "predictions": predictions, "exclude": self._aligned_exclude}
+        if all(rows is None or rows.item_vocabulary is None for rows in lists.values()):
+            return
+        kinds = {
+            argument: "int" if rows.item_vocabulary is None else rows.item_vocabulary.kinds[0]
+            for argument, rows in lists.items()
+            if rows is not None and len(rows.items)
+        }
+        if predictions is None:
+            kinds["predictions"] = "numbers of columns or rows"
+        first = kinds.get("truth", next(iter(kinds.values()), ""))
+        for argument, kind in kinds.items():
+            if kind != first:
+                raise type_error(argument, f"items that are {first}, as in the truth", kind, hint=KIND_HINT)
 
 
-def _check_item_kinds(lists: dict[str, Lists | SparseScores]) -> None:
-    """Raise InputTypeError if some items are keyed and others are integers: none would be the same."""
-    kinds = {
-        argument: "int" if one.item_vocabulary is None else one.item_vocabulary.kinds[0]
-        for argument, one in lists.items()
-        if len(one.items)
-    }
-    if "predictions" not in lists:
-        kinds["predictions"] = "numbers of columns or rows"
-    first = kinds.get("truth", next(iter(kinds.values()), ""))
-    for argument, kind in kinds.items():
-        if kind != first:
-            raise type_error(argument, f"items that are {first}, as in the truth", kind, hint=KIND_HINT)
+def _latest(keys: list[Snapshot], shared: SharedVocabulary) -> Snapshot | None:
+    """Return the keys that include all others, of those in the shared vocabulary."""
+    return max((one for one in keys if shared.has(one)), key=len, default=None)
+
+
+def align_scores(scores: Rows | SparseScores, exclude: Exclusions | Rows | None, encoding: Encoding) -> AlignedInputs:
+    """Align scores and exclusions without a truth, as if there were one of the same users and no items."""
+    indptr = np.zeros(count_users(scores) + 1, np.int64)
+    empty = Rows(indptr, np.zeros(0, np.int64), user_vocabulary=scores.user_vocabulary)
+    return Alignment(empty, [scores], exclude, encoding).inputs(scores)

@@ -22,8 +22,7 @@ from exactk._inputs.model.frame_rows import (
     rows_together,
     with_frame_row,
 )
-from exactk._inputs.model.lists import Rankings, Rows
-from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.rows import Rows
 from exactk._runtime.errors import ExactkError, input_error, name_source, type_error
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.checks import Codes, Ids, Offsets
     from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.long_format import Encoding
 
 
@@ -160,12 +160,17 @@ class Reader:
         self._encoding = encoding
         self._warns = not again  # of the columns, once
         self.user_vocabulary: Vocabulary | None = None
-        self.item_vocabulary: Vocabulary | None = None
+        self._item_vocabulary: Vocabulary | None = None
         self._first_rows: dict[str, int] = {}  # of each batch or file, among those of all
+
+    @property
+    def item_keys(self) -> Snapshot | None:
+        """The items that were read, if they have keys."""
+        return None if self._item_vocabulary is None else self._item_vocabulary.snapshot()
 
     def __iter__(self) -> Iterator[LongRows]:
         """Read from the first batch to the last."""
-        self.user_vocabulary = self.item_vocabulary = None
+        self.user_vocabulary = self._item_vocabulary = None
         self._first_rows = {}
         rows, first_form, first_name = 0, "", ""
         for name, frame in self._batches.named_frames():
@@ -186,7 +191,7 @@ class Reader:
 
     def _describe(self, long_rows: LongRows) -> str:
         """Return what all batches must have alike."""
-        kind = "integer" if self.item_vocabulary is None else "text"
+        kind = "integer" if self._item_vocabulary is None else "text"
         return f"{kind} ids of items with {'ranks' if long_rows.scores is None else 'scores'}"
 
     def _read_frame(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
@@ -197,22 +202,14 @@ class Reader:
             return None
         users = long_format.check_user_columns(columns.users, columns.labels, "predictions")
         if self.user_vocabulary is None:
-            base = self._encoding.user_vocabulary
-            if base is not None and len(base):  # else a key would get the code of another
-                base.check_kinds([column.kind for column in users], "predictions")
-            self.user_vocabulary = long_format.new_vocabulary(
-                [column.kind for column in users], columns.labels, self._encoding.user_vocabulary
-            )
+            kinds = [column.kind for column in users]
+            self._encoding.users.check_kinds(kinds, "predictions")  # else a key would get the code of another
+            self.user_vocabulary = self._encoding.users.of_kinds(kinds, columns.labels)
         user_codes = self.user_vocabulary.encode(users, "predictions", self._encoding.threads)
-        if self.item_vocabulary is not None and columns.items.kind == "int":
-            self.item_vocabulary.check_kinds(["int"], "predictions")
-        encoding = (
-            self._encoding
-            if self.item_vocabulary is None
-            else self._encoding._replace(item_vocabulary=self.item_vocabulary)
-        )
-        ids, self.item_vocabulary = long_format.encode_items(
-            columns.items, "predictions.item", encoding, extend=self.item_vocabulary is None
+        if self._item_vocabulary is not None and columns.items.kind == "int":
+            self._item_vocabulary.check_kinds(["int"], "predictions")
+        ids, self._item_vocabulary = long_format.encode_items(
+            columns.items, "predictions.item", self._encoding, self._item_vocabulary
         )
         return LongRows(
             user_codes,
@@ -226,35 +223,25 @@ class Reader:
         prefix = "the data in " if self._batches.is_of_files else ""
         return locate_in_parts([prefix + name for name in self._first_rows], list(self._first_rows.values()))(number)
 
-    def read_all(self) -> Rankings | SparseScores:
-        """Return the rows of all batches, in any order."""
+    def read_all(self) -> Rows:
+        """Return the rows of all batches, which may be in any order, user by user."""
         parts = list(self)
         if not parts:
-            return Rankings.from_rows(
-                Rows(
-                    np.zeros(1, np.int64), np.zeros(0, np.int64), user_vocabulary=Vocabulary.of_kinds(["str"], ["user"])
-                )
-            )
+            nobody = Vocabulary.of_kinds(["str"], ["user"]).snapshot()
+            return Rows(np.zeros(1, np.int64), np.zeros(0, np.int64), user_vocabulary=nobody)
+        assert self.user_vocabulary is not None  # noqa: S101 - of the parts
         long_rows = LongRows.concatenate(parts)
         rows = Rows(
             np.zeros(0, np.int64),
             long_rows.items,
             scores=long_rows.scores,
-            user_vocabulary=self.user_vocabulary,
-            item_vocabulary=self.item_vocabulary,
+            user_vocabulary=self.user_vocabulary.snapshot(),
+            item_vocabulary=self.item_keys,
         )
-        grouped = long_format.group_by_user(
-            rows, long_rows.user_codes, long_rows.ranks, "predictions", self._encoding.threads, self.locate
+        codes = long_rows.user_codes
+        return long_format.group_by_user(
+            rows, codes, lambda: codes, long_rows.ranks, "predictions", self._encoding.threads, self.locate
         )
-        return predictions_from_rows(grouped)
-
-
-def predictions_from_rows(rows: Rows, argument: str = "predictions") -> Rankings | SparseScores:
-    """Return rankings, or sparse scores where there are scores."""
-    lists = Rankings.from_rows(rows)
-    if rows.scores is None:
-        return lists
-    return SparseScores.from_lists(lists, rows.scores, argument, is_complete=rows.is_complete)
 
 
 class UngroupedRows(Exception):  # noqa: N818 - a finding, not an error
@@ -312,10 +299,14 @@ def _make_block(long_rows: LongRows, starts: Offsets, reader: Reader) -> Block:
         try:
             _, order = _core.order_by_user(local_codes, len(users), long_rows.ranks, "predictions")
         except ExactkError as error:
-            error = error if reader.user_vocabulary is None else reader.user_vocabulary.with_user(error, users)
-            raise of_row(with_frame_row(error, rows_apart(local_codes, long_rows.ranks, locate)), locate) from None
+            error = (
+                error if reader.user_vocabulary is None else reader.user_vocabulary.snapshot().with_user(error, users)
+            )
+            raise of_row(
+                with_frame_row(error, rows_apart(lambda: local_codes, long_rows.ranks, locate)), locate
+            ) from None
         if order is not None:
-            find_row = rows_apart(local_codes, long_rows.ranks, locate)
+            find_row = rows_apart(lambda: local_codes, long_rows.ranks, locate)
             long_rows = long_rows.take(order)
     ranks = None if long_rows.ranks is None else long_format.uncommon_ranks(long_rows.ranks, indptr)
     return Block(users, Rows(indptr, long_rows.items, scores=long_rows.scores, ranks=ranks, find_row=find_row))

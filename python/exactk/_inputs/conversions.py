@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from exactk._inputs.batches import Batches, Reader, predictions_from_rows
-from exactk._inputs.checks import import_dlpack
+from exactk._inputs.alignment import exclusions_of_users, in_shared_vocabularies
+from exactk._inputs.batches import Batches, Reader
+from exactk._inputs.checks import import_dlpack, score_array
 from exactk._inputs.containers import frames, mappings, sparse
 from exactk._inputs.containers.registry import ConversionOptions, rows_of_container
 from exactk._inputs.keys.column_roles import may_be_grades
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Truth
+from exactk._inputs.model.predictions import predictions_from_rows
+from exactk._inputs.model.rows import Rows, validated_copy
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import type_error
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.predictions import Predictions, Scored
+
+_ListsT = TypeVar("_ListsT", bound="Rankings | SparseScores")
 
 
 def as_truth(
@@ -69,23 +74,35 @@ def as_truth(
 
 
 def default_encoding() -> Encoding:
-    """Return an encoding without vocabularies to continue, by as many threads as an evaluation uses by default."""
-    return Encoding(threads=resolve_threads(None))
+    """Return an encoding of a container alone, by as many threads as an evaluation uses by default."""
+    return Encoding(resolve_threads(None))
 
 
-def truth_of(
-    value: object,
-    columns: ColumnNames,
-    encoding: Encoding = Encoding(),  # noqa: B008 - immutable
-    unused: Sequence[str] = (),
-) -> Truth:
+def truth_of(value: object, columns: ColumnNames, encoding: Encoding, unused: Sequence[str] = ()) -> Truth:
     """Return the value as `Truth`; columns are what `exactk.as_truth` says of them, beside others that are unused."""
-    if isinstance(value, Truth):
+    return value if isinstance(value, Truth) else Truth.from_valid_rows(_truth_rows(value, columns, encoding, unused))
+
+
+def truth_input(value: object, columns: ColumnNames, encoding: Encoding) -> Truth | Rows:
+    """Return the truth of a call, the first of its inputs: rows in its vocabularies, or a `Truth` without keys."""
+    if not isinstance(value, Truth):
+        return _truth_rows(value, columns, encoding)
+    if value.labels is not None:
+        encoding.users.begin_with_labels(value.labels)
+    users, items = value.user_vocabulary, value.item_vocabulary
+    if users is None and items is None:
         return value
+    return value.rows()._replace(
+        user_vocabulary=None if users is None else encoding.users.begin_with(users),
+        item_vocabulary=None if items is None else encoding.items.begin_with(items),
+    )
+
+
+def _truth_rows(value: object, columns: ColumnNames, encoding: Encoding, unused: Sequence[str] = ()) -> Rows:
     rows = rows_of_container(value, ConversionOptions("truth", encoding, columns))
     if rows.grades is None and unused:
         rows = rows._replace(columns=rows.columns._replace(unused=may_be_grades(unused)))
-    return Truth.from_rows(rows)
+    return validated_copy(rows, "truth")
 
 
 def as_rankings(value: object) -> Rankings:
@@ -113,7 +130,7 @@ def as_rankings(value: object) -> Rankings:
     """
     if isinstance(value, Rankings):
         return value
-    rows = rows_of_container(value, ConversionOptions("predictions"))
+    rows = rows_of_container(value, ConversionOptions("predictions", Encoding(), {}))
     if rows.scores is not None:
         raise type_error("predictions", "lists of ids, best first", "ids with scores")
     return Rankings.from_rows(rows)
@@ -158,23 +175,49 @@ def as_predictions(
     return predictions_of(value, {"user": user, "item": item, "score": score, "rank": rank}, default_encoding())
 
 
-def predictions_of(value: object, columns: ColumnNames, encoding: Encoding = Encoding()) -> Predictions:  # noqa: B008 - immutable
-    """Return the value as predictions; the codes of their keys continue those of the encoding."""
+def predictions_of(value: object, columns: ColumnNames, encoding: Encoding) -> Predictions:
+    """Return the value as predictions."""
+    if isinstance(value, (Rankings, SparseScores)):
+        return value
+    predictions = predictions_input(value, columns, encoding)
+    return predictions_from_rows(predictions) if isinstance(predictions, Rows) else predictions
+
+
+def predictions_input(value: object, columns: ColumnNames, encoding: Encoding) -> Predictions | Rows:
+    """Return the predictions of a system: rows in the vocabularies of the call, or a container without keys."""
     value = import_dlpack(value, "predictions")
-    if isinstance(value, (Rankings, Scores, SparseScores, CanonicalEmbeddings)):
+    if isinstance(value, (Rankings, SparseScores)):
+        return _lists_input(value, "predictions", encoding)
+    if isinstance(value, (Scores, CanonicalEmbeddings)):
         return value
     if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind == "f":
         return Scores(value)
     if isinstance(value, Batches):
-        return Reader(value, columns, encoding).read_all()
-    return predictions_from_rows(rows_of_container(value, ConversionOptions("predictions", encoding, columns)))
+        rows = Reader(value, columns, encoding).read_all()
+    else:
+        rows = rows_of_container(value, ConversionOptions("predictions", encoding, columns))
+    return _checked_scores(rows, "predictions")
 
 
-def as_scored(value: object) -> Scored:
+def _lists_input(lists: _ListsT, argument: str, encoding: Encoding) -> _ListsT | Rows:
+    if lists.user_vocabulary is None and lists.item_vocabulary is None:
+        return lists
+    return in_shared_vocabularies(lists.rows(), argument, encoding)
+
+
+def _checked_scores(rows: Rows, argument: str) -> Rows:
+    if rows.scores is None:
+        return rows
+    return rows._replace(scores=score_array(rows.scores, f"{argument}.scores", dimensions=1))
+
+
+def scored_input(value: object, encoding: Encoding) -> Scored | Rows:
     """Return the value as what has scores; messages call it scores."""
     value = import_dlpack(value, "scores")
-    if isinstance(value, (Scores, SparseScores, CanonicalEmbeddings)):
+    if isinstance(value, (Scores, CanonicalEmbeddings)):
         return value
+    if isinstance(value, SparseScores):
+        return _lists_input(value, "scores", encoding)
     if not (
         isinstance(value, Batches)
         or sparse.is_sparse_matrix(value)
@@ -183,12 +226,12 @@ def as_scored(value: object) -> Scored:
     ):
         return Scores.for_argument(value, "scores")
     if isinstance(value, Batches):
-        scored = Reader(value, {}, Encoding()).read_all()
+        rows = Reader(value, {}, encoding).read_all()
     else:
-        scored = predictions_from_rows(rows_of_container(value, ConversionOptions("scores")), "scores")
-    if isinstance(scored, Rankings):
+        rows = rows_of_container(value, ConversionOptions("scores", encoding, {}))
+    if rows.scores is None:
         raise type_error("scores", "items with scores", "lists of items")
-    return scored
+    return _checked_scores(rows, "scores")
 
 
 def as_exclusions(
@@ -214,11 +257,27 @@ def as_exclusions(
     return exclusions_of(value, {"user": user, "item": item}, default_encoding())
 
 
-def exclusions_of(value: object, columns: ColumnNames, encoding: Encoding = Encoding()) -> Exclusions | None:  # noqa: B008 - immutable
-    """Return the value as `Exclusions`; the codes of its keys continue those of the encoding."""
+def exclusions_of(value: object, columns: ColumnNames, encoding: Encoding) -> Exclusions | None:
+    """Return the value as `Exclusions`."""
     if value is None or isinstance(value, Exclusions):
         return value
+    return Exclusions.from_valid_rows(_exclusion_rows(value, columns, encoding))
+
+
+def exclusions_input(value: object, columns: ColumnNames, encoding: Encoding) -> Exclusions | Rows | None:
+    """Return the exclusions of a call: rows in its vocabularies, or `Exclusions` without keys."""
+    if value is None:
+        return None
+    if isinstance(value, Exclusions) and value.user_vocabulary is None and value.item_vocabulary is None:
+        return value
+    rows = value.rows() if isinstance(value, Exclusions) else _exclusion_rows(value, columns, encoding)
+    return exclusions_of_users(rows, encoding) if isinstance(value, Lists) else rows
+
+
+def _exclusion_rows(value: object, columns: ColumnNames, encoding: Encoding) -> Rows:
     if isinstance(value, Lists):  # training data often is a Truth already
-        return Exclusions.from_rows(value.rows()._replace(grades=None, present=None))
-    rows = rows_of_container(value, ConversionOptions("exclude", encoding, columns))
-    return Exclusions.from_rows(rows._replace(present=None))
+        rows = value.rows()._replace(grades=None, labels=None, unknown_actual=None)
+    else:
+        rows = rows_of_container(value, ConversionOptions("exclude", encoding, columns))
+    # What finds a fault in a frame goes: there is none, and it keeps memory.
+    return validated_copy(rows._replace(present=None), "exclude")._replace(find_row=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.checks import id_array, number_array
 from exactk._inputs.keys.columns import check_keys
-from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.keys.vocabulary import SharedVocabulary, Vocabulary
 from exactk._inputs.model.frame_rows import (
     locate_in_frame,
     name_rows,
@@ -19,11 +21,11 @@ from exactk._inputs.model.frame_rows import (
     with_frame_row,
     with_location,
 )
-from exactk._inputs.model.lists import Rows, reindex
+from exactk._inputs.model.rows import Rows, reindex
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,16 +45,19 @@ class LongColumns(NamedTuple):
     ranks: Column | None = None
 
 
-class Encoding(NamedTuple):
-    """How keys are encoded: the vocabularies to continue after, so that codes agree, and the number of threads.
+@dataclass(frozen=True)
+class Encoding:
+    """How the keys of all inputs of a call are encoded: by which vocabularies, and by how many threads.
 
-    `source` is what messages call that which has the rows.
+    `source` is what messages call that which has the rows. `outlives_call` is whether containers are made that may be
+    kept when the caller's arrays are gone.
     """
 
-    user_vocabulary: Vocabulary | None = None
-    item_vocabulary: Vocabulary | None = None
     threads: int = 1
     source: str = "the frame"
+    outlives_call: bool = True
+    users: SharedVocabulary = field(default_factory=SharedVocabulary)
+    items: SharedVocabulary = field(default_factory=SharedVocabulary)
 
 
 def rows_from_long_format(
@@ -73,20 +78,30 @@ def rows_from_long_format(
             ids,
             None if grades is None else grade_array(grades, f"{argument}.grade"),
             scores=None if scores is None else scores.values(f"{argument}.score"),
-            user_vocabulary=user_vocabulary,
-            item_vocabulary=item_vocabulary,
+            user_vocabulary=user_vocabulary.snapshot(),
+            item_vocabulary=None if item_vocabulary is None else item_vocabulary.snapshot(),
         )
         rank_values = None if ranks is None else rank_array(ranks, f"{argument}.rank")
-    return group_by_user(rows, user_codes, rank_values, argument, encoding.threads, locate)
+    find_codes = (lambda: user_codes) if encoding.outlives_call else partial(user_vocabulary.encode, users, argument)
+    return group_by_user(rows, user_codes, find_codes, rank_values, argument, encoding.threads, locate)
 
 
 def group_by_user(
-    rows: Rows, user_codes: Codes, ranks: NDArray[Any] | None, argument: str, threads: int, locate: Locate
+    rows: Rows,
+    user_codes: Codes,
+    find_codes: Callable[[], Codes],
+    ranks: NDArray[Any] | None,
+    argument: str,
+    threads: int,
+    locate: Locate,
 ) -> Rows:
-    """Return rows of long format, which belong to users of these codes, user by user; by rank if there are ranks."""
+    """Return rows of long format, which belong to users of these codes, user by user; by rank if there are ranks.
+
+    For messages, `find_codes` returns the codes again.
+    """
     assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
     if ranks is not None:
-        return _order_by_rank(rows, user_codes, ranks, argument, locate)
+        return _order_by_rank(rows, user_codes, find_codes, ranks, argument, locate)
     columns = [part for part in (rows.items, rows.grades, rows.scores) if part is not None]
     indptr, grouped = _core.group_by_user(user_codes, len(rows.user_vocabulary), columns, threads, argument)
     parts = iter(columns if grouped is None else grouped)
@@ -96,14 +111,22 @@ def group_by_user(
         grades=None if rows.grades is None else next(parts),
         scores=None if rows.scores is None else next(parts),
         present=_users_with_rows(indptr),
-        find_row=rows_together(indptr, locate) if grouped is None else rows_apart(user_codes, None, locate),
+        find_row=rows_together(indptr, locate) if grouped is None else rows_apart(find_codes, None, locate),
+        is_owned=grouped is not None,
     )
 
 
-def _order_by_rank(rows: Rows, user_codes: Codes, ranks: NDArray[Any], argument: str, locate: Locate) -> Rows:
+def _order_by_rank(
+    rows: Rows,
+    user_codes: Codes,
+    find_codes: Callable[[], Codes],
+    ranks: NDArray[Any],
+    argument: str,
+    locate: Locate,
+) -> Rows:
     """Return the rows user by user, in the order of their ranks."""
     assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
-    find_row = rows_apart(user_codes, ranks, locate)
+    find_row = rows_apart(find_codes, ranks, locate)
     try:
         indptr, order = _core.order_by_user(user_codes, len(rows.user_vocabulary), ranks, argument)
     except ExactkError as error:
@@ -115,6 +138,7 @@ def _order_by_rank(rows: Rows, user_codes: Codes, ranks: NDArray[Any], argument:
         ranks=uncommon_ranks(ranks, indptr),
         present=_users_with_rows(indptr),
         find_row=rows_together(indptr, locate) if order is None else find_row,
+        is_owned=order is not None,
     )
 
 
@@ -132,34 +156,28 @@ def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, arg
     sources[codes[::-1]] = np.arange(len(codes))[::-1]  # the first of each
     if (repeated := sources[codes] != np.arange(len(codes))).any():
         row, count = int(np.argmax(repeated)), int(repeated.sum())
-        found = f"{vocabulary.repr_of(int(codes[row]))} again"
+        found = f"{vocabulary.snapshot().repr_of(int(codes[row]))} again"
         raise with_frame_row(input_error(argument, "each user once", found, row=row, count=count), rows.find_row)
-    return reindex(rows, sources)._replace(user_vocabulary=vocabulary)
+    return reindex(rows, sources)._replace(user_vocabulary=vocabulary.snapshot())
 
 
 def encode_items(
-    items: Column, argument: str, encoding: Encoding, *, extend: bool = True
+    items: Column, argument: str, encoding: Encoding, vocabulary: Vocabulary | None = None
 ) -> tuple[Ids, Vocabulary | None]:
-    """Return integers as they are; strings or bytes as codes, with their vocabulary."""
+    """Return integers as they are; strings or bytes as codes, with their vocabulary, which may be given."""
     check_keys(items, argument)
     if items.kind == "int":
         return id_array(items.values(argument), argument), None
-    extends = extend or encoding.item_vocabulary is None
-    vocabulary = new_vocabulary([items.kind], (), encoding.item_vocabulary) if extends else encoding.item_vocabulary
-    assert vocabulary is not None  # noqa: S101 - for the type checker
+    if vocabulary is None:
+        vocabulary = encoding.items.of_kinds([items.kind])
     return vocabulary.encode([items], argument, encoding.threads), vocabulary
-
-
-def new_vocabulary(kinds: Sequence[str], labels: Sequence[str], base: Vocabulary | None) -> Vocabulary:
-    """Return a vocabulary to extend: one that continues after the base if that has keys of these kinds."""
-    return base.fork() if base is not None and base.kinds == tuple(kinds) else Vocabulary.of_kinds(kinds, labels)
 
 
 def _encode_users(
     users: Sequence[Column], labels: Sequence[str], argument: str, encoding: Encoding
 ) -> tuple[Vocabulary, Codes]:
     check_user_columns(users, labels, argument)
-    vocabulary = new_vocabulary([column.kind for column in users], labels, encoding.user_vocabulary)
+    vocabulary = encoding.users.of_kinds([column.kind for column in users], labels)
     return vocabulary, vocabulary.encode(users, argument, encoding.threads)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from exactk._inputs.checks import key_array, number_array
 from exactk._inputs.model.frame_rows import FrameRow, rows_together
-from exactk._inputs.model.lists import Rankings, Rows, Truth
+from exactk._inputs.model.lists import Truth
+from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import checked_threshold
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import input_error
@@ -87,10 +88,10 @@ def from_ratings(
     indptr = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(keys)))]).astype(np.int64)
     find_row = rows_together(indptr, lambda number: FrameRow(int(rows[number]), "the ratings"))
     relevant = (ratings[rows] >= min_rating).astype(np.float64)
-    lists = Rows(indptr, rows, find_row=find_row)
-    truth = Truth.from_rows(lists._replace(grades=relevant), keys, unknown_actual=len(row_users) - len(rated))
-    rankings = Rankings.from_rows(lists)
-    return truth, SparseScores.from_lists(rankings, estimates[rows], "predictions", min_predicted, is_complete=True)
+    lists = Rows(indptr, rows, find_row=find_row, is_owned=True)
+    truth = lists._replace(grades=relevant, labels=keys, unknown_actual=len(row_users) - len(rated))
+    predictions = lists._replace(scores=estimates[rows], min_score=min_predicted, is_complete=True)
+    return Truth.from_rows(truth), SparseScores.from_rows(predictions)
 
 
 def _column_values(column: Any) -> object:  # noqa: ANN401 - whatever the caller has

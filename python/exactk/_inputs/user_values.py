@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.keys.vocabulary import Vocabulary
     from exactk._inputs.model.lists import Truth
+    from exactk._inputs.model.rows import Rows
 
 
 class RowValues(NamedTuple):
@@ -43,14 +44,14 @@ class UserValues:
     argument = "weights"
 
     @classmethod
-    def from_argument(cls, container: object, columns: ColumnNames, truth: Truth | None = None) -> Self:
+    def from_argument(cls, container: object, columns: ColumnNames, truth: Truth | Rows | None = None) -> Self:
         """Return the values in a container; columns are what those of a data frame are called."""
         if isinstance(container, str):
             raise _column_name_error(container, cls.argument, truth)
         values, keys, without_keys, column = values_by_user(container, cls.argument, columns)
         return cls(cls._to_array(values, as_strings(container, cls.argument, column)), keys, without_keys, column)
 
-    def check_keys(self, truth: Truth) -> None:
+    def check_keys(self, truth: Truth | Rows) -> None:
         """Raise InputTypeError if users have keys and the values none: their order may be another."""
         if self.keys is not None or truth.users is None:
             return
@@ -115,10 +116,10 @@ class UserValues:
         return {_lookup_key(key): position for position, key in enumerate(self.keys or ())}
 
 
-def _column_name_error(name: str, argument: str, truth: Truth | None) -> Exception:
+def _column_name_error(name: str, argument: str, truth: Truth | Rows | None) -> Exception:
     hint = ""
     if truth is not None and truth.columns.used and truth.user_vocabulary is not None:
-        users = list(truth.user_vocabulary.labels)
+        users = list(truth.user_vocabulary.vocabulary.labels)
         hint = (
             f"{argument}=truth.groupby({(users[0] if len(users) == 1 else users)!r})[{name!r}].first() "
             "if it is a column of a truth of pandas"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from exactk._inputs.checks import read_only
-from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._plan.metric_strings import part_indices
 from exactk._report.display import format_number, printable
 from exactk._report.exports import Exports, Table
@@ -93,13 +93,13 @@ class Report(Exports):
     """
 
     def __init__(
-        self, state: State, users: Vocabulary | NDArray[Any] | None = None, per_user: NDArray[np.float64] | None = None
+        self, state: State, users: Snapshot | NDArray[Any] | None = None, per_user: NDArray[np.float64] | None = None
     ) -> None:
         for name, value in {"_state": state, "_users": users, "_per_user": per_user}.items():
             object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
     _state: State
-    _users: Vocabulary | NDArray[Any] | None
+    _users: Snapshot | NDArray[Any] | None
     _per_user: NDArray[np.float64] | None
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -162,7 +162,7 @@ class Report(Exports):
         """The users' keys."""
         if self._users is None:
             return np.arange(self._state.counts.users)
-        return self._users.array if isinstance(self._users, Vocabulary) else self._users
+        return self._users.array if isinstance(self._users, Snapshot) else self._users
 
     @cached_property
     def by_group(self) -> Mapping[Label, MetricMapping[float]]:
@@ -213,14 +213,14 @@ class Report(Exports):
         return hash(self._state)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        users = self._users.to_plain() if isinstance(self._users, Vocabulary) else self._users
+        users = self._users.to_plain() if isinstance(self._users, Snapshot) else self._users
         return (Report._from_plain, (self._state, users, self._per_user))
 
     @classmethod
     def _from_plain(
         cls, state: State, users: tuple[Any, ...] | NDArray[Any] | None, per_user: NDArray[np.float64] | None
     ) -> Report:
-        return cls(state, Vocabulary.from_plain(users) if isinstance(users, tuple) else users, per_user)
+        return cls(state, Snapshot.from_plain(users) if isinstance(users, tuple) else users, per_user)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data; NaN is None. ``Report.from_dict`` takes it back."""

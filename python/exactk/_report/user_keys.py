@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.keys.vocabulary import Vocabulary, object_array, structured_keys, text_array
+from exactk._inputs.keys.vocabulary import Snapshot, object_array, structured_keys, text_array
 from exactk._report.validation import checked_integer, checked_list, fail
 from exactk._runtime.errors import StateMismatchError, input_error
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def concatenate_users(parts: Sequence[Vocabulary | NDArray[Any] | None]) -> NDArray[Any] | None:
+def concatenate_users(parts: Sequence[Snapshot | NDArray[Any] | None]) -> NDArray[Any] | None:
     """Return the keys of the users of all parts; None where they are row numbers in all.
 
     A part without users says nothing about the kind of keys.
     """
-    arrays = [part.array if isinstance(part, Vocabulary) else part for part in parts if part is not None]
+    arrays = [part.array if isinstance(part, Snapshot) else part for part in parts if part is not None]
     keyed = [part for part in arrays if len(part)] or arrays[:1]
     if not keyed:
         return None

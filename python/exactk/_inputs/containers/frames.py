@@ -15,7 +15,7 @@ from exactk._inputs.keys import column_roles, columns
 from exactk._inputs.keys.columns import CodedColumn, Column, NumberColumn
 from exactk._inputs.long_format import LongColumns
 from exactk._inputs.model.frame_rows import locate_in_frame, name_rows, of_row, rows_with_lists
-from exactk._inputs.model.lists import Rows, TruthColumns
+from exactk._inputs.model.rows import Rows, TruthColumns
 from exactk._runtime import optional
 from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import Option
@@ -175,7 +175,7 @@ def _rows_of_list_columns(by_role: _ColumnsByRole, argument: str, encoding: Enco
     indptr = selected.list_offsets[item]
     with name_rows(locate_in_frame(encoding.source, indptr)):
         ids, item_vocabulary = long_format.encode_items(selected.columns[item], f"{argument}.{item}", encoding)
-    rows = Rows(indptr, ids, item_vocabulary=item_vocabulary)
+    rows = Rows(indptr, ids, item_vocabulary=None if item_vocabulary is None else item_vocabulary.snapshot())
     for field, name in values.items():
         if name not in selected.list_offsets or not np.array_equal(selected.list_offsets[name], indptr):
             raise input_error(f"{argument}.{name}", f"lists as long as those of {item}", "others")

@@ -15,7 +15,7 @@ from exactk._runtime.errors import type_error
 if TYPE_CHECKING:
     from exactk._inputs.keys.columns import Column
     from exactk._inputs.long_format import Encoding
-    from exactk._inputs.model.lists import Rows
+    from exactk._inputs.model.rows import Rows
 
 
 def is_mapping(value: object) -> bool:

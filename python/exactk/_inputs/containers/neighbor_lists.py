@@ -12,14 +12,14 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import as_ndarray, id_array, offset_array
-from exactk._inputs.model.lists import matrix_rows
+from exactk._inputs.model.rows import matrix_rows
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Ids, Offsets
-    from exactk._inputs.model.lists import Rows
+    from exactk._inputs.model.rows import Rows
 
 _CHUNK_SIZE = 1 << 20  # distances that are looked at before signals are handled
 

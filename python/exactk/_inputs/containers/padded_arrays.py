@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk._inputs.checks import as_ndarray, describe_dtype
-from exactk._inputs.model.lists import Rows, graded_rows, padded_rows
+from exactk._inputs.model.rows import Rows, graded_rows, padded_rows
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:

@@ -9,23 +9,25 @@ import numpy as np
 
 from exactk._inputs.checks import id_array, import_dlpack
 from exactk._inputs.containers import frames, mappings, neighbor_lists, padded_arrays, sequences, sparse
-from exactk._inputs.keys.column_roles import ColumnNames
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.candidate_items import CandidateItems
-from exactk._inputs.model.lists import Lists, Rows
+from exactk._inputs.model.lists import Lists
+from exactk._inputs.model.rows import Rows
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from exactk._inputs.keys.column_roles import ColumnNames
+
 
 class ConversionOptions(NamedTuple):
     """What an adapter needs beside the container."""
 
     argument: str
-    encoding: Encoding = Encoding()
-    columns: ColumnNames = ColumnNames()
+    encoding: Encoding
+    columns: ColumnNames
 
 
 class Adapter(NamedTuple):
@@ -125,10 +127,10 @@ def as_candidate_items(value: object) -> CandidateItems | None:
         return CandidateItems.from_rows(Rows(np.array([0, len(items)]), items), for_all=True)
     if sequences.is_flat(value) and not neighbor_lists.is_neighbor_lists(value):  # a pair of arrays is a tuple too
         return CandidateItems.from_rows(
-            _check_integer_ids(sequences.rows_of_lists([value], "candidates")), for_all=True
+            _check_integer_ids(sequences.rows_of_lists([value], "candidates", Encoding())), for_all=True
         )
     return CandidateItems.from_rows(
-        _check_integer_ids(rows_of_container(value, ConversionOptions("candidates"))), for_all=False
+        _check_integer_ids(rows_of_container(value, ConversionOptions("candidates", Encoding(), {}))), for_all=False
     )
 
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import exact_float, id_array, import_dlpack
-from exactk._inputs.long_format import Encoding, new_vocabulary
-from exactk._inputs.model.lists import Rows
+from exactk._inputs.model.rows import Rows
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from exactk._inputs.checks import Ids
+    from exactk._inputs.long_format import Encoding
 
 VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # of a mapping, by argument
 
@@ -45,7 +45,7 @@ def is_item(content: object) -> bool:
     return isinstance(content, (str, bytes, Number))
 
 
-def rows_of_lists(value: object, argument: str, encoding: Encoding = Encoding()) -> Rows:  # noqa: B008 - immutable
+def rows_of_lists(value: object, argument: str, encoding: Encoding) -> Rows:
     """Return the rows. In the truth a row may also be a set, or items with grades: a mapping, or pairs.
 
     In predictions, these have scores.
@@ -121,10 +121,11 @@ def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_va
     if kind == "int":
         indptr, items, values, present = _core.integer_rows(lists, to_float, argument, field)
     else:
-        item_vocabulary = new_vocabulary([kind], (), encoding.item_vocabulary)
+        vocabulary = encoding.items.of_kinds([kind])
         indptr, items, values, present = _core.text_rows(
-            item_vocabulary.parts[0], lists, kind == "bytes", to_float, argument, field
+            vocabulary.parts[0], lists, kind == "bytes", to_float, argument, field
         )
+        item_vocabulary = vocabulary.snapshot()
     is_truth = argument == "truth"
     return Rows(
         indptr,
@@ -133,6 +134,7 @@ def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_va
         present=present,
         scores=None if is_truth else values,
         item_vocabulary=item_vocabulary,
+        is_owned=True,
     )
 
 
@@ -195,6 +197,7 @@ def _rows_of_arrays(value: list[Any], argument: str) -> Rows | None:
         np.concatenate([np.zeros(1, np.int64), np.cumsum([len(row) for row in checked], dtype=np.int64)]),
         np.concatenate([row for row in checked if row.size]),
         present=None if present.all() else present,
+        is_owned=True,
     )
 
 

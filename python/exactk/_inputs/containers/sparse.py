@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from exactk._inputs.checks import id_array, number_array, offset_array
-from exactk._inputs.model.lists import Rows, TruthColumns
+from exactk._inputs.model.rows import Rows, TruthColumns
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 

@@ -106,9 +106,9 @@ def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument:
     if repeated.any():
         row, count = int(np.argmax(repeated)), int(repeated.sum())
         raise input_error(
-            argument, "each user once", f"{vocabulary.repr_of(int(codes[row]))} again", row=row, count=count
+            argument, "each user once", f"{vocabulary.snapshot().repr_of(int(codes[row]))} again", row=row, count=count
         )
-    return tuple(vocabulary.array[codes].tolist())
+    return tuple(vocabulary.snapshot().array[codes].tolist())
 
 
 def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library
@@ -133,4 +133,4 @@ def _column_values(column: Column, argument: str) -> object:
         return column.values(argument)
     vocabulary = Vocabulary.of_kinds([column.kind])
     codes = vocabulary.encode([column], argument)
-    return vocabulary.array[codes].tolist()
+    return vocabulary.snapshot().array[codes].tolist()

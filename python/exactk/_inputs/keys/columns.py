@@ -128,7 +128,9 @@ class CodedColumn:
         """Return the code of each row's category. Categories of no row get none: a filter may have left them."""
         used = _core.Vocabulary(True)  # noqa: FBT003 - of integers
         used_codes = used.encode_integers(id_array(self._checked_codes(argument), argument), threads, argument)
-        return self._take_categories(used.as_integers(), argument).encode(vocabulary, argument, threads)[used_codes]
+        return self._take_categories(used.as_integers(len(used)), argument).encode(vocabulary, argument, threads)[
+            used_codes
+        ]
 
     def _take_categories(self, positions: NDArray[Any], argument: str) -> Column:
         """Return the categories at these positions."""
@@ -136,7 +138,7 @@ class CodedColumn:
             return NumberColumn(self.categories.values(argument)[positions])
         distinct = _core.Vocabulary(False)  # noqa: FBT003 - of strings
         codes = self.categories.encode(distinct, argument, 1)[positions]
-        offsets, data = distinct.as_packed()
+        offsets, data = distinct.as_packed(len(distinct))
         begins, sizes = offsets[:-1][codes], np.diff(offsets)[codes]
         ends: NDArray[np.int64] = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         return PackedColumn(ends, data[np.arange(ends[-1]) + np.repeat(begins - ends[:-1], sizes)], self.kind)

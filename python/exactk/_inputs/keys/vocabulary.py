@@ -34,7 +34,7 @@ KIND_HINT = (
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Distinct keys, in order of first appearance. A key of several columns is encoded part by part.
+    """Distinct keys, in order of first appearance; keys are only ever added. A key of several columns is encoded part by part.
 
     The codes of the first two parts make a pair, which has a code of its own; that and the code of the third part
     make another pair, and so on.
@@ -44,30 +44,21 @@ class Vocabulary:
     labels: tuple[str, ...]  # what the parts are called, if there are several
     parts: tuple[_core.Vocabulary, ...]
     pairs: tuple[_core.Vocabulary, ...]  # one fewer than parts
-    base: Vocabulary | None = None
-    _positions: dict[int, Codes] = field(default_factory=dict, repr=False)
+    _positions: dict[tuple[int, ...], Codes] = field(default_factory=dict, repr=False)  # in key order, by sizes
 
     @classmethod
     def of_kinds(cls, kinds: Sequence[str], labels: Sequence[str] = ()) -> Vocabulary:
         """Return an empty vocabulary whose keys have parts of these kinds."""
-        parts = tuple(_core.Vocabulary(kind == "int") for kind in kinds)
-        pairs = tuple(_core.Vocabulary(True) for _ in parts[1:])  # noqa: FBT003 - of integers
+        parts = tuple([_core.Vocabulary(kind == "int") for kind in kinds])
+        pairs = tuple([_core.Vocabulary(True) for _ in parts[1:]])  # noqa: FBT003 - of integers
         return cls(tuple(kinds), tuple(labels), parts, pairs)
-
-    def fork(self) -> Vocabulary:
-        """Return a vocabulary that continues after these keys. This one must not be extended from then on."""
-        parts = tuple(part.fork() for part in self.parts)
-        return Vocabulary(self.kinds, self.labels, parts, tuple(pair.fork() for pair in self.pairs), self)
-
-    def continues(self, other: Vocabulary | None) -> bool:
-        """Return whether the first of these keys are those of the other vocabulary."""
-        ancestor: Vocabulary | None = self
-        while ancestor is not None and ancestor is not other:
-            ancestor = ancestor.base
-        return ancestor is not None
 
     def __len__(self) -> int:
         return len(self.pairs[-1] if self.pairs else self.parts[0])
+
+    def snapshot(self) -> Snapshot:
+        """Return the keys that exist now."""
+        return Snapshot(self, tuple(map(len, self.parts)), tuple(map(len, self.pairs)))
 
     def encode(self, columns: Sequence[Column], argument: str, threads: int = 1) -> Codes:
         """Return the code of each row's key; new keys are added."""
@@ -75,10 +66,13 @@ class Vocabulary:
         codes = [column.encode(part, argument, threads) for column, part in zip(columns, self.parts, strict=True)]
         return self._encode_pairs(codes, argument)
 
-    def extend(self, other: Vocabulary, argument: str) -> Codes:
+    def extend(self, other: Snapshot, argument: str) -> Codes:
         """Add the keys of another vocabulary; return the code of each of them."""
-        self.check_kinds(other.kinds, argument)
-        translations = [part.extend(new, argument) for part, new in zip(self.parts, other.parts, strict=True)]
+        self.check_kinds(other.vocabulary.kinds, argument)
+        parts = zip(self.parts, other.vocabulary.parts, other.part_sizes, strict=True)
+        translations = [part.extend(new, size, argument) for part, new, size in parts]
+        if not self.pairs:
+            return translations[0]
         codes = [translation[code] for translation, code in zip(translations, other.by_part, strict=True)]
         return self._encode_pairs(codes, argument)
 
@@ -95,25 +89,72 @@ class Vocabulary:
             expected, found = (" and ".join(part_kinds) for part_kinds in (self.kinds, kinds))
             raise type_error(argument, f"keys that are {expected}", found, hint=KIND_HINT)
 
+    def positions_in_key_order(self, sizes: tuple[int, ...]) -> Codes:
+        """Return the position of each of the first keys among them in ascending order; keys have one part."""
+        if sizes not in self._positions:
+            self._positions.clear()
+            self._positions[sizes] = self.parts[0].positions_in_key_order(*sizes)
+        return self._positions[sizes]
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The keys that a vocabulary had at some time: those whose codes are below the size that it had then."""
+
+    vocabulary: Vocabulary
+    part_sizes: tuple[int, ...]
+    pair_sizes: tuple[int, ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the parts: int, str or bytes."""
+        return self.vocabulary.kinds
+
+    def __len__(self) -> int:
+        return (self.pair_sizes or self.part_sizes)[-1]
+
+    def copy(self) -> Vocabulary:
+        """Return a vocabulary of these keys with the same codes, which grows by itself."""
+        vocabulary = self.vocabulary
+        if len(self) < len(vocabulary):
+            prefix = Vocabulary.of_kinds(vocabulary.kinds, vocabulary.labels)
+            prefix.extend(self, "keys")
+            return prefix
+        parts, pairs = (tuple([part.copy() for part in kept]) for kept in (vocabulary.parts, vocabulary.pairs))
+        return Vocabulary(vocabulary.kinds, vocabulary.labels, parts, pairs)
+
+    def find(self, users: Snapshot, argument: str) -> NDArray[np.int64]:
+        """Return the code here of each of the users' keys, which are of the same kinds; -1 for one that is not here."""
+        vocabulary, others = self.vocabulary, users.vocabulary.parts
+        parts = zip(vocabulary.parts, others, users.part_sizes, users.by_part, strict=True)
+        codes = [part.find(other, size, argument)[of_part] for part, other, size, of_part in parts]
+        combined = codes[0]
+        for pairs, part_codes in zip(vocabulary.pairs, codes[1:], strict=True):
+            distinct = _core.Vocabulary(True)  # noqa: FBT003 - of integers
+            pair_codes = distinct.encode_integers((combined.astype(np.uint64) << _SHIFT) | part_codes, 1, argument)
+            combined = pairs.find(distinct, len(distinct), argument)[pair_codes]
+        return np.where(combined < len(self), combined.astype(np.int64), -1)
+
     @property
     def by_part(self) -> list[Codes]:
         """For each part, the code of that part of each key."""
         split: list[Codes] = []
         combined = np.arange(len(self), dtype=np.uint32)
-        for vocabulary in reversed(self.pairs):
-            pairs = vocabulary.as_integers().view(np.uint64)[combined]
-            split.insert(0, (pairs & _LOW).astype(np.uint32))
-            combined = (pairs >> _SHIFT).astype(np.uint32)
+        for pairs, size in zip(reversed(self.vocabulary.pairs), reversed(self.pair_sizes), strict=True):
+            both = pairs.as_integers(size).view(np.uint64)[combined]
+            split.insert(0, (both & _LOW).astype(np.uint32))
+            combined = (both >> _SHIFT).astype(np.uint32)
         return [combined, *split]
 
     @cached_property
     def array(self) -> NDArray[Any]:
         """The keys: integers or strings, bytes as objects; those of several parts as a structured array."""
-        parts = [_key_array(part, kind) for part, kind in zip(self.parts, self.kinds, strict=True)]
-        if not self.pairs:
+        vocabularies = zip(self.vocabulary.parts, self.part_sizes, self.kinds, strict=True)
+        parts = [_key_array(part, size, kind) for part, size, kind in vocabularies]
+        if len(parts) == 1:
             return read_only(parts[0])
         columns = [part[codes] for part, codes in zip(parts, self.by_part, strict=True)]
-        return read_only(structured_keys(self.labels, columns))
+        return read_only(structured_keys(self.vocabulary.labels, columns))
 
     def repr_of(self, code: int) -> str:
         """Return a key as a message shows it."""
@@ -128,21 +169,20 @@ class Vocabulary:
 
     def positions_in_key_order(self) -> Codes:
         """Return the position of each key among all of them in ascending order; keys have one part."""
-        if len(self) not in self._positions:  # keys may have been added since
-            self._positions.clear()
-            self._positions[len(self)] = self.parts[0].positions_in_key_order()
-        return self._positions[len(self)]
+        return self.vocabulary.positions_in_key_order(self.part_sizes)
 
     def to_plain(self) -> tuple[Any, ...]:
-        """Return what `from_plain` makes the same vocabulary of: tuples, strings and arrays alone."""
-        parts = tuple(_plain_keys(part) for part in self.parts)
-        return (self.kinds, self.labels, parts, tuple(pair.as_integers() for pair in self.pairs))
+        """Return what `from_plain` makes the same keys of: tuples, strings and arrays alone."""
+        vocabulary = self.vocabulary
+        parts = tuple(map(_plain_keys, vocabulary.parts, self.part_sizes))
+        pairs = tuple([pair.as_integers(size) for pair, size in zip(vocabulary.pairs, self.pair_sizes, strict=True)])
+        return (vocabulary.kinds, vocabulary.labels, parts, pairs)
 
     @classmethod
-    def from_plain(cls, plain: tuple[Any, ...]) -> Vocabulary:
-        """Return the vocabulary that `to_plain` described."""
+    def from_plain(cls, plain: tuple[Any, ...]) -> Snapshot:
+        """Return the keys that `to_plain` described."""
         kinds, labels, parts, pairs = plain
-        vocabulary = cls.of_kinds(kinds, labels)
+        vocabulary = Vocabulary.of_kinds(kinds, labels)
         for part, content in zip(vocabulary.parts, parts, strict=True):
             if part.of_integers:
                 part.encode_integers(content, 1, "users")
@@ -150,7 +190,57 @@ class Vocabulary:
                 part.encode_packed(content[0], content[1], 1, "users")
         for pair, integers in zip(vocabulary.pairs, pairs, strict=True):
             pair.encode_integers(integers, 1, "users")
+        return vocabulary.snapshot()
+
+
+class SharedVocabulary:
+    """The vocabulary that the inputs of a call share: of users or of items. The first input with keys makes it."""
+
+    def __init__(self) -> None:
+        self._vocabulary: Vocabulary | None = None
+        self._labels: NDArray[Any] | None = None
+        self._label_keys: Snapshot | None = None
+
+    def begin_with(self, keys: Snapshot) -> Snapshot:
+        """Return the keys as the first of the shared vocabulary; an input that is kept stays as it is."""
+        self._vocabulary = keys.copy()
+        return self._vocabulary.snapshot()
+
+    def begin_with_labels(self, labels: NDArray[Any]) -> None:
+        """Have the labels of the truth's rows come first if another input has keys."""
+        self._labels = labels
+
+    def of_kinds(self, kinds: Sequence[str], labels: Sequence[str] = ()) -> Vocabulary:
+        """Return the vocabulary for keys of these kinds: another one if they cannot be among those that are shared."""
+        self.keys_of_labels()
+        shared = self._vocabulary
+        if shared is not None and shared.kinds == tuple(kinds):
+            return shared
+        vocabulary = Vocabulary.of_kinds(kinds, labels)
+        if shared is None or not len(shared):
+            self._vocabulary = vocabulary
         return vocabulary
+
+    def keys_of_labels(self) -> Snapshot | None:
+        """Return the labels of the truth's rows as keys; None if it has none."""
+        if self._label_keys is None and self._labels is not None:
+            self._label_keys = vocabulary_of_labels(self._labels, "truth.users").snapshot()
+            self._vocabulary = self._label_keys.vocabulary
+        return self._label_keys
+
+    def snapshot(self) -> Snapshot | None:
+        """Return the keys so far; None if no input has keys."""
+        self.keys_of_labels()
+        return None if self._vocabulary is None else self._vocabulary.snapshot()
+
+    def has(self, keys: Snapshot) -> bool:
+        """Return whether the codes of these keys are those of the shared vocabulary."""
+        return keys.vocabulary is self._vocabulary
+
+    def check_kinds(self, kinds: Sequence[str], argument: str) -> None:
+        """Raise InputTypeError if the shared keys are of other kinds."""
+        if self._vocabulary is not None and len(self._vocabulary):
+            self._vocabulary.check_kinds(kinds, argument)
 
 
 def with_user_key(error: ExactkError, key: str) -> ExactkError:
@@ -172,10 +262,10 @@ def vocabulary_of_labels(labels: NDArray[Any], argument: str) -> Vocabulary:
     return vocabulary
 
 
-def _key_array(part: _core.Vocabulary, kind: str) -> NDArray[Any]:
+def _key_array(part: _core.Vocabulary, size: int, kind: str) -> NDArray[Any]:
     if kind == "int":
-        return part.as_integers()
-    offsets, data = part.as_packed()
+        return part.as_integers(size)
+    offsets, data = part.as_packed(size)
     packed = data.tobytes()
     keys = [packed[begin:end] for begin, end in pairwise(offsets.tolist())]
     if kind == "bytes":
@@ -209,5 +299,5 @@ def object_array(values: list[Any]) -> NDArray[Any]:
     return array
 
 
-def _plain_keys(part: _core.Vocabulary) -> NDArray[Any] | Packed:
-    return part.as_integers() if part.of_integers else part.as_packed()
+def _plain_keys(part: _core.Vocabulary, size: int) -> NDArray[Any] | Packed:
+    return part.as_integers(size) if part.of_integers else part.as_packed(size)

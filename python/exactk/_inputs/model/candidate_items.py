@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.model.lists import Lists, Rows, remove_padding, slice_rows
+from exactk._inputs.model.lists import Lists
+from exactk._inputs.model.rows import Rows, remove_padding, slice_rows
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import read_only, vector_array
-from exactk._inputs.model.lists import Exclusions, Rows
+from exactk._inputs.model.lists import Exclusions
+from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import checked_threshold, finite_threshold, round_threshold
 from exactk._runtime.errors import input_error, type_error
 
@@ -112,11 +113,11 @@ class CanonicalEmbeddings:
             return exclude
         self_ids = np.arange(len(self), dtype=np.int64)
         if exclude is None:
-            return Exclusions.from_rows(Rows(np.arange(len(self) + 1), self_ids))
+            return Exclusions.from_valid_rows(Rows(np.arange(len(self) + 1), self_ids, is_owned=True))
         if len(exclude) != len(self):
             raise input_error("exclude", f"one entry for each of {len(self)} users", str(len(exclude)))
         items = np.insert(exclude.items, exclude.indptr[1:], self_ids)
-        return Exclusions.from_rows(Rows(exclude.indptr + np.arange(len(self) + 1), items))
+        return Exclusions.from_valid_rows(Rows(exclude.indptr + np.arange(len(self) + 1), items, is_owned=True))
 
     def with_float32_scores(self) -> CanonicalEmbeddings:
         """Return the same, its scores and `min_score` rounded to float32."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Codes, Offsets
-    from exactk._inputs.keys.vocabulary import Vocabulary
+    from exactk._inputs.keys.vocabulary import Snapshot
 
 
 class FrameRow(NamedTuple):
@@ -52,16 +52,16 @@ def rows_together(indptr: Offsets, locate: Locate) -> FindRow:
     return lambda user, position: None if position is None else locate(int(indptr[user]) + position)
 
 
-def rows_apart(user_codes: Codes, ranks: NDArray[Any] | None, locate: Locate) -> FindRow:
+def rows_apart(user_codes: Callable[[], Codes], ranks: NDArray[Any] | None, locate: Locate) -> FindRow:
     """Find rows of these users, who have theirs in the order of the frame, or of the ranks if there are some."""
 
     def find_row(user: int, position: int | None) -> FrameRow | None:
         if position is None:
             return None
-        rows = np.flatnonzero(user_codes == user)
+        rows = np.flatnonzero(user_codes() == user)
         if ranks is not None:
             rows = rows[np.argsort(ranks[rows], kind="stable")]
-        return locate(int(rows[position]))
+        return locate(int(rows[position])) if position < len(rows) else None  # of a frame that changed meanwhile
 
     return find_row
 
@@ -88,7 +88,7 @@ def with_frame_row(error: ExactkError, find_row: FindRow | None) -> ExactkError:
     return error.amended(row=frame_row.number, position=frame_row.position, location=str(frame_row))
 
 
-def with_location(error: ExactkError, users: Vocabulary | None, find_row: FindRow | None) -> ExactkError:
+def with_location(error: ExactkError, users: Snapshot | None, find_row: FindRow | None) -> ExactkError:
     """Return the error with the key of the user in whose row it is, and the row of the frame."""
     return with_frame_row(error if users is None else users.with_user(error), find_row)
 

@@ -6,117 +6,20 @@ Rows in CSR form, contiguous, of the dtypes that the core reads, aligned by user
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import (
-    Ids,
-    Offsets,
-    as_ndarray,
-    flag_array,
-    id_array,
-    key_array,
-    number_array,
-    offset_array,
-    read_only,
-)
-from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._inputs.model.frame_rows import FindRow, reindexed, with_location
-from exactk._runtime.errors import ExactkError, input_error
+from exactk._inputs.checks import Ids, Offsets, flag_array, id_array, key_array, number_array, offset_array, read_only
+from exactk._inputs.model.rows import Rows, TruthColumns, graded_rows, padded_rows, slice_rows, validated_copy
+from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-class TruthColumns(NamedTuple):
-    """The columns of the frame or file that a truth was made of."""
-
-    used: tuple[str, ...] = ()
-    grade: str | None = None
-    unused: tuple[str, ...] = ()  # columns that could be grades, where there is no other column of grades
-
-
-class Rows(NamedTuple):
-    """What an adapter makes of a container: the arguments of `Truth`, `Rankings`, `SparseScores` and `Exclusions`."""
-
-    indptr: Offsets
-    items: Ids
-    grades: NDArray[np.float64] | None = None
-    present: NDArray[np.bool_] | None = None
-    lengths: Offsets | None = None  # of the rows of a padded matrix
-    scores: NDArray[Any] | None = None
-    ranks: NDArray[Any] | None = None  # that items were given, int64 or float64, ascending in a row; None: 1, 2, 3, ...
-    user_vocabulary: Vocabulary | None = None  # keyed users of the rows; None: rows are matched by position
-    item_vocabulary: Vocabulary | None = None  # of keyed items, which are codes then
-    is_complete: bool = False  # whether what may be ranked is given, as by a matrix, and not the best of it
-    columns: TruthColumns = TruthColumns()
-    find_row: FindRow | None = None  # where rows stand in a frame or file, for messages; not pickled
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return what `from_plain` makes the same rows of, for pickles: they name no private class."""
-        vocabularies = {"user_vocabulary": self.user_vocabulary, "item_vocabulary": self.item_vocabulary}
-        plain = {name: None if keys is None else keys.to_plain() for name, keys in vocabularies.items()}
-        plain |= {"columns": tuple(self.columns)}
-        return {name: value for name, value in self._asdict().items() if name != "find_row"} | plain
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Rows:
-        """Return the rows that `to_plain` described."""
-        vocabularies = {
-            name: None if plain[name] is None else Vocabulary.from_plain(plain[name])
-            for name in ("user_vocabulary", "item_vocabulary")
-        }
-        return cls(**plain | vocabularies | {"columns": TruthColumns(*plain["columns"])})
-
-
-def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
-    """Return the rows in another order: row i is row `sources[i]`, or a missing user's where that is -1."""
-    size, absent = len(rows.indptr) - 1, sources < 0
-    shared = min(size, len(sources))
-    if np.array_equal(sources[:shared], np.arange(shared)) and absent[shared:].all():
-        return _resize_rows(rows, len(sources))
-    lengths, starts, present = np.zeros(len(sources), np.int64), np.zeros(len(sources), np.int64), ~absent
-    if size:
-        existing = np.where(absent, 0, sources)
-        starts = rows.indptr[existing]
-        source_lengths = rows.indptr[existing + 1] - starts if rows.lengths is None else rows.lengths[existing]
-        lengths = np.where(absent, 0, source_lengths)
-        present &= True if rows.present is None else rows.present[existing]
-    indptr: Offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    offsets = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
-    return rows._replace(
-        indptr=indptr,
-        items=rows.items[offsets],
-        grades=None if rows.grades is None else rows.grades[offsets],
-        scores=None if rows.scores is None else rows.scores[offsets],
-        ranks=None if rows.ranks is None else rows.ranks[offsets],
-        present=None if present.all() else present,
-        lengths=None,
-        find_row=reindexed(rows.find_row, sources),
-    )
-
-
-def _resize_rows(rows: Rows, size: int) -> Rows:
-    """Return the first rows, or all of them and after them those of missing users; the items stay where they are."""
-    old_size = len(rows.indptr) - 1
-    if size == old_size:
-        return rows
-    if size < old_size:
-        end = int(rows.indptr[size])
-        rows = rows._replace(
-            items=rows.items[:end],
-            grades=None if rows.grades is None else rows.grades[:end],
-            scores=None if rows.scores is None else rows.scores[:end],
-            ranks=None if rows.ranks is None else rows.ranks[:end],
-        )
-    indptr = np.concatenate([rows.indptr[: size + 1], np.full(max(0, size - old_size), rows.indptr[-1])])
-    present = np.arange(size) < old_size
-    if rows.present is not None:
-        present[:old_size] &= rows.present[:size]
-    lengths = None if rows.lengths is None else np.resize(rows.lengths, size) * (np.arange(size) < old_size)
-    return rows._replace(indptr=indptr, present=None if present.all() else present, lengths=lengths)
+    from exactk._inputs.keys.vocabulary import Snapshot
+    from exactk._inputs.model.frame_rows import FindRow
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -127,34 +30,23 @@ class Lists:
     items: Ids
     present: NDArray[np.bool_] | None
     lengths: Offsets | None
-    user_vocabulary: Vocabulary | None  # of keyed users
-    item_vocabulary: Vocabulary | None  # of keyed items, which are codes then
+    user_vocabulary: Snapshot | None  # of keyed users
+    item_vocabulary: Snapshot | None  # of keyed items, which are codes then
     find_row: FindRow | None = field(repr=False)  # where rows stand in a frame or file, for messages
     core: _core.Lists = field(repr=False)
 
     _argument = "lists"  # what messages call it
 
     def _freeze(self, rows: Rows) -> None:
-        """View the items; copy the rest, as the core does, so that both see the same for ever."""
+        """View the items; copy the rest if others can write to it, as the core does, so that both see the same for ever."""
         core = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
         for name in ("indptr", "present", "lengths"):
-            array = getattr(rows, name)
-            object.__setattr__(self, name, None if array is None else read_only(array.copy()))
+            object.__setattr__(self, name, _frozen(getattr(rows, name), rows))
         object.__setattr__(self, "items", read_only(rows.items))
         object.__setattr__(self, "user_vocabulary", rows.user_vocabulary)
         object.__setattr__(self, "item_vocabulary", rows.item_vocabulary)
         object.__setattr__(self, "find_row", rows.find_row)
         object.__setattr__(self, "core", core)
-
-    def _freeze_copy(self, rows: Rows) -> None:
-        """Validate, then copy the items too, in the one form in which the core takes truth and exclude."""
-        lists = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
-        try:
-            lists.validate(self._argument, rows.grades)
-        except ExactkError as error:
-            raise with_location(error, rows.user_vocabulary, rows.find_row) from None
-        rows = remove_padding(rows)
-        self._freeze(rows._replace(items=rows.items.astype(np.int64)))
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -185,6 +77,11 @@ class Lists:
     def has(self, user: int) -> bool:
         """Return whether the user has a list, be it empty."""
         return self.present is None or bool(self.present[user])
+
+
+def _frozen(array: NDArray[Any] | None, rows: Rows) -> NDArray[Any] | None:
+    """Return an array of the rows that nobody can write to."""
+    return None if array is None else read_only(array if rows.is_owned else array.copy())
 
 
 def _optional_flags(present: object, argument: str) -> NDArray[np.bool_] | None:
@@ -232,15 +129,15 @@ class Truth(Lists):
     def __init__(
         self, indptr: object, items: object, grades: object = None, users: object = None, present: object = None
     ) -> None:
-        self._build(
-            Rows(
-                offset_array(indptr, "truth.indptr"),
-                id_array(items, "truth.items"),
-                None if grades is None else number_array(grades, "truth.grades"),
-                _optional_flags(present, "truth.present"),
-            ),
-            users,
+        rows = Rows(
+            offset_array(indptr, "truth.indptr"),
+            id_array(items, "truth.items"),
+            None if grades is None else number_array(grades, "truth.grades"),
+            _optional_flags(present, "truth.present"),
         )
+        rows = validated_copy(rows, self._argument)
+        labels = None if users is None else key_array(users, "truth.users", rows.user_count)
+        self._freeze(rows._replace(labels=labels))
 
     @classmethod
     def from_dense(cls, grades: object) -> Truth:
@@ -301,19 +198,23 @@ class Truth(Lists):
         return cls.from_rows(padded_rows(ids, cls._argument))
 
     @classmethod
-    def from_rows(cls, rows: Rows, users: object = None, unknown_actual: int | None = None) -> Truth:
+    def from_rows(cls, rows: Rows) -> Truth:
         """Build from what an adapter made."""
+        return cls.from_valid_rows(validated_copy(rows, cls._argument))
+
+    @classmethod
+    def from_valid_rows(cls, rows: Rows) -> Truth:
+        """Build from rows that were validated and copied before they were aligned."""
         truth = cls.__new__(cls)
-        truth._build(rows, users, unknown_actual)  # noqa: SLF001 - its own
+        truth._freeze(rows)  # noqa: SLF001 - its own
         return truth
 
-    def _build(self, rows: Rows, users: object, unknown_actual: int | None = None) -> None:
-        self._freeze_copy(rows)
-        object.__setattr__(self, "unknown_actual", unknown_actual)
+    def _freeze(self, rows: Rows) -> None:
+        super()._freeze(rows)
+        for name in ("grades", "labels"):
+            object.__setattr__(self, name, _frozen(getattr(rows, name), rows))
         object.__setattr__(self, "columns", rows.columns)
-        keys = None if users is None else key_array(users, "truth.users", len(self))
-        for name, array in (("grades", rows.grades), ("labels", keys)):
-            object.__setattr__(self, name, None if array is None else read_only(array.copy()))
+        object.__setattr__(self, "unknown_actual", rows.unknown_actual)
 
     @property
     def users(self) -> NDArray[Any] | None:
@@ -322,14 +223,25 @@ class Truth(Lists):
 
     def rows(self) -> Rows:
         """Return the same as an adapter makes it."""
-        return super().rows()._replace(grades=self.grades, columns=self.columns)
+        return (
+            super()
+            .rows()
+            ._replace(
+                grades=self.grades,
+                columns=self.columns,
+                labels=self.labels,
+                unknown_actual=self.unknown_actual,
+                is_owned=True,
+            )
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Truth._from_plain, (self.rows().to_plain(), self.labels, self.unknown_actual))
 
     @classmethod
     def _from_plain(cls, rows: dict[str, Any], labels: object, unknown_actual: int | None) -> Truth:
-        return cls.from_rows(Rows.from_plain(rows), labels, unknown_actual)
+        labels = None if labels is None else key_array(labels, "truth.users", len(rows["indptr"]) - 1)
+        return cls.from_rows(Rows.from_plain(rows)._replace(labels=labels, unknown_actual=unknown_actual))
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -407,7 +319,7 @@ class Rankings(Lists):
 
     def _freeze(self, rows: Rows) -> None:
         super()._freeze(rows)
-        ranks = None if rows.ranks is None or not len(rows.items) else read_only(rows.ranks.copy())
+        ranks = None if rows.ranks is None or not len(rows.items) else _frozen(rows.ranks, rows)
         object.__setattr__(self, "ranks", ranks)
 
     def rows(self) -> Rows:
@@ -486,20 +398,30 @@ class Exclusions(Lists):
     _argument = "exclude"
 
     def __init__(self, indptr: object, items: object) -> None:
-        self._freeze_copy(Rows(offset_array(indptr, "exclude.indptr"), id_array(items, "exclude.items")))
+        rows = Rows(offset_array(indptr, "exclude.indptr"), id_array(items, "exclude.items"))
+        self._freeze(validated_copy(rows, self._argument))
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Exclusions:
         """Build from what an adapter made."""
+        return cls.from_valid_rows(validated_copy(rows, cls._argument))
+
+    @classmethod
+    def from_valid_rows(cls, rows: Rows) -> Exclusions:
+        """Build from rows that were validated and copied before they were aligned."""
         exclude = cls.__new__(cls)
-        exclude._freeze_copy(rows)  # noqa: SLF001 - its own
+        exclude._freeze(rows)  # noqa: SLF001 - its own
         return exclude
+
+    def rows(self) -> Rows:
+        """Return the same as an adapter makes it."""
+        return super().rows()._replace(is_owned=True)
 
     def __getitem__(self, users: slice) -> Exclusions:
         """Return consecutive users."""
         begin, end, _ = users.indices(len(self))
         rows = slice_rows(Rows(self.indptr, self.items), begin, end)
-        return Exclusions.from_rows(rows._replace(item_vocabulary=self.item_vocabulary))
+        return Exclusions.from_valid_rows(rows._replace(item_vocabulary=self.item_vocabulary, is_owned=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Exclusions._from_plain, (self.rows().to_plain(),))
@@ -507,50 +429,3 @@ class Exclusions(Lists):
     @classmethod
     def _from_plain(cls, rows: dict[str, Any]) -> Exclusions:
         return cls.from_rows(Rows.from_plain(rows))
-
-
-def padded_rows(ids: object, argument: str) -> Rows:
-    """Return the rows of a matrix of ids that is padded with -1."""
-    array = id_array(ids, argument, dimensions=2)
-    return matrix_rows(array, _core.padded_lengths(array, argument))
-
-
-def matrix_rows(ids: Ids, lengths: Offsets | None) -> Rows:
-    """Return the rows of a matrix, which hold so many ids, or are full."""
-    users, width = ids.shape
-    return Rows(np.arange(users + 1, dtype=np.int64) * width, ids.reshape(-1), lengths=lengths)
-
-
-def graded_rows(grades: object, argument: str) -> Rows:
-    """Return the columns that have a grade in each row of a matrix; of a bool matrix, those that are True."""
-    matrix = as_ndarray(grades, argument)
-    if matrix.dtype.kind == "b":
-        return Rows(*_selected_columns(flag_array(matrix, argument, dimensions=2)))
-    numbers = number_array(matrix, argument, dimensions=2)
-    if (infinite := np.isinf(numbers)).any():
-        row, column = divmod(int(np.argmax(infinite)), numbers.shape[1])
-        found, count = str(numbers[row, column]), int(infinite.sum())
-        raise input_error(argument, "finite grades, or NaN", found, row=row, position=column, count=count)
-    is_judged = ~np.isnan(numbers)
-    return Rows(*_selected_columns(is_judged), grades=numbers[is_judged])
-
-
-def _selected_columns(mask: NDArray[np.bool_]) -> tuple[Offsets, Ids]:
-    """Return where the columns of each row begin, and which are True."""
-    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(mask.sum(axis=1), dtype=np.int64)])
-    return indptr, np.ascontiguousarray(np.nonzero(mask)[1], np.int64)
-
-
-def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
-    """Return consecutive rows, whose offsets begin at 0."""
-    indptr = rows.indptr[begin : end + 1]
-    return Rows(indptr - indptr[0], rows.items[indptr[0] : indptr[-1]])
-
-
-def remove_padding(rows: Rows) -> Rows:
-    """Return rows without the padding between them."""
-    if rows.lengths is None:
-        return rows
-    indptr = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
-    offsets = np.arange(indptr[-1]) + np.repeat(rows.indptr[:-1] - indptr[:-1], rows.lengths)
-    return rows._replace(indptr=indptr, items=rows.items[offsets], lengths=None)

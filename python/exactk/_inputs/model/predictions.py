@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 
+if TYPE_CHECKING:
+    from exactk._inputs.model.rows import Rows
+
 Scored: TypeAlias = Scores | SparseScores | CanonicalEmbeddings  # what has scores
 Predictions: TypeAlias = Rankings | Scored
+
+
+def predictions_from_rows(rows: Rows, argument: str = "predictions") -> Rankings | SparseScores:
+    """Return rankings, or sparse scores where there are scores."""
+    return Rankings.from_rows(rows) if rows.scores is None else SparseScores.from_rows(rows, argument)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from exactk import _core
 from exactk._inputs.checks import read_only, score_array
-from exactk._inputs.model.lists import Rankings, Rows
+from exactk._inputs.model.lists import Rankings
+from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import checked_threshold, finite_threshold, round_threshold, round_to_float32
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.checks import Ids, Offsets
-    from exactk._inputs.keys.vocabulary import Vocabulary
+    from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.frame_rows import FindRow
 
 
@@ -76,6 +77,12 @@ class SparseScores:
         sparse_scores._freeze(lists, scores, min_score, argument, is_complete=is_complete)  # noqa: SLF001 - its own
         return sparse_scores
 
+    @classmethod
+    def from_rows(cls, rows: Rows, argument: str = "predictions") -> SparseScores:
+        """Build from what an adapter made; messages call it by this name."""
+        lists = Rankings.from_rows(rows)
+        return cls.from_lists(lists, rows.scores, argument, rows.min_score, is_complete=rows.is_complete)
+
     def _freeze(self, lists: Rankings, scores: object, min_score: object, argument: str, *, is_complete: bool) -> None:
         array = read_only(score_array(scores, f"{argument}.scores", dimensions=1))
         threshold = None if min_score is None else checked_threshold(min_score)
@@ -113,15 +120,15 @@ class SparseScores:
 
     def rows(self) -> Rows:
         """Return the same as an adapter makes it."""
-        return self.lists.rows()._replace(scores=self.scores, is_complete=self.is_complete)
+        return self.lists.rows()._replace(scores=self.scores, min_score=self.min_score, is_complete=self.is_complete)
 
     @property
-    def user_vocabulary(self) -> Vocabulary | None:
+    def user_vocabulary(self) -> Snapshot | None:
         """Keys of the users, if the users are keyed."""
         return self.lists.user_vocabulary
 
     @property
-    def item_vocabulary(self) -> Vocabulary | None:
+    def item_vocabulary(self) -> Snapshot | None:
         """Keys of the items, if the items are keyed: they are codes then."""
         return self.lists.item_vocabulary
 
@@ -148,6 +155,4 @@ class SparseScores:
 
     @classmethod
     def _from_plain(cls, plain: dict[str, Any], min_score: float | None) -> SparseScores:
-        rows = Rows.from_plain(plain)
-        lists = Rankings.from_rows(rows)
-        return cls.from_lists(lists, rows.scores, "predictions", min_score, is_complete=rows.is_complete)
+        return cls.from_rows(Rows.from_plain(plain)._replace(min_score=min_score))

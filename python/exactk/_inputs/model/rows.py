@@ -1,0 +1,198 @@
+"""Plain rows in CSR form: what an adapter makes of a container, and what is aligned before containers are made of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk import _core
+from exactk._inputs.checks import Ids, Offsets, as_ndarray, flag_array, id_array, number_array
+from exactk._inputs.keys.vocabulary import Snapshot
+from exactk._inputs.model.frame_rows import FindRow, reindexed, with_location
+from exactk._runtime.errors import ExactkError, input_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sized
+
+    from numpy.typing import NDArray
+
+
+class TruthColumns(NamedTuple):
+    """The columns of the frame or file that a truth was made of."""
+
+    used: tuple[str, ...] = ()
+    grade: str | None = None
+    unused: tuple[str, ...] = ()  # columns that could be grades, where there is no other column of grades
+
+
+class Rows(NamedTuple):
+    """The arguments of `Truth`, `Rankings`, `SparseScores` and `Exclusions`."""
+
+    indptr: Offsets
+    items: Ids
+    grades: NDArray[np.float64] | None = None
+    present: NDArray[np.bool_] | None = None
+    lengths: Offsets | None = None  # of the rows of a padded matrix
+    scores: NDArray[Any] | None = None
+    ranks: NDArray[Any] | None = None  # that items were given, int64 or float64, ascending in a row; None: 1, 2, 3, ...
+    user_vocabulary: Snapshot | None = None  # keyed users of the rows; None: rows are matched by position
+    item_vocabulary: Snapshot | None = None  # of keyed items, which are codes then
+    is_complete: bool = False  # whether what may be ranked is given, as by a matrix, and not the best of it
+    columns: TruthColumns = TruthColumns()
+    find_row: FindRow | None = None  # where rows stand in a frame or file, for messages; not pickled
+    labels: NDArray[Any] | None = None  # of the users of a truth, where their rows come in an order of the caller's
+    unknown_actual: int | None = (
+        None  # ratings that a truth leaves out as they are not known; None: it is not of ratings
+    )
+    min_score: float | None = None  # beside scores
+    is_owned: bool = False  # whether nobody else can write to the arrays
+
+    @property
+    def users(self) -> NDArray[Any] | None:
+        """What the users are called; None where they are numbers of rows."""
+        return self.labels if self.user_vocabulary is None else self.user_vocabulary.array
+
+    @property
+    def user_count(self) -> int:
+        """How many rows there are."""
+        return len(self.indptr) - 1
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what `from_plain` makes the same rows of, for pickles: they name no private class."""
+        vocabularies = {"user_vocabulary": self.user_vocabulary, "item_vocabulary": self.item_vocabulary}
+        plain = {name: None if keys is None else keys.to_plain() for name, keys in vocabularies.items()}
+        plain |= {"columns": tuple(self.columns)}
+        return {name: getattr(self, name) for name in _PLAIN_FIELDS} | plain
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Rows:
+        """Return the rows that `to_plain` described."""
+        vocabularies = {
+            name: None if plain[name] is None else Snapshot.from_plain(plain[name])
+            for name in ("user_vocabulary", "item_vocabulary")
+        }
+        return cls(**plain | vocabularies | {"columns": TruthColumns(*plain["columns"])})
+
+
+_PLAIN_FIELDS = ("indptr", "items", "grades", "present", "lengths", "scores", "ranks", "is_complete")
+
+
+def validated_copy(rows: Rows, argument: str) -> Rows:
+    """Return rows of a truth or of exclusions in arrays of their own, without padding; raise InputError unless they are sound."""
+    lists = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, argument)
+    try:
+        lists.validate(argument, rows.grades)
+    except ExactkError as error:
+        raise with_location(error, rows.user_vocabulary, rows.find_row) from None
+    rows = remove_padding(rows)
+    if rows.is_owned:
+        return rows._replace(items=rows.items.astype(np.int64, copy=False))
+    return rows._replace(
+        indptr=rows.indptr.copy(),
+        items=rows.items.astype(np.int64),
+        grades=None if rows.grades is None else rows.grades.copy(),
+        present=None if rows.present is None else rows.present.copy(),
+        is_owned=True,
+    )
+
+
+def count_users(rows: Rows | Sized) -> int:
+    """Return how many users rows have, or a container."""
+    return rows.user_count if isinstance(rows, Rows) else len(rows)
+
+
+def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
+    """Return the rows in another order: row i is row `sources[i]`, or a missing user's where that is -1."""
+    size, absent = len(rows.indptr) - 1, sources < 0
+    shared = min(size, len(sources))
+    if np.array_equal(sources[:shared], np.arange(shared)) and absent[shared:].all():
+        return resize(rows, len(sources))
+    lengths, starts, present = np.zeros(len(sources), np.int64), np.zeros(len(sources), np.int64), ~absent
+    if size:
+        existing = np.where(absent, 0, sources)
+        starts = rows.indptr[existing]
+        source_lengths = rows.indptr[existing + 1] - starts if rows.lengths is None else rows.lengths[existing]
+        lengths = np.where(absent, 0, source_lengths)
+        present &= True if rows.present is None else rows.present[existing]
+    indptr: Offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    offsets = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+    return rows._replace(
+        indptr=indptr,
+        items=rows.items[offsets],
+        grades=None if rows.grades is None else rows.grades[offsets],
+        scores=None if rows.scores is None else rows.scores[offsets],
+        ranks=None if rows.ranks is None else rows.ranks[offsets],
+        present=None if present.all() else present,
+        lengths=None,
+        find_row=reindexed(rows.find_row, sources),
+        is_owned=True,
+    )
+
+
+def resize(rows: Rows, size: int) -> Rows:
+    """Return the first rows, or all of them and after them those of missing users; the items stay where they are."""
+    old_size = len(rows.indptr) - 1
+    if size == old_size:
+        return rows
+    if size < old_size:
+        end = int(rows.indptr[size])
+        rows = rows._replace(
+            items=rows.items[:end],
+            grades=None if rows.grades is None else rows.grades[:end],
+            scores=None if rows.scores is None else rows.scores[:end],
+            ranks=None if rows.ranks is None else rows.ranks[:end],
+        )
+    indptr = np.concatenate([rows.indptr[: size + 1], np.full(max(0, size - old_size), rows.indptr[-1])])
+    present = np.arange(size) < old_size
+    if rows.present is not None:
+        present[:old_size] &= rows.present[:size]
+    lengths = None if rows.lengths is None else np.resize(rows.lengths, size) * (np.arange(size) < old_size)
+    return rows._replace(indptr=indptr, present=None if present.all() else present, lengths=lengths)
+
+
+def padded_rows(ids: object, argument: str) -> Rows:
+    """Return the rows of a matrix of ids that is padded with -1."""
+    array = id_array(ids, argument, dimensions=2)
+    return matrix_rows(array, _core.padded_lengths(array, argument))
+
+
+def matrix_rows(ids: Ids, lengths: Offsets | None) -> Rows:
+    """Return the rows of a matrix, which hold so many ids, or are full."""
+    users, width = ids.shape
+    return Rows(np.arange(users + 1, dtype=np.int64) * width, ids.reshape(-1), lengths=lengths)
+
+
+def graded_rows(grades: object, argument: str) -> Rows:
+    """Return the columns that have a grade in each row of a matrix; of a bool matrix, those that are True."""
+    matrix = as_ndarray(grades, argument)
+    if matrix.dtype.kind == "b":
+        return Rows(*_selected_columns(flag_array(matrix, argument, dimensions=2)), is_owned=True)
+    numbers = number_array(matrix, argument, dimensions=2)
+    if (infinite := np.isinf(numbers)).any():
+        row, column = divmod(int(np.argmax(infinite)), numbers.shape[1])
+        found, count = str(numbers[row, column]), int(infinite.sum())
+        raise input_error(argument, "finite grades, or NaN", found, row=row, position=column, count=count)
+    is_judged = ~np.isnan(numbers)
+    return Rows(*_selected_columns(is_judged), grades=numbers[is_judged], is_owned=True)
+
+
+def _selected_columns(mask: NDArray[np.bool_]) -> tuple[Offsets, Ids]:
+    """Return where the columns of each row begin, and which are True."""
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(mask.sum(axis=1), dtype=np.int64)])
+    return indptr, np.ascontiguousarray(np.nonzero(mask)[1], np.int64)
+
+
+def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
+    """Return consecutive rows, whose offsets begin at 0."""
+    indptr = rows.indptr[begin : end + 1]
+    return Rows(indptr - indptr[0], rows.items[indptr[0] : indptr[-1]])
+
+
+def remove_padding(rows: Rows) -> Rows:
+    """Return rows without the padding between them."""
+    if rows.lengths is None:
+        return rows
+    indptr = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
+    offsets = np.arange(indptr[-1]) + np.repeat(rows.indptr[:-1] - indptr[:-1], rows.lengths)
+    return rows._replace(indptr=indptr, items=rows.items[offsets], lengths=None, is_owned=True)

@@ -1,0 +1,200 @@
+"""Truth, predictions of any number of systems, and exclusions: brought together by key, each copied once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import exactk
+from exactk._inputs import conversions
+from exactk._inputs.keys.columns import column_of_objects
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.model import lists
+from exactk._inputs.model.rows import validated_copy
+
+USERS = [f"user {number}" for number in range(40)]
+TRUTH = {user: [f"item {number % 7}", f"item {number % 5 + 7}"] for number, user in enumerate(USERS)}
+SEEN = {user: ["item 99", f"item {(number + 6) % 7}"] for number, user in enumerate([*USERS[5:], "nobody"])}
+
+
+def predictions_of(system: int) -> dict[str, list[str]]:
+    """Return lists of most users of the truth, and of one of the system's own."""
+    users = [*USERS[system % 4 :: 2], f"only in {system}"]
+    return {user: [f"item {(number * 3 + system) % 8}", "item 8", "item 11"] for number, user in enumerate(users)}
+
+
+def long(rows: Mapping[str, list[Any]], value: str = "") -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {"user": [], "item": []} | ({value: []} if value else {})
+    for user, items in rows.items():
+        for position, item in enumerate(items):
+            for name, cell in zip(columns, (user, item, 1 / (position + 1)), strict=False):
+                columns[name].append(cell)
+    return columns
+
+
+def shuffled(columns: dict[str, list[Any]]) -> pd.DataFrame:
+    return pd.DataFrame(columns).sample(frac=1, random_state=1)
+
+
+CONTAINERS: dict[str, Callable[[dict[str, list[Any]], str], Any]] = {
+    "dict": lambda rows, _: rows,
+    "pandas": lambda rows, value: shuffled(long(rows, value)),
+    "Polars": lambda rows, value: pl.DataFrame(long(rows, value)),
+    "Arrow": lambda rows, value: pa.table(long(rows, value)),
+}
+
+
+@pytest.fixture
+def copies(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count the containers that are built, and the rows that are validated."""
+    counts: Counter[str] = Counter()
+    freeze = lists.Lists._freeze
+
+    def counting_freeze(self: lists.Lists, rows: Any) -> None:
+        counts[type(self).__name__] += 1
+        freeze(self, rows)
+
+    def counting_validate(rows: Any, argument: str) -> Any:
+        counts[f"validated {argument}"] += 1
+        return validated_copy(rows, argument)
+
+    monkeypatch.setattr(lists.Lists, "_freeze", counting_freeze)
+    for module in (lists, conversions):
+        monkeypatch.setattr(module, "validated_copy", counting_validate)
+    return counts
+
+
+ONE_EACH = {"Truth": 1, "validated truth": 1, "Rankings": 1}
+EXCLUSIONS = {"Exclusions": 1, "validated exclude": 1}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_one_call_copies_each_input_once(container: str, copies: Counter[str]) -> None:
+    make = CONTAINERS[container]
+    truth, predictions, seen = make(TRUTH, ""), make(predictions_of(0), "score"), make(SEEN, "")
+    exactk.evaluate(truth, predictions, "ndcg@3")
+    assert copies == ONE_EACH
+    copies.clear()
+    exactk.evaluate(truth, predictions, "ndcg@3", exclude=seen)
+    assert copies == ONE_EACH | EXCLUSIONS
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_a_comparison_copies_the_truth_and_the_exclusions_once(container: str, copies: Counter[str]) -> None:
+    make = CONTAINERS[container]
+    systems = {str(system): make(predictions_of(system), "score") for system in range(5)}
+    with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
+        exactk.evaluate(make(TRUTH, ""), systems, "ndcg@3", exclude=make(SEEN, ""))
+    assert copies == ONE_EACH | EXCLUSIONS | {"Rankings": 5}
+
+
+def test_containers_without_keys_are_taken_as_they_are(copies: Counter[str]) -> None:
+    truth, rankings, seen = (
+        exactk.Truth([0, 2], [1, 2]),
+        exactk.Rankings([0, 2], [2, 3]),
+        exactk.Exclusions([0, 1], [3]),
+    )
+    copies.clear()
+    exactk.evaluate(truth, rankings, "ndcg@2", exclude=seen)
+    assert copies == {}
+    exactk.evaluate(truth, [[2, 3]], "ndcg@2", exclude=[[3]])
+    assert copies == {"Rankings": 1} | EXCLUSIONS
+
+
+def test_f57_a_thousand_systems_are_compared() -> None:
+    """Each system has a user of its own: all are evaluated on the users of all, in the order in which they come."""
+    systems = {f"system {number}": predictions_of(number) for number in range(1000)}
+    with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
+        comparison = exactk.evaluate(TRUTH, systems, ["ndcg@3", "recall@3"])
+    users = [*USERS, *(f"only in {number}" for number in range(1000))]
+    for number in (0, 63, 64, 999):
+        name = f"system {number}"
+        predictions: object = predictions_of(number)
+        alone = exactk.evaluate(TRUTH, predictions, ["ndcg@3", "recall@3"])
+        assert comparison[name]["ndcg@3"] == alone["ndcg@3"]
+        assert comparison[name]["recall@3"] == alone["recall@3"]
+        assert comparison[name].users is not None
+        assert comparison[name].users.tolist() == users
+        assert comparison[name].counts["missing_predictions"] == alone.counts["missing_predictions"]
+
+
+@pytest.mark.parametrize("container", ["pandas", "Arrow"])
+def test_f57_systems_that_were_converted_before_are_compared(container: str) -> None:
+    """Each has a vocabulary of its own, whose codes differ."""
+    make = CONTAINERS[container]
+    frames = {str(number): make(predictions_of(number), "score") for number in range(70)}
+    systems = {name: exactk.as_predictions(frame) for name, frame in frames.items()}
+    with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
+        comparison = exactk.evaluate(exactk.as_truth(TRUTH), systems, "ndcg@3", exclude=exactk.as_exclusions(SEEN))
+    with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
+        expected = exactk.evaluate(TRUTH, frames, "ndcg@3", exclude=SEEN)
+    assert all(comparison[name]["ndcg@3"] == expected[name]["ndcg@3"] > 0 for name in systems)
+    assert np.array_equal(comparison["69"].users, expected["69"].users)
+
+
+def test_a_truth_that_is_kept_gets_no_keys_of_a_call() -> None:
+    truth = exactk.as_truth(TRUTH)
+    assert truth.user_vocabulary is not None
+    assert truth.item_vocabulary is not None
+    for system in range(3):
+        predictions: object = predictions_of(system)
+        report = exactk.evaluate(truth, predictions, "ndcg@3", exclude=SEEN)
+        assert report.users is not None
+        assert report.users.tolist() == [*USERS, f"only in {system}"]
+    assert len(truth.user_vocabulary.vocabulary) == len(USERS)
+    assert len(truth.item_vocabulary.vocabulary) == len({item for row in TRUTH.values() for item in row})
+
+
+def test_users_of_the_exclusions_alone_are_no_users() -> None:
+    predictions: object = predictions_of(1)
+    for seen in (SEEN, pl.DataFrame(long(SEEN)), exactk.as_exclusions(SEEN)):
+        report = exactk.evaluate(TRUTH, predictions, "ndcg@3", exclude=seen)
+        assert report.users is not None
+        assert report.users.tolist() == [*USERS, "only in 1"]
+
+
+def test_labels_are_keys_beside_systems_with_keys() -> None:
+    """The users of each system follow the truth's rows in all of them, also beside a system that is matched by row."""
+    truth = exactk.Truth([0, 1, 2], [1, 2], users=["ann", "bob"])
+    systems = {"a": {"bob": [2], "eve": [1]}, "b": {"joe": [2], "ann": [1]}, "c": [[1], [2]]}
+    with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
+        comparison = exactk.evaluate(truth, systems, "recall@1", per_user=True)
+    for report, recalls in ((comparison["a"], [0, 1]), (comparison["b"], [1, 0]), (comparison["c"], [1, 1])):
+        assert report.users is not None
+        assert report.users.tolist() == ["ann", "bob", "eve", "joe"]
+        assert report.per_user["recall@1"][:2].tolist() == recalls
+
+
+def vocabulary_of(*columns: list[Any]) -> Vocabulary:
+    encoded = [column_of_objects(column, "keys") for column in columns]
+    vocabulary = Vocabulary.of_kinds(
+        [column.kind for column in encoded], [f"part {part}" for part in range(len(columns))]
+    )
+    vocabulary.encode(encoded, "keys")
+    return vocabulary
+
+
+@pytest.mark.parametrize("columns", [[["b", "a"]], [[7, -1]], [["b", "a"], [1, 1], [2, 3]]])
+def test_a_snapshot_stays_as_it_is(columns: list[list[Any]]) -> None:
+    vocabulary = vocabulary_of(*columns)
+    snapshot, expected = vocabulary.snapshot(), vocabulary_of(*columns).snapshot()
+    longer = [["much longer" if isinstance(column[0], str) else 2**40, column[0]] for column in columns]
+    vocabulary.encode([column_of_objects(column, "keys") for column in longer], "keys")
+    assert len(vocabulary) > len(snapshot) == len(expected)
+    assert snapshot.array.dtype == expected.array.dtype
+    assert snapshot.array.tolist() == expected.array.tolist()
+    assert [part.tolist() for part in snapshot.by_part] == [part.tolist() for part in expected.by_part]
+    if len(columns) == 1:
+        assert snapshot.positions_in_key_order().tolist() == expected.positions_in_key_order().tolist() == [1, 0]
+    for copy in (snapshot.copy(), vocabulary.snapshot().copy()):
+        before = copy.snapshot()
+        copy.encode([column_of_objects([column[0]], "keys") for column in longer], "keys")
+        assert before.array[: len(snapshot)].tolist() == expected.array.tolist()
+    assert vocabulary.snapshot().array[: len(snapshot)].tolist() == expected.array.tolist()
