@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,7 +14,7 @@
 namespace exactk {
 
 // The longest string that a digest holds: its first eight bytes and its last, which may overlap.
-inline constexpr std::size_t kDigestBytes = 2 * sizeof(std::uint64_t);
+inline constexpr std::size_t kDigestBytes = kHashBlock;
 
 // Distinguishes most strings without reading them: those of up to kDigestBytes completely. For a
 // longer one it is a hash, and equal digests call for a comparison.
@@ -36,40 +35,16 @@ struct IntegerDigest {
   friend bool operator==(const IntegerDigest&, const IntegerDigest&) = default;
 };
 
-__extension__ using UInt128 = unsigned __int128;
-
-[[nodiscard]] inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  const UInt128 product = static_cast<UInt128>(a) * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
-}
-
-template <class T>
-[[nodiscard]] std::uint64_t load(const char* bytes) {
-  T value = 0;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
-}
-
 [[nodiscard]] inline IntegerDigest digest_of(std::uint64_t key) { return {.head = key}; }
-
-[[nodiscard]] inline TextDigest digest_of_long(std::string_view key) {
-  const auto [first, second] = process_secrets();
-  std::uint64_t hash = second ^ key.size();
-  const char* bytes = key.data();
-  for (std::size_t remaining = key.size(); remaining > kDigestBytes; remaining -= kDigestBytes) {
-    hash = mix(load<std::uint64_t>(bytes) ^ first, load<std::uint64_t>(bytes + 8) ^ hash);
-    bytes += kDigestBytes;
-  }
-  const char* const end = key.data() + key.size();
-  return {.head = mix(load<std::uint64_t>(end - kDigestBytes) ^ first, hash),
-          .tail = load<std::uint64_t>(end - 8),
-          .length = kDigestBytes + 1};
-}
 
 [[nodiscard]] inline TextDigest digest_of(std::string_view key) {
   const char* const bytes = key.data();
   const std::size_t size = key.size();
-  if (size > kDigestBytes) return digest_of_long(key);
+  if (size > kDigestBytes) {
+    return {.head = keyed_hash(key),
+            .tail = load<std::uint64_t>(bytes + size - 8),
+            .length = kDigestBytes + 1};
+  }
   const auto length = static_cast<std::uint32_t>(size);
   if (size >= 8) {
     return {.head = load<std::uint64_t>(bytes),
@@ -89,14 +64,11 @@ template <class T>
 }
 
 [[nodiscard]] inline std::uint64_t hash_of(const TextDigest& digest) {
-  const auto [first, second] = process_secrets();
-  const std::uint64_t hash = mix(digest.head ^ first, digest.tail ^ (second + digest.length));
-  return mix(hash ^ first, second);
+  return keyed_hash(digest.head, digest.tail, digest.length);
 }
 
 [[nodiscard]] inline std::uint64_t hash_of(const IntegerDigest& digest) {
-  const auto [first, second] = process_secrets();
-  return mix(mix(digest.head ^ first, second) ^ first, second);
+  return keyed_hash(digest.head);
 }
 
 // A key to look up, with what is computed from it once.

@@ -41,9 +41,7 @@ class IdIndex {
   // The slot that holds the id, or the empty one where it would stand. There is an empty one.
   template <class Id>
   [[nodiscard]] std::size_t slot_of(std::span<const Id> ids, std::uint64_t id) const noexcept {
-    std::uint64_t hash = (id ^ secret_) * 0x9e3779b97f4a7c15U;
-    hash = (hash ^ (hash >> 32U)) * 0xd6e8feb86659fd93U;
-    std::size_t slot = (hash ^ (hash >> 32U)) & mask_;
+    std::size_t slot = static_cast<std::size_t>(keyed_hash(id)) & mask_;
     while (slots_[slot] != kEmpty &&
            static_cast<std::uint64_t>(ids[static_cast<std::size_t>(slots_[slot])]) != id) {
       slot = (slot + 1) & mask_;
@@ -53,7 +51,6 @@ class IdIndex {
 
   std::vector<Offset> slots_;
   std::size_t mask_ = 0;
-  std::uint64_t secret_ = process_secrets().first;
 };
 
 }  // namespace exactk

@@ -67,8 +67,7 @@ class SeenFilter {
     if (collisions_.size() < ids.size()) collisions_.resize(ids.size());
     const std::uint64_t mask = mask_;
     if (is_exact_) return mark_slots(ids, mark, [=](std::uint64_t id) { return id & mask; });
-    const auto [factor, shift] = hash_;
-    return mark_slots(ids, mark, [=](std::uint64_t id) { return (id * factor) >> shift; });
+    return mark_slots(ids, mark, [hash = hash_](std::uint64_t id) { return hash(id); });
   }
 
   // The mark that the slot of a collision had before.
@@ -108,13 +107,8 @@ class SeenFilter {
     id_count_ = ids;
   }
 
-  struct Hash {
-    std::uint64_t factor = process_secrets().first;
-    unsigned shift = 0;
-  };
-
   [[nodiscard]] std::size_t slot_of(std::uint64_t id) const noexcept {
-    return is_exact_ ? id & mask_ : (id * hash_.factor) >> hash_.shift;
+    return is_exact_ ? id & mask_ : hash_(id);
   }
 
   template <class Id, class SlotOf>
@@ -144,7 +138,7 @@ class SeenFilter {
   std::uint64_t id_bits_;
   std::uint64_t mask_ = 0;                                          // of the slots
   std::size_t id_count_ = std::numeric_limits<std::size_t>::max();  // that they are for
-  Hash hash_;
+  ShortHash hash_;
   std::size_t used_slots_ = 0;  // that may have been marked since they were last cleared
   std::uint8_t base_ = 0;
   bool is_exact_ = true;
