@@ -143,8 +143,8 @@ class _BatchEvaluation:
     def report(self) -> Report:
         """Return the report of all users: those of the truth first, in its order, then the others as they came."""
         assert self._sums is not None and self._vocabulary is not None  # noqa: S101, PT018 - the remaining users are a block
-        keys, codes, known = self._vocabulary.snapshot(), np.concatenate(self._codes), self._truth.user_count
-        order = np.argsort(np.where(codes < known, codes, known), kind="stable")
+        keys, codes, count = self._vocabulary.snapshot(), np.concatenate(self._codes), self._truth.user_count
+        order = np.argsort(np.where(codes < count, codes, count), kind="stable")
         is_in_order = np.array_equal(codes[order], np.arange(len(keys)))
         users = keys if is_in_order else keys.array[codes[order]]
         table = np.concatenate(self._tables, axis=1)[:, order] if self._tables else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,8 +129,39 @@ class Alignment:
         exclude: Exclusions | Rows | None,
         encoding: Encoding,
     ) -> None:
-        self._truth, self._exclude, self._encoding = truth, exclude, encoding
+        self._shared_users, self._shared_items = encoding.users, encoding.items
+        self._truth, self._exclude = truth, exclude
         self._systems = [predictions for predictions in systems if isinstance(predictions, Rows)]
+        self._containers: tuple[Truth, Exclusions | None] | None = None
+        self._users: Snapshot | None = None  # of the truth and after them of the systems; None where rows are matched
+        self._item_keys: Snapshot | None = None  # of all inputs
+        self._item_ids: Codes | None = None  # where ids ascend as the keys do, by which scores break ties
+        others: list[Rows | Exclusions] = [*self._systems] if exclude is None else [*self._systems, exclude]
+        lists = (truth, *others)
+        self._has_keys = any(one.user_vocabulary is not None or one.item_vocabulary is not None for one in lists)
+        if self._has_keys:
+            self._align_users(others)
+            self._align_items(others)
+
+    def _align_users(self, others: list[Rows | Exclusions]) -> None:
+        rows = self._truth.rows() if isinstance(self._truth, Truth) else self._truth
+        if any(other.user_vocabulary is not None for other in others):
+            rows = with_user_keys(rows, self._shared_users)
+        self._truth_rows, of_truth = rows, rows.user_vocabulary
+        if of_truth is not None:
+            latest = _latest([of_truth, *[rows.user_vocabulary for rows in self._systems]], self._shared_users)
+            self._users = latest or of_truth  # without users, kinds are those of the truth
+            rows = self._with_rows_of_all_users(rows)._replace(user_vocabulary=self._users)
+        self._aligned_truth = rows
+        self._aligned_exclude: Rows | None = None
+        if self._exclude is not None:
+            rows = self._exclude.rows() if isinstance(self._exclude, Exclusions) else self._exclude
+            self._aligned_exclude = self._with_rows_of_all_users(rows)._replace(user_vocabulary=None)
+
+    def _align_items(self, others: list[Rows | Exclusions]) -> None:
+        self._item_keys = _latest([one.item_vocabulary for one in (self._truth, *others)], self._shared_items)
+        if self._item_keys is not None and any(rows.scores is not None for rows in self._systems):
+            self._item_ids = self._item_keys.positions_in_key_order()
 
     @property
     def user_count(self) -> int:
@@ -140,14 +170,24 @@ class Alignment:
 
     def inputs(self, predictions: Rows | Predictions) -> AlignedInputs:
         """Return the truth, the predictions of a system, and the exclusions."""
+        if self._has_keys:
+            predictions = self._aligned_predictions(predictions)
+        elif isinstance(predictions, Rows):
+            predictions = predictions_from_rows(predictions)
+        if self._containers is None:
+            self._containers = self._freeze_truth(), self._freeze_exclude()
+        truth, exclude = self._containers
+        return AlignedInputs(truth, predictions, exclude, self._item_keys, self._item_ids)
+
+    def _aligned_predictions(self, predictions: Rows | Predictions) -> Predictions:
         rows = predictions.rows() if isinstance(predictions, (Rankings, SparseScores)) else predictions
         self._check_users(rows.user_vocabulary if isinstance(rows, Rows) else None)
         aligned = self._with_rows_of_all_users(rows) if isinstance(rows, Rows) else None
         self._check_item_kinds(aligned)
-        if aligned is not None and (aligned is not rows or isinstance(predictions, Rows)):
-            predictions = predictions_from_rows(self._with_item_ids(aligned))
-        assert not isinstance(predictions, Rows)  # noqa: S101 - for the type checker
-        return AlignedInputs(self._frozen_truth, predictions, self._frozen_exclude, self._item_keys, self._item_ids)
+        if aligned is None or (aligned is rows and not isinstance(predictions, Rows)):
+            assert not isinstance(predictions, Rows)  # noqa: S101 - for the type checker
+            return predictions
+        return predictions_from_rows(self._with_item_ids(aligned))
 
     def _check_users(self, keys: Snapshot | None) -> None:
         """Raise InputTypeError if the users of a system, or of the exclusions, cannot be matched with those of the truth."""
@@ -157,29 +197,12 @@ class Alignment:
         if self._users is None:
             return
         if keys is not None and len(keys):
-            self._encoding.users.check_kinds(keys.kinds, "predictions")
+            self._shared_users.check_kinds(keys.kinds, "predictions")
         if self._exclude is not None:
             if self._exclude.user_vocabulary is None:
                 raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
             if len(self._exclude.user_vocabulary):
-                self._encoding.users.check_kinds(self._exclude.user_vocabulary.kinds, "exclude")
-
-    @cached_property
-    def _truth_rows(self) -> Rows:
-        """The truth, with keys of its users if others have some."""
-        rows = self._truth.rows() if isinstance(self._truth, Truth) else self._truth
-        others = [*self._systems, *([] if self._exclude is None else [self._exclude])]
-        is_keyed = any(other.user_vocabulary is not None for other in others)
-        return with_user_keys(rows, self._encoding.users) if is_keyed else rows
-
-    @cached_property
-    def _users(self) -> Snapshot | None:
-        """The users of the truth and after them those of the systems; None where rows are matched by number."""
-        of_truth = self._truth_rows.user_vocabulary
-        if of_truth is None:
-            return None
-        keys = [of_truth, *(rows.user_vocabulary for rows in self._systems if rows.user_vocabulary is not None)]
-        return _latest(keys, self._encoding.users) or of_truth  # without users, kinds are those of the truth
+                self._shared_users.check_kinds(self._exclude.user_vocabulary.kinds, "exclude")
 
     def _with_rows_of_all_users(self, rows: Rows) -> Rows:
         """Return the rows with one for each user; rows that are matched by number go with those of the truth."""
@@ -187,46 +210,23 @@ class Alignment:
             return rows
         return resize(rows, len(self._users))
 
-    @cached_property
-    def _aligned_truth(self) -> Rows:
-        rows = self._with_rows_of_all_users(self._truth_rows)
-        return rows if self._users is None else rows._replace(user_vocabulary=self._users)
-
-    @cached_property
-    def _aligned_exclude(self) -> Rows | None:
-        if self._exclude is None:
-            return None
-        rows = self._exclude.rows() if isinstance(self._exclude, Exclusions) else self._exclude
-        return self._with_rows_of_all_users(rows)._replace(user_vocabulary=None)
-
-    @cached_property
-    def _frozen_truth(self) -> Truth:
+    def _freeze_truth(self) -> Truth:
         if isinstance(self._truth, Truth) and self._users is None:  # as it is: its items have no keys
             return self._truth
-        return Truth.from_valid_rows(self._with_item_ids(self._aligned_truth))
+        rows = self._truth if isinstance(self._truth, Rows) and not self._has_keys else self._aligned_truth
+        return Truth.from_valid_rows(self._with_item_ids(rows))
 
-    @cached_property
-    def _frozen_exclude(self) -> Exclusions | None:
-        if self._aligned_exclude is None or (isinstance(self._exclude, Exclusions) and self._users is None):
-            return self._exclude  # type: ignore[return-value]
-        return Exclusions.from_valid_rows(self._with_item_ids(self._aligned_exclude))
-
-    @cached_property
-    def _item_keys(self) -> Snapshot | None:
-        """The items of all inputs; None if they have no keys."""
-        lists = [self._truth, *self._systems, *([] if self._exclude is None else [self._exclude])]
-        return _latest([one.item_vocabulary for one in lists if one.item_vocabulary is not None], self._encoding.items)
-
-    @cached_property
-    def _item_ids(self) -> Codes | None:
-        """The id of each item where ids ascend as the keys do, by which scores break ties; None where ids are codes."""
-        has_scores = any(rows.scores is not None for rows in self._systems)
-        return self._item_keys.positions_in_key_order() if has_scores and self._item_keys is not None else None
+    def _freeze_exclude(self) -> Exclusions | None:
+        if self._exclude is None or (isinstance(self._exclude, Exclusions) and self._users is None):
+            return self._exclude
+        rows = self._exclude if isinstance(self._exclude, Rows) and not self._has_keys else self._aligned_exclude
+        assert rows is not None  # noqa: S101 - for the type checker
+        return Exclusions.from_valid_rows(self._with_item_ids(rows))
 
     def _with_item_ids(self, rows: Rows) -> Rows:
         if rows.item_vocabulary is None:
             return rows
-        ids = self._item_ids if self._encoding.items.has(rows.item_vocabulary) else None
+        ids = self._item_ids if self._shared_items.has(rows.item_vocabulary) else None
         items = rows.items if ids is None else ids.astype(rows.items.dtype)[rows.items]
         return rows._replace(items=items, item_vocabulary=None)
 
@@ -248,9 +248,13 @@ class Alignment:
                 raise type_error(argument, f"items that are {first}, as in the truth", kind, hint=KIND_HINT)
 
 
-def _latest(keys: list[Snapshot], shared: SharedVocabulary) -> Snapshot | None:
+def _latest(snapshots: Iterable[Snapshot | None], shared: SharedVocabulary) -> Snapshot | None:
     """Return the keys that include all others, of those in the shared vocabulary."""
-    return max((one for one in keys if shared.has(one)), key=len, default=None)
+    latest: Snapshot | None = None
+    for keys in snapshots:
+        if keys is not None and shared.has(keys) and (latest is None or len(keys) > len(latest)):
+            latest = keys
+    return latest
 
 
 def align_scores(scores: Rows | SparseScores, exclude: Exclusions | Rows | None, encoding: Encoding) -> AlignedInputs:

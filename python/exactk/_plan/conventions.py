@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -9,6 +10,8 @@ from exactk import _core
 from exactk._plan.fields import FIELDS
 from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import InputError, did_you_mean, input_error, type_error
+
+_field_values = attrgetter(*FIELDS)
 
 _AT_CUTOFF = "@k"  # of an override that holds where the metric has a cutoff
 
@@ -167,7 +170,7 @@ class Convention:
 
     def __hash__(self) -> int:
         overrides = tuple((metric, tuple(sorted(choices.items()))) for metric, choices in self.overrides.items())
-        return hash((*(getattr(self, name) for name in FIELDS), frozenset(overrides)))
+        return hash((_field_values(self), frozenset(overrides)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Convention.from_dict, (self.to_dict(),))

@@ -102,7 +102,10 @@ def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: 
 def _columns_by_role(value: object, argument: str, requested: ColumnNames, source: str = "the frame") -> _ColumnsByRole:
     container, value = value, materialize_stream(value, argument)
     names = column_names(value)
-    hint = "" if _has_key_column(value) else _matrix_hint(container, argument)
+
+    def hint() -> str:
+        return "" if _has_key_column(value) else _matrix_hint(container, argument)
+
     users = column_roles.user_columns(names, requested.get("user"), argument, hint)
     item = column_roles.item_column(names, requested.get("item"), argument, hint)
     values = _value_columns(names, argument, requested)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypedDict
 
 from exactk._runtime.errors import input_error, type_error, warn
@@ -30,7 +30,7 @@ class ColumnNames(TypedDict, total=False):
 
 
 def _normalize(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())
+    return "".join(filter(str.isalnum, name.lower()))
 
 
 _NORMALIZED_NAMES = {
@@ -87,8 +87,8 @@ def _names_rows_or_ids(name: str) -> bool:
     return bool(_ROW_NAMES.fullmatch(name)) or _words(name)[-1:] in (["id"], ["ids"])
 
 
-def user_columns(existing: Sequence[str], requested: object, argument: str, hint: str = "") -> list[str]:
-    """Return the columns whose values together name a user; the hint is of a frame that cannot have any."""
+def user_columns(existing: Sequence[str], requested: object, argument: str, hint: Callable[[], str] = str) -> list[str]:
+    """Return the columns whose values together name a user; the hint is asked for where there are none."""
     if requested is None:
         return [_required_column(existing, "user", argument, hint)]
     user_names = [requested] if isinstance(requested, str) else requested
@@ -99,8 +99,8 @@ def user_columns(existing: Sequence[str], requested: object, argument: str, hint
     return [_existing_column(existing, name, "user", argument) for name in user_names]
 
 
-def item_column(existing: Sequence[str], requested: object, argument: str, hint: str = "") -> str:
-    """Return the column that names the items; the hint is of a frame that cannot have any."""
+def item_column(existing: Sequence[str], requested: object, argument: str, hint: Callable[[], str] = str) -> str:
+    """Return the column that names the items; the hint is asked for where there is none."""
     return (
         _required_column(existing, "item", argument, hint)
         if requested is None
@@ -134,12 +134,12 @@ def _existing_column(existing: Sequence[str], name: object, role: str, argument:
     return name
 
 
-def _required_column(existing: Sequence[str], role: str, argument: str, hint: str) -> str:
+def _required_column(existing: Sequence[str], role: str, argument: str, hint: Callable[[], str]) -> str:
     name = _usual_column(existing, role, argument)
     if name is None:
         expected = f"a column for the {role}, such as {', '.join(USUAL_NAMES[role][:3])}"
         found = f"the columns {_list_in_brief(existing)}" if existing else "none with a string as its name"
-        raise input_error(argument, expected, found, hint=hint or naming_hint(existing, role))
+        raise input_error(argument, expected, found, hint=hint() or naming_hint(existing, role))
     return name
 
 
