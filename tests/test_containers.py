@@ -21,6 +21,7 @@ import exactk
 from exactk._inputs.alignment import Alignment
 from exactk._inputs.conversions import predictions_input, truth_input
 from exactk._inputs.long_format import Encoding
+from exactk._inputs.registry import classify
 
 
 @dataclass(frozen=True)
@@ -578,8 +579,8 @@ def test_alignment_leaves_rows_in_place() -> None:
     """Users in the order of the truth, as a recommender returns them: nothing is copied on the way to the core."""
     frame = pd.DataFrame(COLUMNS)
     encoding = Encoding()
-    truth = truth_input({0: [1], 1: [2], 2: [3]}, {}, encoding)
-    predictions = predictions_input(frame, {}, encoding)
+    truth = truth_input(classify({0: [1], 1: [2], 2: [3]}, "truth"), {}, encoding)
+    predictions = predictions_input(classify(frame, "predictions"), {}, encoding)
     case = Alignment(truth, [predictions], None, encoding).inputs(predictions)
     assert isinstance(case.predictions, exactk.SparseScores)
     assert address(case.predictions.items) == address(frame["item"].to_numpy())

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import exactk
 from exactk import _core
-from exactk._inputs.containers.registry import as_candidate_items
+from exactk._inputs.registry import as_candidate_items, classify
 from strategies import (
     IDS,
     SCORE_DTYPES,
@@ -683,11 +683,11 @@ def test_candidates_of_each_user(name: str) -> None:
 
 
 def test_candidates_that_ascend_are_held_once() -> None:
-    columns = as_candidate_items([[0, 2], [], [1, 2, 4], [0], []])
+    columns = as_candidate_items(classify([[0, 2], [], [1, 2, 4], [0], []], "candidates"))
     assert columns is not None
     assert np.shares_memory(columns.items, columns.unsorted.items)
     for rows in ([[2, 0]], [[0, 0]], [[], [1], [4, 2], [2]]):
-        assert (columns := as_candidate_items(rows)) is not None
+        assert (columns := as_candidate_items(classify(rows, "candidates"))) is not None
         assert [columns.row(user).tolist() for user in range(len(rows))] == [sorted(set(row)) for row in rows]
 
 

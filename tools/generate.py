@@ -1,4 +1,4 @@
-"""Write what is generated from the code and committed: the stubs and the README's tables.
+"""Write what is generated from the code and committed: the stubs, the README's tables, the containers in docstrings.
 
 ``make generate`` runs this; ``tests/test_generated.py`` compares.
 """
@@ -18,6 +18,7 @@ from cogapp import Cog
 
 import exactk
 from exactk._functions import FUNCTIONS
+from exactk._inputs.registry import ADAPTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +77,40 @@ def fill_tables(path: Path) -> str:
     return filled
 
 
+# Which containers an argument takes beside those that have an adapter: before these, and after them.
+CONTAINER_ARGUMENTS = {
+    PACKAGE / "_inputs" / "conversions.py": {
+        ("as_truth", "value"): (["Truth"], [], ""),
+        ("as_predictions", "value"): (["Rankings", "Scores", "SparseScores", "Embeddings"], [], ""),
+        ("as_exclusions", "value"): (["Exclusions", "Truth", "Rankings"], ["None"], ""),
+    },
+    PACKAGE / "_evaluate.py": {
+        ("evaluate", "truth"): (["Truth"], ["None"], ""),
+        ("evaluate", "predictions"): (
+            ["Rankings", "Scores", "SparseScores", "Embeddings", "Batches"],
+            ["iterator"],
+            "",
+        ),
+        ("evaluate", "exclude"): (["Exclusions", "Truth", "Rankings"], [], ", optional"),
+    },
+}
+
+
+def fill_containers(path: Path) -> str:
+    """Return a module with the containers that the arguments take in its docstrings."""
+    text = path.read_text(encoding="utf-8")
+    for (function, parameter), (before, after, ending) in CONTAINER_ARGUMENTS[path].items():
+        *nouns, last = [*before, *(adapter.noun for adapter in ADAPTERS), *after]
+        line = f"{', '.join(nouns)}, or {last}{ending}"
+        signature = re.search(
+            rf"^def {function}\((?:.(?!^def (?!{function}\()))*?^    {parameter} : ", text, re.MULTILINE | re.DOTALL
+        )
+        assert signature, f"{function} has no parameter {parameter}"
+        end = text.index("\n", signature.end())
+        text = text[: signature.end()] + line + text[end:]
+    return text
+
+
 def _format_stub(text: str, name: str) -> str:
     """Return the text as the formatter leaves it, so that one check serves both."""
     command = [str(Path(sys.executable).parent / "ruff"), "format", "--quiet", "--stdin-filename", name, "-"]
@@ -85,6 +120,7 @@ def _format_stub(text: str, name: str) -> str:
 OUTPUTS: dict[Path, Callable[[], str]] = {
     PACKAGE / "_core.pyi": core_stub,
     PACKAGE / "_functions.pyi": functions_stub,
+    **{path: partial(fill_containers, path) for path in CONTAINER_ARGUMENTS},
     **{path: partial(fill_tables, path) for path in (ROOT / "README.md", ROOT / "docs" / "libraries.md")},
 }
 

@@ -50,11 +50,11 @@ def evaluate(
 
     Parameters
     ----------
-    truth : Truth, mapping, data frame, list of sequences, array, sparse matrix, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
         The relevant items of each user; see `exactk.as_truth`. None if `predictions` is an iterator. Beside scores of
         all items, a two-dimensional array of floats holds a grade for each score, as `exactk.Truth.from_dense` takes
         them; integers of the scores' shape could be grades or ids, which is an error.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, mapping, data frame, list, array, ids and distances, sparse matrix, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
         The items recommended to each user, best first, also as an index of nearest neighbours returns
         them (`exactk.as_rankings`), or with scores in a mapping or data frame (`exactk.as_predictions`); or, as
         a two-dimensional array of floats, the score of every item for each user (`exactk.Scores`); or, as a
@@ -73,7 +73,7 @@ def evaluate(
         The choices behind the names; ``exactk.conventions`` has the presets. A mapping holds changes to the
         standard, such as ``{"nan": "last"}``, or to another preset: ``{"base": "ranx", "nan": "last"}``. The key
         ``"ndcg.gain"`` changes a field for one metric.
-    exclude : Exclusions, Truth, mapping, data frame, list of sequences, array, or sparse matrix, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
         Items that are taken out of each user's list before it is cut, such as training items; of
         scores, items that are not ranked (`exactk.as_exclusions`).
     candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional

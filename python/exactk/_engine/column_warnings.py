@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from exactk._inputs.keys.column_roles import names_ratings
+from exactk._inputs.registry import LIST
 from exactk._plan.hints import convention_option
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import Option
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.rows import Rows
+    from exactk._inputs.registry import ClassifiedValue
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 _PAIRS_AS_LISTS = "pd.DataFrame({0}, columns=['user', 'item']).groupby('user')['item'].apply(list).to_dict()"
 
 
-def warn_of_text_pairs(truth: object, predictions: object) -> None:
+def warn_of_text_pairs(truth: ClassifiedValue, predictions: ClassifiedValue) -> None:
     """Warn of two lists of pairs of strings: they could be users and items, but are read as lists of two items."""
     if not (_holds_text_pairs(truth) and _holds_text_pairs(predictions)):
         return
@@ -33,9 +35,10 @@ def warn_of_text_pairs(truth: object, predictions: object) -> None:
     warn(f"each pair of strings is read as one user's list of two items; of users and items: {lines}")
 
 
-def _holds_text_pairs(rows: object) -> bool:
+def _holds_text_pairs(classified: ClassifiedValue) -> bool:
+    rows = classified.value
     return (
-        isinstance(rows, list)
+        classified.container is LIST
         and len(rows) > 0
         and all(type(row) is tuple and len(row) == 2 and all(isinstance(part, str) for part in row) for row in rows)
     )

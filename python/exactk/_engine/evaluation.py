@@ -21,6 +21,7 @@ from exactk._inputs.conversions import exclusions_input, predictions_input, trut
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows, count_users
+from exactk._inputs.registry import classify
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.metric_strings import Value, distinct_parts, part_indices
 from exactk._report.counts import TieCounts
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.registry import ClassifiedValue
     from exactk._inputs.user_values import Groups, RowValues, Weights
     from exactk._plan.conventions import Convention
     from exactk._report.sums import Label
@@ -83,13 +85,13 @@ class Evaluation:
     columns: ColumnNames
     encoding: Encoding
 
-    def convert_predictions(self, container: object) -> Rows | Predictions:
+    def convert_predictions(self, classified: ClassifiedValue) -> Rows | Predictions:
         """Return the predictions of a system, encoded as the truth is."""
-        return predictions_input(container, self.columns, self.encoding)
+        return predictions_input(classified, self.columns, self.encoding)
 
-    def convert_exclusions(self, container: object) -> Exclusions | Rows | None:
+    def convert_exclusions(self, classified: ClassifiedValue) -> Exclusions | Rows | None:
         """Return the exclusions, encoded as the truth is. Convert predictions before: users follow in that order."""
-        return exclusions_input(container, self.columns, self.encoding)
+        return exclusions_input(classified, self.columns, self.encoding)
 
     def exclusions_in_shared_vocabularies(self) -> Rows | None:
         """Return the exclusions of predictions that come in pieces as rows, encoded as the truth is."""
@@ -210,7 +212,7 @@ class Evaluation:
     ) -> AlignedInputs:
         """Return the inputs of a block, with its own exclusions or those of its users."""
         if exclude is None:
-            exclude = self.convert_exclusions(self.exclude)
+            exclude = self.convert_exclusions(classify(self.exclude, "exclude"))
         return Alignment(truth, [predictions], exclude, self.encoding).inputs(predictions)
 
     def _empty_block(self) -> tuple[Any, Any]:
@@ -228,10 +230,12 @@ class Evaluation:
             )
             found += f" of {len(block)}" if isinstance(block, tuple) else ""
             raise type_error("predictions", expected, found, hint="predictions=list(predictions) has a row per user")
-        truth = truth_input(grades_beside_scores(block[0], shapes_of_scores(block[1])), self.columns, self.encoding)
+        classified = classify(block[1], "predictions")
+        classified_truth = grades_beside_scores(classify(block[0], "truth"), shapes_of_scores(classified))
+        truth = truth_input(classified_truth, self.columns, self.encoding)
         self.check_user_values(truth)
-        predictions = self.convert_predictions(block[1])
-        exclude = self.convert_exclusions(block[2]) if block[2:] else None
+        predictions = self.convert_predictions(classified)
+        exclude = self.convert_exclusions(classify(block[2], "exclude")) if block[2:] else None
         if exclude is not None and self.exclude is not None:
             raise input_error("exclude", "None beside blocks of (truth, predictions, exclude)", "others")
         if truth.user_vocabulary is None:

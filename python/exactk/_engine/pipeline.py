@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -27,18 +26,16 @@ from exactk._engine.warnings import (
     warn_of_counts,
 )
 from exactk._inputs.alignment import Alignment
-from exactk._inputs.batches import Batches
 from exactk._inputs.beside_scores import (
     check_blocks,
     check_meaning,
     grades_beside_scores,
-    is_iterator,
     shapes_of_scores,
 )
 from exactk._inputs.containers.mappings import is_mapping_of_systems
-from exactk._inputs.containers.registry import as_candidate_items
 from exactk._inputs.conversions import exclusions_of, truth_input
 from exactk._inputs.long_format import Encoding
+from exactk._inputs.registry import BATCHES, BLOCKS, MAPPING, ClassifiedValue, as_candidate_items, classify
 from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import AnyConvention, as_convention
 from exactk._plan.hints import complete_hints
@@ -48,11 +45,12 @@ from exactk._report.report import Report
 from exactk._report.system_warnings import warn_of_systems
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 from exactk._runtime.errors import input_error, type_error
-from exactk._runtime.optional import is_sparse
 from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from exactk._engine.problem import Engine
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.lists import Truth
@@ -100,22 +98,24 @@ def evaluate_with_engine(
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
     threads = resolve_threads(num_threads)
-    shapes = shapes_of_scores(predictions)
-    if truth is not None:
-        truth = grades_beside_scores(truth, shapes)
+    classified = classify(predictions, "predictions")
+    shapes = shapes_of_scores(classified)
+    classified_truth = grades_beside_scores(classify(truth, "truth"), shapes)
     encoding = Encoding(threads, outlives_call=False)
-    truth_rows = None if truth is None else truth_input(truth, columns, encoding)
-    check_meaning(exclude, "exclude", shapes)
-    check_meaning(candidates, "candidates", shapes)
-    if is_iterator(predictions):
-        predictions = check_blocks(predictions, exclude=exclude, candidates=candidates)
-    comes_in_pieces = is_iterator(predictions) or isinstance(predictions, Batches)
+    truth_rows = None if truth is None else truth_input(classified_truth, columns, encoding)
+    classified_exclude, classified_candidates = classify(exclude, "exclude"), classify(candidates, "candidates")
+    check_meaning(classified_exclude, "exclude", shapes)
+    check_meaning(classified_candidates, "candidates", shapes)
+    if classified.container is BLOCKS:
+        blocks = check_blocks(classified.value, exclude=classified_exclude, candidates=classified_candidates)
+        classified = classified._replace(value=blocks)
+    comes_in_pieces = classified.container is BLOCKS or classified.container is BATCHES
     evaluation = Evaluation(
         engine,
         values,
         convention,
         exclusions_of(exclude, columns, Encoding(threads)) if comes_in_pieces else None,
-        as_candidate_items(candidates),
+        as_candidate_items(classified_candidates),
         None if weights is None else Weights.from_argument(weights, columns, truth_rows),
         None if groups is None else Groups.from_argument(groups, columns, truth_rows),
         bool(per_user),
@@ -125,17 +125,22 @@ def evaluate_with_engine(
         encoding,
     )
     with complete_hints(convention, values):
-        return _evaluate(evaluation, truth, truth_rows, predictions, exclude)
+        return _evaluate(evaluation, classified_truth, truth_rows, classified, classified_exclude)
 
 
 def _evaluate(
-    evaluation: Evaluation, truth: object, truth_rows: Truth | Rows | None, predictions: object, exclude: object
+    evaluation: Evaluation,
+    truth: ClassifiedValue,
+    truth_rows: Truth | Rows | None,
+    classified: ClassifiedValue,
+    exclude: ClassifiedValue,
 ) -> Report | Comparison:
-    if is_iterator(predictions):
+    predictions = classified.value
+    if classified.container is BLOCKS:
         if truth_rows is not None:
             expected = "None beside an iterator, whose blocks are (truth, predictions)"
             hint = "predictions=list(predictions) has a row per user"
-            raise input_error("truth", expected, type(truth).__name__, hint=hint)
+            raise input_error("truth", expected, type(truth.value).__name__, hint=hint)
         with evaluation.progress.track(None):
             report, is_keyed, is_complete, has_shared_items = evaluation.evaluate_blocks(predictions)
         warn_of_systems({"": describe_ties(report, None)}, *tie_bounds(report))
@@ -146,14 +151,14 @@ def _evaluate(
         return report
     if truth_rows is None:
         raise type_error("truth", "what the users found relevant", "None")
-    warn_of_text_pairs(truth, predictions)
+    warn_of_text_pairs(truth, classified)
     evaluation.check_user_values(truth_rows)
     evaluation.warn_of_columns(truth_rows)
-    if isinstance(predictions, Mapping) and not is_sparse(predictions):  # one form of these is a mapping too
+    if classified.container is MAPPING:
         has_systems = is_mapping_of_systems(predictions)
         if has_systems or (has_systems is None and truth_rows.user_vocabulary is None):
             return _compare_systems(evaluation, truth_rows, predictions, exclude)
-    if isinstance(predictions, Batches):
+    if classified.container is BATCHES:
         with evaluation.progress.track(None):
             report, has_shared_items = evaluate_batches(evaluation, truth_rows, predictions)
         warn_of_systems({"": describe_ties(report, None)}, *tie_bounds(report))
@@ -162,7 +167,7 @@ def _evaluate(
         warn_of_counts({"": report}, [])
         warn_of_unreached_cutoffs({"": report.state})
         return report
-    system = evaluation.convert_predictions(predictions)
+    system = evaluation.convert_predictions(classified)
     exclude_rows = evaluation.convert_exclusions(exclude)
     inputs = Alignment(truth_rows, [system], exclude_rows, evaluation.encoding).inputs(system)
     with evaluation.progress.track(len(inputs.truth)):
@@ -175,7 +180,7 @@ def _evaluate(
 
 
 def _compare_systems(
-    evaluation: Evaluation, truth: Truth | Rows, systems: Mapping[Any, object], exclude: object
+    evaluation: Evaluation, truth: Truth | Rows, systems: Mapping[Any, object], exclude: ClassifiedValue
 ) -> Comparison:
     if not systems:
         raise input_error("predictions", "at least one system", "an empty mapping")
@@ -184,7 +189,7 @@ def _compare_systems(
         if not isinstance(name, str):
             raise type_error("predictions", "names of systems, each with its predictions", repr(name))
         with add_error_note(f"in system {name!r}"):
-            converted[name] = evaluation.convert_predictions(predictions)
+            converted[name] = evaluation.convert_predictions(classify(predictions, "predictions"))
     alignment = Alignment(truth, converted.values(), evaluation.convert_exclusions(exclude), evaluation.encoding)
     reports: dict[str, Report] = {}
     covered: Flags = {}

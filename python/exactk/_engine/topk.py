@@ -13,13 +13,13 @@ import numpy as np
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._inputs.alignment import align_scores
 from exactk._inputs.beside_scores import check_meaning, shapes_of_scores
-from exactk._inputs.containers.registry import as_candidate_items
 from exactk._inputs.conversions import exclusions_input, scored_input
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.registry import as_candidate_items, classify
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.fields import FIELDS
 from exactk._plan.metric_strings import checked_cutoff
@@ -87,10 +87,11 @@ def rank_top_k(
     encoding, item_keys = Encoding(), None
     scored = scored_input(scores, encoding)
     locations: AbstractContextManager[None] = nullcontext()
-    shapes = shapes_of_scores(scored)
-    check_meaning(exclude, "exclude", shapes)
-    check_meaning(candidates, "candidates", shapes)
-    exclusions = exclusions_input(exclude, {}, encoding)
+    shapes = frozenset[tuple[int, ...]]() if isinstance(scored, Rows) else shapes_of_scores(classify(scored, "scores"))
+    classified_exclude, classified_candidates = classify(exclude, "exclude"), classify(candidates, "candidates")
+    check_meaning(classified_exclude, "exclude", shapes)
+    check_meaning(classified_candidates, "candidates", shapes)
+    exclusions = exclusions_input(classified_exclude, {}, encoding)
     if isinstance(scored, (Rows, SparseScores)):
         inputs = align_scores(scored, exclusions, encoding)
         assert isinstance(inputs.predictions, SparseScores)  # noqa: S101 - as they were
@@ -102,7 +103,7 @@ def rank_top_k(
         scored,
         checked_cutoff(k),
         exclusions,
-        as_candidate_items(candidates),
+        as_candidate_items(classified_candidates),
         FIELDS["ties"].check(ties, "ties"),
         FIELDS["nan"].check(nan, "nan"),
         resolve_threads(num_threads),

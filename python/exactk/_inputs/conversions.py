@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from exactk._inputs.alignment import exclusions_of_users, in_shared_vocabularies
-from exactk._inputs.batches import Batches, Reader
-from exactk._inputs.checks import import_dlpack, score_array
-from exactk._inputs.containers import frames, mappings, sparse
-from exactk._inputs.containers.registry import ConversionOptions, rows_of_container
+from exactk._inputs.batches import Reader
+from exactk._inputs.checks import score_array
 from exactk._inputs.keys.column_roles import may_be_grades
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
-from exactk._inputs.model.lists import Exclusions, Lists, Rankings, Truth
+from exactk._inputs.model.lists import Exclusions, Rankings, Truth
 from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, validated_copy
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.registry import (
+    BATCHES,
+    EMBEDDINGS,
+    FRAME,
+    LISTS,
+    MAPPING,
+    SCORES,
+    SPARSE_MATRIX,
+    SPARSE_SCORES,
+    ClassifiedValue,
+    ConversionOptions,
+    classify,
+    rows_of_container,
+)
 from exactk._runtime.errors import type_error
 from exactk._runtime.threads import resolve_threads
 
@@ -38,7 +47,7 @@ def as_truth(
 
     Parameters
     ----------
-    value : Truth, mapping, data frame, list of sequences, array, sparse matrix, or ids and distances
+    value : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances
         A mapping has for each user a sequence or set of items, a mapping from item to grade, or a sequence
         of (item, grade) tuples; a list has such rows without the users' names, and None for a user who is
         missing. A data frame (pandas, Polars, or any that streams Arrow) has a row for each user and item, or
@@ -80,13 +89,17 @@ def default_encoding() -> Encoding:
 
 def truth_of(value: object, columns: ColumnNames, encoding: Encoding, unused: Sequence[str] = ()) -> Truth:
     """Return the value as `Truth`; columns are what `exactk.as_truth` says of them, beside others that are unused."""
-    return value if isinstance(value, Truth) else Truth.from_valid_rows(_truth_rows(value, columns, encoding, unused))
+    classified = classify(value, "truth")
+    if isinstance(classified.value, Truth):
+        return classified.value
+    return Truth.from_valid_rows(_truth_rows(classified, columns, encoding, unused))
 
 
-def truth_input(value: object, columns: ColumnNames, encoding: Encoding) -> Truth | Rows:
+def truth_input(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Truth | Rows:
     """Return the truth of a call, the first of its inputs: rows in its vocabularies, or a `Truth` without keys."""
+    value = classified.value
     if not isinstance(value, Truth):
-        return _truth_rows(value, columns, encoding)
+        return _truth_rows(classified, columns, encoding)
     if value.labels is not None:
         encoding.users.begin_with_labels(value.labels)
     users, items = value.user_vocabulary, value.item_vocabulary
@@ -98,8 +111,10 @@ def truth_input(value: object, columns: ColumnNames, encoding: Encoding) -> Trut
     )
 
 
-def _truth_rows(value: object, columns: ColumnNames, encoding: Encoding, unused: Sequence[str] = ()) -> Rows:
-    rows = rows_of_container(value, ConversionOptions("truth", encoding, columns))
+def _truth_rows(
+    classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding, unused: Sequence[str] = ()
+) -> Rows:
+    rows = rows_of_container(classified, ConversionOptions("truth", encoding, columns))
     if rows.grades is None and unused:
         rows = rows._replace(columns=rows.columns._replace(unused=may_be_grades(unused)))
     return validated_copy(rows, "truth")
@@ -128,9 +143,10 @@ def as_rankings(value: object) -> Rankings:
     >>> exactk.as_rankings((ids, distances)).row(1)
     array([21,  3])
     """
-    if isinstance(value, Rankings):
-        return value
-    rows = rows_of_container(value, ConversionOptions("predictions", Encoding(), {}))
+    classified = classify(value, "predictions")
+    if isinstance(classified.value, Rankings):
+        return classified.value
+    rows = rows_of_container(classified, ConversionOptions("predictions", Encoding(), {}))
     if rows.scores is not None:
         raise type_error("predictions", "lists of ids, best first", "ids with scores")
     return Rankings.from_rows(rows)
@@ -148,7 +164,7 @@ def as_predictions(
 
     Parameters
     ----------
-    value : Rankings, Scores, SparseScores, Embeddings, mapping, data frame, list, array, ids and distances, or sparse matrix
+    value : Rankings, Scores, SparseScores, Embeddings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances
         A mapping has for each user a sequence of items, best first, a mapping from item to score, or a sequence
         of (item, score) tuples; a list has such rows without the users' names. A data frame has a row for each
         user and item with a score or a rank, in any order, or for each user a list of items, best first, or with
@@ -177,26 +193,30 @@ def as_predictions(
 
 def predictions_of(value: object, columns: ColumnNames, encoding: Encoding) -> Predictions:
     """Return the value as predictions."""
-    if isinstance(value, (Rankings, SparseScores)):
-        return value
-    predictions = predictions_input(value, columns, encoding)
+    classified = classify(value, "predictions")
+    if isinstance(classified.value, (Rankings, SparseScores)):
+        return classified.value
+    predictions = predictions_input(classified, columns, encoding)
     return predictions_from_rows(predictions) if isinstance(predictions, Rows) else predictions
 
 
-def predictions_input(value: object, columns: ColumnNames, encoding: Encoding) -> Predictions | Rows:
+def predictions_input(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Predictions | Rows:
     """Return the predictions of a system: rows in the vocabularies of the call, or a container without keys."""
-    value = import_dlpack(value, "predictions")
+    value, container = classified
     if isinstance(value, (Rankings, SparseScores)):
         return _lists_input(value, "predictions", encoding)
-    if isinstance(value, (Scores, CanonicalEmbeddings)):
-        return value
-    if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind == "f":
+    if container is SCORES or container is EMBEDDINGS:
+        scores: Scored = value
+        return scores
+    if classified.is_matrix_of_floats:
         return Scores(value)
-    if isinstance(value, Batches):
-        rows = Reader(value, columns, encoding).read_all()
-    else:
-        rows = rows_of_container(value, ConversionOptions("predictions", encoding, columns))
-    return _checked_scores(rows, "predictions")
+    return _checked_scores(_rows_of_classified(classified, "predictions", columns, encoding), "predictions")
+
+
+def _rows_of_classified(classified: ClassifiedValue, argument: str, columns: ColumnNames, encoding: Encoding) -> Rows:
+    if classified.container is BATCHES:
+        return Reader(classified.value, columns, encoding).read_all()
+    return rows_of_container(classified, ConversionOptions(argument, encoding, columns))
 
 
 def _lists_input(lists: _ListsT, argument: str, encoding: Encoding) -> _ListsT | Rows:
@@ -213,22 +233,15 @@ def _checked_scores(rows: Rows, argument: str) -> Rows:
 
 def scored_input(value: object, encoding: Encoding) -> Scored | Rows:
     """Return the value as what has scores; messages call it scores."""
-    value = import_dlpack(value, "scores")
-    if isinstance(value, (Scores, CanonicalEmbeddings)):
-        return value
-    if isinstance(value, SparseScores):
-        return _lists_input(value, "scores", encoding)
-    if not (
-        isinstance(value, Batches)
-        or sparse.is_sparse_matrix(value)
-        or mappings.is_mapping(value)
-        or frames.is_frame(value)
-    ):
-        return Scores.for_argument(value, "scores")
-    if isinstance(value, Batches):
-        rows = Reader(value, {}, encoding).read_all()
-    else:
-        rows = rows_of_container(value, ConversionOptions("scores", encoding, {}))
+    classified = classify(value, "scores")
+    if classified.container is SCORES or classified.container is EMBEDDINGS:
+        scores: Scored = classified.value
+        return scores
+    if classified.container is SPARSE_SCORES:
+        return _lists_input(classified.value, "scores", encoding)
+    if classified.container not in {BATCHES, SPARSE_MATRIX, MAPPING, FRAME}:
+        return Scores.for_argument(classified.value, "scores")
+    rows = _rows_of_classified(classified, "scores", {}, encoding)
     if rows.scores is None:
         raise type_error("scores", "items with scores", "lists of items")
     return _checked_scores(rows, "scores")
@@ -241,7 +254,7 @@ def as_exclusions(
 
     Parameters
     ----------
-    value : Exclusions, Truth, Rankings, mapping, data frame, list of sequences, two-dimensional array, sparse matrix, or None
+    value : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
         A mapping or list has one sequence or set of ids a user. A data frame has a row for each user and item.
         An array holds ids padded with -1, or is bool. Of a csr, csc or coo array or matrix of SciPy, each stored
         entry is excluded, a zero too. None stays None.
@@ -259,25 +272,27 @@ def as_exclusions(
 
 def exclusions_of(value: object, columns: ColumnNames, encoding: Encoding) -> Exclusions | None:
     """Return the value as `Exclusions`."""
-    if value is None or isinstance(value, Exclusions):
-        return value
-    return Exclusions.from_valid_rows(_exclusion_rows(value, columns, encoding))
+    classified = classify(value, "exclude")
+    if classified.value is None or isinstance(classified.value, Exclusions):
+        return classified.value
+    return Exclusions.from_valid_rows(_exclusion_rows(classified, columns, encoding))
 
 
-def exclusions_input(value: object, columns: ColumnNames, encoding: Encoding) -> Exclusions | Rows | None:
+def exclusions_input(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Exclusions | Rows | None:
     """Return the exclusions of a call: rows in its vocabularies, or `Exclusions` without keys."""
+    value = classified.value
     if value is None:
         return None
     if isinstance(value, Exclusions) and value.user_vocabulary is None and value.item_vocabulary is None:
         return value
-    rows = value.rows() if isinstance(value, Exclusions) else _exclusion_rows(value, columns, encoding)
-    return exclusions_of_users(rows, encoding) if isinstance(value, Lists) else rows
+    rows = value.rows() if isinstance(value, Exclusions) else _exclusion_rows(classified, columns, encoding)
+    return exclusions_of_users(rows, encoding) if classified.container is LISTS else rows
 
 
-def _exclusion_rows(value: object, columns: ColumnNames, encoding: Encoding) -> Rows:
-    if isinstance(value, Lists):  # training data often is a Truth already
-        rows = value.rows()._replace(grades=None, labels=None, unknown_actual=None)
+def _exclusion_rows(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Rows:
+    if classified.container is LISTS:  # training data often is a Truth already
+        rows = classified.value.rows()._replace(grades=None, labels=None, unknown_actual=None)
     else:
-        rows = rows_of_container(value, ConversionOptions("exclude", encoding, columns))
+        rows = rows_of_container(classified, ConversionOptions("exclude", encoding, columns))
     # What finds a fault in a frame goes: there is none, and it keeps memory.
     return validated_copy(rows._replace(present=None), "exclude")._replace(find_row=None)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from exactk._inputs.checks import bias_array, vector_array
-from exactk._inputs.containers.registry import as_candidate_items
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.scores import checked_threshold
+from exactk._inputs.registry import as_candidate_items, classify
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -88,7 +88,7 @@ class Embeddings(CanonicalEmbeddings):
             vector_array(items, "embeddings.items"),
             similarity,
             None if min_score is None else checked_threshold(min_score),
-            as_candidate_items(candidates),
+            as_candidate_items(classify(candidates, "candidates")),
             None if item_bias is None else bias_array(item_bias, "embeddings.item_bias"),
             exclude_self=exclude_self,
         )

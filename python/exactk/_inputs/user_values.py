@@ -11,7 +11,7 @@ import numpy as np
 
 from exactk._inputs.checks import key_array, number_array
 from exactk._inputs.containers.mappings import key_columns
-from exactk._inputs.containers.values_by_user import CONTAINERS, as_strings, values_by_user
+from exactk._inputs.values_by_user import CONTAINERS, as_strings, values_by_user
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ from exactk._inputs.containers import frames
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.vocabulary import Vocabulary
 from exactk._inputs.long_format import check_user_columns
+from exactk._inputs.registry import ARRAY, BLOCKS, FRAME, LIST, MAPPING, SERIES, classify
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 
@@ -37,21 +38,22 @@ class ValuesByUser(NamedTuple):
 
 def values_by_user(container: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library
     """Return the values and their users."""
-    if isinstance(container, Mapping):
+    container, kind = classify(container, argument)
+    if kind is MAPPING:
         _check_keys(container, argument)
         return ValuesByUser(list(container.values()), tuple(container), f"list({argument}.values())")
-    if optional.is_series(container) and not optional.is_default_index(container.index):
+    if kind is SERIES and optional.is_series(container) and not optional.is_default_index(container.index):
         users, labels = frames.index_columns(container.index, argument)
         keys = _keys_of_columns(users, labels, argument)
         return ValuesByUser(_plain_values(container), keys, f"{argument}.to_numpy()", container.name)
-    if frames.is_series(container):
+    if kind is SERIES:
         return ValuesByUser(
             _plain_values(container), None, f"{argument}.to_pylist()" if hasattr(container, "to_pylist") else argument
         )
-    if frames.is_frame(container):
+    if kind is FRAME:
         return _values_of_frame(container, argument, requested)
-    if not isinstance(container, (np.ndarray, list, tuple, range)) and not hasattr(container, "__dlpack__"):
-        hint = f"{argument}=list({argument})" if isinstance(container, Iterator) else ""
+    if kind not in {LIST, ARRAY} and not isinstance(container, (tuple, range)):
+        hint = f"{argument}=list({argument})" if kind is BLOCKS else ""
         raise type_error(argument, CONTAINERS, type(container).__name__, hint=hint)
     return ValuesByUser(container.tolist() if _holds_objects(container) else container, None, argument)
 
@@ -124,11 +126,11 @@ def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> Value
     if lists := selected.list_offsets.keys():
         raise type_error(f"{argument}.{next(iter(lists))}", "a value in every row", "lists")
     keys = _keys_of_columns([selected.columns[name] for name in users], users, argument)
-    values = _column_values(selected.columns[others[0]], f"{argument}.{others[0]}")
+    values = _values_of_column(selected.columns[others[0]], f"{argument}.{others[0]}")
     return ValuesByUser(values, keys, f"{argument}[{others[0]!r}].to_numpy()", others[0])
 
 
-def _column_values(column: Column, argument: str) -> object:
+def _values_of_column(column: Column, argument: str) -> object:
     if column.kind not in {"str", "bytes"}:
         return column.values(argument)
     vocabulary = Vocabulary.of_kinds([column.kind])

@@ -1,0 +1,204 @@
+"""What the caller gives: the list of containers, and the one place that looks at a value's type.
+
+A new container is one adapter in `containers`, and one row here, from which docstrings and the README list it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk._inputs.batches import Batches
+from exactk._inputs.checks import id_array, import_dlpack
+from exactk._inputs.containers import frames, mappings, neighbor_lists, padded_arrays, sequences, sparse
+from exactk._inputs.long_format import Encoding
+from exactk._inputs.model.candidate_items import CandidateItems
+from exactk._inputs.model.embeddings import CanonicalEmbeddings
+from exactk._inputs.model.lists import Lists
+from exactk._inputs.model.rows import Rows
+from exactk._inputs.model.scores import Scores
+from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._runtime import optional
+from exactk._runtime.errors import type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from exactk._inputs.keys.column_roles import ColumnNames
+
+
+class ConversionOptions(NamedTuple):
+    """What an adapter needs beside the container."""
+
+    argument: str
+    encoding: Encoding
+    columns: ColumnNames
+
+
+class Container(NamedTuple):
+    """One kind of container."""
+
+    name: str  # as messages list it, with an article
+    accepts: Callable[[object], bool]
+    to_rows: Callable[[Any, ConversionOptions], Rows] | None = None  # None: it has none, or is made of some
+    as_truth: str = ""  # what it holds then, for the README
+    as_predictions: str = ""
+    examples: str = ""  # libraries, for the README
+
+    @property
+    def noun(self) -> str:
+        """What docs call it."""
+        return self.name.removeprefix("a ").partition(" as ")[0]
+
+
+LIST = Container(
+    "a list of sequences",
+    sequences.is_list_of_rows,
+    lambda value, options: sequences.rows_of_lists(value, options.argument, options.encoding),
+    "for each user items, or items with grades: a mapping, or (item, grade) tuples; `None` for a user who is missing",
+    "items, best first, or items with scores in the same way",
+)
+SPARSE_MATRIX = Container(
+    "a sparse matrix",
+    sparse.is_sparse_matrix,
+    lambda value, options: sparse.rows_of_sparse_matrix(value, options.argument),
+    "what is stored, as grades (a stored zero is judged and not relevant); of a bool matrix, what is True",
+    "scores of what is stored",
+    "`scipy.sparse`",
+)
+MAPPING = Container(
+    "a mapping",
+    mappings.is_mapping,
+    lambda value, options: mappings.rows_of_mapping(value, options.argument, options.encoding),
+    "from each user to the same",
+    "the same",
+)
+ARRAY = Container(
+    "a two-dimensional array",
+    padded_arrays.is_array,
+    lambda value, options: padded_arrays.rows_of_array(value, options.argument),
+    "ids padded with -1, or bool (multi-hot); beside scores of all items also floats, a grade for each score",
+    "ids padded with -1, or scores of all items as floats",
+    "NumPy, or any that exports DLPack",
+)
+FRAME = Container(
+    "a data frame",
+    frames.is_frame,
+    lambda value, options: frames.rows_of_frame(value, options.argument, options.encoding, options.columns),
+    "a row for each user and item, perhaps with a grade; or a list of items a row",
+    "the same with a score or a rank; or a list, best first",
+    "pandas, Polars (lazy too), pyarrow, DuckDB, whatever streams Arrow",
+)
+NEIGHBOR_LISTS = Container(
+    "ids and distances as an index of neighbours returns them",
+    neighbor_lists.is_neighbor_lists,
+    lambda value, options: neighbor_lists.rows_of_neighbor_lists(value, options.argument),
+    "ids",
+    "ids, if the distances say that they are best first",
+    "faiss, hnswlib, usearch, scikit-learn, `exactk.topk`",
+)
+ADAPTERS = (LIST, SPARSE_MATRIX, MAPPING, ARRAY, FRAME, NEIGHBOR_LISTS)
+
+LISTS = Container("exactk.Truth, Rankings or Exclusions", lambda value: isinstance(value, Lists))
+SPARSE_SCORES = Container("exactk.SparseScores", lambda value: isinstance(value, SparseScores))
+SCORES = Container("exactk.Scores", lambda value: isinstance(value, Scores))
+EMBEDDINGS = Container("exactk.Embeddings", lambda value: isinstance(value, CanonicalEmbeddings))
+BATCHES = Container("exactk.Batches", lambda value: isinstance(value, Batches))
+SERIES = Container("a Series", frames.is_series)
+BLOCKS = Container("an iterator", lambda value: isinstance(value, Iterator))
+
+CONTAINERS = (
+    LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, FRAME, NEIGHBOR_LISTS, SERIES, BLOCKS,
+)  # fmt: skip
+"""The first that accepts a value is what it is: some sparse matrices are mappings too, and readers of Arrow iterators."""
+
+
+class ClassifiedValue(NamedTuple):
+    """A value that the caller gave, an array of NumPy if it exports DLPack, and what it is; None: no container."""
+
+    value: Any
+    container: Container | None
+
+    @property
+    def is_matrix_of_floats(self) -> bool:
+        """Whether it has scores of all items, or grades beside those."""
+        return self.container is ARRAY and self.value.ndim == 2 and self.value.dtype.kind == "f"
+
+
+def classify(value: object, argument: str) -> ClassifiedValue:
+    """Return what the value of an argument is."""
+    if value is None:
+        return ClassifiedValue(None, None)
+    if not frames.is_series(value):
+        value = import_dlpack(value, argument)
+    for container in CONTAINERS:
+        if container.accepts(value):
+            return ClassifiedValue(value, container)
+    return ClassifiedValue(value, None)
+
+
+def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -> Rows:
+    """Return the rows that the adapter of the container makes of it."""
+    value, container = classified
+    if container is not None and container.to_rows is not None:
+        return container.to_rows(value, options)
+    expected = ", ".join(adapter.name for adapter in ADAPTERS)
+    alternatives = {
+        "truth": " or exactk.Truth",
+        "predictions": ", exactk.Rankings, Scores, SparseScores or Embeddings",
+        "exclude": " or exactk.Exclusions",
+        "scores": ", exactk.Scores, SparseScores or Embeddings",
+        "candidates": " or one sequence of ids for all users",
+    }
+    hint = _list_hint(value, options.argument)
+    raise type_error(options.argument, f"{expected}{alternatives[options.argument]}", type(value).__name__, hint=hint)
+
+
+def _list_hint(value: object, argument: str) -> str:
+    """Return how to write as a list what holds rows, but is none, such as a generator."""
+    if frames.is_series(value):
+        return _series_hint(value, argument)
+    return f"{argument}=list({argument})" if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ""
+
+
+def _series_hint(series: object, argument: str) -> str:
+    """Return how to write what a Series, or an array of Arrow, holds as one of the containers."""
+    if argument == "candidates":
+        return f"{argument}={argument}.to_numpy() for all users"
+    is_default = not optional.is_series(series) or optional.is_default_index(series.index)  # type: ignore[attr-defined]
+    if sequences.is_item(next(iter(series), None)):  # type: ignore[call-overload]
+        rows = "[[item] for item in {0}]" if is_default else "{{user: [item] for user, item in {0}.items()}}"
+        return f"{argument}={rows.format(argument)} has one item for each user"
+    if optional.is_series(series):
+        method = "tolist" if optional.is_default_index(series.index) else "to_dict"  # type: ignore[attr-defined]
+    else:
+        method = "to_list" if hasattr(series, "to_list") else "to_pylist"
+    return f"{argument}={argument}.{method}()"
+
+
+def as_candidate_items(classified: ClassifiedValue) -> CandidateItems | None:
+    """Return the columns that scores are restricted to: a flat sequence or 1-D array is for all users."""
+    value, container = classified
+    if value is None or isinstance(value, CandidateItems):
+        return value
+    if container is LISTS:
+        return CandidateItems.from_rows(value.rows(), for_all=False)
+    if container is SPARSE_MATRIX:
+        return CandidateItems.from_rows(sparse.stored_elements(value, "candidates").rows, for_all=False)
+    if container is ARRAY and value.ndim == 1:
+        items = id_array(value, "candidates")
+        return CandidateItems.from_rows(Rows(np.array([0, len(items)]), items), for_all=True)
+    if container is not NEIGHBOR_LISTS and sequences.is_flat(value):  # a pair of arrays is a tuple too
+        rows = sequences.rows_of_lists([value], "candidates", Encoding())
+        return CandidateItems.from_rows(_check_integer_ids(rows), for_all=True)
+    rows = rows_of_container(classified, ConversionOptions("candidates", Encoding(), {}))
+    return CandidateItems.from_rows(_check_integer_ids(rows), for_all=False)
+
+
+def _check_integer_ids(rows: Rows) -> Rows:
+    """Return the rows; raise InputTypeError if their users or items are keyed."""
+    if rows.user_vocabulary is not None or rows.item_vocabulary is not None:
+        raise type_error("candidates", "numbers of columns, for all users or row by row", "names of users or items")
+    return rows
