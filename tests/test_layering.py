@@ -126,7 +126,9 @@ def test_no_metric_asks_for_a_convention() -> None:
 
 def test_nothing_asks_for_a_metric_by_name() -> None:
     """What a metric needs is a capability in its entry of the registry; its names are keys of tables alone."""
-    pattern = re.compile(r"""metric\s*((==|!=)\s*["']|(not )?in\s*[{(]["'])|\binfo(\.|->)name\s*[!=]=|[!=]=\s*\w+::info\.name""")
+    pattern = re.compile(
+        r"""metric\s*((==|!=)\s*["']|(not )?in\s*[{(]["'])|\binfo(\.|->)name\s*[!=]=|[!=]=\s*\w+::info\.name"""
+    )
     for path in sources():
         if not path.startswith("python/exactk/_cli/"):  # which has trec_eval's words for them
             assert not pattern.search((ROOT / path).read_text(encoding="utf-8")), path

@@ -94,7 +94,7 @@ Count count_violations(Violation violation, UserJudge& judge, Count user,
 
 Fault describe_violation(Violation violation, const Request& request, UserJudge& judge, Count user,
                          const Checkpoint& checkpoint) {
-  if (violation == Violation::nan_score) return nan_fault(worker, user, checkpoint);
+  if (violation == Violation::nan_score) return nan_fault(judge, user, checkpoint);
   const Matches& matches = judge.match(user, checkpoint);
   switch (violation) {
     case Violation::duplicate_truth:
