@@ -447,7 +447,7 @@ def test_f42_a_signal_handler_cannot_touch_the_vocabulary_that_it_interrupts() -
         signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
         end = time.monotonic() + 30
         while time.monotonic() < end and not any("within another" in outcome for outcome in outcomes):
-            vocabulary.encode_integers(np.random.default_rng(1).integers(0, 2**62, 300_000), 1, "keys")
+            vocabulary.encode_integers(np.random.default_rng(1).integers(0, 2**62, 3_000_000), 1, "keys")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

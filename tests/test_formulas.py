@@ -77,7 +77,7 @@ def test_f09_grades_above_the_highest_are_refused() -> None:
             0,
             2,
         )
-    with pytest.raises(exactk.InputError, match="grades from 0 to max_grade=4, found grade 5"):
+    with pytest.raises(exactk.InputError, match="grades from 0 to max_grade=4 for err, found grade 5"):
         exactk.evaluate(truth, [[1], [2]], "err@3")
 
 

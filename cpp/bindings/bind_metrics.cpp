@@ -46,6 +46,7 @@ void bind_metrics(py::module_& module) {
             return std::vector<std::string>(info.divisor_fields.begin(), info.divisor_fields.end());
           },
           "Fields of the convention that choose what the value is divided by.")
+      .def_readonly("averages_precisions", &MetricInfo::averages_precisions)
       .def_readonly("uses_gains", &MetricInfo::uses_gains)
       .def_readonly("uses_ideal", &MetricInfo::uses_ideal)
       .def_readonly("pairwise", &MetricInfo::pairwise)

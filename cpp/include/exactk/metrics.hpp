@@ -26,6 +26,8 @@ struct MetricInfo {
   bool micro = true;  // a pooled numerator over a pooled denominator has a meaning
   // Fields of the convention that choose what the value is divided by.
   std::span<const std::string_view> divisor_fields = {};
+  // A mean of the precisions at the hits, which falls where a hit comes late.
+  bool averages_precisions = false;
   bool uses_gains = false;
   bool uses_ideal = false;  // the gains of the best possible ranking; implies uses_gains
   // Compares each item with each other: without a cutoff, and ties by an id count half.

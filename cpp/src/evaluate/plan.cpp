@@ -132,8 +132,7 @@ PlannedValue resolve_value(const MetricInfo& info, PlannedValue value) {
 }
 
 bool is_mean_over_hits(const MetricInfo& info, const Rules& rules) {
-  return rules.ap_over == Over::hits &&
-         std::ranges::find(info.divisor_fields, "ap_over") != info.divisor_fields.end();
+  return info.averages_precisions && rules.ap_over == Over::hits;
 }
 
 void check_ties(const MetricInfo& info, const PlannedValue& value) {

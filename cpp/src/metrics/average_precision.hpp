@@ -16,7 +16,8 @@ class AveragePrecision {
                                        "(sum over hits at ranks i <= k of h(i) / i) / "
                                        "min(k, |T|)",
                                    .source = "Buckley, Voorhees 2000",
-                                   .divisor_fields = kDivisorFields};
+                                   .divisor_fields = kDivisorFields,
+                                   .averages_precisions = true};
 
   explicit AveragePrecision(const Context& context) : checkpoint_(context.checkpoint) {}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._engine.differing_users import CONCATENATE
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import EvaluationWarning, input_error
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -146,7 +146,12 @@ def advising_on_shards(systems: Mapping[str, Sequence[Path]]) -> Iterator[None]:
         show = warnings.showwarning
 
         def show_with_advice(message: Warning | str, category: type[Warning], *where: Any, **lines: Any) -> None:  # noqa: ANN401
-            show(str(message).replace(CONCATENATE, advice), category, *where, **lines)
+            if isinstance(message, EvaluationWarning):
+                parts = message.args
+                message = EvaluationWarning(
+                    *(part.replace(CONCATENATE, advice) if isinstance(part, str) else part for part in parts)
+                )
+            show(message, category, *where, **lines)
 
         warnings.showwarning = show_with_advice
         yield

@@ -133,7 +133,7 @@ def _check_tie_rules(value: Value) -> None:
     if value.rules["ties"] == "expected":
         if value.metric not in EXPECTATIONS:
             raise input_error("metrics", f"{value.metric}: other ties", "'expected'")
-        if "ap_over" in info.divisor_fields and value.rules["ap_over"] == "hits":
+        if info.averages_precisions and value.rules["ap_over"] == "hits":
             raise input_error("metrics", f"{value.metric}: another ap_over beside ties='expected'", "'hits'")
 
 

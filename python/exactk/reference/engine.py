@@ -301,7 +301,7 @@ def _tie_spread(users: _JudgedUsers, user: int, value: Value) -> int | None:
     rules = resolved_rules(value)
     if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value.rules)[0] != _COMPUTE:
         return None
-    if "ap_over" in registry[value.metric].divisor_fields and rules["ap_over"] == "hits":
+    if registry[value.metric].averages_precisions and rules["ap_over"] == "hits":
         ties = tied_hits(users.judged_user(user, {**rules, "ties": "expected"}))
         last = math.inf if value.cutoff is None else value.cutoff
         if any(len(hits) in range(1, size) and first < last for first, size, hits in ties):
