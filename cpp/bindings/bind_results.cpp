@@ -24,7 +24,8 @@ py::int_ python_integer(const ExactInteger& integer) {
     digits += kDigits[bits >> 4U];
     digits += kDigits[bits & 0xfU];
   }
-  auto number = py::reinterpret_steal<py::object>(PyLong_FromString(digits.c_str(), nullptr, 16));
+  const auto number =
+      py::reinterpret_steal<py::object>(PyLong_FromString(digits.c_str(), nullptr, 16));
   if (!number) throw py::error_already_set();
   return is_negative ? ~number : number;
 }
@@ -57,7 +58,7 @@ py::typing::List<py::int_> scales_of(const PySums& sums) {
 
 }  // namespace
 
-void bind_results(py::module_& module) {
+void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as the others
   bind_class<PySums>(module, "Sums",
                      "The exact sums of group x value, field by field; an integer is to be "
                      "multiplied by 2^-scale.")
