@@ -472,3 +472,15 @@ def test_f66_a_hint_spells_out_every_convention(preset: str) -> None:
     changes = changes_from(convention, {"nan": "last"})
     assert ast.literal_eval(repr(changes)) == changes
     assert convention.replace(nan="last").diff(changes) == {}
+
+
+def test_f66_a_completed_hint_keeps_the_notes_of_its_error() -> None:
+    fine = np.array([[0.5, 0.25, 0.125]])
+    calls: dict[str, tuple[Any, Any]] = {
+        "in system 'b'": ([[0]], {"a": fine, "b": NAN}),
+        "in block 1 of the iterator, whose first user is number 1": (None, iter([([[0]], fine), ([[0]], NAN)])),
+    }
+    for note, (truth, predictions) in calls.items():
+        with pytest.raises(exactk.InputError, match="'gain': 'exp2', 'nan': 'last'") as caught:
+            exactk.evaluate(truth, predictions, "ndcg@1", convention={"gain": "exp2"})
+        assert caught.value.__notes__ == [note]

@@ -27,7 +27,7 @@ def name_rows_and_keys(inputs: AlignedInputs) -> Iterator[None]:
         if with_user is None:
             raise
         item = error.fault.item
-        named = with_user if item is None else with_user.amended(item=inputs.item_text(int(item)))
+        named = with_user.amended(item=inputs.item_text(item)) if isinstance(item, int) else with_user
         raise with_frame_row(named, _row_finder(inputs, lists)) from None
 
 

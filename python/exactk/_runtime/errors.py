@@ -78,8 +78,11 @@ class ExactkError(Exception):
         return Fault(text=text, argument=argument, row=self.row, position=self.position, count=self.count)
 
     def amended(self, **parts: object) -> Self:
-        """Return the error with some parts of its fault replaced."""
-        return self.of_fault(replace(self.fault, **parts))  # type: ignore[arg-type]
+        """Return the error, and its notes, with some parts of its fault replaced."""
+        error = self.of_fault(replace(self.fault, **parts))  # type: ignore[arg-type]
+        for note in getattr(self, "__notes__", ()):
+            error.add_note(note)
+        return error
 
 
 class InputError(ExactkError, ValueError):
