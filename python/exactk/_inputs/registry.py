@@ -5,7 +5,7 @@ A new container is one adapter in `containers`, and one row here, from which doc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -41,7 +41,7 @@ class Container(NamedTuple):
     """One kind of container."""
 
     name: str  # as messages list it, with an article
-    accepts: Callable[[object], bool]
+    recognize: type | Callable[[object], bool]  # its class, or what tells
     to_rows: Callable[[Any, ConversionOptions], Rows] | None = None  # None: it has none, or is made of some
     as_truth: str = ""  # what it holds then, for the README
     as_predictions: str = ""
@@ -55,14 +55,14 @@ class Container(NamedTuple):
 
 LIST = Container(
     "a list of sequences",
-    sequences.is_list_of_rows,
+    list,
     lambda value, options: sequences.rows_of_lists(value, options.argument, options.encoding),
     "for each user items, or items with grades: a mapping, or (item, grade) tuples; `None` for a user who is missing",
     "items, best first, or items with scores in the same way",
 )
 SPARSE_MATRIX = Container(
     "a sparse matrix",
-    sparse.is_sparse_matrix,
+    optional.is_sparse,
     lambda value, options: sparse.rows_of_sparse_matrix(value, options.argument),
     "what is stored, as grades (a stored zero is judged and not relevant); of a bool matrix, what is True",
     "scores of what is stored",
@@ -70,14 +70,14 @@ SPARSE_MATRIX = Container(
 )
 MAPPING = Container(
     "a mapping",
-    mappings.is_mapping,
+    Mapping,
     lambda value, options: mappings.rows_of_mapping(value, options.argument, options.encoding),
     "from each user to the same",
     "the same",
 )
 ARRAY = Container(
     "a two-dimensional array",
-    padded_arrays.is_array,
+    np.ndarray,
     lambda value, options: padded_arrays.rows_of_array(value, options.argument),
     "ids padded with -1, or bool (multi-hot); beside scores of all items also floats, a grade for each score",
     "ids padded with -1, or scores of all items as floats",
@@ -101,18 +101,18 @@ NEIGHBOR_LISTS = Container(
 )
 ADAPTERS = (LIST, SPARSE_MATRIX, MAPPING, ARRAY, FRAME, NEIGHBOR_LISTS)
 
-LISTS = Container("exactk.Truth, Rankings or Exclusions", lambda value: isinstance(value, Lists))
-SPARSE_SCORES = Container("exactk.SparseScores", lambda value: isinstance(value, SparseScores))
-SCORES = Container("exactk.Scores", lambda value: isinstance(value, Scores))
-EMBEDDINGS = Container("exactk.Embeddings", lambda value: isinstance(value, CanonicalEmbeddings))
-BATCHES = Container("exactk.Batches", lambda value: isinstance(value, Batches))
+LISTS = Container("exactk.Truth, Rankings or Exclusions", Lists)
+SPARSE_SCORES = Container("exactk.SparseScores", SparseScores)
+SCORES = Container("exactk.Scores", Scores)
+EMBEDDINGS = Container("exactk.Embeddings", CanonicalEmbeddings)
+BATCHES = Container("exactk.Batches", Batches)
 SERIES = Container("a Series", frames.is_series)
-BLOCKS = Container("an iterator", lambda value: isinstance(value, Iterator))
+BLOCKS = Container("an iterator", Iterator)
 
 CONTAINERS = (
     LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, FRAME, NEIGHBOR_LISTS, SERIES, BLOCKS,
 )  # fmt: skip
-"""The first that accepts a value is what it is: some sparse matrices are mappings too, and readers of Arrow iterators."""
+"""The first that recognizes a value is what it is: some sparse matrices are mappings too, and readers of Arrow iterators."""
 
 
 class ClassifiedValue(NamedTuple):
@@ -134,7 +134,8 @@ def classify(value: object, argument: str) -> ClassifiedValue:
     if not frames.is_series(value):
         value = import_dlpack(value, argument)
     for container in CONTAINERS:
-        if container.accepts(value):
+        recognize = container.recognize
+        if isinstance(value, recognize) if isinstance(recognize, type) else recognize(value):
             return ClassifiedValue(value, container)
     return ClassifiedValue(value, None)
 

@@ -29,7 +29,7 @@ ANY_GRADE = "any"
 """The ``min_grade`` that every grade reaches."""
 
 STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
-"""Orders of items of one score that say nothing about their worth."""
+"""Orders of tied items that say nothing about their worth."""
 
 
 @dataclass(frozen=True)

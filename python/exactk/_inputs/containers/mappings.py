@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from exactk._inputs.model.rows import Rows
 
 
-def is_mapping(value: object) -> bool:
-    """Return whether the value is a mapping."""
-    return isinstance(value, Mapping)
-
-
 def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
     """Return the rows, with the vocabulary of their users."""
     if sequences.is_item(next((content for content in value.values() if content is not None), None)):

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from exactk._inputs.checks import as_ndarray, describe_dtype
 from exactk._inputs.model.rows import Rows, graded_rows, padded_rows
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-def is_array(value: object) -> bool:
-    """Return whether the value is a NumPy array."""
-    return isinstance(value, np.ndarray)
 
 
 def rows_of_array(value: object, argument: str) -> Rows:

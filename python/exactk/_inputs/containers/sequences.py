@@ -23,11 +23,6 @@ VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"} 
 _CORE_TYPES = {list, tuple, set, frozenset, dict, type(None)}  # of rows, which the core reads as they are
 
 
-def is_list_of_rows(value: object) -> bool:
-    """Return whether the value is a list."""
-    return isinstance(value, list)
-
-
 def is_flat(value: object) -> bool:
     """Return whether the value is one sequence or set of ids, and not a list with one a user."""
     if isinstance(value, list):
@@ -50,7 +45,7 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding) -> Rows:
 
     In predictions, these have scores.
     """
-    assert isinstance(value, list)  # noqa: S101 - what `is_list_of_rows` said, for the type checker
+    assert isinstance(value, list)  # noqa: S101 - for the type checker
     types = set(map(type, value))
     if value and is_item(value[0]):
         raise type_error(

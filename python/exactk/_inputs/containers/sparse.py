@@ -11,7 +11,6 @@ import numpy as np
 
 from exactk._inputs.checks import id_array, number_array, offset_array
 from exactk._inputs.model.rows import Rows, TruthColumns
-from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -25,11 +24,6 @@ class StoredElements(NamedTuple):
 
     rows: Rows
     values: NDArray[Any]
-
-
-def is_sparse_matrix(value: object) -> bool:
-    """Return whether the value is a sparse array or matrix."""
-    return optional.is_sparse(value)
 
 
 def rows_of_sparse_matrix(value: object, argument: str) -> Rows:
