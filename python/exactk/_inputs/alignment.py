@@ -149,7 +149,7 @@ class Alignment:
             rows = with_user_keys(rows, self._shared_users)
         self._truth_rows, of_truth = rows, rows.user_vocabulary
         if of_truth is not None:
-            latest = _latest([of_truth, *[rows.user_vocabulary for rows in self._systems]], self._shared_users)
+            latest = self._shared_users.latest([of_truth, *[rows.user_vocabulary for rows in self._systems]])
             self._users = latest or of_truth  # without users, kinds are those of the truth
             rows = self._with_rows_of_all_users(rows)._replace(user_vocabulary=self._users)
         self._aligned_truth = rows
@@ -159,14 +159,14 @@ class Alignment:
             self._aligned_exclude = self._with_rows_of_all_users(rows)._replace(user_vocabulary=None)
 
     def _align_items(self, others: list[Rows | Exclusions]) -> None:
-        self._item_keys = _latest([one.item_vocabulary for one in (self._truth, *others)], self._shared_items)
+        self._item_keys = self._shared_items.latest([one.item_vocabulary for one in (self._truth, *others)])
         if self._item_keys is not None and any(rows.scores is not None for rows in self._systems):
             self._item_ids = self._item_keys.positions_in_key_order()
 
     @property
     def user_count(self) -> int:
         """How many users are evaluated: those of the truth, and those of any system."""
-        return count_users(self._truth) if self._users is None else len(self._users)
+        return count_users(self._truth) if self._users is None else self._users.size
 
     def inputs(self, predictions: Rows | Predictions) -> AlignedInputs:
         """Return the truth, the predictions of a system, and the exclusions."""
@@ -196,19 +196,18 @@ class Alignment:
             raise type_error("predictions", "keys of users, as the truth has them", "rows by number", hint=hint)
         if self._users is None:
             return
-        if keys is not None and len(keys):
-            self._shared_users.check_kinds(keys.kinds, "predictions")
+        if keys is not None:
+            self._shared_users.check_kinds_of(keys, "predictions")
         if self._exclude is not None:
             if self._exclude.user_vocabulary is None:
                 raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
-            if len(self._exclude.user_vocabulary):
-                self._shared_users.check_kinds(self._exclude.user_vocabulary.kinds, "exclude")
+            self._shared_users.check_kinds_of(self._exclude.user_vocabulary, "exclude")
 
     def _with_rows_of_all_users(self, rows: Rows) -> Rows:
         """Return the rows with one for each user; rows that are matched by number go with those of the truth."""
         if self._users is None or (rows.user_vocabulary is None and rows.user_count != self._truth_rows.user_count):
             return rows
-        return resize(rows, len(self._users))
+        return resize(rows, self._users.size)
 
     def _freeze_truth(self) -> Truth:
         if isinstance(self._truth, Truth) and self._users is None:  # as it is: its items have no keys
@@ -226,8 +225,9 @@ class Alignment:
     def _with_item_ids(self, rows: Rows) -> Rows:
         if rows.item_vocabulary is None:
             return rows
-        ids = self._item_ids if self._shared_items.has(rows.item_vocabulary) else None
-        items = rows.items if ids is None else ids.astype(rows.items.dtype)[rows.items]
+        items = rows.items
+        if self._item_ids is not None and self._shared_items.has(rows.item_vocabulary):
+            items = self._item_ids.astype(items.dtype)[items]
         return rows._replace(items=items, item_vocabulary=None)
 
     def _check_item_kinds(self, predictions: Rows | None) -> None:
@@ -236,7 +236,7 @@ class Alignment:
         if all(rows is None or rows.item_vocabulary is None for rows in lists.values()):
             return
         kinds = {
-            argument: "int" if rows.item_vocabulary is None else rows.item_vocabulary.kinds[0]
+            argument: "int" if rows.item_vocabulary is None else rows.item_vocabulary.vocabulary.kinds[0]
             for argument, rows in lists.items()
             if rows is not None and len(rows.items)
         }
@@ -246,15 +246,6 @@ class Alignment:
         for argument, kind in kinds.items():
             if kind != first:
                 raise type_error(argument, f"items that are {first}, as in the truth", kind, hint=KIND_HINT)
-
-
-def _latest(snapshots: Iterable[Snapshot | None], shared: SharedVocabulary) -> Snapshot | None:
-    """Return the keys that include all others, of those in the shared vocabulary."""
-    latest: Snapshot | None = None
-    for keys in snapshots:
-        if keys is not None and shared.has(keys) and (latest is None or len(keys) > len(latest)):
-            latest = keys
-    return latest
 
 
 def align_scores(scores: Rows | SparseScores, exclude: Exclusions | Rows | None, encoding: Encoding) -> AlignedInputs:

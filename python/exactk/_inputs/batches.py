@@ -200,12 +200,11 @@ class Reader:
         self._warns = False
         if not len(columns.items):
             return None
-        users = long_format.check_user_columns(columns.users, columns.labels, "predictions")
+        kinds = long_format.key_kinds(columns.users, columns.labels, "predictions")
         if self.user_vocabulary is None:
-            kinds = [column.kind for column in users]
             self._encoding.users.check_kinds(kinds, "predictions")  # else a key would get the code of another
             self.user_vocabulary = self._encoding.users.of_kinds(kinds, columns.labels)
-        user_codes = self.user_vocabulary.encode(users, "predictions", self._encoding.threads)
+        user_codes = self.user_vocabulary.encode(columns.users, "predictions", self._encoding.threads)
         if self._item_vocabulary is not None and columns.items.kind == "int":
             self._item_vocabulary.check_kinds(["int"], "predictions")
         ids, self._item_vocabulary = long_format.encode_items(

@@ -10,11 +10,10 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import id_array, number_array
-from exactk._inputs.keys.columns import check_keys
+from exactk._inputs.keys.columns import key_kind
 from exactk._inputs.keys.vocabulary import SharedVocabulary, Vocabulary
 from exactk._inputs.model.frame_rows import (
     locate_in_frame,
-    name_rows,
     of_row,
     rows_apart,
     rows_together,
@@ -70,7 +69,7 @@ def rows_from_long_format(
     users, labels, items, grades, scores, ranks = columns
     _check_lengths(argument, *users, items, *(column for column in (grades, scores, ranks) if column is not None))
     locate = locate or locate_in_frame(encoding.source)
-    with name_rows(locate):
+    try:
         user_vocabulary, user_codes = _encode_users(users, labels, argument, encoding)
         ids, item_vocabulary = encode_items(items, f"{argument}.item", encoding)
         rows = Rows(
@@ -82,6 +81,8 @@ def rows_from_long_format(
             item_vocabulary=None if item_vocabulary is None else item_vocabulary.snapshot(),
         )
         rank_values = None if ranks is None else rank_array(ranks, f"{argument}.rank")
+    except ExactkError as error:
+        raise of_row(error, locate) from error.__cause__
     find_codes = (lambda: user_codes) if encoding.outlives_call else partial(user_vocabulary.encode, users, argument)
     return group_by_user(rows, user_codes, find_codes, rank_values, argument, encoding.threads, locate)
 
@@ -103,7 +104,7 @@ def group_by_user(
     if ranks is not None:
         return _order_by_rank(rows, user_codes, find_codes, ranks, argument, locate)
     columns = [part for part in (rows.items, rows.grades, rows.scores) if part is not None]
-    indptr, grouped = _core.group_by_user(user_codes, len(rows.user_vocabulary), columns, threads, argument)
+    indptr, grouped = _core.group_by_user(user_codes, rows.user_vocabulary.size, columns, threads, argument)
     parts = iter(columns if grouped is None else grouped)
     return rows._replace(
         indptr=indptr,
@@ -128,7 +129,7 @@ def _order_by_rank(
     assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
     find_row = rows_apart(find_codes, ranks, locate)
     try:
-        indptr, order = _core.order_by_user(user_codes, len(rows.user_vocabulary), ranks, argument)
+        indptr, order = _core.order_by_user(user_codes, rows.user_vocabulary.size, ranks, argument)
     except ExactkError as error:
         raise of_row(with_location(error, rows.user_vocabulary, find_row), locate) from None
     if order is not None:
@@ -165,27 +166,24 @@ def encode_items(
     items: Column, argument: str, encoding: Encoding, vocabulary: Vocabulary | None = None
 ) -> tuple[Ids, Vocabulary | None]:
     """Return integers as they are; strings or bytes as codes, with their vocabulary, which may be given."""
-    check_keys(items, argument)
-    if items.kind == "int":
+    kind = key_kind(items, argument)
+    if kind == "int":
         return id_array(items.values(argument), argument), None
     if vocabulary is None:
-        vocabulary = encoding.items.of_kinds([items.kind])
+        vocabulary = encoding.items.of_kinds([kind])
     return vocabulary.encode([items], argument, encoding.threads), vocabulary
 
 
 def _encode_users(
     users: Sequence[Column], labels: Sequence[str], argument: str, encoding: Encoding
 ) -> tuple[Vocabulary, Codes]:
-    check_user_columns(users, labels, argument)
-    vocabulary = encoding.users.of_kinds([column.kind for column in users], labels)
+    vocabulary = encoding.users.of_kinds(key_kinds(users, labels, argument), labels)
     return vocabulary, vocabulary.encode(users, argument, encoding.threads)
 
 
-def check_user_columns(users: Sequence[Column], labels: Sequence[str], argument: str) -> Sequence[Column]:
-    """Return the columns if their values can be keys."""
-    for column, label in zip(users, labels, strict=True):
-        check_keys(column, f"{argument}.{label}")
-    return users
+def key_kinds(users: Sequence[Column], labels: Sequence[str], argument: str) -> list[str]:
+    """Return the kinds of columns, which can be keys."""
+    return [key_kind(column, f"{argument}.{label}") for column, label in zip(users, labels, strict=True)]
 
 
 def grade_array(grades: Column, argument: str) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from exactk._inputs.batches import Batches
 from exactk._inputs.checks import id_array, import_dlpack
-from exactk._inputs.containers import frames, mappings, neighbor_lists, padded_arrays, sequences, sparse
+from exactk._inputs.containers import frames, mappings, neighbor_lists, padded_arrays, sequences, sparse, tables
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
@@ -85,7 +85,7 @@ ARRAY = Container(
 )
 FRAME = Container(
     "a data frame",
-    frames.is_frame,
+    tables.is_frame,
     lambda value, options: frames.rows_of_frame(value, options.argument, options.encoding, options.columns),
     "a row for each user and item, perhaps with a grade; or a list of items a row",
     "the same with a score or a rank; or a list, best first",
@@ -106,7 +106,7 @@ SPARSE_SCORES = Container("exactk.SparseScores", SparseScores)
 SCORES = Container("exactk.Scores", Scores)
 EMBEDDINGS = Container("exactk.Embeddings", CanonicalEmbeddings)
 BATCHES = Container("exactk.Batches", Batches)
-SERIES = Container("a Series", frames.is_series)
+SERIES = Container("a Series", tables.is_series)
 BLOCKS = Container("an iterator", Iterator)
 
 CONTAINERS = (
@@ -131,7 +131,7 @@ def classify(value: object, argument: str) -> ClassifiedValue:
     """Return what the value of an argument is."""
     if value is None:
         return ClassifiedValue(None, None)
-    if not frames.is_series(value):
+    if hasattr(value, "__dlpack__") and not tables.is_series(value):
         value = import_dlpack(value, argument)
     for container in CONTAINERS:
         recognize = container.recognize
@@ -159,7 +159,7 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
 
 def _list_hint(value: object, argument: str) -> str:
     """Return how to write as a list what holds rows, but is none, such as a generator."""
-    if frames.is_series(value):
+    if tables.is_series(value):
         return _series_hint(value, argument)
     return f"{argument}=list({argument})" if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ""
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.containers import frames
+from exactk._inputs.containers.tables import is_frame, open_table
 from exactk._inputs.keys import column_roles
+from exactk._inputs.keys.series import index_columns
 from exactk._inputs.keys.vocabulary import Vocabulary
-from exactk._inputs.long_format import check_user_columns
+from exactk._inputs.long_format import key_kinds
 from exactk._inputs.registry import ARRAY, BLOCKS, FRAME, LIST, MAPPING, SERIES, classify
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error, type_error
@@ -43,7 +44,7 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
         _check_keys(container, argument)
         return ValuesByUser(list(container.values()), tuple(container), f"list({argument}.values())")
     if kind is SERIES and optional.is_series(container) and not optional.is_default_index(container.index):
-        users, labels = frames.index_columns(container.index, argument)
+        users, labels = index_columns(container.index, argument)
         keys = _keys_of_columns(users, labels, argument)
         return ValuesByUser(_plain_values(container), keys, f"{argument}.to_numpy()", container.name)
     if kind is SERIES:
@@ -65,7 +66,7 @@ def as_strings(container: Any, argument: str, column: object) -> str:  # noqa: A
         return f"{argument}={{user: str(value) for user, value in {argument}.items()}}"
     if optional.is_pandas(container):
         return f"{argument}={argument}.assign(**{{{column!r}: {argument}[{column!r}].map(str)}})"
-    if not frames.is_frame(container):
+    if not is_frame(container):
         return f"{argument}=list(map(str, {argument}))"
     return f"{argument}={argument}.cast({{{column!r}: str}})" if hasattr(container, "collect_schema") else ""
 
@@ -100,8 +101,7 @@ def _plain_values(series: object) -> object:
 
 def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument: str) -> tuple[Any, ...]:
     """Return the key in each row of the columns, none of which may come twice."""
-    check_user_columns(columns, labels, argument)
-    vocabulary = Vocabulary.of_kinds([column.kind for column in columns], labels)
+    vocabulary = Vocabulary.of_kinds(key_kinds(columns, labels, argument), labels)
     codes = vocabulary.encode(columns, argument)
     repeated = np.ones(len(codes), np.bool_)
     repeated[np.unique(codes, return_index=True)[1]] = False
@@ -115,14 +115,14 @@ def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument:
 
 def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library
     """Return the values of the one column beside those that name the user."""
-    frame = frames.materialize_stream(frame, argument)
-    users = column_roles.user_columns(frames.column_names(frame), requested.get("user"), argument)
-    others = [name for name in frames.data_columns(frame) if name not in users]
+    table = open_table(frame, argument)
+    users = column_roles.user_columns(table.names, requested.get("user"), argument)
+    others = [name for name in table.data_names if name not in users]
     if len(others) != 1:
         found = " and ".join(map(str, others)) or "none"
         hint = f"{argument}={argument}[{[*users, others[0]]!r}]" if others else ""
         raise input_error(argument, f"one column beside {' and '.join(users)}", found, hint=hint)
-    selected = frames.select_columns(frame, [*users, *others], argument)
+    selected = table.select([*users, *others], argument)
     if lists := selected.list_offsets.keys():
         raise type_error(f"{argument}.{next(iter(lists))}", "a value in every row", "lists")
     keys = _keys_of_columns([selected.columns[name] for name in users], users, argument)

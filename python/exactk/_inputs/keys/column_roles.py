@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TypedDict
 
 from exactk._runtime.errors import input_error, type_error, warn
@@ -33,10 +34,18 @@ def _normalize(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
 
 
-_NORMALIZED_NAMES = {
-    role: {variant for name in names for variant in (_normalize(name), _normalize(name) + "s")}
+_ROLES = {
+    variant: role
     for role, names in USUAL_NAMES.items()
+    for name in map(_normalize, names)
+    for variant in (name, name + "s")
 }
+
+
+@lru_cache(maxsize=1024)
+def _usual_role(name: str) -> str | None:
+    """Return the role of a column of that name; None if it has none."""
+    return _ROLES.get(_normalize(name))
 
 
 _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
@@ -150,17 +159,16 @@ def _list_in_brief(names: Sequence[str]) -> str:
 
 def naming_hint(existing: Sequence[str], *roles: str) -> Text:
     """Return how to name a column for one of the roles: with the first that has no role by its name and tells no time."""
-    named = {name for names in _NORMALIZED_NAMES.values() for name in names}
-    free = [name for name in existing if _normalize(name) not in named and not _names_times(name)]
+    free = [name for name in existing if _usual_role(name) is None and not _names_times(name)]
     if "score" in roles:  # which ratings are, too
-        free = [name for name in existing if _normalize(name) in _NORMALIZED_NAMES["grade"]] + free
+        free = [name for name in existing if _usual_role(name) == "grade"] + free
     name = free[0] if free else "NAME"
     first, *others = (Option(role, name) for role in roles)
     return (first, *(part for option in others for part in (" or ", option)), " would name it")
 
 
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:
-    matching = [name for name in existing if _normalize(name) in _NORMALIZED_NAMES[role]]
+    matching = [name for name in existing if _usual_role(name) == role]
     if len(matching) > 1:
         hint = (Option(role, matching[0]), " names it")
         raise input_error(argument, f"one column for the {role}", " and ".join(matching), hint=hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.checks import Codes
 
+_NUMBER_KINDS = {"i": "int", "u": "int", "f": "float"}
 KEY_KINDS = ("int", "str", "bytes")  # the kinds of what can be a key
 
 
@@ -47,11 +48,11 @@ class NumberColumn:
     """An array of NumPy."""
 
     array: NDArray[Any]
+    kind: str = field(init=False)  # int or float; the dtype if it is neither
 
-    @property
-    def kind(self) -> str:
-        """Int or float; the dtype if it is neither."""
-        return {"i": "int", "u": "int", "f": "float"}.get(self.array.dtype.kind, str(self.array.dtype))
+    def __post_init__(self) -> None:
+        dtype = self.array.dtype
+        object.__setattr__(self, "kind", _NUMBER_KINDS.get(dtype.kind) or str(dtype))
 
     def __len__(self) -> int:
         return len(self.array)
@@ -159,11 +160,7 @@ class ArrowTextColumn:
     """Strings or bytes as Arrow has them."""
 
     column: _core.ArrowColumn
-
-    @property
-    def kind(self) -> str:
-        """Str or bytes."""
-        return {"string": "str"}.get(self.column.type, self.column.type)
+    kind: str
 
     def __len__(self) -> int:
         return len(self.column)
@@ -214,8 +211,8 @@ def column_of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
             ],
             column,
         )
-    if column.type in {"string", "bytes"}:
-        return ArrowTextColumn(column)
+    if (kind := {"string": "str", "bytes": "bytes"}.get(column.type)) is not None:
+        return ArrowTextColumn(column, kind)
     if column.type.startswith(("int", "uint", "float")):
         return _concatenate_chunks([NumberColumn(chunk) for chunk in column.values(argument)], column)
     hint = "flags need a cast to integers" if column.type == "bool" else ""
@@ -289,13 +286,14 @@ def _integer_array(values: list[Any], argument: str) -> NDArray[Any]:
         raise input_error(argument, expected, str(values[position]), position=position) from None
 
 
-def check_keys(column: Column, argument: str) -> Column:
-    """Return a column that can be keys; raise InputTypeError for others, floats among them."""
-    if column.kind in KEY_KINDS:
-        return column
+def key_kind(column: Column, argument: str) -> str:
+    """Return the kind of a column that can be keys; raise InputTypeError for others, floats among them."""
+    kind = column.kind
+    if kind in KEY_KINDS:
+        return kind
     expected = "integer ids, strings or bytes"
-    if column.kind != "float":
-        raise type_error(argument, expected, column.kind)
+    if kind != "float":
+        raise type_error(argument, expected, kind)
     values = column.values(argument)
     is_missing = np.isnan(values)
     if not is_missing.any():

@@ -14,7 +14,7 @@ from exactk._inputs.checks import Codes, id_array, read_only
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,7 +58,8 @@ class Vocabulary:
 
     def snapshot(self) -> Snapshot:
         """Return the keys that exist now."""
-        return Snapshot(self, tuple(map(len, self.parts)), tuple(map(len, self.pairs)))
+        part_sizes, pair_sizes = tuple(map(len, self.parts)), tuple(map(len, self.pairs))
+        return Snapshot(self, part_sizes, pair_sizes, (pair_sizes or part_sizes)[-1])
 
     def encode(self, columns: Sequence[Column], argument: str, threads: int = 1) -> Codes:
         """Return the code of each row's key; new keys are added."""
@@ -104,6 +105,7 @@ class Snapshot:
     vocabulary: Vocabulary
     part_sizes: tuple[int, ...]
     pair_sizes: tuple[int, ...]
+    size: int  # how many there are
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -111,7 +113,7 @@ class Snapshot:
         return self.vocabulary.kinds
 
     def __len__(self) -> int:
-        return (self.pair_sizes or self.part_sizes)[-1]
+        return self.size
 
     def copy(self) -> Vocabulary:
         """Return a vocabulary of these keys with the same codes, which grows by itself."""
@@ -237,10 +239,23 @@ class SharedVocabulary:
         """Return whether the codes of these keys are those of the shared vocabulary."""
         return keys.vocabulary is self._vocabulary
 
+    def latest(self, snapshots: Iterable[Snapshot | None]) -> Snapshot | None:
+        """Return the keys that include all others, of those that are of the shared vocabulary."""
+        latest: Snapshot | None = None
+        for keys in snapshots:
+            if keys is not None and keys.vocabulary is self._vocabulary and (latest is None or keys.size > latest.size):
+                latest = keys
+        return latest
+
     def check_kinds(self, kinds: Sequence[str], argument: str) -> None:
         """Raise InputTypeError if the shared keys are of other kinds."""
         if self._vocabulary is not None and len(self._vocabulary):
             self._vocabulary.check_kinds(kinds, argument)
+
+    def check_kinds_of(self, keys: Snapshot, argument: str) -> None:
+        """Raise InputTypeError if keys, of which there are some, are of other kinds than those that are shared."""
+        if keys.vocabulary is not self._vocabulary and keys.size:
+            self.check_kinds(keys.vocabulary.kinds, argument)
 
 
 def with_user_key(error: ExactkError, key: str) -> ExactkError:

@@ -40,13 +40,21 @@ class Lists:
     def _freeze(self, rows: Rows) -> None:
         """View the items; copy the rest if others can write to it, as the core does, so that both see the same for ever."""
         core = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
-        for name in ("indptr", "present", "lengths"):
-            object.__setattr__(self, name, _frozen(getattr(rows, name), rows))
+        self._freeze_arrays(rows, "indptr", "present", "lengths")
         object.__setattr__(self, "items", read_only(rows.items))
         object.__setattr__(self, "user_vocabulary", rows.user_vocabulary)
         object.__setattr__(self, "item_vocabulary", rows.item_vocabulary)
         object.__setattr__(self, "find_row", rows.find_row)
         object.__setattr__(self, "core", core)
+
+    def _freeze_arrays(self, rows: Rows, *names: str) -> None:
+        """View arrays of the rows, or copy them if others have them too; nobody can write to them then."""
+        for name in names:
+            array = getattr(rows, name)
+            if array is not None:
+                array = array.view() if rows.is_owned else array.copy()
+                array.flags.writeable = False
+            object.__setattr__(self, name, array)
 
     def __len__(self) -> int:
         """Return the number of users."""
@@ -77,11 +85,6 @@ class Lists:
     def has(self, user: int) -> bool:
         """Return whether the user has a list, be it empty."""
         return self.present is None or bool(self.present[user])
-
-
-def _frozen(array: NDArray[Any] | None, rows: Rows) -> NDArray[Any] | None:
-    """Return an array of the rows that nobody can write to."""
-    return None if array is None else read_only(array if rows.is_owned else array.copy())
 
 
 def _optional_flags(present: object, argument: str) -> NDArray[np.bool_] | None:
@@ -211,8 +214,7 @@ class Truth(Lists):
 
     def _freeze(self, rows: Rows) -> None:
         super()._freeze(rows)
-        for name in ("grades", "labels"):
-            object.__setattr__(self, name, _frozen(getattr(rows, name), rows))
+        self._freeze_arrays(rows, "grades", "labels")
         object.__setattr__(self, "columns", rows.columns)
         object.__setattr__(self, "unknown_actual", rows.unknown_actual)
 
@@ -319,8 +321,7 @@ class Rankings(Lists):
 
     def _freeze(self, rows: Rows) -> None:
         super()._freeze(rows)
-        ranks = None if rows.ranks is None or not len(rows.items) else _frozen(rows.ranks, rows)
-        object.__setattr__(self, "ranks", ranks)
+        self._freeze_arrays(rows if len(rows.items) else rows._replace(ranks=None), "ranks")
 
     def rows(self) -> Rows:
         """Return the same as an adapter makes it."""

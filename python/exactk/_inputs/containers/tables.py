@@ -1,0 +1,225 @@
+"""What each library's frames are: the names of their columns, and the columns themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from exactk import _core
+from exactk._inputs.keys.columns import Column, column_of_arrow, column_of_objects
+from exactk._inputs.keys.series import arrow_of_series, column_of_series, flatten_lists, holds_lists
+from exactk._inputs.model.frame_rows import locate_in_frame, of_row
+from exactk._runtime import optional
+from exactk._runtime.errors import ExactkError, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from exactk._inputs.checks import Offsets
+
+
+def is_frame(value: object) -> bool:
+    """Return whether the value has columns."""
+    if optional.is_pandas(value) or optional.is_lazy(value):
+        return True
+    return hasattr(value, "__arrow_c_stream__") and (not is_series(value) or _holds_structs(value))
+
+
+def _holds_structs(series: Any) -> bool:  # noqa: ANN401 - of Polars or Arrow
+    """Return whether the values of a Series have fields, which are the columns of a frame then."""
+    return str(getattr(series, "type", getattr(series, "dtype", ""))).lower().startswith("struct")
+
+
+def is_series(value: object) -> bool:
+    """Return whether the value is one column: a Series of pandas or Polars, or an array of Arrow."""
+    return hasattr(value, "to_numpy") and not hasattr(value, "columns")
+
+
+class SelectedColumns(NamedTuple):
+    """Some columns of a frame, by name."""
+
+    columns: dict[str, Column]  # of a column of lists, what all lists hold
+    list_offsets: dict[str, Offsets]  # of a column of lists, where the list of each row begins
+
+
+class Table(Protocol):
+    """A frame, whose library matters no more."""
+
+    @property
+    def names(self) -> list[str]:
+        """What the columns are called, of pandas with those of the index."""
+        ...
+
+    @property
+    def data_names(self) -> list[Any]:
+        """What the columns are called, without those of the index, and whatever their names are."""
+        ...
+
+    def number_names(self, *, with_lists: bool) -> list[str]:
+        """Return the columns that hold numbers or flags, or lists, by their types."""
+        ...
+
+    def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
+        """Return these columns; messages call the frame by its source."""
+        ...
+
+    def matrix_hint(self, argument: str) -> str:
+        """Return how to write a frame that most likely is a matrix: no column can hold keys by its name and type."""
+        ...
+
+
+def open_table(frame: Any, argument: str) -> Table:  # noqa: ANN401 - of any library
+    """Return the frame as a table. What streams is read whole, for it may stream but once."""
+    if optional.is_pandas(frame):
+        return PandasTable(frame)
+    return LazyTable(frame) if optional.is_lazy(frame) else ArrowTable(frame, argument)
+
+
+class PandasTable:
+    """A data frame of pandas."""
+
+    def __init__(self, frame: Any) -> None:  # noqa: ANN401 - pandas may not be installed
+        self._frame = frame
+        self.names = [name for name in (*frame.columns, *frame.index.names) if isinstance(name, str)]
+
+    @property
+    def data_names(self) -> list[Any]:
+        """What the columns are called, whatever their names are."""
+        return list(self._frame.columns)
+
+    def number_names(self, *, with_lists: bool) -> list[str]:
+        """Return the columns that hold numbers or flags, or lists."""
+        frame = self._frame
+        return [name for name in frame.columns if isinstance(name, str) and _holds_numbers(frame[name], with_lists)]
+
+    def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
+        """Return these columns, or levels of the index."""
+        frame, selected = self._frame, SelectedColumns({}, {})
+        for name in names:
+            series = frame[name] if name in frame.columns else frame.index.get_level_values(name)
+            try:
+                _add_series(selected, name, series, f"{argument}.{name}")
+            except ExactkError as error:
+                raise _of_column(error, source, selected, name) from error.__cause__
+        return selected
+
+    def matrix_hint(self, argument: str) -> str:
+        """Return how to write a matrix."""
+        frame = self._frame
+        if frame.columns.empty or any(
+            isinstance(name, str) and getattr(dtype, "kind", "") != "f"
+            for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
+        ):
+            return ""
+        if list(frame.columns) != list(range(frame.shape[1])):
+            if argument not in {"truth", "predictions", "scores"}:
+                return ""
+            orient = "records" if optional.is_default_index(frame.index) else "index"
+            return f"{argument}={argument}.to_dict({orient!r}) takes the names of its columns as items"
+        if not optional.is_default_index(frame.index):
+            return f"{argument}={argument}.to_dict('index') takes its index as users, and its columns as items"
+        return f"{argument}={argument}.to_numpy() takes it as a matrix"
+
+
+class ArrowTable:
+    """What streams the columns of Arrow."""
+
+    def __init__(self, frame: Any, argument: str) -> None:  # noqa: ANN401 - of any library
+        self._can_be_array = hasattr(frame, "to_numpy")
+        self._columns = _core.ArrowTable(frame.__arrow_c_stream__(), argument).columns
+        self.names = [name for name, _ in self._columns]
+
+    @property
+    def data_names(self) -> list[Any]:
+        """What the columns are called."""
+        return self.names
+
+    def number_names(self, *, with_lists: bool) -> list[str]:
+        """Return the columns that hold numbers or flags, or lists."""
+        types = ((name, column.type) for name, column in self._columns if not column.is_dictionary)
+        return _names_of_numbers(types, with_lists)
+
+    def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
+        """Return these columns."""
+        selected = SelectedColumns({}, {})
+        for name, column in self._columns:
+            if name in names:
+                try:
+                    _add_arrow_column(selected, name, column, f"{argument}.{name}")
+                except ExactkError as error:
+                    raise _of_column(error, source, selected, name) from error.__cause__
+        return selected
+
+    def matrix_hint(self, argument: str) -> str:
+        """Return how to write a matrix."""
+        is_matrix = self._can_be_array and _are_of_floats(column.type for _, column in self._columns)
+        return f"{argument}={argument}.to_numpy() takes it as a matrix" if is_matrix else ""
+
+
+class LazyTable:
+    """A lazy frame of Polars, of which only what is selected is collected."""
+
+    def __init__(self, frame: Any) -> None:  # noqa: ANN401 - Polars may not be installed
+        self._frame = frame
+        self._types = {name: str(dtype) for name, dtype in frame.collect_schema().items()}
+        self.names = list(self._types)
+
+    @property
+    def data_names(self) -> list[Any]:
+        """What the columns are called."""
+        return self.names
+
+    def number_names(self, *, with_lists: bool) -> list[str]:
+        """Return the columns that hold numbers or flags, or lists."""
+        return _names_of_numbers(self._types.items(), with_lists)
+
+    def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
+        """Return these columns."""
+        return ArrowTable(self._frame.select(names).collect(), argument).select(names, argument, source)
+
+    def matrix_hint(self, argument: str) -> str:
+        """Return how to write a matrix."""
+        is_matrix = _are_of_floats(self._types.values())
+        return f"{argument}={argument}.collect().to_numpy() takes it as a matrix" if is_matrix else ""
+
+
+def _are_of_floats(types: Iterable[str]) -> bool:
+    lowered = [name.lower() for name in types]
+    return bool(lowered) and all(name.startswith("float") for name in lowered)
+
+
+def _names_of_numbers(types: Iterable[tuple[str, str]], with_lists: bool) -> list[str]:  # noqa: FBT001 - as of its callers
+    kinds = ("int", "uint", "float", "bool", "decimal") + (("list",) if with_lists else ())
+    return [name for name, dtype in types if dtype.lower().startswith(kinds)]
+
+
+def _holds_numbers(series: Any, with_lists: bool) -> bool:  # noqa: ANN401, FBT001 - a Series
+    kind = getattr(getattr(series, "dtype", None), "kind", "")
+    return kind in set("biuf") or (with_lists and kind == "O" and holds_lists(series))
+
+
+def _of_column(error: ExactkError, source: str, selected: SelectedColumns, name: str) -> ExactkError:
+    """Return the error with the row of the frame, and where in its list once the lists are read."""
+    return of_row(error, locate_in_frame(source, selected.list_offsets.get(name)))
+
+
+def _add_series(selected: SelectedColumns, name: str, series: Any, argument: str) -> None:  # noqa: ANN401 - a Series or an Index
+    is_of_numpy = isinstance(series.dtype, np.dtype)
+    arrow = None if is_of_numpy else arrow_of_series(series, argument)
+    if arrow is not None:
+        _add_arrow_column(selected, name, arrow, argument)
+    elif is_of_numpy and series.dtype.kind == "O" and holds_lists(series):
+        selected.list_offsets[name], items = flatten_lists(series.tolist(), argument)
+        selected.columns[name] = column_of_objects(items, argument)
+    else:
+        selected.columns[name] = column_of_series(series, argument)
+
+
+def _add_arrow_column(selected: SelectedColumns, name: str, column: _core.ArrowColumn, argument: str) -> None:
+    if column.type == "list":
+        nulls, first = column.nulls()
+        if nulls:
+            raise type_error(argument, "a list in every row", f"{nulls} null", position=first)
+        selected.list_offsets[name], column = column.lists(argument)
+    selected.columns[name] = column_of_arrow(column, argument)
