@@ -18,6 +18,7 @@ import polars as pl
 import scipy.sparse
 
 import exactk
+from core_rules import core_rules
 from exactk import _core
 from exactk._runtime.optional import sgemm
 
@@ -109,15 +110,17 @@ CALLS: dict[str, Callable[[], Any]] = {
     "TREC": lambda: [array.tolist() for array in _core.read_trec("run", io.BytesIO(RUN).read)],  # type: ignore[union-attr]
     "a_fault_of_TREC": lambda: _core.read_trec("run", io.BytesIO(b"q d 1\n").read).expected,  # type: ignore[union-attr]
     "padded": lambda: _core.padded_lengths(np.array([[1, -1], [2, 3]]), "x").tolist(),  # type: ignore[union-attr]
-    "rules": lambda: make_each(*[lambda: _core.Rules({"gain": "exp2", "ties": "raise"}, 0.5, [1.0, 2.0])] * 3),
-    "planned_value": lambda: make_each(lambda: _core.PlannedValue("ndcg", 3, 0.5, _core.Rules({}, 0.5, [1.0]))),
+    "rules": lambda: make_each(*[lambda: core_rules(gain="exp2", ties="raise", gain_table=[1.0, 2.0])] * 3),
+    "planned_value": lambda: make_each(lambda: _core.PlannedValue("ndcg", 3, 0.5, core_rules(gain_table=[1.0]))),
     "BLAS": lambda: make_each(
         lambda: _core.Embeddings(VALUES, VALUES, None, "dot", False, None, None, sgemm(), "u", "i")
     ),
     "metric_table": lambda: [
         (info.name, info.aliases, info.formula, info.parameter and info.parameter.name) for info in _core.metric_table()
     ],
-    "convention_fields": lambda: [(field.name, field.choices, field.standard) for field in _core.convention_fields()],
+    "convention_fields": lambda: [
+        (field.name, field.choices, field.names, field.standard) for field in _core.convention_fields()
+    ],
     "isas": lambda: (_core.isas(), _core.built_with()),
     "an_input_error": refuse,
     "a_type_error": refuse_type,

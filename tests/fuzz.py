@@ -25,12 +25,12 @@ import numpy as np
 import exactk
 import junk
 from core_results import plain_result
+from core_rules import CHOICES, core_rules
 from exactk import _core
 from exactk._engine.topk import TopKProblem
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import SIMILARITIES
 from exactk._inputs.model.rows import Rows
-from exactk._plan.fields import CHOICES
 from exactk._runtime.optional import sgemm
 from exactk._runtime.progress import ignore_progress
 from exactk.reference.ranking import reference_ranker
@@ -301,7 +301,7 @@ class Case:
         fields = {}
         for _ in range(source.below(6)):
             field = list(CHOICES)[source.below(len(CHOICES))]
-            fields[field] = CHOICES[field].choices[source.below(len(CHOICES[field].choices))]
+            fields[field] = CHOICES[field][source.below(len(CHOICES[field]))]
         values = [cls._value(source) for _ in range(1 + source.below(6))]
         case = cls(
             truth, predictions, exclude, grades, weights, groups,
@@ -525,7 +525,7 @@ def check(data: bytes) -> None:
         truth, predictions = case.truth.core("truth"), case.core_predictions(sgemm())
         without_blas = case.core_predictions(None)
         exclude = None if case.exclude is None else case.exclude.core("exclude")
-        rules = _core.Rules(case.fields, case.min_grade, case.gain_table)
+        rules = core_rules(**case.fields, min_grade=case.min_grade, gain_table=case.gain_table)
         values = [_core.PlannedValue(*value, rules) for value in case.values]
     except REFUSALS:
         return

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import exactk
-from exactk._plan.fields import CHOICES, FIELDS, fields_of
+from core_rules import CHOICES
+from exactk._plan.fields import FIELDS, fields_of
 
 # Ids where widths, signs and hashes have their edges, beside a few that meet often.
 IDS = st.one_of(st.integers(0, 12), st.sampled_from([2**31 - 1, 2**31, 2**32 + 7, 2**62, 2**63 - 1]))
@@ -87,18 +88,16 @@ def metric_strings(draw: st.DrawFn) -> str:
             f"average={draw(st.sampled_from([name for name, is_allowed in averages.items() if is_allowed]))}"
         )
     if draw(st.integers(0, 9)) == 0:  # of scores, another ranking than that of the other values
-        arguments.append(
-            draw(st.sampled_from([*(f"ties={ties}" for ties in CHOICES["ties"].choices), *RANKED_OTHERWISE]))
-        )
+        arguments.append(draw(st.sampled_from([*(f"ties={ties}" for ties in CHOICES["ties"]), *RANKED_OTHERWISE])))
     return f"{text}({','.join(arguments)})" if arguments else text
 
 
 @st.composite
 def conventions(draw: st.DrawFn) -> exactk.Convention:
     names = draw(st.lists(st.sampled_from(sorted(set(CHOICES) - {"average", "ties"})), unique=True, max_size=6))
-    changes: dict[str, Any] = {name: draw(st.sampled_from(CHOICES[name].choices)) for name in names}
+    changes: dict[str, Any] = {name: draw(st.sampled_from(CHOICES[name])) for name in names}
     changes["min_grade"] = draw(st.sampled_from([None, None, None, "any", -1.0, 0.0, 0.5, 1.0, 2.0]))
-    changes["negative_grades"] = draw(st.sampled_from(CHOICES["negative_grades"].choices))
+    changes["negative_grades"] = draw(st.sampled_from(CHOICES["negative_grades"]))
     changes["gain_table"] = draw(st.sampled_from([(), (0.0, 1.0, 3.0, 7.0), (2.0, 1.0, 0.5, 4.0)]))
     return exactk.conventions["standard"].replace(**changes)
 
@@ -255,7 +254,7 @@ def score_evaluations(
 ) -> Evaluation:
     """Draw an evaluation of scores; where one is NaN, it is refused or ranked last."""
     evaluation = draw(evaluations(min_users=min_users, max_users=max_users, predictions=predictions))
-    ties = draw(st.sampled_from(["lowest_id", "highest_id", *CHOICES["ties"].choices]))
+    ties = draw(st.sampled_from(["lowest_id", "highest_id", *CHOICES["ties"]]))
     nan = draw(st.sampled_from(["raise", "last", "last"]))
     others = {name: draw(st.sampled_from(FIELDS[name].choices)) for name in fields_of("ranking")}
     convention = evaluation.options["convention"].replace(ties=ties, nan=nan, **others)

@@ -21,6 +21,7 @@ import pytest
 
 import exactk
 from core_results import plain_result
+from core_rules import core_rules
 from exactk import _core
 from exactk._runtime import optional
 from jobs import METRICS, long_evaluation, uniform_lists
@@ -102,8 +103,8 @@ def test_f20_another_thread_writes_into_the_arrays(policy: str) -> None:
     grades, weights = np.ones(4 * users), np.ones(users)
     groups, lengths = np.zeros(users, np.int64), np.full(users, 4)
     fields = {"duplicate_items": policy, "duplicate_truth": policy}
-    rules = _core.Rules(fields | {"gain": "table"}, 0.5, [0.0, 1.0, 3.0])
-    exp2 = _core.Rules(fields | {"gain": "exp2", "undefined": "nan", "average": "micro"}, 0.5, [])
+    rules = core_rules(**fields, gain="table", min_grade=0.5, gain_table=[0.0, 1.0, 3.0])
+    exp2 = core_rules(**fields, gain="exp2", undefined="nan", average="micro", min_grade=0.5)
     values = [
         _core.PlannedValue(name, None if info.pairwise else 3, parameter_of(name), rules)
         for name, info in exactk.metrics.items()
@@ -205,7 +206,7 @@ def test_f20_another_thread_writes_into_vectors(similarity: str, restriction: st
     truth = exactk.as_truth([range(user) for user in range(users)]).core
     excluded = exactk.as_exclusions([range(0, user, 2) for user in range(users)])
     exclude = None if excluded is None else excluded.core
-    rules = _core.Rules({}, 0.5, [])
+    rules = core_rules(min_grade=0.5)
     values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (5, None)]
     outcomes = {"result": 0, "refused": 0}
 
@@ -264,7 +265,7 @@ def test_f21_the_core_itself_holds_the_items_of_its_lists() -> None:
     expected = job.predictions.core
     lists = _core.Lists(np.array(job.predictions.items), job.predictions.indptr, None, None, "x")
     waste = np.full(len(job.predictions.items), 3, np.int32)  # over what was freed, if it was
-    rules = _core.Rules({}, 0.5, [])
+    rules = core_rules(min_grade=0.5)
     values = [_core.PlannedValue("reciprocal_rank", None, 0, rules)]
     truth = job.truth.core
     result, expected_result = (

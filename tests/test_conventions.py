@@ -13,7 +13,7 @@ import pytest
 
 import exactk
 from exactk import _core
-from exactk._plan.fields import CHOICES, FIELDS
+from exactk._plan.fields import CORE_FIELDS, FIELDS
 
 STANDARD = exactk.conventions["standard"]
 PYTREC_EVAL = exactk.conventions["pytrec_eval"]
@@ -22,7 +22,8 @@ PYTREC_EVAL = exactk.conventions["pytrec_eval"]
 def test_the_fields_are_those_of_the_core_with_its_defaults() -> None:
     defaults = {f.name: f.default for f in dataclasses.fields(exactk.Convention)}
     assert set(FIELDS) == set(defaults) - {"overrides", "name"}
-    assert {f.name: f.standard for f in _core.convention_fields()} == {name: defaults[name] for name in CHOICES}
+    assert {name: f.standard for name, f in CORE_FIELDS.items()} == {name: defaults[name] for name in CORE_FIELDS}
+    assert [*FIELDS][: len(CORE_FIELDS)] == [f.name for f in _core.convention_fields()]
 
 
 def test_the_defaults_are_the_standard() -> None:

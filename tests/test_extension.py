@@ -20,6 +20,7 @@ import polars as pl
 import pytest
 
 import exactk
+from core_rules import STANDARD, core_rules
 from exactk import _core
 from exactk._runtime import optional
 from strategies import parameter_of
@@ -90,7 +91,7 @@ def sound_embeddings() -> _core.Embeddings:
 
 
 def sound_rules() -> _core.Rules:
-    return _core.Rules({}, 0.5, [])
+    return core_rules(min_grade=0.5)
 
 
 def sound_values() -> list[_core.PlannedValue]:
@@ -121,7 +122,7 @@ CALLS: dict[str, tuple[Callable[..., Any], Callable[[], list[Any]]]] = {
     "isas": (_core.isas, list),
     "built_with": (_core.built_with, list),
     "padded_lengths": (_core.padded_lengths, lambda: [np.array([[1, -1], [2, 3]]), "x"]),
-    "Rules": (_core.Rules, lambda: [{"gain": "exp2"}, 0.5, [0.0, 1.0]]),
+    "Rules": (_core.Rules, lambda: [STANDARD | {"gain": "table", "min_grade": 0.5, "gain_table": [0.0, 1.0]}]),
     "PlannedValue": (_core.PlannedValue, lambda: ["ndcg", 3, 0.5, sound_rules()]),
     "evaluate": (
         _core.evaluate,
@@ -219,7 +220,7 @@ def test_every_hostile_array_of_scores() -> None:
             given = _core.Scores(array, least, None, "hostile")
         except HARMLESS:
             continue
-        values = [_core.PlannedValue("ndcg", 3, 0, _core.Rules({"nan": nan}, 0.5, [])) for nan in ("last", "raise")]
+        values = [_core.PlannedValue("ndcg", 3, 0, core_rules(nan=nan, min_grade=0.5)) for nan in ("last", "raise")]
         for planned in ([values[0]], values):
             results += has_result(
                 _core.evaluate, sound_lists(), None, given, None, None, None, 1, planned, rules, True, 2, "", None
@@ -417,10 +418,43 @@ def test_cutoffs_and_parameters_that_are_none(cutoff: int, parameter: float) -> 
             )
 
 
-@pytest.mark.parametrize("fields", [{"gain": "cubic"}, {"no_field": "x"}, {"": ""}, {"gain": ""}, {"average\0": "x"}])
-def test_rules_that_are_none(fields: dict[str, str]) -> None:
-    with pytest.raises(exactk.InputError):
-        _core.Rules(fields, 0.5, [])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"gain": "cubic"},
+        {"gain": ""},
+        {"gain": None},
+        {"gain": 1.0},
+        {"no_field": "x"},
+        {"": ""},
+        {"average\0": "x"},
+        {"min_grade": "all"},
+        {"min_grade": "None"},
+        {"min_grade": math.nan},
+        {"min_grade": math.inf},
+        {"min_grade": [1.0]},
+        {"gain_table": None},
+        {"gain_table": 1.0},
+        {"gain_table": "table"},
+        {"gain_table": [1.0, math.nan]},
+        {"gain_table": [1.0, -math.inf]},
+    ],
+)
+def test_rules_that_are_none(changes: dict[str, Any]) -> None:
+    with pytest.raises(exactk.InputError, match="convention"):
+        core_rules(**changes)
+
+
+@pytest.mark.parametrize("changes", [{"min_grade": {}}, {"gain_table": ["1"]}, {"gain_table": {1.0}}, {1: "x"}])
+def test_rules_of_other_types(changes: dict[Any, Any]) -> None:
+    with pytest.raises(TypeError, match="incompatible constructor arguments"):
+        _core.Rules(STANDARD | changes)
+
+
+@pytest.mark.parametrize("field", STANDARD)
+def test_rules_without_a_field(field: str) -> None:
+    with pytest.raises(exactk.InputError, match=f"every field, found none of {field}"):
+        _core.Rules({name: value for name, value in STANDARD.items() if name != field})
 
 
 def sound_vocabulary() -> _core.Vocabulary:
@@ -529,7 +563,7 @@ def test_f45_a_class_of_two_bases_is_both_or_neither() -> None:
         def __init__(self, *, rules: bool) -> None:
             _core.Lists.__init__(self, np.arange(2), np.array([0, 1, 2]), None, None, "x")
             if rules:
-                _core.Rules.__init__(self, {}, 0.5, [])
+                _core.Rules.__init__(self, STANDARD)
 
     with pytest.raises(TypeError):
         Both(rules=False)

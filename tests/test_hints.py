@@ -349,7 +349,7 @@ def test_f66_nothing_like_it_is_answered_without_a_suggestion() -> None:
 @pytest.mark.parametrize("given", [("P@1(min_grade=all)", {}), ("P@1", {"min_grade": "all"})])
 def test_f66_what_a_field_takes_beside_numbers_is_told(given: tuple[str, dict[str, str]]) -> None:
     metric, convention = given
-    assert " a number, 'any' or None, found 'all'" in error_of(
+    assert " a finite number, 'any' or None, found 'all'" in error_of(
         exactk.evaluate, [[1]], [[1]], metric, convention=convention
     )
     assert "an integer or None, found 'x'" in error_of(exactk.evaluate, [[1]], [[1]], "P@1(decimals=x)")

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import exactk
+from core_rules import core_rules
 from exactk import _core
 from exactk._inputs.registry import as_candidate_items, classify
 from strategies import (
@@ -482,7 +483,7 @@ def test_f20_another_thread_writes_into_the_arrays(dtype: str) -> None:
     lists = _core.Lists(restriction, np.arange(users + 1) * (size // 2), None, None, "candidates")
     restricted_scores = _core.Scores(matrix.values, None, lists, "predictions")
     truth = exactk.as_truth([range(user % 100) for user in range(users)])
-    rules = _core.Rules({}, 0.5, [])
+    rules = core_rules(min_grade=0.5)
     values = [_core.PlannedValue("ndcg", 5, 0, rules)]
     outcomes = {"result": 0, "refused": 0}
 

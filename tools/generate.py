@@ -19,6 +19,7 @@ from cogapp import Cog
 import exactk
 from exactk._functions import FUNCTIONS
 from exactk._inputs.registry import ADAPTERS
+from exactk._plan.fields import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,13 @@ def core_stub() -> str:
     # What every class has, and says nothing of the arguments of any.
     text = re.sub(r" +@staticmethod\n +def __new__\(type, \*args, \*\*kwargs\):\n +\"\"\"\n.*\n +\"\"\"\n", "", text)
     return _format_stub(GENERATED + text, "_core.pyi")
+
+
+def field_values_stub() -> str:
+    """Return the stub of the fields of a convention."""
+    header = ["from dataclasses import dataclass", "@dataclass(frozen=True, kw_only=True)", "class FieldValues:"]
+    body = [f"    {f.name}: {f.annotation} = {f.standard!r}" for f in FIELDS.values()]
+    return _format_stub(GENERATED + "\n".join([*header, *body]) + "\n", "field_values.pyi")
 
 
 def functions_stub() -> str:
@@ -120,6 +128,7 @@ def _format_stub(text: str, name: str) -> str:
 OUTPUTS: dict[Path, Callable[[], str]] = {
     PACKAGE / "_core.pyi": core_stub,
     PACKAGE / "_functions.pyi": functions_stub,
+    PACKAGE / "_plan" / "field_values.pyi": field_values_stub,
     **{path: partial(fill_containers, path) for path in CONTAINER_ARGUMENTS},
     **{path: partial(fill_tables, path) for path in (ROOT / "README.md", ROOT / "docs" / "libraries.md")},
 }

@@ -1,9 +1,13 @@
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
+#include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bindings.hpp"
@@ -12,19 +16,52 @@
 namespace exactk::bindings {
 namespace {
 
+std::string kind(const ConventionField& field) {
+  constexpr auto kKinds = std::to_array({"choice", "number", "numbers"});
+  static_assert(kKinds.size() == std::variant_size_v<decltype(field.kind)>);
+  return kKinds[field.kind.index()];
+}
+
 py::typing::Tuple<py::str, py::ellipsis> choices(const ConventionField& field) {
   py::list names;
-  for (const std::uint8_t code : field.choices)
-    names.append(py::str(std::string(field.names[code])));
+  if (const auto* const choice = std::get_if<ChoiceField>(&field.kind)) {
+    for (const std::uint8_t code : choice->choices)
+      names.append(py::str(std::string(choice->names[code])));
+  }
   return py::tuple(names);
 }
 
-Rules make_rules(const std::map<std::string, std::string>& fields, double min_grade,
-                 std::vector<double> gain_table) {
+py::typing::Dict<py::typing::Optional<py::str>, py::float_> names(const ConventionField& field) {
+  py::typing::Dict<py::typing::Optional<py::str>, py::float_> numbers;
+  if (const auto* const number = std::get_if<NumberField>(&field.kind)) {
+    for (const NamedNumber& named : number->names) numbers[py::cast(named.name)] = named.number;
+  }
+  return numbers;
+}
+
+using Bounds = std::pair<double, double>;
+
+std::optional<Bounds> bounds(const ConventionField& field) {
+  const auto bounds_of = [](const auto& kind) -> std::optional<Bounds> {
+    if constexpr (requires { kind.low; }) {
+      return Bounds{kind.low, kind.high};
+    } else {
+      return std::nullopt;
+    }
+  };
+  return std::visit(bounds_of, field.kind);
+}
+
+Rules make_rules(const std::map<std::string, FieldValue>& values) {
   Rules rules;
-  for (const auto& [name, choice] : fields) set_field(rules, name, choice);
-  rules.min_grade = min_grade;
-  rules.gain_table = std::move(gain_table);
+  for (const auto& [name, value] : values) set_field(rules, name, value);
+  for (const ConventionField& field : convention_fields()) {
+    if (!values.contains(std::string(field.name))) {
+      throw InputError({.argument = "convention",
+                        .expected = "a value of every field",
+                        .found = "none of " + std::string(field.name)});
+    }
+  }
   return rules;
 }
 
@@ -34,20 +71,27 @@ void bind_conventions(py::module_& module) {
   bind_class<ConventionField>(module, "ConventionField", "A choice that a convention makes.")
       .def_property_readonly("name", [](const ConventionField& field) { return field.name; })
       .def_property_readonly("summary", [](const ConventionField& field) { return field.summary; })
-      .def_property_readonly("choices", &choices)
       .def_property_readonly(
-          "standard", [](const ConventionField& field) { return field.names[field.get(Rules{})]; },
-          "The choice of the C++ defaults, which are the standard convention.");
+          "is_judging", [](const ConventionField& field) { return field.is_judging; },
+          "Whether it decides how a list is judged, and not only what that is worth.")
+      .def_property_readonly("kind", &kind, "'choice', 'number' or 'numbers'.")
+      .def_property_readonly("expected", &expected_value, "What a value must be.")
+      .def_property_readonly("choices", &choices, "The values of a choice.")
+      .def_property_readonly("names", &names, "The names that some numbers have.")
+      .def_property_readonly("bounds", &bounds,
+                             "The least and the greatest number; None of a choice.")
+      .def_property_readonly(
+          "standard", [](const ConventionField& field) { return get_field(Rules{}, field); },
+          "The value of the C++ defaults, which are the standard convention.");
   module.def(
       "convention_fields",
       [] {
         const auto fields = convention_fields();
         return std::vector<ConventionField>(fields.begin(), fields.end());
       },
-      "The fields whose value is one of a few names.");
+      "The fields of a convention that the core reads.");
   bind_class<Rules>(module, "Rules", "How one value is to be computed.")
-      .def(py::init(&make_rules), py::arg("fields"), py::arg("min_grade").noconvert(),
-           py::arg("gain_table"));
+      .def(py::init(&make_rules), py::arg("values").noconvert());
 }
 
 }  // namespace exactk::bindings

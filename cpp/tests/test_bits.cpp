@@ -287,9 +287,10 @@ TEST_CASE("metrics that promise the unit range keep it under any divisors") {
   for (const std::string_view name : {"precision_over", "recall_over", "ap_over", "ideal_over"}) {
     const auto field = std::ranges::find(fields, name, &ConventionField::name);
     REQUIRE(field != fields.end());
-    for (const std::uint8_t choice : field->choices) {
+    const auto& choice_field = std::get<ChoiceField>(field->kind);
+    for (const std::uint8_t choice : choice_field.choices) {
       Rules changed = rules;
-      field->set(changed, choice);
+      choice_field.set(changed, choice);
       if (changed.ideal_over == Over::cutoff) changed.gain = Gain::binary;
       for (const MetricInfo& info : metric_table()) {
         if (!info.unit_range) continue;

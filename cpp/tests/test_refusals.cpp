@@ -294,6 +294,8 @@ TEST_CASE("values that no metric can give are refused") {
       {"infinite min_grade", change_first_rules([](Rules& r) { r.min_grade = kInfinity; }),
        "metrics"},
       {"NaN min_grade", change_first_rules([](Rules& r) { r.min_grade = kNan; }), "metrics"},
+      {"NaN min_grade of the tally", [](Input& in) { in.tally_rules.min_grade = kNan; },
+       "convention"},
       {"negative beta", set_value(value("fbeta", 5, {}, -1)), "metrics"},
       {"NaN beta", set_value(value("fbeta", 5, {}, kNan)), "metrics"},
       {"p of 1", set_value(value("rbp", 5, {}, 1)), "metrics"},

@@ -52,13 +52,41 @@ class ConventionField:
     A choice that a convention makes.
     """
     @property
-    def choices(self) -> tuple[str, ...]: ...
+    def bounds(self) -> tuple[float, float] | None:
+        """
+        The least and the greatest number; None of a choice.
+        """
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """
+        The values of a choice.
+        """
+    @property
+    def expected(self) -> str:
+        """
+        What a value must be.
+        """
+    @property
+    def is_judging(self) -> bool:
+        """
+        Whether it decides how a list is judged, and not only what that is worth.
+        """
+    @property
+    def kind(self) -> str:
+        """
+        'choice', 'number' or 'numbers'.
+        """
     @property
     def name(self) -> str: ...
     @property
-    def standard(self) -> str:
+    def names(self) -> dict[str | None, float]:
         """
-        The choice of the C++ defaults, which are the standard convention.
+        The names that some numbers have.
+        """
+    @property
+    def standard(self) -> None | str | float | list[float]:
+        """
+        The value of the C++ defaults, which are the standard convention.
         """
     @property
     def summary(self) -> str: ...
@@ -67,12 +95,7 @@ class Rules:
     """
     How one value is to be computed.
     """
-    def __init__(
-        self,
-        fields: collections.abc.Mapping[str, str],
-        min_grade: float,
-        gain_table: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
-    ) -> None: ...
+    def __init__(self, values: dict[str, None | str | float | list[float]]) -> None: ...
 
 class MetricParameter:
     """
@@ -409,7 +432,7 @@ def built_with() -> str:
 
 def convention_fields() -> list[ConventionField]:
     """
-    The fields whose value is one of a few names.
+    The fields of a convention that the core reads.
     """
 
 def encode_texts(

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "exactk/error.hpp"
 
@@ -47,105 +50,253 @@ constexpr std::array<std::uint8_t, sizeof...(values)> kChoices = {
     // NOLINTNEXTLINE(modernize-avoid-c-style-cast): clang makes one when it expands the pack
     static_cast<std::uint8_t>(values)...};
 
-template <class E>
-struct MemberOfRules;
-template <class E>
-struct MemberOfRules<E Rules::*> {
-  using Enum = E;
+template <class T>
+struct MemberPointer;
+template <class C, class V>
+struct MemberPointer<V C::*> {
+  using Class = C;
+  using Value = V;
 };
 
-template <auto Member, auto... values>
-constexpr ConventionField field(std::string_view name, std::string_view summary) {
-  using Enum = MemberOfRules<decltype(Member)>::Enum;
-  return {name,
-          summary,
-          kNames<Enum>,
-          kChoices<values...>,
-          [](Rules& rules, std::uint8_t code) { rules.*Member = static_cast<Enum>(code); },
-          [](const Rules& rules) { return static_cast<std::uint8_t>(rules.*Member); }};
+// Whether the member is one of JudgingFields, as where it is declared says.
+template <auto member>
+constexpr bool kIsJudging =
+    std::is_base_of_v<typename MemberPointer<decltype(member)>::Class, JudgingFields>;
+
+template <auto member, auto... values>
+constexpr ConventionField choice(std::string_view name, std::string_view summary) {
+  using Enum = MemberPointer<decltype(member)>::Value;
+  return {
+      name, summary, kIsJudging<member>,
+      ChoiceField{kNames<Enum>, kChoices<values...>,
+                  [](Rules& rules, std::uint8_t code) { rules.*member = static_cast<Enum>(code); },
+                  [](const Rules& rules) { return static_cast<std::uint8_t>(rules.*member); }}};
 }
+
+constexpr double kLowest = std::numeric_limits<double>::lowest();
+constexpr double kHighest = std::numeric_limits<double>::max();
+
+// A number of a range, of all finite ones by default, or a list of such.
+template <auto member>
+constexpr ConventionField number(std::string_view name, std::string_view summary,
+                                 double low = kLowest, double high = kHighest,
+                                 std::span<const NamedNumber> names = {}) {
+  return {name, summary, kIsJudging<member>, NumberField{low, high, names, member}};
+}
+
+template <auto member>
+constexpr ConventionField numbers(std::string_view name, std::string_view summary,
+                                  double low = kLowest, double high = kHighest) {
+  return {name, summary, kIsJudging<member>, NumbersField{low, high, member}};
+}
+
+constexpr auto kNamedGrades =
+    std::to_array<NamedNumber>({{"any", kAnyGrade}, {std::nullopt, kAnyAboveZero}});
 
 using enum Over;
 constexpr auto kFields = std::to_array<ConventionField>({
-    field<&Rules::precision_over, cutoff, list, min_cutoff_relevant, min_list_relevant>(
+    choice<&Rules::precision_over, cutoff, list, min_cutoff_relevant, min_list_relevant>(
         "precision_over", "what precision divides its hits by"),
-    field<&Rules::recall_over, relevant, min_cutoff_relevant, min_list_relevant>(
+    choice<&Rules::recall_over, relevant, min_cutoff_relevant, min_list_relevant>(
         "recall_over", "what recall divides its hits by"),
-    field<&Rules::ap_over, cutoff, list, relevant, min_cutoff_relevant, min_list_relevant, hits>(
+    choice<&Rules::ap_over, cutoff, list, relevant, min_cutoff_relevant, min_list_relevant, hits>(
         "ap_over", "what average precision and average recall divide their sums by"),
-    field<&Rules::ideal_over, cutoff, min_cutoff_relevant, min_list_relevant, all_judged>(
+    choice<&Rules::ideal_over, cutoff, min_cutoff_relevant, min_list_relevant, all_judged>(
         "ideal_over", "how many ranks the ideal ranking of nDCG fills"),
-    field<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::exp2_shifted, Gain::table>(
+    choice<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::exp2_shifted, Gain::table>(
         "gain",
         "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or "
         "gain_table[grade]"),
-    field<&Rules::discount, Discount::log2, Discount::log2_floored>(
+    choice<&Rules::discount, Discount::log2, Discount::log2_floored>(
         "discount", "the weight of rank i: 1/log2(i+1), or 1/max(1, log2 i)"),
-    field<&Rules::average, Average::macro, Average::micro, Average::geometric, Average::of_means>(
+    choice<&Rules::average, Average::macro, Average::micro, Average::geometric, Average::of_means>(
         "average",
         "the mean of the users' ratios, the ratio of their sums, the geometric mean of the ratios, "
         "each counting at least 0.00001, or F of the mean precision and the mean recall"),
-    field<&Rules::users, Users::truth, Users::both, Users::predictions, Users::union_>(
+    choice<&Rules::users, Users::truth, Users::both, Users::predictions, Users::union_>(
         "users", "whom the mean is over: users present in the truth, in both, ..."),
-    field<&Rules::empty_truth, Empty::compute, Empty::skip, Empty::zero, Empty::one, Empty::error>(
+    choice<&Rules::empty_truth, Empty::compute, Empty::skip, Empty::zero, Empty::one, Empty::error>(
         "empty_truth", "a user without a relevant item"),
-    field<&Rules::empty_list, Empty::compute, Empty::skip, Empty::zero, Empty::one, Empty::error>(
+    choice<&Rules::empty_list, Empty::compute, Empty::skip, Empty::zero, Empty::one, Empty::error>(
         "empty_list", "a user whose list is empty"),
-    field<&Rules::missing_list, Empty::compute, Empty::skip, Empty::zero, Empty::one, Empty::error>(
-        "missing_list", "a user in the truth without a list"),
-    field<&Rules::undefined, Undefined::zero, Undefined::one, Undefined::nan, Undefined::skip>(
+    choice<&Rules::missing_list, Empty::compute, Empty::skip, Empty::zero, Empty::one,
+           Empty::error>("missing_list", "a user in the truth without a list"),
+    choice<&Rules::undefined, Undefined::zero, Undefined::one, Undefined::nan, Undefined::skip>(
         "undefined", "a ratio whose divisor is 0"),
-    field<&Rules::duplicate_items, Duplicates::raise, Duplicates::first, Duplicates::count>(
+    choice<&Rules::duplicate_items, Duplicates::raise, Duplicates::first, Duplicates::count>(
         "duplicate_items",
         "an item repeated in a list: an error, no hit at its later ranks, or a hit each time"),
-    field<&Rules::duplicate_truth, Duplicates::raise, Duplicates::first, Duplicates::max,
-          Duplicates::count>("duplicate_truth",
-                             "an item repeated in a user's truth: an error, its first or highest "
-                             "grade, or several items of its first grade"),
-    field<&Rules::negative_grades, NegativeGrades::raise, NegativeGrades::unjudged,
-          NegativeGrades::zero_gain>(
+    choice<&Rules::duplicate_truth, Duplicates::raise, Duplicates::first, Duplicates::max,
+           Duplicates::count>("duplicate_truth",
+                              "an item repeated in a user's truth: an error, its first or highest "
+                              "grade, or several items of its first grade"),
+    choice<&Rules::negative_grades, NegativeGrades::raise, NegativeGrades::unjudged,
+           NegativeGrades::zero_gain>(
         "negative_grades",
         "an item whose grade is negative: an error where its gain counts; not judged, as if the "
         "truth did not have it; or judged, and of gain 0 unless gain='binary'"),
-    field<&Rules::ties, Ties::lowest_id, Ties::highest_id, Ties::input_order, Ties::optimistic,
-          Ties::pessimistic, Ties::shared, Ties::expected, Ties::raise>(
+    choice<&Rules::ties, Ties::lowest_id, Ties::highest_id, Ties::input_order, Ties::optimistic,
+           Ties::pessimistic, Ties::shared, Ties::expected, Ties::raise>(
         "ties",
         "the order of items of one score: by id, as they were given, the relevant ones first or "
         "last, all at the last of their ranks, the mean over all orders, or an error if one is in "
         "the truth"),
-    field<&Rules::nan, NanScores::raise, NanScores::last>(
+    choice<&Rules::nan, NanScores::raise, NanScores::last>(
         "nan", "a score that is NaN: an error, or below every other"),
+    number<&Rules::min_grade>("min_grade",
+                              "an item is relevant from this grade on; None: from any grade above "
+                              "0; 'any': whatever its grade",
+                              kLowest, kHighest, kNamedGrades),
+    // Which gains there may be is checked where a metric uses them.
+    numbers<&Rules::gain_table>("gain_table",
+                                "the gains of the grades 0, 1, 2, ... for gain='table'"),
 });
 
-std::string choice_list(const ConventionField& field) {
-  std::string text;
-  for (const std::uint8_t code : field.choices) {
-    text += (text.empty() ? "'" : ", '") + std::string(field.names[code]) + "'";
+std::string quoted(std::string_view text) { return std::string("'").append(text) + "'"; }
+
+// "a, b or c"
+std::string alternatives(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) joined += i + 1 < texts.size() ? ", " : " or ";
+    joined += texts[i];
   }
+  return joined;
+}
+
+// "finite numbers", "numbers in [0, 1]"
+std::string in_range(const std::string& noun, double low, double high) {
+  if (low == kLowest && high == kHighest) return "finite " + noun;
+  return noun + " in [" + format_number(low) + ", " + format_number(high) + "]";
+}
+
+std::string expected_value(const ChoiceField& field) {
+  std::string text;
+  for (const std::uint8_t code : field.choices)
+    text += (text.empty() ? "one of " : ", ") + quoted(field.names[code]);
   return text;
+}
+
+std::string expected_value(const NumberField& field) {
+  std::vector<std::string> texts = {std::string("a ") + in_range("number", field.low, field.high)};
+  for (const NamedNumber& named : field.names)
+    texts.push_back(named.name ? quoted(*named.name) : "None");
+  return alternatives(texts);
+}
+
+std::string expected_value(const NumbersField& field) {
+  return "a list of " + in_range("numbers", field.low, field.high);
+}
+
+FieldValue get(const Rules& rules, const ChoiceField& field) {
+  return std::string(field.names[field.get(rules)]);
+}
+
+FieldValue get(const Rules& rules, const NumberField& field) {
+  const double number = rules.*field.member;
+  const auto named = std::ranges::find(field.names, number, &NamedNumber::number);
+  if (named == field.names.end()) return number;
+  return named->name ? FieldValue(std::string(*named->name)) : FieldValue();
+}
+
+FieldValue get(const Rules& rules, const NumbersField& field) { return rules.*field.member; }
+
+template <class NumericField>
+bool is_in_range(const NumericField& field, double number) {
+  return field.low <= number && number <= field.high;
+}
+
+// Returns whether the value is one of the field's.
+bool set(Rules& rules, const ChoiceField& field, const FieldValue& value) {
+  const auto* const name = std::get_if<std::string>(&value);
+  if (name == nullptr) return false;
+  const auto code = std::ranges::find(field.choices, *name,
+                                      [&](std::uint8_t choice) { return field.names[choice]; });
+  if (code == field.choices.end()) return false;
+  field.set(rules, *code);
+  return true;
+}
+
+bool set(Rules& rules, const NumberField& field, const FieldValue& value) {
+  if (const auto* const number = std::get_if<double>(&value)) {
+    if (!is_in_range(field, *number)) return false;
+    rules.*field.member = *number;
+    return true;
+  }
+  const auto named = std::ranges::find_if(field.names, [&](const NamedNumber& one) {
+    return value == (one.name ? FieldValue(std::string(*one.name)) : FieldValue());
+  });
+  if (named == field.names.end()) return false;
+  rules.*field.member = named->number;
+  return true;
+}
+
+bool set(Rules& rules, const NumbersField& field, const FieldValue& value) {
+  const auto* const numbers = std::get_if<std::vector<double>>(&value);
+  if (numbers == nullptr) return false;
+  if (!std::ranges::all_of(*numbers, [&](double one) { return is_in_range(field, one); }))
+    return false;
+  rules.*field.member = *numbers;
+  return true;
+}
+
+std::string format_value(const FieldValue& value) {
+  if (const auto* const name = std::get_if<std::string>(&value)) return quoted(*name);
+  if (const auto* const number = std::get_if<double>(&value)) return format_number(*number);
+  return std::holds_alternative<std::monostate>(value) ? "None" : "another list";
+}
+
+std::optional<double> find_invalid(const Rules& /*rules*/, const ChoiceField& /*field*/) {
+  return std::nullopt;
+}
+
+std::optional<double> find_invalid(const Rules& rules, const NumberField& field) {
+  const double number = rules.*field.member;
+  return is_in_range(field, number) ? std::nullopt : std::optional(number);
+}
+
+std::optional<double> find_invalid(const Rules& rules, const NumbersField& field) {
+  const std::vector<double>& numbers = rules.*field.member;
+  const auto invalid =
+      std::ranges::find_if_not(numbers, [&](double one) { return is_in_range(field, one); });
+  return invalid == numbers.end() ? std::nullopt : std::optional(*invalid);
+}
+
+std::string expectation(const ConventionField& field) {
+  return std::string(field.name) + " to be " + expected_value(field);
 }
 
 }  // namespace
 
 std::span<const ConventionField> convention_fields() noexcept { return kFields; }
 
-void set_field(Rules& rules, std::string_view field, std::string_view choice) {
+std::string expected_value(const ConventionField& field) {
+  return std::visit([](const auto& kind) { return expected_value(kind); }, field.kind);
+}
+
+FieldValue get_field(const Rules& rules, const ConventionField& field) {
+  return std::visit([&](const auto& kind) { return get(rules, kind); }, field.kind);
+}
+
+void set_field(Rules& rules, std::string_view field, const FieldValue& value) {
   const auto row = std::ranges::find(kFields, field, &ConventionField::name);
   if (row == kFields.end()) {
-    throw InputError({.argument = "convention",
-                      .expected = "the name of a field",
-                      .found = "'" + std::string(field) + "'"});
+    throw InputError(
+        {.argument = "convention", .expected = "the name of a field", .found = quoted(field)});
   }
-  for (const std::uint8_t code : row->choices) {
-    if (row->names[code] == choice) {
-      row->set(rules, code);
-      return;
-    }
+  if (!std::visit([&](const auto& kind) { return set(rules, kind, value); }, row->kind)) {
+    throw InputError(
+        {.argument = "convention", .expected = expectation(*row), .found = format_value(value)});
   }
-  throw InputError(
-      {.argument = "convention",
-       .expected = row->name.data() + std::string(" to be one of ") + choice_list(*row),
-       .found = "'" + std::string(choice) + "'"});
+}
+
+std::optional<Fault> find_invalid_number(const Rules& rules) {
+  for (const ConventionField& field : kFields) {
+    const std::optional<double> invalid =
+        std::visit([&](const auto& kind) { return find_invalid(rules, kind); }, field.kind);
+    if (invalid) return Fault{.expected = expectation(field), .found = format_number(*invalid)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace exactk

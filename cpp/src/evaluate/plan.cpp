@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -154,8 +155,8 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   if (value.cutoff < 1 || (value.cutoff > kMaxCutoff && value.cutoff != kNoCutoff)) {
     refuse(value, "a cutoff in [1, 2^31)", std::to_string(value.cutoff));
   }
-  if (!std::isfinite(value.rules.min_grade)) {
-    refuse(value, "a finite min_grade", format_number(value.rules.min_grade));
+  if (std::optional<Fault> fault = find_invalid_number(value.rules)) {
+    refuse(value, std::move(fault->expected), std::move(fault->found));
   }
   check_negative_grades(value.rules, "metrics");
   check_parameter(info, value);
@@ -167,6 +168,14 @@ void check_value(const MetricInfo& info, const PlannedValue& value) {
   }
   if (info.uses_ideal) check_ideal(value);
   if (info.every_rank) check_every_rank(value);
+}
+
+void check_tally_rules(const Rules& rules) {
+  if (std::optional<Fault> fault = find_invalid_number(rules)) {
+    fault->argument = "convention";
+    throw InputError(*std::move(fault));
+  }
+  check_negative_grades(rules, "convention");
 }
 
 // The index of the judging rules for some rules, added unless they exist. Where gains do not
@@ -261,7 +270,7 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
     cutoffs[static_cast<std::size_t>(run - plan.runs.begin())].push_back(value.cutoff);
     run->outputs.push_back(index);
   }
-  check_negative_grades(tally_rules, "convention");
+  check_tally_rules(tally_rules);
   choose_cutoff_sets(plan, cutoffs);
   choose_judging_rules(plan, tally_rules);
   choose_depths(plan);

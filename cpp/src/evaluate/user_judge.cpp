@@ -23,7 +23,7 @@ bool prefers_list(const Plan& plan, ScoreRanker<Row>& ranker, Ties ties) {
 
 // Whether some value refuses what the field is about.
 template <class Choice>
-bool raises(const Plan& plan, Choice Rules::* field) {
+bool raises(const Plan& plan, Choice HitFields::* field) {
   return std::ranges::any_of(plan.runs,
                              [&](const Run& run) { return run.rules.*field == Choice::raise; });
 }

@@ -9,13 +9,10 @@
 namespace exactk {
 
 JudgingRules::JudgingRules(const Rules& rules, bool uses_gains)
-    : gain(uses_gains ? rules.gain : Gain::binary),
-      gain_table(gain == Gain::table ? rules.gain_table : std::vector<double>{}),
-      duplicate_items(rules.duplicate_items),
-      duplicate_truth(rules.duplicate_truth),
-      min_grade(rules.min_grade),
-      negative_grades(rules.negative_grades),
-      ties(rules.ties) {}
+    : JudgingFields(static_cast<const JudgingFields&>(rules)) {
+  if (!uses_gains) gain = Gain::binary;
+  if (gain != Gain::table) gain_table.clear();
+}
 
 namespace {
 

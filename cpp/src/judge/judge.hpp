@@ -44,24 +44,14 @@ class HitRows {
 };
 
 // What of a convention decides how a user is judged. Values that agree in it share one HitRow.
-struct JudgingRules {
-  Gain gain;
-  std::vector<double> gain_table;
-  Duplicates duplicate_items;
-  Duplicates duplicate_truth;
-  double min_grade;
-  NegativeGrades negative_grades;
-  Ties ties;
-
+struct JudgingRules : JudgingFields {
   // Where no gains are asked for, the gain is binary: a table need not fit the grades then.
   JudgingRules(const Rules& rules, bool uses_gains);
   friend bool operator==(const JudgingRules&, const JudgingRules&) = default;
 
   // Whether the two are equal, except perhaps in their gains.
   [[nodiscard]] bool equals_except_gains(const JudgingRules& other) const noexcept {
-    return duplicate_items == other.duplicate_items && duplicate_truth == other.duplicate_truth &&
-           min_grade == other.min_grade && negative_grades == other.negative_grades &&
-           ties == other.ties;
+    return static_cast<const HitFields&>(*this) == static_cast<const HitFields&>(other);
   }
 
   [[nodiscard]] double gain_of(double grade) const noexcept;  // of a relevant item

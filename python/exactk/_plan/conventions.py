@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from exactk import _core
+from exactk._plan.field_values import FieldValues
 from exactk._plan.fields import FIELDS
 from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import InputError, did_you_mean, input_error, type_error
@@ -33,13 +34,17 @@ def _checked_overrides(choices: Mapping[str, object]) -> Mapping[str, Any]:
     return MappingProxyType({name: _check_field(name, value) for name, value in choices.items()})
 
 
+def _plain(choices: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in choices.items()}
+
+
 def override_name(metric: str, cutoff: int | None) -> str:
     """Return the name of the narrowest override that holds for a value."""
     return metric if cutoff is None else metric + _AT_CUTOFF
 
 
-@dataclass(frozen=True)
-class Convention:
+@dataclass(frozen=True, kw_only=True)
+class Convention(FieldValues):
     """The choices that make a metric's name mean one number, as data.
 
     Every field has a default; together they are the convention ``standard``. ``overrides`` holds other choices
@@ -55,29 +60,6 @@ class Convention:
     {'recall_over': ('min_cutoff_relevant', 'relevant')}
     """
 
-    precision_over: str = "cutoff"
-    recall_over: str = "relevant"
-    ap_over: str = "min_cutoff_relevant"
-    ideal_over: str = "min_cutoff_relevant"
-    gain: str = "linear"
-    discount: str = "log2"
-    average: str = "macro"
-    users: str = "truth"
-    empty_truth: str = "skip"
-    empty_list: str = "compute"
-    missing_list: str = "compute"
-    undefined: str = "zero"
-    duplicate_items: str = "raise"
-    duplicate_truth: str = "raise"
-    ties: str = "lowest_id"
-    nan: str = "raise"
-    negative_grades: str = "raise"
-    min_grade: float | str | None = None
-    gain_table: tuple[float, ...] = ()
-    decimals: int | None = None
-    score_dtype: str = "native"
-    negative_infinity: str = "rank"
-    rank_gaps: str = "close"
     overrides: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     name: str = field(default="custom", compare=False)
 
@@ -150,12 +132,8 @@ class Convention:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data; ``Convention.from_dict`` takes them back."""
-        data: dict[str, Any] = {name: getattr(self, name) for name in FIELDS}
-        data["gain_table"] = list(self.gain_table)
-        data["overrides"] = {
-            metric: {name: list(value) if isinstance(value, tuple) else value for name, value in choices.items()}
-            for metric, choices in self.overrides.items()
-        }
+        data: dict[str, Any] = _plain({name: getattr(self, name) for name in FIELDS})
+        data["overrides"] = {metric: _plain(choices) for metric, choices in self.overrides.items()}
         return data | {"name": self.name}
 
     @classmethod

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -43,6 +42,10 @@ class Field:
     scope : Scope
         What it decides, for those who share what was computed: values that agree in the fields of ranking share a
         ranking, and in those of judging a judgement.
+    annotation : str
+        The type of its canonical values.
+    standard : object
+        Its value in the convention ``standard``.
     check : callable
         From a value and the argument it came in to its canonical form. Raises InputError or InputTypeError.
     parse : callable
@@ -54,12 +57,14 @@ class Field:
     name: str
     summary: str
     scope: Scope
+    annotation: str
+    standard: Any
     check: Callable[[object, str], Any]
     parse: Callable[[str, str], object]
     choices: tuple[str, ...] = ()
 
 
-def _choice_field(name: str, summary: str, scope: Scope, choices: tuple[str, ...]) -> Field:
+def _choice_field(name: str, summary: str, scope: Scope, choices: tuple[str, ...], standard: str) -> Field:
     def check(value: object, argument: str) -> str:
         expected = f"{name} to be one of {', '.join(map(repr, choices))}"
         if not isinstance(value, str):
@@ -68,26 +73,27 @@ def _choice_field(name: str, summary: str, scope: Scope, choices: tuple[str, ...
             raise input_error(argument, expected, repr(value), hint=did_you_mean(value, choices))
         return value
 
-    return Field(name, summary, scope, check, lambda text, _: text, choices)
+    return Field(name, summary, scope, "str", standard, check, lambda text, _: text, choices)
 
 
-def _checked_number(value: object, argument: str, expected: str) -> float:
+def _number(value: object, argument: str, expected: str, bounds: tuple[float, float]) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise type_error(argument, expected.replace("finite ", ""), repr(value))
+        raise type_error(argument, expected, repr(value))
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
-    if not math.isfinite(number):
+    low, high = bounds
+    if not low <= number <= high:
         raise input_error(argument, expected, str(number))
     return number
 
 
-def number_of_text(text: str, argument: str, alternatives: str = "") -> float:
+def number_of_text(text: str, argument: str, expected: str = "a number") -> float:
     """Return the number that the text is, or raise InputError."""
     number = parse_number(text)
     if number is None or math.isnan(number):
-        raise input_error(argument, f"a number{alternatives}", quote(text))
+        raise input_error(argument, expected, quote(text))
     return number
 
 
@@ -102,41 +108,49 @@ def within_spelling(spelling: str) -> Iterator[None]:
         raise error.amended(found=f"{error.fault.found} in {quote(spelling)}") from None
 
 
-_NAMED_GRADES: Mapping[str, str | None] = {"None": None, ANY_GRADE: ANY_GRADE}
-_NAMED_BOUNDS: Mapping[str | None, float] = {None: math.ulp(0.0), ANY_GRADE: -sys.float_info.max}
-"""The number that says the same as a name: "grade >= the smallest positive double" is "grade > 0"."""
+def _number_field(core: _core.ConventionField, scope: Scope, bounds: tuple[float, float]) -> Field:
+    expected = f"{core.name} to be {core.expected}"
+    numbers = core.names
+    names = {number: name for name, number in numbers.items()}
 
-_GRADE_NAMES = f", {ANY_GRADE!r} or None"
+    def check(value: object, argument: str) -> float | str | None:
+        if (value is None or isinstance(value, str)) and value in numbers:
+            return value
+        number = _number(value, argument, expected, bounds)
+        return names.get(number, number)
 
+    def parse(text: str, argument: str) -> float | str | None:
+        name = None if text == "None" else text
+        return name if name in numbers else number_of_text(text, argument, core.expected)
 
-def _check_min_grade(value: object, argument: str) -> float | str | None:
-    if value is None or (isinstance(value, str) and value == ANY_GRADE):
-        return value
-    number = _checked_number(value, argument, f"min_grade to be a finite number{_GRADE_NAMES}")
-    return next((name for name, bound in _NAMED_BOUNDS.items() if bound == number), number)
-
-
-def _parse_min_grade(text: str, argument: str) -> float | str | None:
-    return _NAMED_GRADES[text] if text in _NAMED_GRADES else number_of_text(text, argument, _GRADE_NAMES)
-
-
-def least_relevant_grade(min_grade: float | str | None) -> float:
-    """Return the number that a grade must reach to be relevant."""
-    return min_grade if isinstance(min_grade, float) else _NAMED_BOUNDS[min_grade]
+    types = {"float", *("None" if name is None else "str" for name in numbers)}
+    annotation = " | ".join(name for name in ("float", "str", "None") if name in types)
+    return Field(core.name, core.summary, scope, annotation, core.standard, check, parse)
 
 
-def _check_gain_table(value: object, argument: str) -> tuple[float, ...]:
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if not isinstance(value, (list, tuple)):
-        raise type_error(argument, "gain_table to be a list of the gains of the grades 0, 1, ...", repr(value))
-    return tuple(_checked_number(gain, argument, "gain_table to be a finite number") for gain in value)
+def _numbers_field(core: _core.ConventionField, scope: Scope, bounds: tuple[float, float]) -> Field:
+    expected = f"{core.name} to be {core.expected}"
+
+    def check(value: object, argument: str) -> tuple[float, ...]:
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        if not isinstance(value, (list, tuple)):
+            raise type_error(argument, expected, repr(value))
+        return tuple(_number(number, argument, expected, bounds) for number in value)
+
+    def parse(text: str, argument: str) -> list[float]:
+        if not (text.startswith("[") and text.endswith("]")):
+            raise input_error(argument, f"{core.name}=[number, ...]", quote(text))
+        return [number_of_text(number.strip(), argument) for number in text[1:-1].split(",")]
+
+    return Field(core.name, core.summary, scope, "tuple[float, ...]", check(core.standard, core.name), check, parse)
 
 
-def _parse_gain_table(text: str, argument: str) -> list[float]:
-    if not (text.startswith("[") and text.endswith("]")):
-        raise input_error(argument, "gain_table=[gain, ...]", quote(text))
-    return [number_of_text(gain.strip(), argument) for gain in text[1:-1].split(",")]
+def _core_field(core: _core.ConventionField) -> Field:
+    scope: Scope = "judging" if core.is_judging else "scoring"
+    if core.bounds is None:
+        return _choice_field(core.name, core.summary, scope, core.choices, str(core.standard))
+    return (_number_field if core.kind == "number" else _numbers_field)(core, scope, core.bounds)
 
 
 _MAX_DECIMALS = 15  # a double has no more that all count
@@ -162,62 +176,44 @@ def _parse_decimals(text: str, argument: str) -> int | None:
     return int(text)
 
 
-_JUDGING = frozenset({"gain", "duplicate_items", "duplicate_truth", "negative_grades", "ties", "nan"})
+CORE_FIELDS: Mapping[str, Field] = MappingProxyType({f.name: _core_field(f) for f in _core.convention_fields()})
+"""The fields that the core reads, by name."""
 
-CHOICES: Mapping[str, _core.ConventionField] = MappingProxyType({f.name: f for f in _core.convention_fields()})
-"""The fields of the core whose value is one of a few names."""
-
-FIELDS: Mapping[str, Field] = MappingProxyType(
-    {
-        f.name: f
-        for f in (
-            *(
-                _choice_field(f.name, f.summary, "judging" if f.name in _JUDGING else "scoring", f.choices)
-                for f in CHOICES.values()
-            ),
-            Field(
-                "min_grade",
-                "an item is relevant from this grade on; None: from any grade above 0; 'any': whatever its grade",
-                "judging",
-                _check_min_grade,
-                _parse_min_grade,
-            ),
-            Field(
-                "gain_table",
-                "the gains of the grades 0, 1, 2, ... for gain='table'",
-                "judging",
-                _check_gain_table,
-                _parse_gain_table,
-            ),
-            Field(
-                "decimals",
-                "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
-                "mean",
-                _check_decimals,
-                _parse_decimals,
-            ),
-            _choice_field(
-                "score_dtype",
-                "the type in which scores are compared: their own, or float32, in which more of them are equal",
-                "ranking",
-                ("native", "float32"),
-            ),
-            _choice_field(
-                "negative_infinity",
-                "an item whose score is -inf: ranked as any other, or left out, and with it one whose score is NaN",
-                "ranking",
-                ("rank", "exclude"),
-            ),
-            _choice_field(
-                "rank_gaps",
-                "ranks that are given and leave out some: closed, so that they give the order alone, or kept, so that each "
-                "item stays at the rank it was given",
-                "ranking",
-                ("close", "keep"),
-            ),
-        )
-    }
+_PYTHON_FIELDS = (
+    Field(
+        "decimals",
+        "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
+        "mean",
+        "int | None",
+        None,
+        _check_decimals,
+        _parse_decimals,
+    ),
+    _choice_field(
+        "score_dtype",
+        "the type in which scores are compared: their own, or float32, in which more of them are equal",
+        "ranking",
+        ("native", "float32"),
+        "native",
+    ),
+    _choice_field(
+        "negative_infinity",
+        "an item whose score is -inf: ranked as any other, or left out, and with it one whose score is NaN",
+        "ranking",
+        ("rank", "exclude"),
+        "rank",
+    ),
+    _choice_field(
+        "rank_gaps",
+        "ranks that are given and leave out some: closed, so that they give the order alone, or kept, so that each "
+        "item stays at the rank it was given",
+        "ranking",
+        ("close", "keep"),
+        "close",
+    ),
 )
+
+FIELDS: Mapping[str, Field] = MappingProxyType({**CORE_FIELDS, **{f.name: f for f in _PYTHON_FIELDS}})
 """The fields, by name: those of the core, then those that Python reads."""
 
 
@@ -228,5 +224,4 @@ def fields_of(*scopes: Scope) -> tuple[str, ...]:
 
 def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
     """Return the rules as the core takes them."""
-    names = {name: rules[name] for name in CHOICES}
-    return _core.Rules(names, least_relevant_grade(rules["min_grade"]), list(rules["gain_table"]))
+    return _core.Rules({name: rules[name] for name in CORE_FIELDS})

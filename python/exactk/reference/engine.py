@@ -79,13 +79,14 @@ class _JudgedUsers:
         return frozenset() if exclude is None else frozenset(exclude.row(user).tolist())
 
     def judged_user(self, user: int, rules: Rules) -> JudgedUser:
-        key = (user, repr([rules[name] for name in fields_of("judging")]))
+        judging_rules = {name: rules[name] for name in fields_of("judging")}  # no other field may be read in judging
+        key = (user, repr(judging_rules))
         if key not in self._judged:
             self._judged[key] = judge(
                 self.graded_items(user),
-                self.ranked_groups(user, rules),
+                self.ranked_groups(user, judging_rules),
                 self.excluded_items(user),
-                rules,
+                judging_rules,
                 self.given_ranks(user),
             )
         return self._judged[key]
