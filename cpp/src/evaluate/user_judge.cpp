@@ -107,7 +107,7 @@ const Matches& UserJudge::match_scores(AnyScoreRanker& any_ranker, Count user, T
       [&](auto& ranker) {
         if (!prefers_list(job_.plan, ranker, ties)) return ranker.ranks_of(truth, ties, checkpoint);
         const Count depth = job_.plan.depth + 1;
-        return is_located ? ranker.best(depth, ties, truth, checkpoint)
+        return is_located ? ranker.best_entries(depth, ties, truth, checkpoint)
                           : ranker.best(depth, ties, checkpoint);
       },
       any_ranker);

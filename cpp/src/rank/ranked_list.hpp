@@ -41,13 +41,13 @@ struct TruthPositions {
 };
 
 struct RankedList {
-  std::span<const std::int64_t> items = {};  // best first
-  std::span<const Offset> offsets = {};      // beside the items: within the row, as it is stored
-  // Beside the items: the first entry of the truth that names it, or kNoEntry; empty: not looked
-  // up.
+  // Best first, either the items themselves or, where these were looked up already, for each the
+  // first entry of the truth that names it, or kNoEntry.
+  std::span<const std::int64_t> items = {};
+  std::span<const Offset> offsets = {};  // beside the items: within the row, as it is stored
   std::span<const Count> entries = {};
-  std::span<const Count> ranks = {};  // beside the items; empty: 1, 2, 3, ...
-  std::span<const Tie> ties = {};     // beside the items; empty: not asked for
+  std::span<const Count> ranks = {};  // beside either; empty: 1, 2, 3, ...
+  std::span<const Tie> ties = {};     // beside either; empty: not asked for
   Count length = 0;                   // of the whole list
   Count scored_end = 0;               // items with ids from here on have no score
 

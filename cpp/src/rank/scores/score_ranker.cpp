@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace exactk {
@@ -21,10 +22,25 @@ Count ScoreRanker<Row>::list_length(const Checkpoint& checkpoint) {
   return row_.rankable_count(checkpoint);
 }
 
-// The list of the items, but for their ranks, ties and entries.
 template <class Row>
-RankedList ScoreRanker<Row>::make_ranked_list(std::span<const ScoredItem<Key>> items, Count length,
-                                              const Checkpoint& checkpoint) {
+void ScoreRanker<Row>::select_best(Count depth, Count length, Ties ties,
+                                   const Checkpoint& checkpoint) {
+  has_list_ = true;
+  const Count list_depth = std::min(length, depth);
+  const auto size = static_cast<std::size_t>(list_depth);
+  if (screening_ && has_best(list_depth, ties)) {
+    selector_.select_from(screening_->best, row_, size, ties, checkpoint);
+  } else {
+    if (size > 0 && !maxima_.is_read()) maxima_.read(row_, checkpoint);
+    selector_.select(row_, maxima_, size, ties, checkpoint);
+  }
+}
+
+template <class Row>
+RankedList ScoreRanker<Row>::best(Count depth, Ties ties, const Checkpoint& checkpoint) {
+  const Count length = list_length(checkpoint);
+  select_best(depth, length, ties, checkpoint);
+  const auto items = selector_.items();
   const bool is_sparse = row_.is_sparse();
   const std::size_t size = items.size();
   grow(offsets_, size, Offset{0}, checkpoint);
@@ -43,37 +59,31 @@ RankedList ScoreRanker<Row>::make_ranked_list(std::span<const ScoredItem<Key>> i
 }
 
 template <class Row>
-RankedList ScoreRanker<Row>::best(Count depth, Ties ties, const Checkpoint& checkpoint) {
-  has_list_ = true;
+RankedList ScoreRanker<Row>::best_entries(Count depth, Ties ties, const TruthPositions& truth,
+                                          const Checkpoint& checkpoint) {
   const Count length = list_length(checkpoint);
-  const Count list_depth = std::min(length, depth);
-  const auto size = static_cast<std::size_t>(list_depth);
-  if (screening_ && has_best(list_depth, ties)) {
-    selector_.select_from(screening_->best, row_, size, ties, checkpoint);
-  } else {
-    if (size > 0 && !maxima_.is_read()) maxima_.read(row_, checkpoint);
-    selector_.select(row_, maxima_, size, ties, checkpoint);
-  }
-  return make_ranked_list(selector_.items(), length, checkpoint);
-}
-
-template <class Row>
-RankedList ScoreRanker<Row>::best(Count depth, Ties ties, const TruthPositions& truth,
-                                  const Checkpoint& checkpoint) {
-  RankedList list = best(depth, ties, checkpoint);
+  select_best(depth, length, ties, checkpoint);
   const auto items = selector_.items();
+  const std::size_t row_size = row_.size();
+  // Never cleared: what the list has not written points to no item at that position.
+  grow(list_indices_, row_size, std::uint32_t{0}, checkpoint);
   entries_.clear();
+  grow(entries_, items.size(), RankedList::kNoEntry, checkpoint);
   in_chunks(items.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
-    for (const auto& item : items.subspan(begin, end - begin)) {
-      const auto match =
-          std::ranges::lower_bound(truth.positions, static_cast<std::int64_t>(item.position));
-      const bool is_match = match != truth.positions.end() && *match == item.position;
-      const auto index = static_cast<std::size_t>(match - truth.positions.begin());
-      entries_.push_back(is_match ? truth.entry_at(index) : RankedList::kNoEntry);
+    for (std::size_t i = begin; i < end; ++i) {
+      list_indices_[items[i].position] = static_cast<std::uint32_t>(i);
     }
   });
-  list.entries = entries_;
-  return list;
+  in_chunks(truth.positions.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto position = static_cast<std::size_t>(truth.positions[i]);
+      if (position >= row_size) continue;
+      const std::size_t index = list_indices_[position];
+      if (index >= items.size() || items[index].position != position) continue;
+      if (entries_[index] == RankedList::kNoEntry) entries_[index] = truth.entry_at(i);
+    }
+  });
+  return {.entries = entries_, .length = length, .scored_end = static_cast<Count>(row_.size())};
 }
 
 template <class Row>
@@ -82,11 +92,11 @@ RankedList ScoreRanker<Row>::ranks_of(const TruthPositions& truth, Ties ties,
   has_list_ = false;
   const auto screened = screening_ ? screening_->truth_ranks : std::nullopt;
   counter_.count(row_, truth, ties, screened, checkpoint);
-  RankedList list = make_ranked_list(counter_.items(), list_length(checkpoint), checkpoint);
-  list.entries = counter_.entries();
-  list.ranks = counter_.ranks();
-  list.ties = counter_.ties();
-  return list;
+  return {.entries = counter_.entries(),
+          .ranks = counter_.ranks(),
+          .ties = counter_.ties(),
+          .length = list_length(checkpoint),
+          .scored_end = static_cast<Count>(row_.size())};
 }
 
 template class ScoreRanker<ScoreRow<float>>;

@@ -58,9 +58,9 @@ class ScoreRanker {
 
   // The best items. Valid until the next call.
   RankedList best(Count depth, Ties ties, const Checkpoint& checkpoint);
-  // The same with the entries of the truth, whose positions must ascend.
-  RankedList best(Count depth, Ties ties, const TruthPositions& truth,
-                  const Checkpoint& checkpoint);
+  // The entries of the best items. Of those of the truth at one position, the first counts.
+  RankedList best_entries(Count depth, Ties ties, const TruthPositions& truth,
+                          const Checkpoint& checkpoint);
 
   // The score of one of the items of the last call of `best`.
   [[nodiscard]] Key score_at(std::size_t index) const noexcept {
@@ -70,7 +70,7 @@ class ScoreRanker {
   // if there is none.
   [[nodiscard]] Count first_tied_rank() const noexcept { return selector_.first_tied_rank(); }
 
-  // Those items of the truth that are ranked, however far down, and their entries. Valid until the
+  // The entries of those items of the truth that are ranked, however far down. Valid until the
   // next call. Unless `ties` says which of a tie is first, the tie of each is recorded, and those
   // of the truth stand first in it.
   RankedList ranks_of(const TruthPositions& truth, Ties ties, const Checkpoint& checkpoint);
@@ -83,8 +83,7 @@ class ScoreRanker {
 
  private:
   [[nodiscard]] Count list_length(const Checkpoint& checkpoint);
-  RankedList make_ranked_list(std::span<const ScoredItem<Key>> items, Count length,
-                              const Checkpoint& checkpoint);
+  void select_best(Count depth, Count length, Ties ties, const Checkpoint& checkpoint);
 
   RankableRow<Row> row_;
   GroupMaxima<Row> maxima_;
@@ -95,7 +94,8 @@ class ScoreRanker {
   // Of the last ranked list.
   std::vector<std::int64_t> items_;
   std::vector<Offset> offsets_;
-  std::vector<Count> entries_;  // of the best
+  std::vector<Count> entries_;               // of the best
+  std::vector<std::uint32_t> list_indices_;  // of the best, by position in the row
 };
 
 using AnyScoreRanker = std::variant<ScoreRanker<ScoreRow<float>>, ScoreRanker<ScoreRow<double>>,
