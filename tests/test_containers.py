@@ -579,8 +579,8 @@ def test_alignment_leaves_rows_in_place() -> None:
     """Users in the order of the truth, as a recommender returns them: nothing is copied on the way to the core."""
     frame = pd.DataFrame(COLUMNS)
     encoding = Encoding()
-    truth = truth_input(classify({0: [1], 1: [2], 2: [3]}, "truth"), {}, encoding)
-    predictions = predictions_input(classify(frame, "predictions"), {}, encoding)
+    truth = truth_input(classify({0: [1], 1: [2], 2: [3]}, "truth"), {"score": None}, encoding)
+    predictions = predictions_input(classify(frame, "predictions"), {"score": None}, encoding)
     case = Alignment(truth, [predictions], None, encoding).inputs(predictions)
     assert isinstance(case.predictions, exactk.SparseScores)
     assert address(case.predictions.items) == address(frame["item"].to_numpy())

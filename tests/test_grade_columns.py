@@ -258,6 +258,15 @@ def test_f64_scores_that_are_not_used(tmp_path: Path) -> None:
         assert len(caught) == 1
         exactk.read(tmp_path / f"run{ending}", "predictions", score="score")
     assert evaluate(truth, pd.DataFrame(SCORED | {"rating": 1.0, "clicks": 2}))["P@1"] == 0.5
+    ranked = {"user": ["ann", "ann", "bob"], "item": [1, 2, 3], "rank": [2, 1, 1], "similarity": [2.0, 1.0, 1.0]}
+    confirmation = "score='similarity' orders them by it, rank='rank' says that they are right"
+    with pytest.warns(exactk.EvaluationWarning, match=confirmation):
+        assert evaluate(truth, pd.DataFrame(ranked))["P@1"] == 1.0
+    assert evaluate(truth, pd.DataFrame(ranked), rank="rank")["P@1"] == 1.0
+    write_csv = next(iter(FILES))
+    FILES[write_csv](pd.DataFrame(ranked), tmp_path / f"ranked{write_csv}")
+    with pytest.warns(exactk.EvaluationWarning, match=confirmation):
+        exactk.read(tmp_path / f"ranked{write_csv}", "predictions")
     with pytest.raises(exactk.InputError, match="predictions: expected one column for the score, found score and pred"):
         evaluate(truth, pd.DataFrame(SCORED | {"prediction": 1.0}))
     with pytest.raises(exactk.InputError, match="; score='rating' or rank='rating' would name it"):

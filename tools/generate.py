@@ -1,28 +1,27 @@
-"""Write what is generated from the code and committed: the stubs, the README's tables, the containers in docstrings.
+"""Write what is generated and committed: the stub, the functions of metrics, tables, the containers in docstrings.
 
 ``make generate`` runs this; ``tests/test_generated.py`` compares.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
 import subprocess
 import sys
 import tempfile
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cogapp import Cog
 
 import exactk
-from exactk._functions import FUNCTIONS
-from exactk._inputs.registry import ADAPTERS
+from exactk._inputs.registry import ADAPTERS, SPARSE_MATRIX, Container
 from exactk._plan.fields import FIELDS
+from metric_functions import functions_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "exactk"
@@ -37,46 +36,19 @@ def core_stub() -> str:
         text = (Path(folder) / "exactk" / "_core.pyi").read_text(encoding="utf-8")
     # What every class has, and says nothing of the arguments of any.
     text = re.sub(r" +@staticmethod\n +def __new__\(type, \*args, \*\*kwargs\):\n +\"\"\"\n.*\n +\"\"\"\n", "", text)
-    return _format_stub(GENERATED + text, "_core.pyi")
+    return _format(GENERATED + text, "_core.pyi")
 
 
 def field_values_stub() -> str:
     """Return the stub of the fields of a convention."""
     header = ["from dataclasses import dataclass", "@dataclass(frozen=True, kw_only=True)", "class FieldValues:"]
     body = [f"    {f.name}: {f.annotation} = {f.standard!r}" for f in FIELDS.values()]
-    return _format_stub(GENERATED + "\n".join([*header, *body]) + "\n", "field_values.pyi")
+    return _format(GENERATED + "\n".join([*header, *body]) + "\n", "field_values.pyi")
 
 
-def functions_stub() -> str:
-    """Return the stub of the functions that are made from the registry."""
-    header = [
-        "from __future__ import annotations",
-        "from collections.abc import Callable, Mapping",
-        "from exactk import _core",
-        "from exactk._plan.conventions import AnyConvention",
-        "from exactk._runtime.progress import ProgressCallback",
-        f"__all__ = {list(FUNCTIONS)!r}",
-        "FUNCTIONS: Mapping[str, Callable[..., float]]",
-        "def function_name(info: _core.MetricInfo) -> str: ...",
-    ]
-    bodies = [f"def {name}{_signature(function)}: ..." for name, function in FUNCTIONS.items()]
-    return _format_stub(GENERATED + "\n".join([*header, *bodies]) + "\n", "_functions.pyi")
-
-
-def _signature(function: Callable[..., float]) -> str:
-    signature = inspect.signature(function)
-    parameters = [
-        f"{'*, ' if name == first_keyword else ''}{name}: {parameter.annotation}"
-        + ("" if parameter.default is parameter.empty else f" = {parameter.default!r}")
-        for first_keyword in [_first_keyword(signature)]
-        for name, parameter in signature.parameters.items()
-    ]
-    return f"({', '.join(parameters)}) -> float"
-
-
-def _first_keyword(signature: inspect.Signature) -> str:
-    kinds = signature.parameters.values()
-    return next(parameter.name for parameter in kinds if parameter.kind is parameter.KEYWORD_ONLY)
+def functions_text() -> str:
+    """Return the module of the functions of metrics, whose containers are those of `evaluate`."""
+    return _format(GENERATED + functions_module(fill_containers(PACKAGE / "_evaluate.py")), "_functions.py")
 
 
 def fill_tables(path: Path) -> str:
@@ -85,21 +57,44 @@ def fill_tables(path: Path) -> str:
     return filled
 
 
-# Which containers an argument takes beside those that have an adapter: before these, and after them.
+class Listing(NamedTuple):
+    """Which containers an argument takes: these before and after those that have an adapter, and some of them."""
+
+    before: Sequence[str]
+    after: Sequence[str] = ()
+    ending: str = ""
+    includes: Callable[[Container], bool] = lambda _: True
+
+    def __str__(self) -> str:
+        *nouns, last = [*self.before, *(one.noun for one in ADAPTERS if self.includes(one)), *self.after]
+        return f"{', '.join(nouns)}, or {last}{self.ending}"
+
+
+LISTS = ["Exclusions", "Truth", "Rankings"]
+PREDICTIONS = ["Rankings", "Scores", "SparseScores", "Embeddings", "Batches"]
+EXCLUDE = Listing(LISTS, ending=", optional")
+CANDIDATES = Listing(["sequence of int", *LISTS], ending=", optional", includes=lambda one: not one.is_keyed)
+SCORES = Listing([*PREDICTIONS[1:], "array of float or int"], includes=lambda one: one.names_items)
+
+# The arguments of functions and classes that take containers.
 CONTAINER_ARGUMENTS = {
     PACKAGE / "_inputs" / "conversions.py": {
-        ("as_truth", "value"): (["Truth"], [], ""),
-        ("as_predictions", "value"): (["Rankings", "Scores", "SparseScores", "Embeddings"], [], ""),
-        ("as_exclusions", "value"): (["Exclusions", "Truth", "Rankings"], ["None"], ""),
+        ("as_truth", "value"): Listing(["Truth"]),
+        ("as_rankings", "value"): Listing(["Rankings", "Batches"], includes=lambda one: one is not SPARSE_MATRIX),
+        ("as_predictions", "value"): Listing(PREDICTIONS),
+        ("as_exclusions", "value"): Listing(LISTS, ["None"]),
     },
+    PACKAGE / "_inputs" / "embeddings.py": {("Embeddings", "candidates"): CANDIDATES},
     PACKAGE / "_evaluate.py": {
-        ("evaluate", "truth"): (["Truth"], ["None"], ""),
-        ("evaluate", "predictions"): (
-            ["Rankings", "Scores", "SparseScores", "Embeddings", "Batches"],
-            ["iterator"],
-            "",
-        ),
-        ("evaluate", "exclude"): (["Exclusions", "Truth", "Rankings"], [], ", optional"),
+        ("evaluate", "truth"): Listing(["Truth"], ["None"]),
+        ("evaluate", "predictions"): Listing(PREDICTIONS, ["iterator"]),
+        ("evaluate", "exclude"): EXCLUDE,
+        ("evaluate", "candidates"): CANDIDATES,
+    },
+    PACKAGE / "_topk.py": {
+        ("topk", "scores"): SCORES,
+        ("topk", "exclude"): EXCLUDE,
+        ("topk", "candidates"): CANDIDATES,
     },
 }
 
@@ -107,19 +102,20 @@ CONTAINER_ARGUMENTS = {
 def fill_containers(path: Path) -> str:
     """Return a module with the containers that the arguments take in its docstrings."""
     text = path.read_text(encoding="utf-8")
-    for (function, parameter), (before, after, ending) in CONTAINER_ARGUMENTS[path].items():
-        *nouns, last = [*before, *(adapter.noun for adapter in ADAPTERS), *after]
-        line = f"{', '.join(nouns)}, or {last}{ending}"
-        signature = re.search(
-            rf"^def {function}\((?:.(?!^def (?!{function}\()))*?^    {parameter} : ", text, re.MULTILINE | re.DOTALL
+    for (owner, parameter), listing in CONTAINER_ARGUMENTS[path].items():
+        # The last definition of the name is the one with the docstring.
+        docstring = re.search(
+            rf"^(?:def|class) {owner}\b(?:.(?!^(?:def|class) (?!{owner}\b)))*?^    {parameter} : ",
+            text,
+            re.MULTILINE | re.DOTALL,
         )
-        assert signature, f"{function} has no parameter {parameter}"
-        end = text.index("\n", signature.end())
-        text = text[: signature.end()] + line + text[end:]
+        assert docstring, f"{owner} has no parameter {parameter}"
+        end = text.index("\n", docstring.end())
+        text = text[: docstring.end()] + str(listing) + text[end:]
     return text
 
 
-def _format_stub(text: str, name: str) -> str:
+def _format(text: str, name: str) -> str:
     """Return the text as the formatter leaves it, so that one check serves both."""
     command = [str(Path(sys.executable).parent / "ruff"), "format", "--quiet", "--stdin-filename", name, "-"]
     return subprocess.run(command, input=text, check=True, capture_output=True, text=True, cwd=ROOT).stdout  # noqa: S603
@@ -127,7 +123,7 @@ def _format_stub(text: str, name: str) -> str:
 
 OUTPUTS: dict[Path, Callable[[], str]] = {
     PACKAGE / "_core.pyi": core_stub,
-    PACKAGE / "_functions.pyi": functions_stub,
+    PACKAGE / "_functions.py": functions_text,
     PACKAGE / "_plan" / "field_values.pyi": field_values_stub,
     **{path: partial(fill_containers, path) for path in CONTAINER_ARGUMENTS},
     **{path: partial(fill_tables, path) for path in (ROOT / "README.md", ROOT / "docs" / "libraries.md")},

@@ -15,7 +15,7 @@ from exactk import reference
 from exactk._choose import Choice, choose
 from exactk._engine.topk import TopK
 from exactk._evaluate import evaluate
-from exactk._functions import *  # noqa: F403 - one function a metric
+from exactk._functions import *  # noqa: F403 - one function per metric
 from exactk._functions import __all__ as _functions
 from exactk._inputs.batches import Batches
 from exactk._inputs.conversions import as_exclusions, as_predictions, as_rankings, as_truth
@@ -66,7 +66,7 @@ def __dir__() -> list[str]:
     return sorted({*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "__spec__", "__version__"})
 
 
-__all__ = [  # noqa: PLE0604 - the functions' names are strings, made from the registry
+__all__ = [  # noqa: PLE0604 - the functions' names are strings
     "Batches",
     "CapacityError",
     "Choice",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from exactk._engine.core import core_engine
@@ -76,7 +77,7 @@ def evaluate(
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
         Items that are taken out of each user's list before it is cut, such as training items; of
         scores, items that are not ranked (`exactk.as_exclusions`).
-    candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional
+    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
         Beside a matrix of scores, or embeddings, the only columns or items that may be ranked. A flat sequence
         of ids or a one-dimensional array is for all users; whatever has one row per user (as `exclude` takes
         it) is for each. A repeated id counts once.
@@ -146,13 +147,21 @@ def evaluate(
         truth,
         predictions,
         metrics,
-        convention,
-        exclude,
-        candidates,
-        weights,
-        groups,
-        per_user,
-        num_threads,
-        progress,
-        {"user": user, "item": item, "score": score, "rank": rank, "grade": grade},
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        weights=weights,
+        groups=groups,
+        per_user=per_user,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
     )
+
+
+DEFAULTS: Mapping[str, Any] = MappingProxyType(evaluate.__kwdefaults__ or {})
+"""What the options are that are not given, for the reference and the command line too."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_ranker
 from exactk._engine.topk import TopK, rank_top_k
 from exactk._inputs.embeddings import Embeddings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from exactk._runtime.progress import ProgressCallback
 
 
@@ -22,21 +25,24 @@ def topk(
     nan: str = "raise",
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
 ) -> TopK:
     """Return the k items of the highest scores of each user, best first.
 
     Parameters
     ----------
-    scores : Scores, SparseScores, Embeddings, array of float or int, sparse matrix, mapping, or data frame
+    scores : Scores, SparseScores, Embeddings, Batches, array of float or int, sparse matrix, mapping, or data frame
         A score for each user (row) and item (column), or for the items that may be ranked: those of
         `exactk.SparseScores`, or the entries that a sparse array or matrix of SciPy stores, each once; or by user
         and item in a mapping or data frame (`exactk.as_predictions`), of whose users each has a row, in the order
         in which they come; or the vectors that scores are made of.
     k : int
         How many, in [1, 2^31). It may be more than there are items.
-    exclude : Exclusions, Truth, or what `exactk.as_exclusions` takes, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
         Items that are not to be ranked for each user, such as training items.
-    candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional
+    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
         As `exactk.evaluate` takes them: the only columns of a matrix that may be ranked.
     ties : {"lowest_id", "highest_id", "input_order", "raise"}
         Which of several items of one score comes first, or an error if one of the k best is of several.
@@ -47,6 +53,8 @@ def topk(
         As `exactk.evaluate` takes it. No number changes the result.
     progress : bool or callable
         As `exactk.evaluate` takes it.
+    user, item, score : str, optional
+        What the columns of data frames are called, in the scores and exclusions alike, as in `exactk.evaluate`.
 
     Returns
     -------
@@ -86,7 +94,24 @@ def topk(
     array([['song', 'film'],
            ['film', None]], dtype=object)
     """
-    return rank_top_k(core_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)
+    return rank_top_k(
+        core_ranker,
+        scores,
+        k,
+        exclude,
+        candidates=candidates,
+        ties=ties,
+        nan=nan,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+    )
+
+
+TOPK_DEFAULTS: Mapping[str, Any] = MappingProxyType(topk.__kwdefaults__ or {})
+"""What the options are that are not given, for the reference too."""
 
 
 def neighbors(

@@ -22,6 +22,7 @@ from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_result, report_low_values, user_table_file
 from exactk._cli.systems import advising_on_shards, find_systems
+from exactk._evaluate import DEFAULTS
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import plan
 from exactk._report.display import printable
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from exactk._cli.arguments import Commands
     from exactk._cli.result import Result
 
+_CONVENTION: str = DEFAULTS["convention"]
 DEFAULT_METRICS = ("ndcg@10", "recall@10", "precision@10", "average_precision@10", "reciprocal_rank@10", "hit_rate@10")
 
 
@@ -70,7 +72,7 @@ def add_evaluate(commands: Commands) -> None:
     parser.add_argument(
         "--convention",
         metavar="NAME",
-        help="exactk conventions lists them (default: standard; with --format trec, trec_eval)",
+        help=f"exactk conventions lists them (default: {_CONVENTION}; with --format trec, {trec.CONVENTION})",
     )
     add_set_option(
         parser, "change a field of the convention, as in nan=last, or for one metric, as in ndcg.gain=exp2; repeatable"
@@ -104,7 +106,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         {"--by-user": arguments.by_user, "--state": arguments.state},
         [path for path in (arguments.truth, arguments.exclude, *chain.from_iterable(systems.values())) if path],
     )
-    base = arguments.convention or (trec.CONVENTION if as_trec else "standard")
+    base = arguments.convention or (trec.CONVENTION if as_trec else _CONVENTION)
     convention = as_convention({"base": base, **changes_of(arguments)})
     request = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
     requested = request.metrics if request else arguments.metrics or list(DEFAULT_METRICS)

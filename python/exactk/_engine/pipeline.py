@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 class Options(TypedDict, total=False):
-    """The keyword arguments of `evaluate`, for the type checker."""
+    """The keyword arguments of `exactk.evaluate`, for the type checker; its signature has their defaults."""
 
     convention: AnyConvention
     exclude: object
@@ -82,6 +82,7 @@ def evaluate_with_engine(
     truth: object,
     predictions: object,
     metrics: str | Iterable[str],
+    *,
     convention: AnyConvention,
     exclude: object,
     candidates: object,
@@ -90,9 +91,14 @@ def evaluate_with_engine(
     per_user: object,
     num_threads: object,
     progress: object,
-    columns: ColumnNames,
+    user: str | Sequence[str] | None,
+    item: str | None,
+    score: str | None,
+    rank: str | None,
+    grade: str | None,
 ) -> Report | Comparison:
     """Evaluate by the given engine; the other arguments are those of `exactk.evaluate`."""
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
     convention = as_convention(convention)
     values = plan(metrics, convention)
     if not isinstance(per_user, (bool, np.bool_)):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -28,10 +28,14 @@ from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.predictions import Scored
+    from exactk._runtime.progress import ProgressCallback
 
 
 class TopK(NamedTuple):
@@ -71,27 +75,45 @@ Ranker = Callable[[TopKProblem], BestIndices]
 _BLOCK_CELLS = 1 << 20  # that are looked up at a time
 
 
+class TopKOptions(TypedDict, total=False):
+    """The keyword arguments of `exactk.topk`, for the type checker; its signature has their defaults."""
+
+    candidates: object
+    ties: str
+    nan: str
+    num_threads: int | None
+    progress: bool | ProgressCallback
+    user: str | Sequence[str] | None
+    item: str | None
+    score: str | None
+
+
 def rank_top_k(
     ranker: Ranker,
     scores: object,
     k: object,
     exclude: object,
+    *,
     candidates: object,
     ties: object,
     nan: object,
     num_threads: object,
     progress: object,
+    user: str | Sequence[str] | None,
+    item: str | None,
+    score: str | None,
 ) -> TopK:
     """Rank by the given ranker; the other arguments are those of `exactk.topk`."""
+    columns: ColumnNames = {"user": user, "item": item, "score": score}
     tracker = Progress(progress)
     encoding, item_keys = Encoding(), None
-    scored = scored_input(scores, encoding)
+    scored = scored_input(scores, columns, encoding)
     locations: AbstractContextManager[None] = nullcontext()
     shapes = frozenset[tuple[int, ...]]() if isinstance(scored, Rows) else shapes_of_scores(classify(scored, "scores"))
     classified_exclude, classified_candidates = classify(exclude, "exclude"), classify(candidates, "candidates")
     check_meaning(classified_exclude, "exclude", shapes)
     check_meaning(classified_candidates, "candidates", shapes)
-    exclusions = exclusions_input(classified_exclude, {}, encoding)
+    exclusions = exclusions_input(classified_exclude, columns, encoding)
     if isinstance(scored, (Rows, SparseScores)):
         inputs = align_scores(scored, exclusions, encoding)
         assert isinstance(inputs.predictions, SparseScores)  # noqa: S101 - as they were

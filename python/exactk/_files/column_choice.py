@@ -49,12 +49,13 @@ def choose_columns(
         raise file.fault("names of columns", "a zero byte in one")
     users = column_roles.user_columns(existing, requested.get("user"), file.role)
     item = column_roles.item_column(existing, requested.get("item"), file.role)
-    optional_values = (
-        column_roles.value_column(existing, role, requested.get(role), file.role) for role in COLUMNS[file.role][2:]
-    )
-    values = tuple(name for name in optional_values if name is not None)
-    column_roles.check_distinct([*users, item, *values], file.role)
-    unused = tuple(name for name in numbers if name not in {*users, item, *values})
+    optional_values = {
+        role: column_roles.value_column(existing, role, requested.get(role), file.role)
+        for role in COLUMNS[file.role][2:]
+    }
+    values = {role: name for role, name in optional_values.items() if name is not None}
+    column_roles.check_distinct([*users, item, *values.values()], file.role)
+    unused = tuple(name for name in numbers if name not in {*users, item, *values.values()})
     if file.role == "predictions" and not {"score", "rank"} & requested.keys():
         column_roles.warn_of_other_scores(unused, values, file.role)
-    return ColumnChoice((*users, item), values, unused)
+    return ColumnChoice((*users, item), tuple(values.values()), unused)

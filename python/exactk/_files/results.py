@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from exactk._files.column_choice import COLUMNS
 from exactk._inputs.batches import Batches, Reader
 from exactk._inputs.checks import number_array, offset_array
 from exactk._inputs.conversions import default_encoding, exclusions_of, predictions_of, truth_of
@@ -44,15 +45,16 @@ def result_of_table(
 ) -> ReadResult:
     """Return what a table of pyarrow holds; the file has other columns of numbers, which are unused."""
     encoding = replace(default_encoding(), source=source)
+    columns: Any = {**dict.fromkeys(COLUMNS[role]), **requested}
     if role == "truth":
-        return truth_of(table, requested, encoding, unused)  # type: ignore[arg-type]
-    result: ReadResult = _CONTAINERS[role](table, requested, encoding)
+        return truth_of(table, columns, encoding, unused)
+    result: ReadResult = _CONTAINERS[role](table, columns, encoding)
     return result
 
 
 def result_of_batches(batches: Batches) -> ReadResult:
     """Return the rows of all batches."""
-    return predictions_from_rows(Reader(batches, {}, default_encoding()).read_all())
+    return predictions_from_rows(Reader(batches, batches.columns, default_encoding()).read_all())
 
 
 def result_of_trec(arrays: tuple[NDArray[Any], ...], role: str, locate: Locate | None = None) -> ReadResult:

@@ -17,11 +17,8 @@ from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.registry import (
     BATCHES,
     EMBEDDINGS,
-    FRAME,
     LISTS,
-    MAPPING,
     SCORES,
-    SPARSE_MATRIX,
     SPARSE_SCORES,
     ClassifiedValue,
     ConversionOptions,
@@ -120,18 +117,23 @@ def _truth_rows(
     return validated_copy(rows, "truth")
 
 
-def as_rankings(value: object) -> Rankings:
+def as_rankings(
+    value: object, *, user: str | Sequence[str] | None = None, item: str | None = None, rank: str | None = None
+) -> Rankings:
     """Return the value as `Rankings`, converting it if it is another container.
 
     Parameters
     ----------
-    value : Rankings, mapping, list of sequences, two-dimensional array, or ids and distances
+    value : Rankings, Batches, list of sequences, mapping, two-dimensional array, data frame, or ids and distances
         A mapping or list has one sequence of ids a user, best first, or None for a user who got none. An array
         holds ids padded with -1. Ids and distances are what an index of neighbours returns: a tuple of a
         matrix of integers and one of floats, in either order, such as faiss's ``search``, hnswlib's
         ``knn_query``, scikit-learn's ``kneighbors`` and `exactk.topk` make, or usearch's result, which
         counts the ids of each row. Only the ids rank. Distances must rise in all rows, or similarities
-        fall in all: else the ids are not best first, which is an error.
+        fall in all: else the ids are not best first, which is an error. A data frame has a row for each user and
+        item with a rank, or for each user a list of items.
+    user, item, rank : str, optional
+        What the columns of a data frame are called, as in `exactk.as_predictions`.
 
     Examples
     --------
@@ -146,7 +148,8 @@ def as_rankings(value: object) -> Rankings:
     classified = classify(value, "predictions")
     if isinstance(classified.value, Rankings):
         return classified.value
-    rows = rows_of_container(classified, ConversionOptions("predictions", Encoding(), {}))
+    columns: ColumnNames = {"user": user, "item": item, "rank": rank}
+    rows = _rows_of_classified(classified, "predictions", columns, Encoding())
     if rows.scores is not None:
         raise type_error("predictions", "lists of ids, best first", "ids with scores")
     return Rankings.from_rows(rows)
@@ -164,7 +167,7 @@ def as_predictions(
 
     Parameters
     ----------
-    value : Rankings, Scores, SparseScores, Embeddings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances
+    value : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances
         A mapping has for each user a sequence of items, best first, a mapping from item to score, or a sequence
         of (item, score) tuples; a list has such rows without the users' names. A data frame has a row for each
         user and item with a score or a rank, in any order, or for each user a list of items, best first, or with
@@ -231,7 +234,7 @@ def _checked_scores(rows: Rows, argument: str) -> Rows:
     return rows._replace(scores=score_array(rows.scores, f"{argument}.scores", dimensions=1))
 
 
-def scored_input(value: object, encoding: Encoding) -> Scored | Rows:
+def scored_input(value: object, columns: ColumnNames, encoding: Encoding) -> Scored | Rows:
     """Return the value as what has scores; messages call it scores."""
     classified = classify(value, "scores")
     if classified.container is SCORES or classified.container is EMBEDDINGS:
@@ -239,9 +242,10 @@ def scored_input(value: object, encoding: Encoding) -> Scored | Rows:
         return scores
     if classified.container is SPARSE_SCORES:
         return _lists_input(classified.value, "scores", encoding)
-    if classified.container not in {BATCHES, SPARSE_MATRIX, MAPPING, FRAME}:
+    container = classified.container
+    if container is not BATCHES and (container is None or container.to_rows is None or not container.names_items):
         return Scores.for_argument(classified.value, "scores")
-    rows = _rows_of_classified(classified, "scores", {}, encoding)
+    rows = _rows_of_classified(classified, "scores", columns, encoding)
     if rows.scores is None:
         raise type_error("scores", "items with scores", "lists of items")
     return _checked_scores(rows, "scores")

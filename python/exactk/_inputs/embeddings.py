@@ -31,7 +31,7 @@ class Embeddings(CanonicalEmbeddings):
         ``u . v / sqrt(|u|^2 |v|^2)``; or minus their distance, ``-sqrt(|u - v|^2)``.
     min_score : float, optional
         An item that scores less is not recommended.
-    candidates : sequence of int, list of sequences, two-dimensional array, sparse matrix, or CSR, optional
+    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
         The only items that may be ranked, as `exactk.evaluate` takes them.
     item_bias : array of float, shape (n_items,), optional
         Is added to an item's product with each user, as the models of matrix factorization have it. Only beside

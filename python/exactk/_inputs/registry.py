@@ -46,6 +46,8 @@ class Container(NamedTuple):
     as_truth: str = ""  # what it holds then, for the README
     as_predictions: str = ""
     examples: str = ""  # libraries, for the README
+    is_keyed: bool = False  # its users have keys, and so it has no candidates, which are numbers of columns
+    names_items: bool = True  # as scores: else its rows have a score for every item, or none
 
     @property
     def noun(self) -> str:
@@ -59,6 +61,7 @@ LIST = Container(
     lambda value, options: sequences.rows_of_lists(value, options.argument, options.encoding),
     "for each user items, or items with grades: a mapping, or (item, grade) tuples; `None` for a user who is missing",
     "items, best first, or items with scores in the same way",
+    names_items=False,
 )
 SPARSE_MATRIX = Container(
     "a sparse matrix",
@@ -74,6 +77,7 @@ MAPPING = Container(
     lambda value, options: mappings.rows_of_mapping(value, options.argument, options.encoding),
     "from each user to the same",
     "the same",
+    is_keyed=True,
 )
 ARRAY = Container(
     "a two-dimensional array",
@@ -82,6 +86,7 @@ ARRAY = Container(
     "ids padded with -1, or bool (multi-hot); beside scores of all items also floats, a grade for each score",
     "ids padded with -1, or scores of all items as floats",
     "NumPy, or any that exports DLPack",
+    names_items=False,
 )
 FRAME = Container(
     "a data frame",
@@ -90,6 +95,7 @@ FRAME = Container(
     "a row for each user and item, perhaps with a grade; or a list of items a row",
     "the same with a score or a rank; or a list, best first",
     "pandas, Polars (lazy too), pyarrow, DuckDB, whatever streams Arrow",
+    is_keyed=True,
 )
 NEIGHBOR_LISTS = Container(
     "ids and distances as an index of neighbours returns them",
@@ -98,6 +104,7 @@ NEIGHBOR_LISTS = Container(
     "ids",
     "ids, if the distances say that they are best first",
     "faiss, hnswlib, usearch, scikit-learn, `exactk.topk`",
+    names_items=False,
 )
 ADAPTERS = (LIST, SPARSE_MATRIX, MAPPING, ARRAY, FRAME, NEIGHBOR_LISTS)
 
@@ -145,7 +152,8 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
     value, container = classified
     if container is not None and container.to_rows is not None:
         return container.to_rows(value, options)
-    expected = ", ".join(adapter.name for adapter in ADAPTERS)
+    is_of_columns = options.argument == "candidates"
+    expected = ", ".join(adapter.name for adapter in ADAPTERS if not (is_of_columns and adapter.is_keyed))
     alternatives = {
         "truth": " or exactk.Truth",
         "predictions": ", exactk.Rankings, Scores, SparseScores or Embeddings",

@@ -1,7 +1,7 @@
 """The definition of every number, in Python written to be read beside the papers.
 
-``exactk.reference.evaluate`` has the signature of ``exactk.evaluate`` and returns the same report, and so
-does ``exactk.reference.topk``. They share the containers and the plan with those, and nothing with the
+``exactk.reference.evaluate`` has the arguments of ``exactk.evaluate`` and returns the same report, and so
+does ``exactk.reference.topk``. They share the containers, the plan and the defaults with those, and nothing with the
 C++ core: the tests compare the two. They are slow, and never a fallback.
 """
 
@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any, overload
 
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.topk import TopK, rank_top_k
+from exactk._evaluate import DEFAULTS
+from exactk._topk import TOPK_DEFAULTS
 from exactk.reference.engine import reference_engine
 from exactk.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
 from exactk.reference.ranking import reference_ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from typing import Unpack
 
     from exactk._engine.pipeline import Options
-    from exactk._plan.conventions import AnyConvention
+    from exactk._engine.topk import TopKOptions
     from exactk._report.comparison import Comparison
     from exactk._report.report import Report
-    from exactk._runtime.progress import ProgressCallback
 
 __all__ = ["evaluate", "metrics", "topk"]
 
@@ -46,22 +47,11 @@ def evaluate(
     truth: object,
     predictions: object,
     metrics: str | Iterable[str],
-    *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
-    groups: object = None,
-    per_user: bool = False,
-    num_threads: int | None = None,
-    progress: bool | ProgressCallback = False,
-    user: str | Sequence[str] | None = None,
-    item: str | None = None,
-    score: str | None = None,
-    rank: str | None = None,
-    grade: str | None = None,
+    **options: Unpack[Options],
 ) -> Report | Comparison:
-    """Evaluate as `exactk.evaluate` does, user by user in Python; `num_threads` is checked and ignored.
+    """Evaluate as `exactk.evaluate` does, with its options, user by user in Python.
+
+    `num_threads` is checked and ignored.
 
     Examples
     --------
@@ -69,35 +59,14 @@ def evaluate(
     >>> exactk.reference.evaluate([[1, 4], [21]], [[1, 2, 4], [2, 3]], ["recall@3"])["recall@3"]
     0.5
     """
-    return evaluate_with_engine(
-        reference_engine,
-        truth,
-        predictions,
-        metrics,
-        convention,
-        exclude,
-        candidates,
-        weights,
-        groups,
-        per_user,
-        num_threads,
-        progress,
-        {"user": user, "item": item, "score": score, "rank": rank, "grade": grade},
-    )
+    arguments: dict[str, Any] = {**DEFAULTS, **options}
+    return evaluate_with_engine(reference_engine, truth, predictions, metrics, **arguments)
 
 
-def topk(
-    scores: object,
-    k: int,
-    exclude: object = None,
-    *,
-    candidates: object = None,
-    ties: str = "lowest_id",
-    nan: str = "raise",
-    num_threads: int | None = None,
-    progress: bool | ProgressCallback = False,
-) -> TopK:
-    """Rank as `exactk.topk` does, user by user in Python; `num_threads` is checked and ignored.
+def topk(scores: object, k: int, exclude: object = None, **options: Unpack[TopKOptions]) -> TopK:
+    """Rank as `exactk.topk` does, with its options, user by user in Python.
+
+    `num_threads` is checked and ignored.
 
     Examples
     --------
@@ -105,4 +74,5 @@ def topk(
     >>> exactk.reference.topk([[3, 7, 5]], k=2).ids
     array([[1, 2]])
     """
-    return rank_top_k(reference_ranker, scores, k, exclude, candidates, ties, nan, num_threads, progress)
+    arguments: dict[str, Any] = {**TOPK_DEFAULTS, **options}
+    return rank_top_k(reference_ranker, scores, k, exclude, **arguments)

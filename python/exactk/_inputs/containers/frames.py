@@ -26,7 +26,7 @@ _VALUE_ROLES = {
     "truth": {"grades": "grade"},
     "predictions": {"scores": "score", "ranks": "rank"},
     "scores": {"scores": "score"},
-}  # what a frame has beside users and items, and what the column is called
+}  # what a frame has beside users and items, and what the column is called; of these, what the caller may name
 
 
 class _ColumnsByRole(NamedTuple):
@@ -43,7 +43,7 @@ def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: C
     by_role = _columns_by_role(value, argument, requested, encoding.source)
     _warn_of_other_scores(by_role, argument, requested)
     if by_role.item not in by_role.selected.list_offsets:
-        rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument), argument, encoding)
+        rows = long_format.rows_from_long_format(_to_long_columns(by_role, argument, requested), argument, encoding)
         return _with_truth_columns(rows, by_role, argument)
     users = [by_role.selected.columns[user] for user in by_role.users]
     rows = _rows_of_list_columns(by_role, argument, encoding)._replace(find_row=rows_with_lists(encoding.source))
@@ -62,8 +62,11 @@ def _with_truth_columns(rows: Rows, by_role: _ColumnsByRole, argument: str) -> R
 
 
 def _warn_of_other_scores(by_role: _ColumnsByRole, argument: str, requested: ColumnNames) -> None:
-    if argument in {"predictions", "scores"} and requested.get("score") is None and requested.get("rank") is None:
-        column_roles.warn_of_other_scores(by_role.unused, list(by_role.values.values()), argument)
+    is_ordered = by_role.values or by_role.item in by_role.selected.list_offsets  # else the frame is refused
+    is_named = requested.get("score") is not None or requested.get("rank") is not None
+    if argument in {"predictions", "scores"} and is_ordered and not is_named:
+        chosen = {_VALUE_ROLES[argument][field]: name for field, name in by_role.values.items()}
+        column_roles.warn_of_other_scores(by_role.unused, chosen, argument, takes_scores="score" in requested)
 
 
 def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: bool) -> LongColumns:
@@ -73,7 +76,7 @@ def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: 
         _warn_of_other_scores(by_role, argument, requested)
     if by_role.item in by_role.selected.list_offsets:
         raise type_error(f"{argument}.{by_role.item}", "an item in each row", "lists")
-    return _to_long_columns(by_role, argument)
+    return _to_long_columns(by_role, argument, requested)
 
 
 def _columns_by_role(value: object, argument: str, requested: ColumnNames, source: str = "the frame") -> _ColumnsByRole:
@@ -96,11 +99,13 @@ def _columns_by_role(value: object, argument: str, requested: ColumnNames, sourc
     return _ColumnsByRole(users, item, values, selected, unused, names)
 
 
-def _to_long_columns(by_role: _ColumnsByRole, argument: str) -> LongColumns:
+def _to_long_columns(by_role: _ColumnsByRole, argument: str, requested: ColumnNames) -> LongColumns:
     value_columns = {field: by_role.selected.columns[name] for field, name in by_role.values.items()}
     if argument in {"predictions", "scores"} and not value_columns:
-        expected = "a column of scores or of ranks, for the order of rows says nothing"
-        raise input_error(argument, expected, "none", hint=column_roles.naming_hint(by_role.names, "score", "rank"))
+        roles = {field: role for field, role in _VALUE_ROLES[argument].items() if role in requested}
+        expected = f"a column of {' or of '.join(roles)}, for the order of rows says nothing"
+        others = [name for name in by_role.names if name not in {*by_role.users, by_role.item}]
+        raise input_error(argument, expected, "none", hint=column_roles.naming_hint(others, *roles.values()))
     users = [by_role.selected.columns[user] for user in by_role.users]
     return LongColumns(users, by_role.users, by_role.selected.columns[by_role.item], **value_columns)
 
@@ -112,7 +117,8 @@ def _value_columns(names: Sequence[str], argument: str, requested: ColumnNames) 
     by_field = {
         field: name
         for field, role in (named or possible).items()
-        if (name := column_roles.value_column(names, role, requested.get(role), argument)) is not None
+        if role in requested
+        and (name := column_roles.value_column(names, role, requested.get(role), argument)) is not None
     }
     if len(by_field) > 1:
         score, rank = Option("score", by_field["scores"]), Option("rank", by_field["ranks"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypedDict
 
@@ -21,7 +21,7 @@ USUAL_NAMES = {
 
 
 class ColumnNames(TypedDict, total=False):
-    """What the columns of a frame are called; those that are not said have one of the usual names."""
+    """What the columns of a frame are called; None: by one of the usual names. Other columns than these are not read."""
 
     user: str | Sequence[str] | None
     item: str | None
@@ -76,15 +76,21 @@ def may_be_grades(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if not _names_times(name) and not _names_rows_or_ids(name))
 
 
-def warn_of_other_scores(unused: Iterable[str], chosen: Sequence[str], argument: str) -> None:
-    """Warn of columns of numbers that could be the scores by their names, where the caller named none."""
+def warn_of_other_scores(
+    unused: Iterable[str], chosen: Mapping[str, str], argument: str, *, takes_scores: bool = True
+) -> None:
+    """Warn of columns of numbers that could be the scores by their names, where the caller named none.
+
+    The chosen columns are by role.
+    """
     others = [name for name in unused if not _SCORE_WORDS.isdisjoint(_words(name))]
     if not others:
         return
-    reason = f"ordered by {chosen[0]!r}" if chosen else "best first"
+    role, column = next(iter(chosen.items()), ("", ""))
+    reason = f"ordered by {column!r}" if chosen else "best first"
     unused_names = f"{' and '.join(map(repr, others))} {'is' if len(others) == 1 else 'are'} not used"
-    confirmation: Text = (", ", Option("score", chosen[0]), " says that they are right") if chosen else ()
-    orders = Option("score", others[0])
+    confirmation: Text = (", ", Option(role, column), " says that they are right") if chosen else ()
+    orders = Option("score", others[0]) if takes_scores else "exactk.as_predictions"
     warn(f"{argument}: the items are {reason}, and {unused_names}; ", orders, " orders them by it", *confirmation)
 
 

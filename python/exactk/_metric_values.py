@@ -1,0 +1,49 @@
+"""What the functions of single metrics share: the metric string that each asks for, and its one value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from exactk._evaluate import evaluate
+from exactk._inputs.containers.mappings import is_mapping_of_systems
+from exactk._plan.metric_strings import checked_cutoff, checked_parameter, metrics
+from exactk._report.report import Report
+from exactk._runtime.errors import InputTypeError, input_error, type_error
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from exactk._engine.pipeline import Options
+
+
+def metric_string(metric: str, k: object, **parameter: object) -> str:
+    """Return the string of a metric at a cutoff, or of the whole list, with its parameter if it has one."""
+    cutoff = "" if k is None else f"@{checked_cutoff(k)}"
+    arguments = [f"({name}={_checked_number(metric, name, number)!r})" for name, number in parameter.items()]
+    return "".join([metric, cutoff, *arguments])
+
+
+def _checked_number(metric: str, name: str, number: object) -> float:
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise type_error(name, "a number", repr(number))
+    try:
+        value = float(number)
+    except OverflowError as error:
+        raise input_error(name, "a number that float64 holds", "a larger one") from error
+    return checked_parameter(metrics[metric], value, name)
+
+
+def metric_value(metric: str, truth: object, predictions: object, **options: Unpack[Options]) -> float:
+    """Return the value of one metric string for one system."""
+    if isinstance(predictions, Mapping) and is_mapping_of_systems(predictions):
+        raise _several_systems()  # before they are evaluated
+    report: Any = evaluate(truth, predictions, metric, **options)
+    if not isinstance(report, Report):  # systems without any item, beside users without keys
+        raise _several_systems()
+    return report[report.metrics[0]]
+
+
+def _several_systems() -> InputTypeError:
+    return type_error("predictions", "those of one system (exactk.evaluate takes several)", "a mapping of systems")

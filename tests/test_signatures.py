@@ -1,0 +1,158 @@
+"""An argument of one name is the same everywhere: its default, its type, and the columns that its frames may have."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import exactk
+from exactk._engine.pipeline import Options
+from exactk._engine.topk import TopKOptions
+from exactk._evaluate import DEFAULTS
+from strategies import parameter_of
+
+METRIC_FUNCTIONS = [name if info.pairwise else f"{name}_at_k" for name, info in exactk.metrics.items()]
+# What a function that returns one number has no place for.
+NOT_OF_ONE_NUMBER = {"metrics", "groups", "per_user"}
+# The columns that a frame may have in each argument.
+COLUMNS = {
+    "truth": {"user", "item", "grade"},
+    "predictions": {"user", "item", "score", "rank"},
+    "scores": {"user", "item", "score"},
+    "exclude": {"user", "item"},
+}
+# Functions whose argument has the name of none of these.
+CONVERSIONS = {
+    ("as_truth", "value"): COLUMNS["truth"],
+    ("as_predictions", "value"): COLUMNS["predictions"],
+    ("as_rankings", "value"): COLUMNS["predictions"] - {"score"},  # which are no rankings
+    ("as_exclusions", "value"): COLUMNS["exclude"],
+    ("Batches", "source"): COLUMNS["predictions"],
+    ("read", "path"): {*COLUMNS["truth"], *COLUMNS["predictions"]},
+}
+
+
+def parameters_of(call: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(call).parameters)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: call
+    for name in exactk.__all__
+    if inspect.isfunction(call := getattr(exactk, name)) or name in {"Batches", "Embeddings"}
+}
+
+TRUTH = pd.DataFrame({"who": ["ann", "ann", "bob"], "what": [1, 4, 2], "worth": [3.0, 1.0, 2.0]})
+SCORED = pd.DataFrame({"who": ["bob", "ann", "bob", "ann"], "what": [2, 4, 5, 2], "worth": [0.5, 0.25, 0.75, 0.5]})
+SEEN = pd.DataFrame({"who": ["bob"], "what": [5]})
+NAMES = {"user": "who", "item": "what"}
+USUAL = {"who": "user", "what": "item"}
+
+
+def test_metric_functions_take_what_evaluate_takes() -> None:
+    expected = {name: one for name, one in parameters_of(exactk.evaluate).items() if name not in NOT_OF_ONE_NUMBER}
+    for name, info in zip(METRIC_FUNCTIONS, exactk.metrics.values(), strict=True):
+        parameters = parameters_of(FUNCTIONS[name])
+        if not info.pairwise:
+            k = parameters.pop("k")
+            assert (k.default, k.annotation) == (10, "int | None")
+        if info.parameter is not None:
+            parameter = parameters.pop(info.parameter.name)
+            assert parameter.default == (
+                parameter.empty if info.parameter.standard is None else info.parameter.standard
+            ), name
+        assert list(parameters.items()) == list(expected.items()), name
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_argument_of_one_name_is_the_same_everywhere(name: str) -> None:
+    """Only what both take counts: `read` has no convention."""
+    of_evaluate = parameters_of(exactk.evaluate)
+    for parameter in parameters_of(FUNCTIONS[name]).values():
+        if (same := of_evaluate.get(parameter.name)) and same.default is not same.empty:
+            assert (parameter.default, parameter.annotation) == (same.default, same.annotation), parameter
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_that_takes_frames_takes_the_names_of_their_columns(name: str) -> None:
+    parameters = parameters_of(FUNCTIONS[name])
+    for argument in parameters:
+        columns = CONVERSIONS.get((name, argument), COLUMNS.get(argument, set()))
+        assert columns <= set(parameters), argument
+
+
+def test_the_defaults_of_evaluate_stand_once() -> None:
+    """The reference has none of its own."""
+    for name, options in (("evaluate", Options), ("topk", TopKOptions)):
+        core, reference = parameters_of(getattr(exactk, name)), parameters_of(getattr(exactk.reference, name))
+        keywords = {option.name: option for option in core.values() if option.kind is option.KEYWORD_ONLY}
+        assert reference.pop("options").kind is inspect.Parameter.VAR_KEYWORD
+        assert reference == {name: one for name, one in core.items() if name not in keywords}
+        assert list(options.__annotations__) == list(keywords)
+        annotations = {name: hint.__forward_arg__ for name, hint in options.__annotations__.items()}
+        assert annotations == {name: option.annotation for name, option in keywords.items()}
+    of_evaluate = parameters_of(exactk.evaluate)
+    assert dict(DEFAULTS) == {name: of_evaluate[name].default for name in Options.__annotations__}
+
+
+@pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
+def test_options_that_there_are_not_are_refused(engine: Any) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'threads'"):
+        engine.evaluate([[1]], [[1]], "P@1", threads=2)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        engine.topk([[1]], 1, weights=[1.0])
+
+
+@pytest.mark.parametrize("name", METRIC_FUNCTIONS)
+def test_metric_functions_take_frames_by_the_names_of_their_columns(name: str) -> None:
+    function, parameter = FUNCTIONS[name], exactk.metrics[name.removesuffix("_at_k")].parameter
+    more = {} if parameter is None else {parameter.name: parameter_of(name.removesuffix("_at_k"))}
+    usual = [TRUTH.rename(columns=USUAL | {"worth": "grade"}), SCORED.rename(columns=USUAL | {"worth": "score"})]
+    expected = function(*usual, exclude=SEEN.rename(columns=USUAL), **more)
+    named = function(TRUTH, SCORED, exclude=SEEN, grade="worth", score="worth", **NAMES, **more)
+    ranked = SCORED.assign(order=SCORED.groupby("who")["worth"].rank(ascending=False).astype(int))
+    by_rank = function(TRUTH, ranked, exclude=SEEN, grade="worth", rank="order", **NAMES, **more)
+    assert named == by_rank == expected
+
+
+@pytest.mark.parametrize("topk", [exactk.topk, exactk.reference.topk], ids=["core", "reference"])
+def test_topk_takes_frames_by_the_names_of_their_columns(topk: Any) -> None:
+    best = topk(SCORED, 2, exclude=SEEN, score="worth", **NAMES)
+    assert best.ids.tolist() == [[2, -1], [2, 4]]
+    frame = SCORED.assign(rank=1)
+    with pytest.raises(exactk.InputError, match=r"expected a column of scores, .*; score='worth' would name it"):
+        topk(frame, 2, **NAMES)
+
+
+def test_rankings_are_frames_with_ranks() -> None:
+    columns = {"user": ["ann", "ann"], "item": [4, 2], "rank": [2, 1], "score": [0.5, 0.25]}
+    frame = pd.DataFrame(columns)
+    plain = frame.drop(columns="score")
+    assert exactk.as_rankings(plain).row(0).tolist() == [2, 4]
+    named = plain.rename(columns={"user": "who", "item": "what", "rank": "order"})
+    assert exactk.as_rankings(named, rank="order", **NAMES).row(0).tolist() == [2, 4]
+    assert exactk.as_rankings(exactk.Batches(lambda: [plain[:1], plain[1:]])).row(0).tolist() == [2, 4]
+    message = "'score' is not used; exactk.as_predictions orders them by it, rank='rank' says that they are right"
+    with pytest.warns(exactk.EvaluationWarning, match=message):
+        assert exactk.as_rankings(frame).row(0).tolist() == [2, 4]
+    assert exactk.as_rankings(frame, rank="rank").row(0).tolist() == [2, 4]
+    with pytest.raises(exactk.InputError, match="expected a column of ranks, "):
+        exactk.as_rankings(frame.drop(columns="rank"))
+
+
+def test_a_metric_function_takes_users_with_keys_and_refuses_systems() -> None:
+    truth = {"ann": [1, 4], "bob": [2]}
+    assert exactk.recall_at_k(truth, {"ann": [4], "bob": [2]}, 1) == 0.75
+    assert exactk.recall_at_k(truth, {"ann": {4: 0.5, 1: 0.25}, "bob": {3: 0.5}}, 1) == 0.25
+    assert exactk.recall_at_k(truth, {"ann": [], "bob": []}, 1) == 0.0
+    with pytest.raises(exactk.InputTypeError, match="predictions: expected those of one system"):
+        exactk.recall_at_k([[1]], {"a": [[1]], "b": [[4]]}, 1)
+    with (  # whatever they hold
+        pytest.warns(exactk.EvaluationWarning, match="no user was evaluated"),
+        pytest.raises(exactk.InputTypeError, match="predictions: expected those of one system"),
+    ):
+        exactk.recall_at_k([], {"a": []}, 1)
