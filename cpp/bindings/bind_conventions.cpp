@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -52,11 +53,11 @@ std::optional<Bounds> bounds(const ConventionField& field) {
   return std::visit(bounds_of, field.kind);
 }
 
-Rules make_rules(const std::map<std::string, FieldValue>& values) {
+Rules make_rules(const std::map<std::string, FieldValue, std::less<>>& values) {
   Rules rules;
   for (const auto& [name, value] : values) set_field(rules, name, value);
   for (const ConventionField& field : convention_fields()) {
-    if (!values.contains(std::string(field.name))) {
+    if (!values.contains(field.name)) {
       throw InputError({.argument = "convention",
                         .expected = "a value of every field",
                         .found = "none of " + std::string(field.name)});

@@ -42,6 +42,8 @@ class Field:
     scope : Scope
         What it decides, for those who share what was computed: values that agree in the fields of ranking share a
         ranking, and in those of judging a judgement.
+    expected : str
+        What a value must be.
     annotation : str
         The type of its canonical values.
     standard : object
@@ -57,6 +59,7 @@ class Field:
     name: str
     summary: str
     scope: Scope
+    expected: str
     annotation: str
     standard: Any
     check: Callable[[object, str], Any]
@@ -65,15 +68,17 @@ class Field:
 
 
 def _choice_field(name: str, summary: str, scope: Scope, choices: tuple[str, ...], standard: str) -> Field:
+    one_of_them = f"one of {', '.join(map(repr, choices))}"
+    expected = f"{name} to be {one_of_them}"
+
     def check(value: object, argument: str) -> str:
-        expected = f"{name} to be one of {', '.join(map(repr, choices))}"
         if not isinstance(value, str):
             raise type_error(argument, expected, repr(value))
         if value not in choices:
             raise input_error(argument, expected, repr(value), hint=did_you_mean(value, choices))
         return value
 
-    return Field(name, summary, scope, "str", standard, check, lambda text, _: text, choices)
+    return Field(name, summary, scope, one_of_them, "str", standard, check, lambda text, _: text, choices)
 
 
 def _number(value: object, argument: str, expected: str, bounds: tuple[float, float]) -> float:
@@ -125,7 +130,7 @@ def _number_field(core: _core.ConventionField, scope: Scope, bounds: tuple[float
 
     types = {"float", *("None" if name is None else "str" for name in numbers)}
     annotation = " | ".join(name for name in ("float", "str", "None") if name in types)
-    return Field(core.name, core.summary, scope, annotation, core.standard, check, parse)
+    return Field(core.name, core.summary, scope, core.expected, annotation, core.standard, check, parse)
 
 
 def _numbers_field(core: _core.ConventionField, scope: Scope, bounds: tuple[float, float]) -> Field:
@@ -143,7 +148,16 @@ def _numbers_field(core: _core.ConventionField, scope: Scope, bounds: tuple[floa
             raise input_error(argument, f"{core.name}=[number, ...]", quote(text))
         return [number_of_text(number.strip(), argument) for number in text[1:-1].split(",")]
 
-    return Field(core.name, core.summary, scope, "tuple[float, ...]", check(core.standard, core.name), check, parse)
+    return Field(
+        core.name,
+        core.summary,
+        scope,
+        core.expected,
+        "tuple[float, ...]",
+        check(core.standard, core.name),
+        check,
+        parse,
+    )
 
 
 def _core_field(core: _core.ConventionField) -> Field:
@@ -154,12 +168,13 @@ def _core_field(core: _core.ConventionField) -> Field:
 
 
 _MAX_DECIMALS = 15  # a double has no more that all count
+_DECIMALS = f"an integer in [0, {_MAX_DECIMALS}], or None"
 
 
 def _check_decimals(value: object, argument: str) -> int | None:
     if value is None:
         return None
-    expected = f"decimals to be an integer in [0, {_MAX_DECIMALS}], or None"
+    expected = f"decimals to be {_DECIMALS}"
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise type_error(argument, expected, repr(value))
     decimals = int(value)
@@ -184,6 +199,7 @@ _PYTHON_FIELDS = (
         "decimals",
         "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
         "mean",
+        _DECIMALS,
         "int | None",
         None,
         _check_decimals,
