@@ -329,6 +329,14 @@ class TestColumns:
         scored = exactk.read(path, "predictions", user="who", item="what", score="how")
         assert exactk.hit_rate_at_k({"x": ["a"]}, scored, 1) == 1
 
+    @pytest.mark.parametrize("name", ["a", "z"])
+    def test_of_no_name_cannot_be_chosen(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        """The file is named, also where its name is a letter of the message."""
+        write_file(tmp_path, name, b"u 0 x 1\n")
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(exactk.InputError, match=f"columns have no names, found a name in {name}$"):
+            exactk.read(name, "truth", user="u")
+
     @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.ipc"])
     def test_that_are_not_there_are_named(self, tmp_path: Path, name: str) -> None:
         table = pa.table({"someone": ["x"], "item": [1]})
@@ -339,7 +347,9 @@ class TestColumns:
             "a.ipc": ipc(table, pa.ipc.new_stream),
         }
         path = write_file(tmp_path, name, data[name])
-        with pytest.raises(exactk.InputError, match="the columns someone, item.*user='someone' would name it.*" + name):
+        with pytest.raises(
+            exactk.InputError, match=rf"the columns someone, item in .*{name}; user='someone' would name it"
+        ):
             exactk.read(path, "truth")
         with pytest.raises(exactk.InputError, match="truth: expected a column 'other'.*" + name):
             exactk.read(path, "truth", user="someone", item="other")

@@ -158,7 +158,7 @@ def _parse_change(text: str) -> tuple[str, object]:
         with within_spelling(text):
             return field, FIELDS[name].parse(value, "--set") if name in FIELDS else value
     except exactk.InputError as error:
-        raise argparse.ArgumentTypeError(str(error).removeprefix("--set: ")) from error
+        raise argparse.ArgumentTypeError(str(error.amended(argument=""))) from error
 
 
 def changes_of(arguments: argparse.Namespace) -> dict[str, object]:

@@ -29,7 +29,7 @@ class File(NamedTuple):
 
     def fault(self, expected: str, found: str, hint: str = "") -> InputError:
         """Return the error about the file as a whole."""
-        return input_error(self.role, expected, f"{found} in {self.path}", hint=hint)
+        return input_error(self.role, expected, found, hint=hint).amended(source=str(self.path))
 
     def check_kind(self, *, pipes: bool) -> None:
         """Raise InputError unless it is a regular file, or where pipes are read, one of those or the null device.
@@ -49,7 +49,7 @@ class File(NamedTuple):
 
     def line_fault(self, expected: str, found: str, line: int, text: bytes) -> InputError:
         """Return the error about one of its lines, counted from 1."""
-        return input_error(self.role, expected, f"{found} at line {line} of {self.path}: {_shorten(text)}")
+        return input_error(self.role, expected, found).amended(source=str(self.path), line=(line, _shorten(text)))
 
     @contextmanager
     def translate_errors(self, expected: str, *errors: type[Exception]) -> Iterator[None]:

@@ -108,8 +108,6 @@ def within_spelling(spelling: str) -> Iterator[None]:
     try:
         yield
     except ExactkError as error:
-        if error.fault.found == quote(spelling):
-            raise
         raise error.amended(found=f"{error.fault.found} in {quote(spelling)}") from None
 
 

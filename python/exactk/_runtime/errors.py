@@ -154,7 +154,7 @@ def name_source(source: str) -> Iterator[None]:
     try:
         yield
     except ExactkError as error:
-        if source in str(error):
+        if error.fault.source:
             raise
         raise error.amended(source=source) from error
 

@@ -64,6 +64,8 @@ class Fault:
         The key of the user in whose row the fault is, as a message shows it.
     source : str
         The file or batch of the argument.
+    line : tuple of int and str, or None
+        The line of the file, counted from 1, and its text.
     text : str
         What stands instead of argument, expected and found, if it is not empty.
     """
@@ -79,12 +81,14 @@ class Fault:
     hint: Text = ()
     user: str | None = None
     source: str = ""
+    line: tuple[int, str] | None = None
     text: str = ""
 
     def message(self, write_option: WriteOption = str) -> str:
         """Return the whole message."""
         found = self.found if self.item is None else f"item {self.item} {self.found}"
-        message = self.text or f"{self.argument}: expected {self.expected}, found {found}"
+        prefix = f"{self.argument}: " if self.argument else ""
+        message = self.text or f"{prefix}expected {self.expected}, found {found}"
         message += self._location()
         if self.count > 1:
             message += f" (the first of {self.count})"
@@ -92,11 +96,15 @@ class Fault:
             message += f"; {write(self.hint, write_option)}"
         if self.user is not None:
             message += f" (user {self.user})"
-        if self.source:
-            message += f" in {self.source}"
         return message
 
     def _location(self) -> str:
+        if self.line is not None:
+            number, text = self.line
+            return f" at line {number} of {self.source}: {text}"
+        return self._rows() + (f" in {self.source}" if self.source else "")
+
+    def _rows(self) -> str:
         if self.text:
             return ""
         location = self.location
