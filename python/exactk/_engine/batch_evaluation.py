@@ -33,21 +33,25 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
         _check_kinds_of_exclusions(exclude, evaluation.encoding)
     reader = Reader(batches, evaluation.columns, evaluation.encoding)
     batch_evaluation = _BatchEvaluation(evaluation, truth, exclude)
-    blocks = read_blocks(reader)
     try:
-        for block in blocks:
-            try:
-                batch_evaluation.add_block(
-                    block._replace(rows=block.rows._replace(item_vocabulary=reader.item_keys)), reader.user_vocabulary
-                )
-            except InputError:
-                for _ in blocks:  # raises if a user has more rows, which may have no fault with these
-                    pass
-                raise
+        _add_blocks(batch_evaluation, reader)
     except UngroupedRows:
         return _evaluate_at_once(evaluation, truth, batches)
     batch_evaluation.add_remaining_users(reader.user_vocabulary, has_scores=batch_evaluation.has_scores)
     return batch_evaluation.report(), batch_evaluation.has_shared_items
+
+
+def _add_blocks(batch_evaluation: _BatchEvaluation, reader: Reader) -> None:
+    """Evaluate all blocks. Raise UngroupedRows if rows of a user are apart, even if a block has a fault before."""
+    blocks = read_blocks(reader)
+    for block in blocks:
+        rows = block.rows._replace(item_vocabulary=reader.item_keys)
+        try:
+            batch_evaluation.add_block(block._replace(rows=rows), reader.user_vocabulary)
+        except InputError:
+            for _ in blocks:  # raises if a user has more rows, which may have no fault with these
+                pass
+            raise
 
 
 def _check_kinds_of_exclusions(exclude: Rows, encoding: Encoding) -> None:
