@@ -64,6 +64,13 @@ def refuse() -> object:
         return error.argument, error.row, str(error)
 
 
+def read_run(text: bytes) -> list[object]:
+    columns = _core.read_trec("run", io.BytesIO(text).read)
+    assert isinstance(columns, _core.TrecColumns)
+    parts = (columns.query_offsets, columns.queries, columns.document_offsets, columns.documents, columns.numbers)
+    return [part.tolist() for part in parts]
+
+
 def refuse_type() -> object:
     refusals: list[Callable[[], object]] = [
         lambda: _core.topk("no scores", 3, None, "lowest_id", "raise", 1, "", None),  # type: ignore[arg-type]
@@ -107,7 +114,7 @@ CALLS: dict[str, Callable[[], Any]] = {
         for array in _core.order_by_user(np.array([2, 1, 0, 2], np.uint32), 3, np.array([2.0, 1.0, 1.0, 1.0]), "users")
     ],
     "vocabulary": lambda: [np.asarray(part).tolist() for part in grow_vocabulary()[0]],  # type: ignore[index]
-    "TREC": lambda: [array.tolist() for array in _core.read_trec("run", io.BytesIO(RUN).read)],  # type: ignore[union-attr]
+    "TREC": lambda: read_run(RUN),
     "a_fault_of_TREC": lambda: _core.read_trec("run", io.BytesIO(b"q d 1\n").read).expected,  # type: ignore[union-attr]
     "padded": lambda: _core.padded_lengths(np.array([[1, -1], [2, 3]]), "x").tolist(),  # type: ignore[union-attr]
     "rules": lambda: make_each(*[lambda: core_rules(gain="exp2", ties="raise", gain_table=[1.0, 2.0])] * 3),

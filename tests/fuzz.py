@@ -428,9 +428,9 @@ def parse_trec(text: bytes, part: int) -> Any:
         return result.line, result.expected, result.found, result.text
     queries, documents = (
         [data.tobytes()[begin:end] for begin, end in pairwise(offsets.tolist())]
-        for offsets, data in (result[:2], result[2:4])
+        for offsets, data in ((result.query_offsets, result.queries), (result.document_offsets, result.documents))
     )
-    return list(zip(queries, documents, map(repr, result[4].tolist()), strict=True))
+    return list(zip(queries, documents, map(repr, result.numbers.tolist()), strict=True))
 
 
 def reference_trec(text: bytes) -> list[tuple[bytes, bytes, str]] | int:

@@ -36,7 +36,19 @@ def _codes() -> np.ndarray[Any, Any]:
 
 
 WITHOUT_CONSTRUCTOR = frozenset(
-    ("ArrowColumn", "ConventionField", "LineFault", "MetricInfo", "MetricParameter", "Result", "Sums", "Tally")
+    (
+        "ArrowColumn",
+        "ConventionField",
+        "IntegerRows",
+        "LineFault",
+        "MetricInfo",
+        "MetricParameter",
+        "Result",
+        "Sums",
+        "Tally",
+        "TextRows",
+        "TrecColumns",
+    )
 )
 
 # Arguments that each function, method or class takes. Of methods, the first is the object.

@@ -428,8 +428,8 @@ def test_f59_a_sequence_that_changes_while_it_is_read() -> None:
         def __len__(self) -> int:
             return 10**9
 
-    indptr, items, _, _ = _core.integer_rows([Shrinking([1, 2, 3]), Row([4, 5])], None, "truth", "grades")
-    assert (indptr.tolist(), items.tolist()) == ([0, 3, 5], [3, 2, 1, 4, 5])
+    rows = _core.integer_rows([Shrinking([1, 2, 3]), Row([4, 5])], None, "truth", "grades")
+    assert (rows.indptr.tolist(), rows.items.tolist()) == ([0, 3, 5], [3, 2, 1, 4, 5])
     growing: list[Any] = [1]
 
     class Item(int):
@@ -438,5 +438,5 @@ def test_f59_a_sequence_that_changes_while_it_is_read() -> None:
             return 7
 
     growing.append(Item(7))
-    indptr, items, _, _ = _core.integer_rows([growing], None, "truth", "grades")
-    assert indptr.tolist() == [0, len(items)]
+    rows = _core.integer_rows([growing], None, "truth", "grades")
+    assert rows.indptr.tolist() == [0, len(rows.items)]

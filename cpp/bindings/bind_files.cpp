@@ -38,14 +38,18 @@ std::optional<TrecFormat> format_of(const std::optional<std::string>& name) {
       {.argument = "format", .expected = "qrels, run or None", .found = "'" + *name + "'"});
 }
 
-// (offsets and bytes of the queries, of the documents, the numbers)
-using PyTrecColumns =
-    py::typing::Tuple<py::array_t<Offset>, py::array_t<std::uint8_t>, py::array_t<Offset>,
-                      py::array_t<std::uint8_t>, py::array_t<double>>;
+// The columns of a file as arrays.
+struct TrecArrays {
+  py::array_t<Offset> query_offsets;
+  py::array_t<std::uint8_t> queries;
+  py::array_t<Offset> document_offsets;
+  py::array_t<std::uint8_t> documents;
+  py::array_t<double> numbers;
+};
 using PyReadBytes = py::typing::Callable<py::bytes()>;
 
-std::variant<LineFault, PyTrecColumns> read_trec(const std::optional<std::string>& format,
-                                                 const PyReadBytes& read) {
+std::variant<LineFault, TrecArrays> read_trec(const std::optional<std::string>& format,
+                                              const PyReadBytes& read) {
   py::object chunk;  // owns the bytes that are being parsed
   const auto next = [&]() -> std::string_view {
     const GilAcquire gil;
@@ -64,10 +68,11 @@ std::variant<LineFault, PyTrecColumns> read_trec(const std::optional<std::string
       const GilRelease release;
       return parse_trec(format_of(format), next);
     }();
-    return PyTrecColumns(py::make_tuple(
-        array_of(std::move(columns.queries.offsets)), array_of(std::move(columns.queries.bytes)),
-        array_of(std::move(columns.documents.offsets)),
-        array_of(std::move(columns.documents.bytes)), array_of(std::move(columns.numbers))));
+    return TrecArrays{.query_offsets = array_of(std::move(columns.queries.offsets)),
+                      .queries = array_of(std::move(columns.queries.bytes)),
+                      .document_offsets = array_of(std::move(columns.documents.offsets)),
+                      .documents = array_of(std::move(columns.documents.bytes)),
+                      .numbers = array_of(std::move(columns.numbers))};
   } catch (const LineError& error) {
     return error.fault();
   }
@@ -91,6 +96,17 @@ std::optional<py::array_t<double>> read_numbers(const py::array& offsets, const 
 }
 
 }  // namespace
+}  // namespace exactk::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<exactk::bindings::TrecArrays> : ConstructedCaster<exactk::bindings::TrecArrays> {
+};
+
+}  // namespace pybind11::detail
+
+namespace exactk::bindings {
 
 void bind_files(py::module_& module) {
   bind_class<LineFault>(module, "LineFault", "What is wrong with a line of a file.")
@@ -98,11 +114,16 @@ void bind_files(py::module_& module) {
       .def_readonly("expected", &LineFault::expected)
       .def_readonly("found", &LineFault::found)
       .def_property_readonly("text", [](const LineFault& self) { return py::bytes(self.text); });
+  bind_class<TrecArrays>(module, "TrecColumns", "The columns of a file of TREC.")
+      .def_readonly("query_offsets", &TrecArrays::query_offsets)
+      .def_readonly("queries", &TrecArrays::queries)
+      .def_readonly("document_offsets", &TrecArrays::document_offsets)
+      .def_readonly("documents", &TrecArrays::documents)
+      .def_readonly("numbers", &TrecArrays::numbers);
   module.def(
       "read_trec", &read_trec, py::arg("format"), py::arg("read"),
       "The columns of a file of TREC, \"qrels\" or \"run\" or either, whose bytes `read` returns "
-      "part by part: offsets and bytes of queries and of documents, and numbers; or what is "
-      "wrong with it.");
+      "part by part; or what is wrong with it.");
   module.def(
       "parse_number", [](std::string_view text) { return parse_number(text); }, py::arg("text"),
       "The number that the text is, or None.");

@@ -253,15 +253,22 @@ Count visit_row(py::handle row, const Visit& visit) {
 
 // The rows of users: lists, tuples, sets, dicts, or None for a user who has none.
 using PyRows = py::typing::List<py::object>;
-template <class Items>
-using PyRowColumns =
-    py::typing::Tuple<py::array_t<Offset>, Items, std::optional<py::array_t<double>>,
-                      std::optional<py::array_t<bool>>>;
 
-template <class Items>
-py::tuple read_rows(const py::list& rows, Items& items,
-                    const std::optional<ExactFloat>& exact_float, const std::string& argument,
-                    const std::string& what) {
+// What the rows hold, as arrays.
+template <class Array>
+struct RowArrays {
+  py::array_t<Offset> indptr;
+  Array items;
+  std::optional<py::array_t<double>> values;
+  std::optional<py::array_t<bool>> present;  // nullopt: all are
+};
+using IntegerRows = RowArrays<py::array_t<std::int64_t>>;
+using TextRows = RowArrays<Codes>;
+
+template <class Array, class Items>
+RowArrays<Array> read_rows(const py::list& rows, Items& items,
+                           const std::optional<ExactFloat>& exact_float,
+                           const std::string& argument, const std::string& what) {
   const bool has_values = exact_float.has_value();
   std::vector<Offset> indptr{0};
   std::vector<std::uint8_t> present;
@@ -292,31 +299,31 @@ py::tuple read_rows(const py::list& rows, Items& items,
     all_present = all_present && !row_object.is_none();
     if (row % (kSignalInterval / 64) == 0) poll_signals();
   }
-  py::object present_flags = py::none();
+  std::optional<py::array_t<bool>> present_flags;
   if (!all_present) {
     present_flags =
         py::array_t<std::uint8_t>(static_cast<py::ssize_t>(present.size()), present.data())
             .attr("view")("bool");
   }
-  py::object numbers = py::none();
+  std::optional<py::array_t<double>> numbers;
   if (has_values) numbers = values.finish();
-  const py::array_t<Offset> offsets(static_cast<py::ssize_t>(indptr.size()), indptr.data());
-  return py::make_tuple(offsets, items.finish(), numbers, present_flags);
+  return {.indptr = py::array_t<Offset>(static_cast<py::ssize_t>(indptr.size()), indptr.data()),
+          .items = items.finish(),
+          .values = std::move(numbers),
+          .present = std::move(present_flags)};
 }
 
-PyRowColumns<py::array_t<std::int64_t>> integer_rows(const PyRows& rows,
-                                                     const std::optional<ExactFloat>& exact_float,
-                                                     const std::string& argument,
-                                                     const std::string& what) {
+IntegerRows integer_rows(const PyRows& rows, const std::optional<ExactFloat>& exact_float,
+                         const std::string& argument, const std::string& what) {
   IntegerItems items(argument);
-  return read_rows(rows, items, exact_float, argument, what);
+  return read_rows<py::array_t<std::int64_t>>(rows, items, exact_float, argument, what);
 }
 
-PyRowColumns<Codes> text_rows(OwnedVocabulary& vocabulary, const PyRows& rows, bool as_bytes,
-                              const std::optional<ExactFloat>& exact_float,
-                              const std::string& argument, const std::string& what) {
+TextRows text_rows(OwnedVocabulary& vocabulary, const PyRows& rows, bool as_bytes,
+                   const std::optional<ExactFloat>& exact_float, const std::string& argument,
+                   const std::string& what) {
   TextItems items(vocabulary, as_bytes, argument);
-  return read_rows(rows, items, exact_float, argument, what);
+  return read_rows<Codes>(rows, items, exact_float, argument, what);
 }
 
 Codes encode_texts(OwnedVocabulary& vocabulary, const PyRows& column, bool as_bytes,
@@ -332,14 +339,37 @@ Codes encode_texts(OwnedVocabulary& vocabulary, const PyRows& column, bool as_by
       {.argument = argument, .expected = "a list that stays", .found = "one of another length"});
 }
 
+template <class Arrays>
+void bind_row_arrays(py::module_& module, const char* name, const char* doc) {
+  bind_class<Arrays>(module, name, doc)
+      .def_readonly("indptr", &Arrays::indptr)
+      .def_readonly("items", &Arrays::items)
+      .def_readonly("values", &Arrays::values, "None of rows without values.")
+      .def_readonly("present", &Arrays::present, "None where all rows are present.");
+}
+
 }  // namespace
+}  // namespace exactk::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<exactk::bindings::IntegerRows>
+    : ConstructedCaster<exactk::bindings::IntegerRows> {};
+template <>
+struct type_caster<exactk::bindings::TextRows> : ConstructedCaster<exactk::bindings::TextRows> {};
+
+}  // namespace pybind11::detail
+
+namespace exactk::bindings {
 
 void bind_objects(py::module_& module) {
+  bind_row_arrays<IntegerRows>(module, "IntegerRows", "Rows of integers.");
+  bind_row_arrays<TextRows>(module, "TextRows", "Rows of strings or bytes, as codes.");
   module.def("integer_rows", &integer_rows, py::arg("rows"), py::arg("exact_float"),
              py::arg("argument"), py::arg("what"),
-             "Of rows of integers: (indptr, items, values or None, present or None). With "
-             "exact_float, which "
-             "makes floats of other numbers, each row maps its items to values.");
+             "The arrays of rows of integers. With exact_float, which makes floats of other "
+             "numbers, each row maps its items to values.");
   module.def("text_rows", &text_rows, py::arg("vocabulary"), py::arg("rows"), py::arg("as_bytes"),
              py::arg("exact_float"), py::arg("argument"), py::arg("what"),
              "The same of rows of strings or bytes, whose items become codes.");

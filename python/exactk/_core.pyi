@@ -15,6 +15,7 @@ __all__: list[str] = [
     "ArrowTable",
     "ConventionField",
     "Embeddings",
+    "IntegerRows",
     "LineFault",
     "Lists",
     "MAX_CUTOFF",
@@ -28,6 +29,8 @@ __all__: list[str] = [
     "SparseScores",
     "Sums",
     "Tally",
+    "TextRows",
+    "TrecColumns",
     "Vocabulary",
     "built_with",
     "convention_fields",
@@ -322,6 +325,21 @@ class LineFault:
     @property
     def text(self) -> bytes: ...
 
+class TrecColumns:
+    """
+    The columns of a file of TREC.
+    """
+    @property
+    def document_offsets(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def documents(self) -> numpy.typing.NDArray[numpy.uint8]: ...
+    @property
+    def numbers(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def queries(self) -> numpy.typing.NDArray[numpy.uint8]: ...
+    @property
+    def query_offsets(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
 class Vocabulary:
     """
     Distinct keys, and the code of each; see exactk/vocabulary.hpp.
@@ -378,6 +396,44 @@ class Vocabulary:
         """
     @property
     def of_integers(self) -> bool: ...
+
+class IntegerRows:
+    """
+    Rows of integers.
+    """
+    @property
+    def indptr(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def items(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def present(self) -> numpy.typing.NDArray[numpy.bool] | None:
+        """
+        None where all rows are present.
+        """
+    @property
+    def values(self) -> numpy.typing.NDArray[numpy.float64] | None:
+        """
+        None of rows without values.
+        """
+
+class TextRows:
+    """
+    Rows of strings or bytes, as codes.
+    """
+    @property
+    def indptr(self) -> numpy.typing.NDArray[numpy.int64]: ...
+    @property
+    def items(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+    @property
+    def present(self) -> numpy.typing.NDArray[numpy.bool] | None:
+        """
+        None where all rows are present.
+        """
+    @property
+    def values(self) -> numpy.typing.NDArray[numpy.float64] | None:
+        """
+        None of rows without values.
+        """
 
 class ArrowColumn:
     """
@@ -477,14 +533,9 @@ def integer_rows(
     exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
     argument: str,
     what: str,
-) -> tuple[
-    numpy.typing.NDArray[numpy.int64],
-    numpy.typing.NDArray[numpy.int64],
-    numpy.typing.NDArray[numpy.float64] | None,
-    numpy.typing.NDArray[numpy.bool] | None,
-]:
+) -> IntegerRows:
     """
-    Of rows of integers: (indptr, items, values or None, present or None). With exact_float, which makes floats of other numbers, each row maps its items to values.
+    The arrays of rows of integers. With exact_float, which makes floats of other numbers, each row maps its items to values.
     """
 
 def isas() -> list[str]:
@@ -519,20 +570,9 @@ def parse_numbers(offsets: numpy.ndarray, data: numpy.ndarray) -> numpy.typing.N
     The numbers that the texts data[offsets[i]:offsets[i + 1]] are, or None if one is none.
     """
 
-def read_trec(
-    format: str | None, read: collections.abc.Callable[[], bytes]
-) -> (
-    LineFault
-    | tuple[
-        numpy.typing.NDArray[numpy.int64],
-        numpy.typing.NDArray[numpy.uint8],
-        numpy.typing.NDArray[numpy.int64],
-        numpy.typing.NDArray[numpy.uint8],
-        numpy.typing.NDArray[numpy.float64],
-    ]
-):
+def read_trec(format: str | None, read: collections.abc.Callable[[], bytes]) -> LineFault | TrecColumns:
     """
-    The columns of a file of TREC, "qrels" or "run" or either, whose bytes `read` returns part by part: offsets and bytes of queries and of documents, and numbers; or what is wrong with it.
+    The columns of a file of TREC, "qrels" or "run" or either, whose bytes `read` returns part by part; or what is wrong with it.
     """
 
 def register_errors(
@@ -551,12 +591,7 @@ def text_rows(
     exact_float: collections.abc.Callable[[typing.Any], typing.SupportsFloat | typing.SupportsIndex | None] | None,
     argument: str,
     what: str,
-) -> tuple[
-    numpy.typing.NDArray[numpy.int64],
-    numpy.typing.NDArray[numpy.uint32],
-    numpy.typing.NDArray[numpy.float64] | None,
-    numpy.typing.NDArray[numpy.bool] | None,
-]:
+) -> TextRows:
     """
     The same of rows of strings or bytes, whose items become codes.
     """

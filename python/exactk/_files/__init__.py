@@ -183,7 +183,7 @@ def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[Colu
     if format_name == _TREC:
         _refuse_columns(requested)
         parts = [trec.read_columns(file) for file in files]
-        first_rows = list(accumulate((len(part[-1]) for part in parts), initial=0))
+        first_rows = list(accumulate((len(part.numbers) for part in parts), initial=0))
         locate = locate_in_parts([f"the data in {path}" for path in paths], first_rows[:-1])
         return results.result_of_trec(trec.concatenate(parts), "predictions", locate)
     sources = [_COLUMN_SOURCES[format_name](file) for file in files]

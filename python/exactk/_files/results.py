@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from exactk import _core
     from exactk._files.column_choice import RequestedColumns
+    from exactk._files.trec import TrecColumns
     from exactk._inputs.model.frame_rows import Locate
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
@@ -57,14 +59,13 @@ def result_of_batches(batches: Batches) -> ReadResult:
     return predictions_from_rows(Reader(batches, batches.columns, default_encoding()).read_all())
 
 
-def result_of_trec(arrays: tuple[NDArray[Any], ...], role: str, locate: Locate | None = None) -> ReadResult:
-    """Return what TREC text holds: offsets and bytes of queries and of documents, and numbers."""
-    query_offsets, queries, document_offsets, documents, grades_or_scores = arrays
-    values = NumberColumn(grades_or_scores)
+def result_of_trec(trec: _core.TrecColumns | TrecColumns, role: str, locate: Locate | None = None) -> ReadResult:
+    """Return what TREC text holds."""
+    values = NumberColumn(trec.numbers)
     columns = LongColumns(
-        [PackedColumn(query_offsets, queries)],
+        [PackedColumn(trec.query_offsets, trec.queries)],
         ["query"],
-        PackedColumn(document_offsets, documents),
+        PackedColumn(trec.document_offsets, trec.documents),
         grades=values if role == "truth" else None,
         scores=values if role == "predictions" else None,
     )

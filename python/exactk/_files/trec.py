@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,18 @@ _FORMATS = {"truth": "qrels", "predictions": "run", "exclude": None}  # None: ei
 _CHUNK_SIZE = 1 << 20  # bytes
 
 
-def read_columns(file: File) -> tuple[Any, ...]:
-    """Return queries and documents, each as offsets and bytes, and their grades or scores."""
+class TrecColumns(NamedTuple):
+    """Queries and documents, each as offsets and bytes, and their grades or scores."""
+
+    query_offsets: NDArray[np.int64]
+    queries: NDArray[np.uint8]
+    document_offsets: NDArray[np.int64]
+    documents: NDArray[np.uint8]
+    numbers: NDArray[np.float64]
+
+
+def read_columns(file: File) -> _core.TrecColumns:
+    """Return the columns of a file."""
     with file.translate_errors("a whole file", *DECOMPRESSION_ERRORS), open_bytes(file) as stream:
         parsed = _core.read_trec(_FORMATS[file.role], lambda: stream.read(_CHUNK_SIZE))
     if isinstance(parsed, _core.LineFault):
@@ -29,15 +39,14 @@ def read_columns(file: File) -> tuple[Any, ...]:
     return parsed
 
 
-def concatenate(files: Sequence[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
-    """Return the columns of all files as `read_columns` returns those of one."""
-    query_offsets, queries, document_offsets, documents, numbers = zip(*files, strict=True)
-    return (
-        _concatenate_offsets(query_offsets),
-        np.concatenate(queries),
-        _concatenate_offsets(document_offsets),
-        np.concatenate(documents),
-        np.concatenate(numbers),
+def concatenate(files: Sequence[_core.TrecColumns]) -> TrecColumns:
+    """Return the columns of all files."""
+    return TrecColumns(
+        _concatenate_offsets([file.query_offsets for file in files]),
+        np.concatenate([file.queries for file in files]),
+        _concatenate_offsets([file.document_offsets for file in files]),
+        np.concatenate([file.documents for file in files]),
+        np.concatenate([file.numbers for file in files]),
     )
 
 

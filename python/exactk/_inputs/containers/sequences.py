@@ -15,7 +15,6 @@ from exactk._inputs.model.rows import Rows
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
-    from exactk._inputs.checks import Ids
     from exactk._inputs.long_format import Encoding
 
 VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # of a mapping, by argument
@@ -111,23 +110,21 @@ def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_va
     if kind == "other":
         lists, kind = [_to_text(row, argument, user) for user, row in enumerate(lists)], "str"
     item_vocabulary = None
-    items: Ids
+    rows: _core.IntegerRows | _core.TextRows
     to_float = exact_float if has_values else None
     if kind == "int":
-        indptr, items, values, present = _core.integer_rows(lists, to_float, argument, field)
+        rows = _core.integer_rows(lists, to_float, argument, field)
     else:
         vocabulary = encoding.items.of_kinds([kind])
-        indptr, items, values, present = _core.text_rows(
-            vocabulary.parts[0], lists, kind == "bytes", to_float, argument, field
-        )
+        rows = _core.text_rows(vocabulary.parts[0], lists, kind == "bytes", to_float, argument, field)
         item_vocabulary = vocabulary.snapshot()
     is_truth = argument == "truth"
     return Rows(
-        indptr,
-        items,
-        grades=values if is_truth else None,
-        present=present,
-        scores=None if is_truth else values,
+        rows.indptr,
+        rows.items,
+        grades=rows.values if is_truth else None,
+        present=rows.present,
+        scores=None if is_truth else rows.values,
         item_vocabulary=item_vocabulary,
         is_owned=True,
     )
