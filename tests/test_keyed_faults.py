@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 
 import exactk
+from strategies import spell
 
 TRUTH = {"ann": ["x"], "bob": ["y"]}
 COLUMNS: dict[str, list[Any]] = {"user": ["ann", "bob"], "item": ["x", "y"], "score": [1.0, 0.5]}
@@ -239,6 +240,14 @@ def test_f18_no_item_in_common_gets_a_warning() -> None:
     with pytest.warns(exactk.EvaluationWarning, match=r"such as 1, .* such as 101"):
         evaluate_keyed(pd.DataFrame({"user": [1], "item": [101], "score": [0.5]}), {1: [1]})
     evaluate_keyed({"ann": ["y"], "bob": ["x"]})  # no hit, but items of the truth
+
+
+@pytest.mark.parametrize("metric", exactk.metrics)
+def test_no_item_in_common_gets_a_warning_by_any_metric(metric: str) -> None:
+    """Some are above 0 where there is no hit; their entries of the registry say so."""
+    with pytest.warns(exactk.EvaluationWarning, match="none of the items of the truth"):
+        report: Any = exactk.evaluate({"ann": {"x": 1, "y": 0}}, {"ann": ["X", "Y"]}, spell(metric))
+    assert (report[spell(metric)] > 0) == exactk.metrics[metric].positive_without_hits
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -9,6 +9,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+import exactk
+
 ROOT = Path(__file__).parent.parent
 CPP = ROOT / "cpp"
 PACKAGE = ROOT / "python" / "exactk"
@@ -132,6 +134,17 @@ def test_nothing_asks_for_a_metric_by_name() -> None:
     for path in sources():
         if not path.startswith("python/exactk/_cli/"):  # which has trec_eval's words for them
             assert not pattern.search((ROOT / path).read_text(encoding="utf-8")), path
+
+
+def test_nothing_asks_for_a_metric_by_the_beginning_of_its_name() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {"startswith", "endswith"}):
+                continue
+            method = node.func.attr  # type: ignore[attr-defined]
+            texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+            for text in [text for text in texts if isinstance(text, str) and len(text) > 2]:
+                assert not any(getattr(name, method)(text) for name in exactk.metrics), f"{path}: {text!r}"
 
 
 def test_the_reference_does_not_know_the_core() -> None:

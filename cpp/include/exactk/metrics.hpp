@@ -36,6 +36,8 @@ struct MetricInfo {
   bool every_rank = false;  // takes a step at each rank down to the cutoff
   // Its gain is exp2 in any convention, of grades up to its parameter.
   bool takes_max_grade = false;
+  // Above 0 also where nothing of the truth is recommended: says nothing of hits.
+  bool positive_without_hits = false;
   bool takes_item_count = false;  // its parameter is the number of all items
 };
 

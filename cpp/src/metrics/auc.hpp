@@ -56,6 +56,7 @@ class ListAuc {
           "(|T| (N - |T|)), N = items",
       .source = "implicit, which calls it AUC",
       .parameter = {"items", std::numeric_limits<double>::quiet_NaN(), 1, 1e15, true},
+      .positive_without_hits = true,
       .takes_item_count = true};
 
   explicit ListAuc(const Context& context) : items_(static_cast<Count>(context.parameter)) {}

@@ -31,7 +31,8 @@ struct NumRelevant {
                                    .formula = "|T|",
                                    .source = "trec_eval",
                                    .unit_range = false,
-                                   .micro = false};
+                                   .micro = false,
+                                   .positive_without_hits = true};
 
   static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
     return ratio(counts.relevant, 1);
@@ -46,7 +47,8 @@ struct NumRecommended {
                                    .formula = "min(k, |L|)",
                                    .source = "trec_eval",
                                    .unit_range = false,
-                                   .micro = false};
+                                   .micro = false,
+                                   .positive_without_hits = true};
 
   static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
     return ratio(counts.list_length, 1);

@@ -10,7 +10,7 @@ from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.hints import convention_option
-from exactk._plan.metric_strings import part_indices
+from exactk._plan.metric_strings import metrics, part_indices
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
 
@@ -60,7 +60,11 @@ def _has_common_user(report: Report) -> bool:
 
 def has_no_hit(report: Report) -> bool:
     """Return whether no value says that there is a hit."""
-    return not any(value > 0 for name, value in report.values.items() if not name.startswith(("num_rel", "num_rec")))
+    return not any(
+        report[value.name] > 0
+        for value in plan_of_state(report.state)
+        if not metrics[value.metric].positive_without_hits
+    )
 
 
 def _describe_disjoint_items(truth_item: str = "", predictions_item: str = "") -> str:
