@@ -10,8 +10,8 @@ demo: $(VENV)/.built
 	$(BIN)/python examples/compare_recommenders.py
 
 test: $(VENV)/.test cpp-test
-	$(BIN)/python -m pytest -n 2 -m 'not native'
-	$(BIN)/python -m pytest -m native
+	$(BIN)/python -m pytest -n 2 -m 'not deadline'
+	$(BIN)/python -m pytest -m deadline
 
 # The core by itself. Without doctest (Debian: doctest-dev) CMake says that there are no tests to build;
 # with qemu-x86_64 (Debian: qemu-user) they also run on CPUs that lack AVX-512 and AVX2.

@@ -116,6 +116,7 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 @pytest.mark.native
+@pytest.mark.deadline
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", JOBS)
 def test_f25_an_interrupt_ends_a_call_within_its_deadline(
@@ -161,6 +162,7 @@ LONG_ROWS: dict[str, Callable[[int], Callable[[], object]]] = {
 
 
 @pytest.mark.native
+@pytest.mark.deadline
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", LONG_ROWS)
 def test_f25_an_interrupt_ends_a_call_within_a_long_row(
@@ -231,6 +233,7 @@ def _topk(model: exactk.Embeddings, k: int, threads: int) -> object:
 
 
 @pytest.mark.native
+@pytest.mark.deadline
 @pytest.mark.parametrize("multiplied", [True, False], ids=["BLAS", "no BLAS"])
 @pytest.mark.parametrize("name", EMBEDDINGS)
 def test_f25_an_interrupt_ends_a_call_of_embeddings(
