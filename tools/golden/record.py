@@ -16,6 +16,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol
 
 HERE = Path(__file__).resolve().parent
@@ -59,8 +60,10 @@ def adapter_names() -> list[str]:
 
 
 def load_adapter(name: str) -> Adapter:
-    """Import the adapter of a preset."""
-    return import_module(f"golden.libraries.{name}")
+    """Import the adapter of a preset. What it does not define is as in its ``BASE``, another module of ``libraries/``."""
+    adapter: Any = import_module(f"golden.libraries.{name}")
+    base = getattr(adapter, "BASE", None)
+    return adapter if base is None else SimpleNamespace(**{**vars(load_adapter(base)), **vars(adapter)})
 
 
 def recording_path(name: str) -> Path:

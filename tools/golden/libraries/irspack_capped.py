@@ -4,38 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from golden.libraries.irspack import (
-    DIFFERS,
-    DISTRIBUTION,
-    INPUT,
-    KNOBS,
-    MIN_SCORE,
-    MODULE,
-    NAMES,
-    NOT_DRAWN,
-    REQUIREMENTS,
-    SOURCE,
-    TOLERANCE,
-    by_scores,
-)
+from golden.libraries.irspack import NAMES, by_scores
 
 if TYPE_CHECKING:
     from golden.cases import Case
     from golden.record import Output
 
-__all__ = [
-    "DIFFERS",
-    "DISTRIBUTION",
-    "INPUT",
-    "KNOBS",
-    "MIN_SCORE",
-    "MODULE",
-    "NOT_DRAWN",
-    "REQUIREMENTS",
-    "SOURCE",
-    "TOLERANCE",
-]
-
+BASE = "irspack"
 CALLS = {f"{metric}@k": f"Evaluator(recall_with_cutoff=True) {name}@k" for metric, name in NAMES.items()}
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from golden.libraries._surprise import CALLS, DIFFERS, INPUT, KNOBS, MIN_SCORE, NOT_DRAWN, TOLERANCE, evaluate
-
-__all__ = ["CALLS", "DIFFERS", "INPUT", "KNOBS", "MIN_SCORE", "NOT_DRAWN", "TOLERANCE", "evaluate"]
-
+BASE = "_surprise"
 DISTRIBUTION = ""
 MODULE = "surprise"
 REQUIREMENTS = ()

@@ -8,36 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from golden.libraries.pytrec_eval import (
-    DIFFERS,
-    DISTRIBUTION,
-    INPUT,
-    MIN_SCORE,
-    MODULE,
-    NOT_DRAWN,
-    REQUIREMENTS,
-    SOURCE,
-    TOLERANCE,
-    name,
-)
 from golden.libraries.pytrec_eval import KNOBS as PYTREC_EVAL_KNOBS
+from golden.libraries.pytrec_eval import name
 
 if TYPE_CHECKING:
     from golden.cases import Case
     from golden.record import Output
 
-__all__ = [
-    "DIFFERS",
-    "DISTRIBUTION",
-    "INPUT",
-    "MIN_SCORE",
-    "MODULE",
-    "NOT_DRAWN",
-    "REQUIREMENTS",
-    "SOURCE",
-    "TOLERANCE",
-]
-
+BASE = "pytrec_eval"
 KNOBS = replace(PYTREC_EVAL_KNOBS, negative_scores=True)
 
 MEASURES = {

@@ -5,41 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from golden.libraries.trec_eval_9 import (
-    CALLS,
-    DIFFERS,
-    DISTRIBUTION,
-    INPUT,
-    KNOBS,
-    MEANS,
-    MIN_SCORE,
-    MODULE,
-    NOT_DRAWN,
-    REQUIREMENTS,
-    SOURCE,
-    TOLERANCE,
-    user_values,
-    values,
-)
+from golden.libraries.trec_eval_9 import MEANS, user_values, values
 
 if TYPE_CHECKING:
     from golden.cases import Case
     from golden.record import Output
 
-__all__ = [
-    "CALLS",
-    "DIFFERS",
-    "DISTRIBUTION",
-    "INPUT",
-    "KNOBS",
-    "MIN_SCORE",
-    "MODULE",
-    "NOT_DRAWN",
-    "REQUIREMENTS",
-    "SOURCE",
-    "TOLERANCE",
-]
-
+BASE = "trec_eval_9"
 LEAST = 1e-5  # trec_eval's MIN_GEO_MEAN, for a value of 0
 
 
