@@ -99,6 +99,21 @@ _SETS: Mapping[str, tuple[str, ...]] = {
 }
 _COUNTS = frozenset({"num_recommended", "num_relevant", "num_hits"})  # summed over users, where others are averaged
 
+
+class _Program(NamedTuple):
+    """The trec_eval that a preset is."""
+
+    version: int
+    is_complete: bool  # with -c: the mean is over all users of the qrels
+
+
+_PROGRAMS = {
+    "trec_eval": _Program(10, is_complete=False),
+    "trec_eval_complete": _Program(10, is_complete=True),
+    "trec_eval_9": _Program(9, is_complete=False),
+    "trec_eval_9_complete": _Program(9, is_complete=True),
+}
+
 CONVENTION = "trec_eval"
 DEFAULT_MEASURES = ("official",)
 
@@ -117,7 +132,7 @@ def parse_measures(measures: Iterable[str], convention: str) -> Request:
     requested: dict[str, None] = {}
     for measure in measures:
         if measure in _SETS:
-            is_of_9 = convention.startswith("trec_eval_9")
+            is_of_9 = convention in _PROGRAMS and _PROGRAMS[convention].version == 9
             requested |= dict.fromkeys(
                 name for name in _SETS[measure] if name in _HEADER or not (is_of_9 and _BY_NAME[name].since_10)
             )
@@ -172,10 +187,12 @@ def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
 
 def check_judged(base: str, truth: exactk.Truth, systems: Mapping[str, object], result: object) -> None:
     """Raise InputError for a query that the qrels lack, under the conventions of trec_eval 10, which refuses it."""
-    if not re.fullmatch("trec_eval(_complete)?", base):
+    program = _PROGRAMS.get(base)
+    if program is None or program.version < 10:
         return
+    preset_of_9 = next(name for name, other in _PROGRAMS.items() if other == program._replace(version=9))
     expected = "queries that the qrels have, as trec_eval 10 does"
-    hint = f"--convention {base.replace('trec_eval', 'trec_eval_9')} leaves out others"
+    hint = f"--convention {preset_of_9} leaves out others"
     judged = set(_user_keys(truth))
     for predictions in systems.values():
         if unjudged := sorted(map(key_text, set(_user_keys(predictions)) - judged)):
@@ -191,7 +208,7 @@ def _user_keys(container: object) -> list[object]:
 
 def users_of_run(base: str, systems: Mapping[str, object]) -> frozenset[str] | None:
     """Return the users of a single run, to whom trec_eval's -c adds none in the lines of users; None for all users."""
-    if not base.endswith("_complete") or len(systems) != 1:
+    if base not in _PROGRAMS or not _PROGRAMS[base].is_complete or len(systems) != 1:
         return None
     return frozenset(key_text(key) for one in systems.values() for key in _user_keys(one)) or None
 

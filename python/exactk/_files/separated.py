@@ -186,7 +186,7 @@ def _empty_table(columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no
 
 def _syntax_fault(error: csv.Error) -> tuple[str, str]:
     """Return what is expected and found where the standard library finds no row."""
-    if str(error).startswith("new-line character"):
+    if str(error).startswith("new-line character"):  # words are all that the module gives
         return "a line feed at the end of each line", "a carriage return within the line"
     return "quotes that close where their field ends", str(error)
 
