@@ -15,7 +15,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import groupby, permutations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 Item = int | str
 Rules = Mapping[str, Any]
@@ -26,6 +26,22 @@ MOST_ORDERS = 800
 STRICT = {"lowest_id", "highest_id", "input_order"}
 _COPY = -1  # stands for an item that is repeated in a tie and is no second hit
 _NO_MERIT = 0, Fraction(0)
+
+
+class Parameter(NamedTuple):
+    """The parameter of a metric."""
+
+    name: str
+    standard: float | None  # what it is by default; None: it must be given
+    numbers: Sequence[float]  # that are drawn
+
+
+PARAMETERS = {
+    "fbeta": Parameter("beta", 1.0, [0.0, 0.5, 2.0, math.inf]),
+    "rbp": Parameter("p", 0.8, [0.0, 0.5, 0.8]),
+    "err": Parameter("max_grade", 4.0, [3.0, 4.0]),
+    "list_auc": Parameter("items", None, [40.0]),
+}
 
 
 class RefusedError(Exception):

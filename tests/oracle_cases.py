@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import exactk
-from oracle import MOST_ORDERS, Asked, Item, User
+from oracle import MOST_ORDERS, PARAMETERS, Asked, Item, User
 from oracle_containers import BLOCK_FORMS, DENSE_FORMS, ITEMS, PREDICTION_FORMS, TRUTH_FORMS, Form
 
 DEFAULTS: dict[str, Any] = {
@@ -66,13 +66,6 @@ CHOICES: dict[str, list[Any]] = {
     "rank_gaps": ["close", "keep"],
 }
 
-PARAMETERS: dict[str, tuple[str, list[float]]] = {
-    "fbeta": ("beta", [0.0, 0.5, 2.0, math.inf]),
-    "rbp": ("p", [0.0, 0.5, 0.8]),
-    "err": ("max_grade", [3.0, 4.0]),
-    "list_auc": ("items", [40.0]),
-}
-STANDARD_PARAMETERS = {"fbeta": 1.0, "rbp": 0.8, "err": 4.0}
 EXPECTED = {"precision", "recall", "fbeta", "f1", "hit_rate", "average_precision", "ndcg", "dcg", "reciprocal_rank"}
 EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc"}
 CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, but for the last
@@ -189,14 +182,16 @@ def _draw_metrics(
         if of_metric["ties"] == "expected" and name not in EXPECTED:
             choices["ties"] = "pessimistic"
         arguments = [f"{field}={value}" for field, value in choices.items()]
-        parameter = STANDARD_PARAMETERS.get(name, 0.0)
-        if name in PARAMETERS and (name not in STANDARD_PARAMETERS or rng.random() < 0.5):
-            parameter_name, numbers = PARAMETERS[name]
-            parameter = rng.choice(numbers)
-            arguments.insert(0, f"{parameter_name}={parameter}")
+        number = 0.0
+        if info.parameter is not None:
+            parameter = PARAMETERS[name]
+            number = parameter.standard or 0.0
+            if parameter.standard is None or rng.random() < 0.5:
+                number = rng.choice(parameter.numbers)
+                arguments.insert(0, f"{parameter.name}={number}")
         text = name + (f"@{cutoff}" if cutoff else "") + (f"({','.join(arguments)})" if arguments else "")
         strings.append(text)
-        asked.append(Asked(name, cutoff, parameter, {**of_metric, **choices}))
+        asked.append(Asked(name, cutoff, number, {**of_metric, **choices}))
     return strings, asked
 
 

@@ -23,12 +23,14 @@ CUTOFFS = st.one_of(st.integers(1, 8), st.just(2**31 - 1))
 SCORE_DTYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 RANKED_OTHERWISE = ("nan=last", "score_dtype=float32", "negative_infinity=exclude")
 GRADES = ([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 1.5, 2.5, -1.0], [0.0, 1.0, 3.0, -1.0, -2.5])
-PARAMETERS = {
-    "beta": st.sampled_from([0.0, 0.5, 1.0, 2.0, math.inf]),
-    "p": st.sampled_from([0.0, 0.5, 0.8, 0.95]),
-    "max_grade": st.sampled_from([1.0, 2.5, 3.0, 4.0, 256.0]),
-    "items": st.sampled_from([5.0, 9.0, 40.0, 1e15]),
-}
+
+
+def parameters(bounds: exactk._core.MetricParameter) -> st.SearchStrategy[float]:
+    """Draw a metric's parameter: what it is by default, the least and the highest it may be, or what lies between."""
+    ends = [bounds.low, bounds.high] if bounds.standard is None else [bounds.standard, bounds.low, bounds.high]
+    highest = min(bounds.high, bounds.low + 64)
+    between = st.integers(int(bounds.low), int(highest)).map(float) if bounds.whole else st.floats(bounds.low, highest)
+    return st.one_of(st.sampled_from(ends), between)
 
 
 def parameter_of(name: str) -> float:
@@ -81,7 +83,7 @@ def metric_strings(draw: st.DrawFn) -> str:
     text = info.name if cutoff is None else f"{info.name}@{cutoff}"
     arguments = []
     if info.parameter is not None:
-        arguments.append(f"{info.parameter.name}={draw(PARAMETERS[info.parameter.name])}")
+        arguments.append(f"{info.parameter.name}={draw(parameters(info.parameter))}")
     if draw(st.integers(0, 4)) == 0:
         averages = {"geometric": True, "micro": info.micro, "of_means": info.name in {"fbeta", "f1"}}
         arguments.append(

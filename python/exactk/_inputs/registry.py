@@ -106,8 +106,6 @@ NEIGHBOR_LISTS = Container(
     "faiss, hnswlib, usearch, scikit-learn, `exactk.topk`",
     names_items=False,
 )
-ADAPTERS = (LIST, SPARSE_MATRIX, MAPPING, ARRAY, FRAME, NEIGHBOR_LISTS)
-
 LISTS = Container("exactk.Truth, Rankings or Exclusions", Lists)
 SPARSE_SCORES = Container("exactk.SparseScores", SparseScores)
 SCORES = Container("exactk.Scores", Scores)
@@ -120,6 +118,7 @@ CONTAINERS = (
     LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, FRAME, NEIGHBOR_LISTS, SERIES, BLOCKS,
 )  # fmt: skip
 """The first that recognizes a value is what it is: some sparse matrices are mappings too, and readers of Arrow iterators."""
+ADAPTERS = tuple(container for container in CONTAINERS if container.to_rows is not None)
 
 
 class ClassifiedValue(NamedTuple):
