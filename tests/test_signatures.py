@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -140,6 +141,12 @@ def test_rankings_are_frames_with_ranks() -> None:
     with pytest.warns(exactk.EvaluationWarning, match=message):
         assert exactk.as_rankings(frame).row(0).tolist() == [2, 4]
     assert exactk.as_rankings(frame, rank="rank").row(0).tolist() == [2, 4]
+    scores = np.eye(2)
+    for scored in (exactk.Scores(scores), exactk.Embeddings(scores, scores), exactk.as_predictions([{4: 0.5}])):
+        with pytest.raises(
+            exactk.InputTypeError, match=r"expected lists of ids, .*exactk.topk\(predictions, k\) ranks"
+        ):
+            exactk.as_rankings(scored)
     with pytest.raises(exactk.InputError, match="expected a column of ranks, "):
         exactk.as_rankings(frame.drop(columns="rank"))
 

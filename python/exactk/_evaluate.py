@@ -79,8 +79,8 @@ def evaluate(
         scores, items that are not ranked (`exactk.as_exclusions`).
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
         Beside a matrix of scores, or embeddings, the only columns or items that may be ranked. A flat sequence
-        of ids or a one-dimensional array is for all users; whatever has one row per user (as `exclude` takes
-        it) is for each. A repeated id counts once.
+        of ids or a one-dimensional array is for all users; what has a row per user is for each. A repeated id
+        counts once.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         Weights in the mean over users: 0, or from 2^-256 to 2^256. Where users have keys, so must the weights:
         a Series of pandas has them in its index, a data frame in its columns of users beside one other column.

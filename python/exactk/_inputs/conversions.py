@@ -148,6 +148,9 @@ def as_rankings(
     classified = classify(value, "predictions")
     if isinstance(classified.value, Rankings):
         return classified.value
+    if classified.container in {SCORES, SPARSE_SCORES, EMBEDDINGS}:
+        hint = "exactk.topk(predictions, k) ranks them"
+        raise type_error("predictions", "lists of ids, best first", type(value).__name__, hint=hint)
     columns: ColumnNames = {"user": user, "item": item, "rank": rank}
     rows = _rows_of_classified(classified, "predictions", columns, Encoding())
     if rows.scores is not None:

@@ -64,7 +64,7 @@ def _with_truth_columns(rows: Rows, by_role: _ColumnsByRole, argument: str) -> R
 def _warn_of_other_scores(by_role: _ColumnsByRole, argument: str, requested: ColumnNames) -> None:
     is_ordered = by_role.values or by_role.item in by_role.selected.list_offsets  # else the frame is refused
     is_named = requested.get("score") is not None or requested.get("rank") is not None
-    if argument in {"predictions", "scores"} and is_ordered and not is_named:
+    if argument in {"predictions", "scores"} and by_role.unused and is_ordered and not is_named:
         chosen = {_VALUE_ROLES[argument][field]: name for field, name in by_role.values.items()}
         column_roles.warn_of_other_scores(by_role.unused, chosen, argument, takes_scores="score" in requested)
 
