@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from exactk._engine.topk import BestIndices, TopKProblem
     from exactk._inputs.model.lists import Truth
     from exactk._inputs.model.predictions import Predictions
+    from exactk._plan.conventions import Convention
 
 
 def core_engine(problem: Problem) -> Outcome:
@@ -38,13 +40,19 @@ def core_engine(problem: Problem) -> Outcome:
             None if problem.groups is None else problem.groups.values,
             problem.group_count,
             [value.core for value in problem.values],
-            core_rules(problem.convention.rules("")),
+            _tally_rules(problem.convention),
             problem.per_user,
             problem.num_threads,
             requested_isa(),
             problem.report_progress,
         )
     return Outcome(_list_sums(result.sums), _counts_of_tally(problem, result.tally), result.per_user)
+
+
+@lru_cache(maxsize=64)  # as plans are
+def _tally_rules(convention: Convention) -> _core.Rules:
+    """Return the rules of the counts."""
+    return core_rules(convention.rules(""))
 
 
 def _check_counted_users(problem: Problem) -> None:
