@@ -7,6 +7,8 @@
 #include <random>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "judge/cutoff_set.hpp"
@@ -647,6 +649,27 @@ TEST_CASE("judging rules without gains are binary, and judge as those with gains
   CHECK(judging.gain_table.empty());
   CHECK_FALSE(judging == JudgingRules(rules, true));
   CHECK(judging.equals_except_gains(JudgingRules(rules, true)));
+}
+
+TEST_CASE("judging rules differ in the fields that say so, and in no others") {
+  struct OtherValue {
+    FieldValue operator()(const ChoiceField& field) const {
+      return std::string(field.names[field.choices.back()]);
+    }
+    FieldValue operator()(const NumberField& field) const { return field.high; }
+    FieldValue operator()(const NumbersField& field) const { return std::vector{field.high}; }
+  };
+  Rules rules;
+  rules.gain = Gain::exp2;  // not the last choice
+  for (const ConventionField& field : convention_fields()) {
+    CAPTURE(field.name);
+    if (field.name == "gain_table") rules.gain = Gain::table;  // of no effect beside another gain
+    Rules changed = rules;
+    set_field(changed, field.name, std::visit(OtherValue{}, field.kind));
+    REQUIRE_FALSE(changed == rules);
+    const bool is_equal = JudgingRules(changed, true) == JudgingRules(rules, true);
+    CHECK(is_equal == !field.is_judging);
+  }
 }
 
 }  // namespace
