@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ import pytest
 
 import exactk
 from exactk._inputs import conversions
+from exactk._inputs.alignment import exclusions_of_users
 from exactk._inputs.keys.columns import column_of_objects
 from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._inputs.long_format import Encoding
 from exactk._inputs.model import lists
 from exactk._inputs.model.rows import validated_copy
 
@@ -198,3 +201,37 @@ def test_a_snapshot_stays_as_it_is(columns: list[list[Any]]) -> None:
         copy.encode([column_of_objects([column[0]], "keys") for column in longer], "keys")
         assert before.array[: len(snapshot)].tolist() == expected.array.tolist()
     assert vocabulary.snapshot().array[: len(snapshot)].tolist() == expected.array.tolist()
+
+
+@pytest.mark.parametrize("container", [exactk.Exclusions, exactk.Truth, exactk.Rankings])
+def test_labels_that_repeat_are_no_keys_of_exclusions_by_row(container: Callable[..., Any]) -> None:
+    truth = exactk.Truth([0, 1, 2], [1, 2], users=["a", "a"])
+    report: Any = exactk.evaluate(truth, [[5, 1], [3]], "recall@1", exclude=container([0, 1, 2], [5, 6]))
+    assert report["recall@1"] == 0.5
+
+
+def test_a_block_adds_only_the_items_that_its_users_exclude() -> None:
+    """Exclusions that are kept may name far more items than any block."""
+    exclude = exactk.as_exclusions({user: [f"{user} {number}" for number in range(50)] + ["b"] for user in USERS})
+    assert exclude is not None
+    encoding = Encoding()
+    encoding.users.of_kinds(["str"]).encode([column_of_objects([*USERS[:2], "new"], "truth")], "truth")
+    encoding.items.of_kinds(["str"]).encode([column_of_objects(["a", "b"], "truth")], "truth")
+    rows = exclusions_of_users(exclude.rows(), encoding)
+    assert rows.item_vocabulary is not None
+    keys = rows.item_vocabulary.array[rows.items]
+    excluded = [keys[begin:end].tolist() for begin, end in pairwise(rows.indptr.tolist())]
+    assert excluded == [[f"{user} {number}" for number in range(50)] + ["b"] for user in USERS[:2]] + [[]]
+    assert len(rows.item_vocabulary) == 102
+
+
+def test_blocks_beside_exclusions_that_are_kept_are_the_whole() -> None:
+    exclude = exactk.as_exclusions({user: [f"{user} {number}" for number in range(50)] + ["b"] for user in USERS})
+    truth = {user: ["a", "c"] for user in USERS}
+    lists = {user: ["b", f"{user} 3", "a"] for user in USERS}
+    blocks = (({user: truth[user]}, {user: lists[user]}, exclude) for user in USERS)
+    in_blocks: Any = exactk.evaluate(None, blocks, ["recall@1", "ndcg"])
+    whole: Any = exactk.evaluate(truth, lists, ["recall@1", "ndcg"], exclude=exclude)
+    assert [in_blocks[name] for name in whole.metrics] == [whole[name] for name in whole.metrics]
+    assert in_blocks.counts == whole.counts
+    assert whole["recall@1"] == 0.5

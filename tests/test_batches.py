@@ -157,8 +157,10 @@ def test_batches_without_rows_and_of_several_types() -> None:
     empty = pl.DataFrame(
         {"user": [], "item": [], "score": []}, schema={"user": pl.String, "item": pl.String, "score": pl.Int8}
     )
+    untyped = pl.DataFrame({"user": [], "item": [], "score": []})
     truth = {1: [5]}
-    assert exactk.evaluate(truth, exactk.Batches(lambda: [empty, frame, empty]), "P@1")["P@1"] == 1
+    for batches in ([empty, frame, empty], [untyped, frame, untyped]):
+        assert exactk.evaluate(truth, exactk.Batches(batches.copy), "P@1")["P@1"] == 1
     floats = frame.cast({"score": pl.Float64})
     with pytest.raises(exactk.InputError, match=r"integers up to 2\^53"):
         exactk.evaluate(truth, exactk.Batches(lambda: [frame, floats]), "P@1")

@@ -371,3 +371,28 @@ def test_f78_a_missing_key_in_a_file_names_its_row(tmp_path: Path) -> None:
     ) as caught:
         exactk.read(tmp_path / "truth.parquet", "truth")
     assert caught.value.row == 1
+
+
+def test_f78_a_user_who_is_missing_is_in_no_row() -> None:
+    """A row for each user with a list; a user of the other argument comes after them."""
+    frame = pl.DataFrame({"user": ["a", "b"], "item": [["x"], ["y"]]})
+    convention = {"users": "union", "empty_truth": "error", "missing_list": "error"}
+    lists = {"a": ["x"], "zed": ["x"]}
+    calls: tuple[tuple[str, Any, Any], ...] = (
+        ("truth", frame, lists | {"b": ["x"]}),
+        ("truth", exactk.as_truth(frame), lists | {"b": ["x"]}),
+        ("predictions", lists | {"b": ["x"]}, frame),
+    )
+    for argument, truth, predictions in calls:
+        with pytest.raises(exactk.InputError, match=r"found (none|no list) \(user 'zed'\)") as caught:
+            exactk.evaluate(truth, predictions, "recall@1", convention=convention)
+        assert (caught.value.argument, caught.value.row) == (argument, None)
+
+
+@pytest.mark.parametrize(
+    ("truth", "predictions", "item"),
+    [([["q"], ["x", "x"]], [["y"], ["y"]], "x"), ([["q"], ["x"]], [["y"], ["y", "y"]], "y")],
+)
+def test_f78_items_have_keys_where_users_have_none(truth: Any, predictions: Any, item: str) -> None:
+    with pytest.raises(exactk.InputError, match=f"found item '{item}' again at row 1, position 1"):
+        exactk.evaluate(truth, predictions, "recall@1")

@@ -763,3 +763,10 @@ def test_a_column_is_one_thing(library: str) -> None:
     for options in ({"item": "user"}, {"user": "item"}, {"user": ["user", "item"]}):
         with pytest.raises(exactk.InputError, match=r"expected a column of its own .*, found '(user|item)' for two"):
             exactk.as_predictions(frame, **options)
+
+
+def test_a_name_that_two_columns_have_names_neither() -> None:
+    frame = pd.DataFrame([["a", "b", "x", 1.0]], columns=["user", "user", "item", "score"])
+    with pytest.raises(exactk.InputError) as caught:
+        evaluate_keyed(frame)
+    assert str(caught.value) == "predictions: expected one column for the user, found user and user"

@@ -213,7 +213,7 @@ TEST_CASE("a list that carries entries is matched by them, and by its items else
     std::ranges::shuffle(list, random);
     Matches expected = matches_by_search(truth, list, exclude);
     expected.list_length = 100;
-    const RankedList best{.items = list, .offsets = list, .length = 100, .scored_end = 8};
+    const RankedList best{.offsets = list, .length = 100, .scored_end = 8};
     Counts unscored;
     for (std::size_t i = 0; i < truth.size(); ++i) {
       if (truth[i] >= 8) unscored.push_back(static_cast<Count>(i));
@@ -221,24 +221,17 @@ TEST_CASE("a list that carries entries is matched by them, and by its items else
     const Matches& by_items = matcher.match(truth, best, exclude, no_checkpoint);
     check_equal(by_items, expected);
     CHECK(by_items.unscored_entries == unscored);
-    Ids items;
     Counts entries;
     Counts ranks;
     std::vector<Tie> ties;
     for (Match& hit : expected.hits) {
-      items.push_back(list[static_cast<std::size_t>(hit.rank - 1)]);
       entries.push_back(hit.entry);
       hit.rank *= 7;  // as scores may give
       ranks.push_back(hit.rank);
       ties.push_back({hit.rank - 1, hit.rank + 1});
     }
-    const RankedList ranked{.items = items,
-                            .offsets = items,
-                            .entries = entries,
-                            .ranks = ranks,
-                            .ties = ties,
-                            .length = 100,
-                            .scored_end = 8};
+    const RankedList ranked{
+        .entries = entries, .ranks = ranks, .ties = ties, .length = 100, .scored_end = 8};
     const Matches& by_entries = matcher.match(truth, ranked, exclude, no_checkpoint);
     if (entries.empty()) continue;
     check_equal(by_entries, expected);
@@ -252,12 +245,11 @@ TEST_CASE("what is ranked of a located list is matched by its entries, time afte
   const Ids truth = {7, 3, 3, 9, 5, 8};
   const Ids list = {5, 8, 3, 7, 8, 3, 8, 2};
   matcher.find_item_positions(truth, list, Ids{8, 1}, no_checkpoint);
-  // Ranked 3, 2, 7, the other 3, 5.
-  const Ids items = {3, 2, 7, 3, 5};
+  // Of the ranked items 3, 2, 7, the other 3, and 5.
   const Counts entries = {1, RankedList::kNoEntry, 0, 1, 4};
   const std::vector<Tie> ties = {{1, 1}, {2, 3}, {2, 3}, {4, 4}, {5, 5}};
   for (int time = 0; time < 2; ++time) {
-    const RankedList best{.items = items, .offsets = items, .entries = entries, .length = 5};
+    const RankedList best{.entries = entries, .length = 5};
     const Matches& matches = matcher.match_located(best, no_checkpoint);
     check_matches(matches, {{1, 1, false}, {3, 0, false}, {4, 1, true}, {5, 4, false}});
     CHECK(matches.ties.empty());
@@ -273,12 +265,7 @@ TEST_CASE("what is ranked of a located list is matched by its entries, time afte
     CHECK(matches.unscored_entries == Counts{2, 3});
   }
   const Counts ranks = {2, 5, 6, 8, 9};
-  const RankedList ranked{.items = items,
-                          .offsets = items,
-                          .entries = entries,
-                          .ranks = ranks,
-                          .ties = ties,
-                          .length = 9};
+  const RankedList ranked{.entries = entries, .ranks = ranks, .ties = ties, .length = 9};
   const Matches& matches = matcher.match_located(ranked, no_checkpoint);
   check_matches(matches, {{2, 1, false}, {6, 0, false}, {8, 1, true}, {9, 4, false}});
   CHECK(matches.ties == std::vector<Tie>{{1, 1}, {2, 3}, {4, 4}, {5, 5}});

@@ -101,7 +101,7 @@ void check_row(const std::vector<Score>& row, const Row& exclude = {},
               const RankedList best = ranker.best(depth, ties, no_checkpoint);
               CHECK(best.length == std::ssize(expected));
               const auto size = static_cast<std::size_t>(std::min(depth, best.length));
-              CHECK(std::ranges::equal(best.items, std::span(expected).first(size)));
+              CHECK(std::ranges::equal(best.offsets, std::span(expected).first(size)));
             }
             for (const Row& items : {positions, many_positions}) {
               const RankedList ranked = ranker.ranks_of({.positions = items}, ties, no_checkpoint);
@@ -196,7 +196,7 @@ TEST_CASE("rows that are longer than what is held of them") {
       ranker.load_scores(0, {}, no_checkpoint);
       for (const Ties ties : {Ties::lowest_id, Ties::highest_id}) {
         const Row expected = sorted_items(row, ties, {}, {});
-        CHECK(std::ranges::equal(ranker.best(100, ties, no_checkpoint).items,
+        CHECK(std::ranges::equal(ranker.best(100, ties, no_checkpoint).offsets,
                                  std::span(expected).first(100)));
       }
     }
@@ -298,7 +298,7 @@ void check_consecutive_users(std::size_t size, std::optional<double> min_score) 
       const RankedList best = ranker.best(depth, Ties::lowest_id, no_checkpoint);
       CHECK(best.length == std::ssize(items));
       const auto length = static_cast<std::size_t>(std::min(depth, best.length));
-      CHECK(std::ranges::equal(best.items, std::span(items).first(length)));
+      CHECK(std::ranges::equal(best.offsets, std::span(items).first(length)));
     };
     // Each user after each other, of whom all items are left, or one, or none.
     for (const Count depth : {Count{1}, Count{10}, Count{100}}) {

@@ -34,7 +34,7 @@ class Vocabulary {
   // The same keys in a vocabulary of its own. The tables are shared until either adds a key.
   [[nodiscard]] Vocabulary copy();
 
-  [[nodiscard]] bool of_integers() const noexcept;
+  [[nodiscard]] bool of_integers() const noexcept { return of_integers_; }
   [[nodiscard]] bool has_negative() const noexcept;
   // Whether an integer needs bit 63 without being negative.
   [[nodiscard]] bool has_wide() const noexcept;
@@ -68,6 +68,7 @@ class Vocabulary {
   Vocabulary(const Vocabulary&) = default;
 
   std::shared_ptr<Tables> tables_;
+  bool of_integers_;  // not in the tables, which another thread may replace
   bool shares_tables_ = false;
   bool has_negative_ = false;
   bool has_wide_ = false;

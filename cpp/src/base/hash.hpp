@@ -60,8 +60,8 @@ inline constexpr std::size_t kHashBlock = 2 * sizeof(std::uint64_t);
   return mix(load<std::uint64_t>(end - kHashBlock) ^ first, load<std::uint64_t>(end - 8) ^ hash);
 }
 
-// The high bits of a product by a secret: one multiplication, for tables in which a collision costs
-// time alone, and so many bits of that.
+// The high bits of a product with a secret: one multiplication, for tables in which a collision
+// costs only time. The number of bits is that of the table's slots.
 struct ShortHash {
   [[nodiscard]] std::size_t operator()(std::uint64_t key) const noexcept {
     return static_cast<std::size_t>((key * factor) >> shift);

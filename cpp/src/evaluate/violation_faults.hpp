@@ -5,6 +5,7 @@
 #include "evaluate/user_judge.hpp"
 #include "evaluate/violations.hpp"
 #include "exactk/error.hpp"
+#include "exactk/evaluate.hpp"
 #include "exactk/types.hpp"
 
 namespace exactk {

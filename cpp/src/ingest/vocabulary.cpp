@@ -35,20 +35,16 @@ void check_key_type(const Vocabulary& vocabulary, bool integers) {
 
 // One of the tables is used, the other stays empty.
 struct Vocabulary::Tables {
-  explicit Tables(bool integer_keys) : of_integers(integer_keys) {}
-
-  [[nodiscard]] std::size_t size() const noexcept {
-    return of_integers ? integers.size() : strings.size();
-  }
+  [[nodiscard]] std::size_t size() const noexcept { return integers.size() + strings.size(); }
   auto& table_for(std::uint64_t /*key*/) { return integers; }
   auto& table_for(std::string_view /*key*/) { return strings; }
 
-  bool of_integers;
   CodeTable<IntegerStore> integers;
   CodeTable<StringStore> strings;
 };
 
-Vocabulary::Vocabulary(bool of_integers) : tables_(std::make_shared<Tables>(of_integers)) {}
+Vocabulary::Vocabulary(bool of_integers)
+    : tables_(std::make_shared<Tables>()), of_integers_(of_integers) {}
 
 Vocabulary::Vocabulary(Vocabulary&&) noexcept = default;
 Vocabulary& Vocabulary::operator=(Vocabulary&&) noexcept = default;
@@ -81,8 +77,6 @@ Code Vocabulary::encode_lookup(const Lookup<Key>& lookup) {
   if (table.size() >= kNoCode - 1) throw_too_many_keys();
   return table.find_or_add(lookup);
 }
-
-bool Vocabulary::of_integers() const noexcept { return tables_->of_integers; }
 
 bool Vocabulary::has_negative() const noexcept { return has_negative_; }
 

@@ -121,7 +121,7 @@ void ListMatcher::add_carried_hits(const RankedList& ranked, bool may_repeat,
 const Matches& ListMatcher::match(Ids truth, const RankedList& ranked, Ids exclude,
                                   const Checkpoint& checkpoint) {
   if (ranked.entries.empty()) {
-    match(truth, ranked.items, exclude, checkpoint);
+    match(truth, ranked.offsets, exclude, checkpoint);
   } else {
     reset(truth, 0, exclude, checkpoint);
     mark_truth();

@@ -41,10 +41,9 @@ struct TruthPositions {
 };
 
 struct RankedList {
-  // Best first, either the items themselves or, where these were looked up already, for each the
-  // first entry of the truth that names it, or kNoEntry.
-  std::span<const std::int64_t> items = {};
-  std::span<const Offset> offsets = {};  // beside the items: within the row, as it is stored
+  // Best first, either the offsets of the items in the row, as it is stored, or, where the truth
+  // was looked up already, for each item the first entry that names it, or kNoEntry.
+  std::span<const Offset> offsets = {};
   std::span<const Count> entries = {};
   std::span<const Count> ranks = {};  // beside either; empty: 1, 2, 3, ...
   std::span<const Tie> ties = {};     // beside either; empty: not asked for

@@ -23,12 +23,13 @@ def name_rows_and_keys(inputs: AlignedInputs) -> Iterator[None]:
     try:
         yield
     except ExactkError as error:
-        lists, with_user = _lists_at_fault(inputs, error), inputs.with_user(error)
-        if with_user is None:
+        with_user, item = inputs.with_user(error), error.fault.item
+        named = error if with_user is None else with_frame_row(with_user, _row_finder(inputs, error))
+        if isinstance(item, int) and inputs.item_vocabulary is not None:
+            named = named.amended(item=inputs.item_text(item))
+        if named is error:
             raise
-        item = error.fault.item
-        named = with_user.amended(item=inputs.item_text(item)) if isinstance(item, int) else with_user
-        raise with_frame_row(named, _row_finder(inputs, lists)) from None
+        raise named from None
 
 
 def _lists_at_fault(inputs: AlignedInputs, error: ExactkError) -> Lists | None:
@@ -44,8 +45,9 @@ def _lists_at_fault(inputs: AlignedInputs, error: ExactkError) -> Lists | None:
     return lists if isinstance(lists, Lists) else None
 
 
-def _row_finder(inputs: AlignedInputs, lists: Lists | None) -> FindRow | None:
+def _row_finder(inputs: AlignedInputs, error: ExactkError) -> FindRow | None:
     """Return what finds the row of a frame. A user's fault, such as a weight's, is in no row if users are of a frame."""
+    lists = _lists_at_fault(inputs, error)
     if lists is not None:
         return lists.find_row
     predictions = inputs.predictions

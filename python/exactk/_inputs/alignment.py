@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, with_user_key
+from exactk._inputs.keys.columns import column_of_objects
+from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary
 from exactk._inputs.model.lists import Exclusions, Rankings, Truth
 from exactk._inputs.model.predictions import predictions_from_rows
 from exactk._inputs.model.rows import Rows, count_users, reindex, resize
@@ -66,7 +67,7 @@ class AlignedInputs:
             return None
         if isinstance(users, Snapshot):
             return users.with_user(error, codes)
-        return with_user_key(error, repr(users[error.row].item()))
+        return error.amended(user=repr(users[error.row].item()))
 
     @property
     def users(self) -> Snapshot | NDArray[Any] | None:
@@ -90,12 +91,27 @@ def in_shared_vocabularies(rows: Rows, argument: str, encoding: Encoding) -> Row
 
 
 def exclusions_of_users(rows: Rows, encoding: Encoding) -> Rows:
-    """Return exclusions that were converted before, of the users so far. The cost is that of these, however many have some."""
-    keys, users = rows.user_vocabulary, encoding.users.snapshot()
+    """Return exclusions that were converted before, of the users so far, at the cost of what these users exclude."""
+    keys = rows.user_vocabulary
+    users = None if keys is None else encoding.users.snapshot()
     if keys is not None and users is not None and keys.kinds == users.kinds:
-        rows = reindex(rows, keys.find(users, "exclude"))._replace(user_vocabulary=None)
+        rows = _with_few_items(reindex(rows, keys.find(users, "exclude")))._replace(user_vocabulary=None)
         return in_shared_vocabularies(rows, "exclude", encoding)._replace(user_vocabulary=users)
     return in_shared_vocabularies(rows, "exclude", encoding)
+
+
+_FEW = 16  # a key by itself costs about as much as so many among all keys of a vocabulary
+
+
+def _with_few_items(rows: Rows) -> Rows:
+    """Return the rows with a vocabulary of the items that they hold, if these are few of the items of theirs."""
+    keys = rows.item_vocabulary
+    if keys is None or _FEW * len(rows.items) > keys.size:
+        return rows
+    held, items = np.unique(rows.items, return_inverse=True)
+    vocabulary = Vocabulary.of_kinds(keys.kinds)
+    codes = vocabulary.encode([column_of_objects(keys.array[held].tolist(), "exclude")], "exclude")
+    return rows._replace(items=codes[items].astype(np.int64), item_vocabulary=vocabulary.snapshot())
 
 
 def _encode_again(keys: Snapshot, argument: str, shared: SharedVocabulary) -> tuple[Snapshot, Codes]:

@@ -10,6 +10,7 @@
 #include "rank/scores/sort_items.hpp"
 
 namespace exactk {
+
 // Collects what of the truth has a score, by position: each once, with its first entry.
 template <class Row>
 void RankCounter<Row>::locate_truth(const TruthPositions& truth, std::size_t row_size,

@@ -41,21 +41,13 @@ RankedList ScoreRanker<Row>::best(Count depth, Ties ties, const Checkpoint& chec
   const Count length = list_length(checkpoint);
   select_best(depth, length, ties, checkpoint);
   const auto items = selector_.items();
-  const bool is_sparse = row_.is_sparse();
   const std::size_t size = items.size();
   grow(offsets_, size, Offset{0}, checkpoint);
   offsets_.resize(size);
-  if (is_sparse) grow(items_, size, std::int64_t{0}, checkpoint);
-  items_.resize(is_sparse ? size : 0);
   in_chunks(size, checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) offsets_[i] = row_.offset_of(items[i].position);
-    if (!is_sparse) return;
-    for (std::size_t i = begin; i < end; ++i) items_[i] = row_.ids()[items[i].position];
   });
-  return {.items = is_sparse ? items_ : offsets_,
-          .offsets = offsets_,
-          .length = length,
-          .scored_end = static_cast<Count>(row_.size())};
+  return {.offsets = offsets_, .length = length, .scored_end = static_cast<Count>(row_.size())};
 }
 
 template <class Row>

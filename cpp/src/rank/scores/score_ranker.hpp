@@ -92,7 +92,6 @@ class ScoreRanker {
   std::optional<ScreeningResult> screening_;  // of the user, if there is one
   bool has_list_ = false;                     // whether the best were ranked last
   // Of the last ranked list.
-  std::vector<std::int64_t> items_;
   std::vector<Offset> offsets_;
   std::vector<Count> entries_;               // of the best
   std::vector<std::uint32_t> list_indices_;  // of the best, by position in the row

@@ -176,6 +176,7 @@ def naming_hint(existing: Sequence[str], *roles: str) -> Text:
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:
     matching = [name for name in existing if _usual_role(name) == role]
     if len(matching) > 1:
-        hint = (Option(role, matching[0]), " names it")
+        unique = [name for name in matching if matching.count(name) == 1]
+        hint: Text = (Option(role, unique[0]), " names it") if unique else ()
         raise input_error(argument, f"one column for the {role}", " and ".join(matching), hint=hint)
     return matching[0] if matching else None

@@ -211,6 +211,8 @@ def column_of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
             ],
             column,
         )
+    if column.type == "null":  # no rows: of any type
+        return NumberColumn(np.empty(0))
     if (kind := {"string": "str", "bytes": "bytes"}.get(column.type)) is not None:
         return ArrowTextColumn(column, kind)
     if column.type.startswith(("int", "uint", "float")):

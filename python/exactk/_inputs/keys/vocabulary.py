@@ -125,10 +125,10 @@ class Snapshot:
         parts, pairs = (tuple([part.copy() for part in kept]) for kept in (vocabulary.parts, vocabulary.pairs))
         return Vocabulary(vocabulary.kinds, vocabulary.labels, parts, pairs)
 
-    def find(self, users: Snapshot, argument: str) -> NDArray[np.int64]:
-        """Return the code here of each of the users' keys, which are of the same kinds; -1 for one that is not here."""
-        vocabulary, others = self.vocabulary, users.vocabulary.parts
-        parts = zip(vocabulary.parts, others, users.part_sizes, users.by_part, strict=True)
+    def find(self, keys: Snapshot, argument: str) -> NDArray[np.int64]:
+        """Return the code here of each key, all of the same kinds as these; -1 for one that is not here."""
+        vocabulary, others = self.vocabulary, keys.vocabulary.parts
+        parts = zip(vocabulary.parts, others, keys.part_sizes, keys.by_part, strict=True)
         codes = [part.find(other, size, argument)[of_part] for part, other, size, of_part in parts]
         combined = codes[0]
         for pairs, part_codes in zip(vocabulary.pairs, codes[1:], strict=True):
@@ -167,7 +167,7 @@ class Snapshot:
         """Return the error with the key of the user in whose row it is; `codes` are the users of the rows."""
         if error.row is None:
             return error
-        return with_user_key(error, self.repr_of(error.row if codes is None else int(codes[error.row])))
+        return error.amended(user=self.repr_of(error.row if codes is None else int(codes[error.row])))
 
     def positions_in_key_order(self) -> Codes:
         """Return the position of each key among all of them in ascending order; keys have one part."""
@@ -256,11 +256,6 @@ class SharedVocabulary:
         """Raise InputTypeError if keys, of which there are some, are of other kinds than those that are shared."""
         if keys.vocabulary is not self._vocabulary and keys.size:
             self.check_kinds(keys.vocabulary.kinds, argument)
-
-
-def with_user_key(error: ExactkError, key: str) -> ExactkError:
-    """Return the error with the key of a user, as a message shows it."""
-    return error.amended(user=key)
 
 
 def vocabulary_of_labels(labels: NDArray[Any], argument: str) -> Vocabulary:

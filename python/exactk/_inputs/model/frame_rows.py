@@ -78,6 +78,13 @@ def reindexed(find_row: FindRow | None, sources: NDArray[np.int64]) -> FindRow |
     return lambda user, position: None if sources[user] < 0 else find_row(int(sources[user]), position)
 
 
+def of_first_rows(find_row: FindRow | None, size: int) -> FindRow | None:
+    """Find rows of so many users; those after them have none."""
+    if find_row is None:
+        return None
+    return lambda user, position: find_row(user, position) if user < size else None
+
+
 def with_frame_row(error: ExactkError, find_row: FindRow | None) -> ExactkError:
     """Return the error with the row of the frame, or none, instead of the user's row and the position in it."""
     if find_row is None or error.row is None:

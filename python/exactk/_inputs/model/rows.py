@@ -9,7 +9,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.checks import Ids, Offsets, as_ndarray, flag_array, id_array, number_array
 from exactk._inputs.keys.vocabulary import Snapshot
-from exactk._inputs.model.frame_rows import FindRow, reindexed, with_location
+from exactk._inputs.model.frame_rows import FindRow, of_first_rows, reindexed, with_location
 from exactk._runtime.errors import ExactkError, input_error
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ def resize(rows: Rows, size: int) -> Rows:
     if rows.present is not None:
         present[:old_size] &= rows.present[:size]
     lengths = None if rows.lengths is None else np.resize(rows.lengths, size) * (np.arange(size) < old_size)
-    return rows._replace(indptr=indptr, present=None if present.all() else present, lengths=lengths)
+    find_row = rows.find_row if size < old_size else of_first_rows(rows.find_row, old_size)
+    return rows._replace(indptr=indptr, present=None if present.all() else present, lengths=lengths, find_row=find_row)
 
 
 def padded_rows(ids: object, argument: str) -> Rows:
