@@ -178,3 +178,10 @@ def test_users_of_several_kinds_are_not_joined() -> None:
         exactk.merge([with_keys, without_keys])
     assert with_keys != without_keys
     assert "P@1" not in repr(with_keys.per_user)
+
+
+def test_metrics_are_no_mapping() -> None:
+    with pytest.raises(exactk.InputTypeError, match="metrics: expected a metric string or several") as caught:
+        exactk.evaluate([[1]], [[1]], {"ndcg": 10})
+    hint = str(caught.value).partition("; metrics=")[2].removesuffix(" has the cutoffs")
+    assert eval(hint, {"metrics": {"ndcg": 10}}) == ["ndcg@10"]  # noqa: S307

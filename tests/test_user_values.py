@@ -127,9 +127,10 @@ def test_f62_values_with_keys_beside_rows(container: str) -> None:
         exactk.evaluate(*ROWS, "P@1", weights=KEYED[container]({"bob": 5.0, "eve": 2.0, "ann": 1.0}))
     if container == "Polars, lazy":
         return
-    hint = str(caught.value).partition("; weights=")[2]
-    plain = eval(hint, {"weights": KEYED[container]({"bob": 5.0, "eve": 2.0, "ann": 1.0})})  # noqa: S307
-    assert exactk.evaluate(*ROWS, "P@1", weights=plain)["P@1"] == 3 / 8
+    hint = str(caught.value).partition("; weights=")[2].partition(", where users are those of the rows")[0]
+    names = {"weights": KEYED[container]({"bob": 5.0, "eve": 2.0, "ann": 1.0}), "users": ["eve", "ann", "bob"]}
+    plain = eval(hint, names)  # noqa: S307
+    assert exactk.evaluate(*ROWS, "P@1", weights=plain)["P@1"] == 6 / 8
 
 
 @pytest.mark.parametrize("container", [name for name in KEYED if name not in {"dict", "Series, index of categories"}])

@@ -32,6 +32,7 @@ from exactk._inputs.beside_scores import (
     grades_beside_scores,
     shapes_of_scores,
 )
+from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.containers.mappings import is_mapping_of_systems
 from exactk._inputs.conversions import exclusions_of, truth_input
 from exactk._inputs.long_format import Encoding
@@ -104,6 +105,9 @@ def evaluate_with_engine(
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
     threads = resolve_threads(num_threads)
+    check_columns_are_read(
+        columns, truth=truth, predictions=predictions, exclude=exclude, weights=weights, groups=groups
+    )
     classified = classify(predictions, "predictions")
     shapes = shapes_of_scores(classified)
     classified_truth = grades_beside_scores(classify(truth, "truth"), shapes)

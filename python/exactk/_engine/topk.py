@@ -13,6 +13,7 @@ import numpy as np
 from exactk._engine.error_locations import name_rows_and_keys
 from exactk._inputs.alignment import align_scores
 from exactk._inputs.beside_scores import check_meaning, shapes_of_scores
+from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, scored_input
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions
@@ -105,6 +106,7 @@ def rank_top_k(
 ) -> TopK:
     """Rank by the given ranker; the other arguments are those of `exactk.topk`."""
     columns: ColumnNames = {"user": user, "item": item, "score": score}
+    check_columns_are_read(columns, scores=scores, exclude=exclude)
     tracker = Progress(progress)
     encoding, item_keys = Encoding(), None
     scored = scored_input(scores, columns, encoding)

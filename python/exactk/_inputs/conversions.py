@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from exactk._inputs.alignment import exclusions_of_users, in_shared_vocabularies
 from exactk._inputs.batches import Reader
 from exactk._inputs.checks import score_array
+from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.keys.column_roles import may_be_grades
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.lists import Exclusions, Rankings, Truth
@@ -76,7 +77,9 @@ def as_truth(
     >>> exactk.as_truth({"ann": {"film": 3.0, "song": 1.0}, "bob": {}}).users
     array(['ann', 'bob'], dtype='<U3')
     """
-    return truth_of(value, {"user": user, "item": item, "grade": grade}, default_encoding())
+    columns: ColumnNames = {"user": user, "item": item, "grade": grade}
+    check_columns_are_read(columns, truth=value)
+    return truth_of(value, columns, default_encoding())
 
 
 def default_encoding() -> Encoding:
@@ -145,13 +148,14 @@ def as_rankings(
     >>> exactk.as_rankings((ids, distances)).row(1)
     array([21,  3])
     """
+    columns: ColumnNames = {"user": user, "item": item, "rank": rank}
+    check_columns_are_read(columns, predictions=value)
     classified = classify(value, "predictions")
     if isinstance(classified.value, Rankings):
         return classified.value
     if classified.container in {SCORES, SPARSE_SCORES, EMBEDDINGS}:
         hint = "exactk.topk(predictions, k) ranks them"
         raise type_error("predictions", "lists of ids, best first", type(value).__name__, hint=hint)
-    columns: ColumnNames = {"user": user, "item": item, "rank": rank}
     rows = _rows_of_classified(classified, "predictions", columns, Encoding())
     if rows.scores is not None:
         raise type_error("predictions", "lists of ids, best first", "ids with scores")
@@ -194,7 +198,9 @@ def as_predictions(
     >>> exactk.as_predictions({"ann": {"film": 0.5, "song": 0.75}})
     <SparseScores of 1 users, 2 items (str), scores (float64)>
     """
-    return predictions_of(value, {"user": user, "item": item, "score": score, "rank": rank}, default_encoding())
+    columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank}
+    check_columns_are_read(columns, predictions=value)
+    return predictions_of(value, columns, default_encoding())
 
 
 def predictions_of(value: object, columns: ColumnNames, encoding: Encoding) -> Predictions:
@@ -274,7 +280,9 @@ def as_exclusions(
     >>> exactk.as_exclusions([{4, 7}, []])
     <Exclusions of 2 users, 2 items (int64)>
     """
-    return exclusions_of(value, {"user": user, "item": item}, default_encoding())
+    columns: ColumnNames = {"user": user, "item": item}
+    check_columns_are_read(columns, exclude=value)
+    return exclusions_of(value, columns, default_encoding())
 
 
 def exclusions_of(value: object, columns: ColumnNames, encoding: Encoding) -> Exclusions | None:

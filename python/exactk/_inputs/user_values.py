@@ -37,7 +37,7 @@ class UserValues:
 
     values: NDArray[Any]
     keys: tuple[Any, ...] | None  # the user of each value; None: the values are in the order of the rows
-    without_keys: str = ""  # code that returns the values alone, for hints
+    plain_values: str = ""  # code that returns the values alone, for hints
     column: str | None = None  # what the column that held them is called
     code_positions: NDArray[np.int64] | None = None  # by code, where keys were encoded; last, -1 for all higher codes
 
@@ -48,15 +48,15 @@ class UserValues:
         """Return the values in a container; columns are what those of a data frame are called."""
         if isinstance(container, str):
             raise _column_name_error(container, cls.argument, truth)
-        values, keys, without_keys, column = values_by_user(container, cls.argument, columns)
-        return cls(cls._to_array(values, as_strings(container, cls.argument, column)), keys, without_keys, column)
+        values, keys, plain_values, column = values_by_user(container, cls.argument, columns)
+        return cls(cls._to_array(values, as_strings(container, cls.argument, column)), keys, plain_values, column)
 
     def check_keys(self, truth: Truth | Rows) -> None:
         """Raise InputTypeError if users have keys and the values none: their order may be another."""
         if self.keys is not None or truth.users is None:
             return
         expected, found = "the user of each entry, as users have keys", f"{len(self.values)} entries without"
-        hint = f"{self.argument}=dict(zip(users, {self.without_keys})), where users are those of the entries"
+        hint = f"{self.argument}=dict(zip(users, {self.plain_values})), where users are those of the entries"
         raise type_error(self.argument, expected, found, hint=hint)
 
     @classmethod
@@ -107,7 +107,10 @@ class UserValues:
             return by_row
         users = inputs.truth.users
         if users is None:
-            expected, hint = "one entry for each row, as users have no keys", f"{self.argument}={self.without_keys}"
+            expected = "one entry for each row, as users have no keys"
+            hint = (
+                f"{self.argument}={self.plain_values}, where users are those of the rows" if self.plain_values else ""
+            )
             raise type_error(self.argument, expected, "entries with keys", hint=hint)
         return np.array([self._position_of_key.get(key, -1) for key in users.tolist()], np.int64)
 

@@ -33,7 +33,7 @@ class ValuesByUser(NamedTuple):
 
     values: object
     keys: tuple[Any, ...] | None  # None: the values are in the order of the rows
-    without_keys: str  # code that returns the values alone
+    plain_values: str  # code that returns the values alone: where they have keys, those of `users`, in that order
     column: str | None = None  # what the column that holds them is called
 
 
@@ -42,11 +42,11 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
     container, kind = classify(container, argument)
     if kind is MAPPING:
         _check_keys(container, argument)
-        return ValuesByUser(list(container.values()), tuple(container), f"list({argument}.values())")
+        return ValuesByUser(list(container.values()), tuple(container), f"[{argument}[user] for user in users]")
     if kind is SERIES and optional.is_series(container) and not optional.is_default_index(container.index):
         users, labels = index_columns(container.index, argument)
         keys = _keys_of_columns(users, labels, argument)
-        return ValuesByUser(_plain_values(container), keys, f"{argument}.to_numpy()", container.name)
+        return ValuesByUser(_plain_values(container), keys, f"{argument}.loc[users].to_numpy()", container.name)
     if kind is SERIES:
         return ValuesByUser(
             _plain_values(container), None, f"{argument}.to_pylist()" if hasattr(container, "to_pylist") else argument
@@ -127,7 +127,18 @@ def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> Value
         raise type_error(f"{argument}.{next(iter(lists))}", "a value in every row", "lists")
     keys = _keys_of_columns([selected.columns[name] for name in users], users, argument)
     values = _values_of_column(selected.columns[others[0]], f"{argument}.{others[0]}")
-    return ValuesByUser(values, keys, f"{argument}[{others[0]!r}].to_numpy()", others[0])
+    return ValuesByUser(values, keys, _values_of_users(frame, argument, users, others[0]), others[0])
+
+
+def _values_of_users(frame: Any, argument: str, users: list[str], column: str) -> str:  # noqa: ANN401 - of any library
+    """Return code for the values of `users` in that order."""
+    if len(users) > 1 or optional.is_lazy(frame):
+        return ""
+    if optional.is_pandas(frame):
+        return f"{argument}.reset_index().set_index({users[0]!r}).loc[users, {column!r}].to_numpy()"
+    as_list = ".to_pylist()" if hasattr(frame, "to_pylist") else ""  # a column of Arrow holds scalars of its own
+    columns = ", ".join(f"{argument}[{name!r}]{as_list}" for name in (users[0], column))
+    return f"[dict(zip({columns}))[user] for user in users]"
 
 
 def _values_of_column(column: Column, argument: str) -> object:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
@@ -14,7 +15,7 @@ from exactk._runtime.errors import did_you_mean, input_error, type_error
 from exactk._runtime.faults import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 metrics: Mapping[str, _core.MetricInfo] = MappingProxyType({info.name: info for info in _core.metric_table()})
 """Every metric by its name: what it measures, its formula, source, aliases and parameter."""
@@ -86,6 +87,9 @@ def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value,
     """
     if isinstance(requested, str):
         requested = [requested]
+    if isinstance(requested, Mapping):
+        hint = 'metrics=[f"{name}@{k}" for name, k in metrics.items()] has the cutoffs'
+        raise type_error("metrics", "a metric string or several in order", type(requested).__name__, hint=hint)
     if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset)):  # a set has no order
         raise type_error("metrics", "a metric string or several in order", type(requested).__name__)
     spellings = tuple(requested)

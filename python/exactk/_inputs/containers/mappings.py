@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from exactk._inputs import long_format
 from exactk._inputs.containers import sequences
-from exactk._inputs.keys import columns
+from exactk._inputs.keys import column_roles, columns
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding)
     if sequences.is_item(next((content for content in value.values() if content is not None), None)):
         hint = f"{argument}={{user: [item] for user, item in {argument}.items()}}"
         raise type_error(argument, "the items of each user", "one item that is not in a list", hint=hint)
+    if column_roles.name_columns(islice(value, sequences.MOST_COLUMNS)):
+        hint = f"pandas.DataFrame({argument}) is a frame of them"
+        raise type_error(argument, "the items of each user", "columns of users and of items", hint=hint)
     users = key_columns(list(value), argument)
     labels = ["user"] if len(users) == 1 else [f"user_{part}" for part in range(len(users))]
     rows = sequences.rows_of_lists(list(value.values()), argument, encoding)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 from numbers import Number, Real
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import exact_float, id_array, import_dlpack
+from exactk._inputs.keys.column_roles import name_columns
 from exactk._inputs.model.rows import Rows
 from exactk._runtime.errors import input_error, type_error
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from exactk._inputs.long_format import Encoding
 
 VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # of a mapping, by argument
+
+MOST_COLUMNS = 100  # more keys of a mapping are no names of columns
 
 _CORE_TYPES = {list, tuple, set, frozenset, dict, type(None)}  # of rows, which the core reads as they are
 
@@ -50,6 +54,9 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding) -> Rows:
         raise type_error(
             argument, "a sequence of ids", type(value[0]).__name__, row=0, hint=_flat_hint(value[0], argument)
         )
+    if value and isinstance(value[0], Mapping) and name_columns(islice(value[0], MOST_COLUMNS)):
+        hint = f"pandas.DataFrame({argument}) is a frame of them"
+        raise type_error(argument, "the items of each user", "records of users and items", row=0, hint=hint)
     if not types <= _CORE_TYPES:
         if arrays := _rows_of_arrays(value, argument):
             return arrays

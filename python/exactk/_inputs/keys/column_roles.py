@@ -132,6 +132,12 @@ def value_column(existing: Sequence[str], role: str, requested: object, argument
     )
 
 
+def name_columns(names: Iterable[object]) -> bool:
+    """Return whether these are names of columns, of users and of items among them."""
+    roles = {_usual_role(name) if isinstance(name, str) else None for name in names}
+    return {"user", "item"} <= roles
+
+
 def check_distinct(names: Sequence[str], argument: str) -> None:
     """Raise InputError if a column is to be two things."""
     twice = next((name for index, name in enumerate(names) if name in names[:index]), None)

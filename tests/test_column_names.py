@@ -1,0 +1,64 @@
+"""Names of columns: a name that nothing reads, and columns where rows of users are expected, are errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import exactk
+
+RECORDS: list[dict[str, Any]] = [
+    {"user_id": 1, "item_id": 10, "rank": 1},
+    {"user_id": 2, "item_id": 11, "rank": 1},
+    {"user_id": 3, "item_id": 12, "rank": 1},
+]
+
+
+@pytest.mark.parametrize("orient", ["records", "list", "dict"])
+def test_records_are_no_rows_of_users(orient: Any) -> None:
+    """The names of their columns would be users or items."""
+    frame = pd.DataFrame(RECORDS)
+    content = frame.to_dict(orient)
+    truth = {1: [10], 2: [90], 3: [12]}
+    calls: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("truth", lambda: exactk.evaluate(content, frame, "mrr")),
+        ("truth", lambda: exactk.as_truth(content)),
+        ("predictions", lambda: exactk.as_predictions(content)),
+        ("exclude", lambda: exactk.evaluate(truth, frame, "mrr", exclude=content)),
+    )
+    for argument, call in calls:
+        with pytest.raises(exactk.InputTypeError, match=f"{argument}: expected the items of each user") as caught:
+            call()
+        hint = str(caught.value).partition("; ")[2].removesuffix(" is a frame of them")
+        pasted = eval(hint, {"pandas": pd, argument: content})  # noqa: S307
+        assert exactk.evaluate(truth, pasted, "mrr") == exactk.evaluate(truth, frame, "mrr")
+
+
+def test_names_of_columns_name_columns() -> None:
+    """Where nothing has columns, or what had some was read before, a name would change nothing."""
+    frame = pd.DataFrame({"user": ["a", "b"], "item": ["x", "y"], "score": [1.0, 2.0], "other": [2.0, 1.0]})
+    truth = {"a": ["x"], "b": ["y"]}
+    read = exactk.as_predictions(frame[["user", "item", "score"]])
+    calls: dict[str, Callable[[], object]] = {
+        "score: expected a data frame as predictions": lambda: exactk.evaluate(truth, read, "mrr", score="other"),
+        "rank: expected a data frame as predictions": lambda: exactk.evaluate(
+            truth, {"one": read}, "mrr", rank="other"
+        ),
+        "grade: expected a data frame as truth": lambda: exactk.evaluate(truth, frame, "mrr", score="score", grade="x"),
+        "user: expected a data frame as truth or predictions or": lambda: exactk.recall_at_k(truth, truth, user="u"),
+        "item: expected a data frame as scores or exclude": lambda: exactk.topk(read, 1, item="i"),
+        "user: expected a data frame as truth, found user='u' beside none": lambda: exactk.as_truth(truth, user="u"),
+        "item: expected a data frame as exclude": lambda: exactk.as_exclusions(truth, item="i"),
+        "rank: expected a data frame as predictions, found": lambda: exactk.as_rankings([[1]], rank="r"),
+    }
+    for message, call in calls.items():
+        with pytest.raises(exactk.InputError) as caught:
+            call()
+        assert str(caught.value).startswith(message)
+    weights = pd.DataFrame({"who": ["a", "b"], "weight": [1.0, 3.0]})
+    assert exactk.evaluate(truth, truth, "mrr", user="who", weights=weights)["mrr"] == 1.0
+    assert exactk.evaluate(truth, {"one": frame}, "mrr", score="other")["one"]["mrr"] == 1.0
+    assert exactk.evaluate(None, iter([(truth, frame)]), "mrr", score="other")["mrr"] == 1.0
