@@ -111,9 +111,9 @@ ORACLE_CASES ?= 100000
 oracle: $(VENV)/.test
 	EXACTK_ORACLE_CASES=$(ORACLE_CASES) $(BIN)/python -m pytest -n 2 tests/test_oracle.py
 
-# Measures a wheel as users get it, beside other libraries, and writes the README's section on speed.
+# Measures a wheel as users get it, beside other libraries, and writes docs/benchmarks/results; then the pages.
 BENCH := build/bench/venv/bin/python
-bench:
+bench: $(VENV)/.lint
 	$(PYTHON) -m venv build/bench/venv
 	$(BENCH) $(PIP) install --upgrade 'pip>=25.1'
 	$(BENCH) $(PIP) install --group build --group bench
@@ -121,12 +121,13 @@ bench:
 	cmake -S . -B build/bench/cpp -DCMAKE_BUILD_TYPE=Release -DEXACTK_BUILD_BENCHMARKS=ON
 	cmake --build build/bench/cpp --target exactk_stages exactk_reading exactk_products
 	$(BENCH) -m benchmarks
+	$(BIN)/python tools/generate.py
 
 # What can go wrong, what is promised of it, and which tests show that.
 faults: $(VENV)/.test
 	$(BIN)/python tools/faults.py
 
-# What is generated from the code and committed: the README's tables and the stubs.
+# What is generated from the code and committed: the tables of README and docs, the chart, the stubs.
 generate: $(VENV)/.lint
 	$(BIN)/python tools/generate.py
 

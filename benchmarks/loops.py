@@ -1,4 +1,4 @@
-"""The loops of docs/from_your_loop.md, each against the call that replaces it, on more users than a page can show.
+"""The loops of docs/tutorials/from_your_loop.md, each against the call that replaces it, on more users than a page can show.
 
 What is timed is the page's own text: its examples are executed with other data under the same names. Of each
 section everything up to its first two results is taken: the first is the loop's, the second is the call's.
@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rich.console
 
 import exactk
-from benchmarks import tables
+from benchmarks import results
 from benchmarks.answers import compare
-from benchmarks.machine import description
-from benchmarks.tables import Table
+from benchmarks.machine import machine, run_description
+from benchmarks.results import Cell, Table
 from benchmarks.timing import compete, turn
 
-PAGE = Path(__file__).parents[1] / "docs" / "from_your_loop.md"
+PAGE = Path(__file__).parents[1] / "docs" / "tutorials" / "from_your_loop.md"
 USERS, ITEMS, RELEVANT, TRAINED, K = 5_000, 10_000, 20, 50, 20
 ROUNDS = 5  # a loop takes seconds
 SAME = 1e-12  # relative: the loops add in another order
@@ -92,20 +91,19 @@ def draw_variables(users: int = USERS, items: int = ITEMS) -> Variables:
 
 def measure_sections() -> Table:
     """Time each loop and its call in turns."""
-    variables, rows = draw_variables(), []
+    variables = draw_variables()
+    rows: list[list[Cell]] = []
     for section in sections():
         samples = compete({name: partial(turn, call) for name, call in section.calls(variables).items()}, ROUNDS)
-        times = [f"{1e3 * samples[name].median:,.1f}" for name in ("loop", "call")]
-        rows.append([section.title, *times, f"{samples['loop'].ratio_to(samples['call']):.3g} x"])
-    return Table("Milliseconds", ["the loop", "loop", "exactk", "loop to exactk"], rows)
+        loop, call = samples["loop"], samples["call"]
+        rows.append([section.title, 1e3 * loop.median, 1e3 * call.median, loop.ratio_to(call)])
+    return Table("Loops", ["loop in", "loop, ms", "exactk, ms", "times"], rows)
 
 
-def publish_loops(console: rich.console.Console, note: str) -> None:
-    """Measure, print, and write into the page; the note says where."""
-    table = measure_sections()
-    table.show(console)
-    tables.write(f"- {note}\n\n{table.markdown()}", PAGE)
+def publish_loops(load: float) -> None:
+    """Measure, print, and write; the load is that before the run."""
+    results.publish("loops", machine(), run_description(load), [], [measure_sections()])
 
 
 if __name__ == "__main__":
-    publish_loops(rich.console.Console(), description(os.getloadavg()[0]))
+    publish_loops(os.getloadavg()[0])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +16,21 @@ import exactk
 ROOT = Path(__file__).parents[1]
 
 
-def description(load: float) -> str:
-    """Return machine, versions, commit and the load average when the run began, in a line."""
-    parts = [
-        f"{processor()}, {len(os.sched_getaffinity(0))} cores",
-        f"{system()}, Python {platform.python_version()}, NumPy {np.__version__}",
-        f"exactk {exactk.__version__} at {commit()}",
-        f"load average before the run {load:.1f}",
-    ]
-    return "; ".join(parts)
+def machine() -> dict[str, Any]:
+    """Return what the machine is."""
+    return {"processor": processor(), "cores": len(os.sched_getaffinity(0)), "system": system()}
+
+
+def run_description(load: float) -> dict[str, Any]:
+    """Return date, versions, commit and the load average when the run began."""
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "exactk": exactk.__version__,
+        "commit": commit(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "load": round(load, 1),
+    }
 
 
 def processor() -> str:

@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from benchmarks.answers import check, evaluate
-from benchmarks.lines import milliseconds
-from benchmarks.tables import Table
+from benchmarks.results import Cell, Table
 from benchmarks.timing import Sample, compete, turn
 from benchmarks.workload import Data, Workload
 from benchmarks.workloads import DENSE_CUTS, DENSE_MASKED, DENSE_UNCUT, LONGER_LISTS, MORE_USERS
@@ -41,14 +40,14 @@ def thread_counts() -> list[int]:
 
 def series_table(what: str, of: str, measurements: Series) -> Table:
     """Return a series: the time a unit of work, which stays the same where time is linear."""
-    columns = [f"{of} with", "exactk", "ns an id", "a thread and id, to the first"]
+    columns = [f"{of} with", "exactk, ms", "ns per id", "relative, per thread and id"]
     per_id = [1e9 * sample.median / workload.ids for workload, sample in measurements]
     first = measurements[0][0].threads * per_id[0]
-    rows = [
-        [workload.name, milliseconds(sample.median), f"{each:.2f}", f"{workload.threads * each / first:.2f}"]
+    rows: list[list[Cell]] = [
+        [workload.name, 1e3 * sample.median, each, workload.threads * each / first]
         for (workload, sample), each in zip(measurements, per_id, strict=True)
     ]
-    return Table(f"Linear in {what}", columns, rows)
+    return Table(f"Scaling with {what}", columns, rows)
 
 
 def time_workloads(workloads: Sequence[Workload]) -> Series:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.lines import Line, milliseconds
+from benchmarks.lines import OUR_COLUMNS, Line
+from benchmarks.results import Cell, Table
+from benchmarks.results import share as share_cell
 from benchmarks.scaling import Series
-from benchmarks.tables import Table
 from benchmarks.versus.peers import SCORE_PEERS
 from benchmarks.workloads import DENSE_20K, DENSE_CUTS, DENSE_MASKED, DENSE_UNCUT
 
@@ -23,21 +24,19 @@ PROMISED_KINDS = ((DENSE_MASKED.name, 1.4), (DENSE_UNCUT.name, 3))
 
 def scores_table(lines: list[Line]) -> Table:
     """Return the table of workloads: ours, the speed of reading beside it, the peers."""
-    columns = ["workload", "exactk", "lowest-highest", "MB", "GB/s", "reading, GB/s", "share of it", *CALLS]
-    rows = [
+    columns = [*OUR_COLUMNS, "MB", "GB/s", "reading, GB/s", "share of reading", *CALLS]
+    rows: list[list[Cell]] = [
         [
-            line.workload.name,
-            milliseconds(line.ours.median),
-            line.span(),
-            f"{line.workload.bytes / 1e6:.0f}",
-            f"{line.workload.bytes / line.ours.median / 1e9:.1f}",
-            f"{line.workload.bytes / line.reading.median / 1e9:.1f}",
-            f"{share(line):.0%}",
+            *line.our_cells(),
+            line.workload.bytes / 1e6,
+            line.workload.bytes / line.ours.median / 1e9,
+            line.workload.bytes / line.reading.median / 1e9,
+            share_cell(share(line)),
             *(line.peer(call) for call in CALLS),
         ]
         for line in lines
     ]
-    return Table("Scores, in milliseconds, and how many times exactk's they are", columns, rows)
+    return Table("Scores", columns, rows)
 
 
 def share(line: Line) -> float:
@@ -47,17 +46,12 @@ def share(line: Line) -> float:
 
 def kinds_table(kinds: Series) -> Table:
     """Return what the cutoff changes, and what else is asked of the same scores."""
-    columns = ["dense_20k", "exactk", "GB/s", f"to cut at {DENSE_20K.cutoffs[0]}"]
-    rows = [
-        [
-            workload.name,
-            milliseconds(sample.median),
-            f"{workload.bytes / sample.median / 1e9:.1f}",
-            f"{ratio:.2f}",
-        ]
+    columns = ["dense_20k", "exactk, ms", "GB/s", f"relative to cutoff {DENSE_20K.cutoffs[0]}"]
+    rows: list[list[Cell]] = [
+        [workload.name, 1e3 * sample.median, workload.bytes / sample.median / 1e9, ratio]
         for (workload, sample), ratio in zip(kinds, to_dense_20k(kinds).values(), strict=True)
     ]
-    return Table("The same scores, asked otherwise", columns, rows)
+    return Table("The same scores, cut elsewhere", columns, rows)
 
 
 def to_dense_20k(kinds: Series) -> dict[str, float]:

@@ -23,7 +23,7 @@ import exactk
 from benchmarks.answers import ULPS, compare, evaluate
 from benchmarks.lists import BLOCK, Lists
 from benchmarks.memory import forget_peak, status
-from benchmarks.tables import Table
+from benchmarks.results import Cell, Table
 from benchmarks.timing import Sample, compete, seconds
 from benchmarks.workloads import FRAME_2M
 
@@ -113,17 +113,12 @@ def measure_calls(folder: Path, rounds: int = ROUNDS) -> tuple[dict[str, Sample]
 
 def stream_table(samples: dict[str, Sample], peaks: dict[str, float]) -> Table:
     """Return the table."""
-    rows = [
-        [
-            call,
-            f"{sample.median:.2f}",
-            f"{sample.low:.2f}-{sample.high:.2f}",
-            f"{sample.ratio_to(samples['reading']):.2f} x",
-            f"{peaks[call] / 1e6:.0f}",
-        ]
+    rows: list[list[Cell]] = [
+        [call, sample.median, [sample.low, sample.high], sample.ratio_to(samples["reading"]), peaks[call] / 1e6]
         for call, sample in samples.items()
     ]
-    return Table(f"{PARQUET_50M.name}, in seconds", ["call", "time", "lowest-highest", "to reading", "peak, MB"], rows)
+    columns = ["call", "time, s", "lowest-highest, s", "times reading", "peak, MB"]
+    return Table("A file of 50 million rows", columns, rows)
 
 
 def main() -> None:
@@ -132,7 +127,7 @@ def main() -> None:
         print(json.dumps(measure_call(sys.argv[1], Path(sys.argv[2]))))
         return
     build(PARQUET_50M, FOLDER)
-    print(stream_table(*measure_calls(FOLDER)).markdown())
+    print(stream_table(*measure_calls(FOLDER)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import sys
 import zlib
@@ -14,13 +15,14 @@ import numpy as np
 import pytest
 
 import exactk
-from benchmarks import bandwidth, loops, products, selections, streams
+from benchmarks import bandwidth, loops, products, results, selections, streams
 from benchmarks.answers import ULPS, WrongAnswerError, check, compare, evaluate
 from benchmarks.factor_tables import factor_promises, factors_table
 from benchmarks.factors import Embedded
 from benchmarks.keyed_tables import keyed_promises, keyed_table
 from benchmarks.lines import Line
 from benchmarks.lists import BLOCK, Lists
+from benchmarks.results import Table, format_cell, share, with_unit
 from benchmarks.scaling import Series
 from benchmarks.score_tables import (
     PROMISED_KINDS,
@@ -398,11 +400,12 @@ def test_tables_of_scores_compare_by_rounds() -> None:
     results = {"exactk": ours, "reading": Result("reading", Sample((0.5, 1.5))), **times}
     lines = [Line(workload, results) for workload in SCORES.values()]
     row = scores_table(lines).rows[0]
-    assert row[:7] == ["dense_20k", "2000", "1000-3000", "328", "0.2", "0.3", "50%"]
-    assert row[7] == "12000 (6 x)"
+    assert list(map(format_cell, row[:8])) == [
+        "dense_20k", "2,000", "1,000-3,000", "328", "0.164", "0.328", "50%", "12,000 (6 x)",
+    ]  # fmt: skip
     kinds: Series = [(workload, Sample((1.0, 3.0))) for workload in (*DENSE_CUTS, DENSE_MASKED)]
     kinds.append((DENSE_UNCUT, Sample((4.0, 12.0))))
-    assert [row[-1] for row in kinds_table(kinds).rows] == ["1.00"] * 7 + ["4.00"]
+    assert [row[-1] for row in kinds_table(kinds).rows] == [1] * 7 + [4]
     figures = score_promises(lines, kinds)
     assert len(figures) == len(PROMISED_RATIOS) + len(PROMISED_SHARES) + len(PROMISED_KINDS)
     assert figures[0] == ["dense_20k, torch.topk alone to exactk", "6 x", "at least 5 x"]
@@ -420,8 +423,9 @@ def test_tables_of_embeddings_compare_by_rounds() -> None:
     }
     lines = [Line(workload, results) for workload in EMBEDDED.values()]
     row = factors_table(lines).rows[0]
-    assert row[:7] == ["factors_100k", "2000", "1000-3000", "105", "1000", "105", "2.00 x"]
-    assert row[7] == "4000 (2 x)"
+    assert list(map(format_cell, row[:8])) == [
+        "factors_100k", "2,000", "1,000-3,000", "105", "1,000", "105", "2", "4,000 (2 x)",
+    ]  # fmt: skip
     assert factor_promises(lines)[:3] == [
         ["factors_100k, exactk to products", "2.00 x", "at most 1.2 x"],
         ["factors_100k, implicit to exactk", "2 x", "at least 3 x"],
@@ -440,7 +444,8 @@ def test_tables_of_containers_compare_by_rounds() -> None:
     for workload in KEYED.values():
         ours = Sample((2.0, 6.0)) if workload.string_keys else Sample((1.0, 3.0))
         lines.append(Line(workload, {**peers, "exactk": Result("exactk", ours)}))
-    assert keyed_table(lines).rows[0][:5] == ["frame_2m", "2000", "1000-3000", "1000", "12000 (6 x)"]
+    row = keyed_table(lines).rows[0]
+    assert list(map(format_cell, row[:5])) == ["frame_2m", "2,000", "1,000-3,000", "1,000", "12,000 (6 x)"]
     figures = keyed_promises(lines)
     assert figures[0] == ["frame_2m, RePlay to exactk", "6 x", "at least 20 x"]
     assert figures[-1] == ["frame_2m_names to frame_2m", "2.00 x", "at most 3 x"]
@@ -450,10 +455,27 @@ def test_numpy_multiplies_factors_that_do_not_fill_a_block() -> None:
     assert numpy_factors.prepare(FEW_FACTORS.build(), FEW_FACTORS)["NumPy, products alone"]() == {}
 
 
+def test_results_are_written_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part that is measured again replaces the last; the page has what was written."""
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    machine = {"processor": "A (b)", "cores": 2, "system": "Linux"}
+    run = {"date": "2026-01-02", "exactk": "1", "commit": "abc", "python": "3.11", "numpy": "2", "load": 0.1}
+    table = Table("Lists", ["workload", "exactk, ms"], [["one", 1.23456], ["two", share(0.031)], ["x", None]])
+    results.write("lists", machine, run, ["a note"], [table])
+    results.write("other", machine, run, [], [])
+    path = results.write("lists", machine, run, [], [table])
+    assert [file.name for file in tmp_path.iterdir()] == [path.name] == ["a-b-2-cores.json"]
+    assert list(json.loads(path.read_text(encoding="utf-8"))["parts"]) == ["lists", "other"]
+    facts = "A (b), 2 cores; Linux; Python 3.11, NumPy 2; exactk 1 at commit abc; 2026-01-02; load average before the run 0.1."
+    rows = "| workload | exactk, ms |\n| --- | ---: |\n| one | 1.23 |\n| two | 3.1% |\n| x |  |"
+    assert results.page("lists") == f"{facts}\n\n### Lists\n\n{rows}"
+    assert format_cell(with_unit(31.5, "GB/s")) == "31.5 GB/s"
+
+
 def test_a_peer_that_failed_has_a_word_in_its_cell() -> None:
     results = {"exactk": Result("exactk", Sample((1.0,))), "torch": Result("torch", error="not installed")}
     line = Line(DENSE_20K, results)
-    assert (line.peer("torch"), line.peer("NumPy")) == ("failed", "")
+    assert (line.peer("torch"), line.peer("NumPy")) == ("failed", None)
     assert np.isnan(line.ratio("torch"))
 
 

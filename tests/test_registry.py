@@ -22,7 +22,7 @@ def test_every_metric_is_everywhere(name: str) -> None:
     function = name if info.pairwise else f"{name}_at_k"
     assert callable(getattr(exactk, function))
     assert function in exactk.__all__
-    assert f"| {name} |" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"| {name} |" in (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
 
 
 def test_names_and_aliases_are_unique_and_lower_case() -> None:

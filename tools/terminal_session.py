@@ -1,4 +1,4 @@
-"""What the command line prints, for the README: recorded anew whenever the page is generated or compared."""
+"""What the command line prints, for the pages: recorded anew whenever the page is generated or compared."""
 
 from __future__ import annotations
 

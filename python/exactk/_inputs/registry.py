@@ -43,9 +43,9 @@ class Container(NamedTuple):
     name: str  # as messages list it, with an article
     recognize: type | Callable[[object], bool]  # its class, or what tells
     to_rows: Callable[[Any, ConversionOptions], Rows] | None = None  # None: it has none, or is made of some
-    as_truth: str = ""  # what it holds then, for the README
+    as_truth: str = ""  # what it holds then, for the docs
     as_predictions: str = ""
-    examples: str = ""  # libraries, for the README
+    examples: str = ""  # libraries, for the docs
     is_keyed: bool = False  # its users have keys, and so it has no candidates, which are numbers of columns
     names_items: bool = True  # as scores: else its rows have a score for every item, or none
 

@@ -1,0 +1,88 @@
+"""README and docs: their code runs and prints what is shown, and their links lead somewhere.
+
+Examples with prompts are doctests; these here are blocks to copy: ```python, and what they print in the ```text after.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "benchmarks" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!\\)\[[^\]\n]*(?:\n[^\]\n]*)?\]\(([^)\s]+)\)")
+
+
+class Block(NamedTuple):
+    """Code to copy, and what it prints."""
+
+    line: int
+    code: str
+    printed: str
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    result: list[Block] = []
+    fences = list(BLOCK.finditer(text))
+    for fence, following in zip_longest(fences, fences[1:]):
+        if fence[1] == "python" and ">>> " not in fence[2]:
+            between = following and text[fence.end() : following.start()]
+            printed = following[2] if following and following[1] == "text" and not (between or "").strip() else ""
+            result.append(Block(text.count("\n", 0, fence.start()) + 2, fence[2], printed))
+    return result
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"`[^`\n]+`", "", BLOCK.sub("", text))
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as hosts of Markdown make them."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name_of)
+def test_code_prints_what_is_shown(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    variables: dict[str, object] = {"__name__": "page"}
+    for block in blocks(page):
+        printed = io.StringIO()
+        code = compile("\n" * (block.line - 1) + block.code, name_of(page), "exec", dont_inherit=True)
+        with contextlib.redirect_stdout(printed):
+            exec(code, variables)  # noqa: S102 - the page is our own
+        assert printed.getvalue() == block.printed, f"printed by {name_of(page)}, line {block.line}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(without_code(page.read_text(encoding="utf-8"))):
+        if re.match(r"https?:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        path = (page.parent / file).resolve() if file else page
+        assert path.exists(), f"{target} is no file"
+        assert not anchor or anchor in anchors(path), f"{target}: no such heading"
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = ROOT / "docs" / "index.md"
+    linked = {(index.parent / target).resolve() for target in LINK.findall(index.read_text(encoding="utf-8"))}
+    assert {page for page in PAGES if index.parent in page.parents and page != index} <= linked
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
