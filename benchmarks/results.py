@@ -195,7 +195,7 @@ def five_rows() -> str:
         cells = _cells(data, one)
         peers = [f"{name}: {format_cell(cells[name])}" for name in (one.nearest, one.library)]
         rows.append([one.text, cells["exactk, ms"], *peers])
-    return Table("", ["evaluated", "exactk, ms", "fastest other, ms", "another library, ms"], rows).markdown()
+    return Table("", ["evaluated", "exactk, ms", "nearest peer, ms", "another peer, ms"], rows).markdown()
 
 
 def chart() -> str:
