@@ -1,4 +1,4 @@
-"""The one call: containers in, a report out. The only place where its defaults are written."""
+"""The public function `evaluate`: containers in, a report out. Its signature is the only place with defaults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from exactk._runtime.progress import ProgressCallback
 
 
-# A mapping is an object too: the first that fits counts.
+# A mapping is also an object: type checkers take the first overload that fits.
 @overload
 def evaluate(  # type: ignore[overload-overlap]
     truth: object, predictions: Mapping[str, Any], metrics: str | Iterable[str], **options: Unpack[Options]
@@ -47,63 +47,65 @@ def evaluate(
     rank: str | None = None,
     grade: str | None = None,
 ) -> Report | Comparison:
-    """Evaluate ranked lists, or scores or vectors that rank, against what the users found relevant.
+    """Evaluate predictions against the truth: rankings, scores or embeddings, of one system or several.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user; see `exactk.as_truth`. None if `predictions` is an iterator. Beside scores of
-        all items, a two-dimensional array of floats holds a grade for each score, as `exactk.Truth.from_dense` takes
-        them; integers of the scores' shape could be grades or ids, which is an error.
+        The relevant items of each user, optionally with grades; see `exactk.as_truth`. None if `predictions` is an
+        iterator. Beside dense scores, a two-dimensional array of floats holds one grade per score, as in
+        `exactk.Truth.from_dense`; an array of integers of that shape could hold grades or ids and is an error.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        The items recommended to each user, best first, also as an index of nearest neighbours returns
-        them (`exactk.as_rankings`), or with scores in a mapping or data frame (`exactk.as_predictions`); or, as
-        a two-dimensional array of floats, the score of every item for each user (`exactk.Scores`); or, as a
-        sparse array or matrix of SciPy, those of the items that may be ranked (`exactk.SparseScores`); or the
-        vectors that scores are made of (`exactk.Embeddings`). A mapping from a system's name to its predictions
-        evaluates several systems on the same truth. An iterator yields (truth, predictions), or
-        (truth, predictions, exclude), of one block of users after another. Where users have keys, in mappings
-        and data frames, they are matched by key, in any order: a user of the truth who is not in the predictions
-        is missing from them (not one with an empty list), and one of the predictions alone has no truth; which
-        of them count is the convention's choice. Rows without keys are matched by number.
+        What to evaluate:
+
+        - rankings: item ids, best first; see `exactk.as_rankings`;
+        - items with scores, in a mapping or data frame; see `exactk.as_predictions`;
+        - dense scores: a two-dimensional array of floats, one score per user and item; see `exactk.Scores`;
+        - sparse scores: a SciPy sparse array or matrix of the items that may be ranked; see `exactk.SparseScores`;
+        - embeddings of users and items; see `exactk.Embeddings`;
+        - several systems: a mapping from system name to predictions, all evaluated on the same truth;
+        - an iterator of (truth, predictions) or (truth, predictions, exclude), one tuple per block of users.
+
+        Keyed users (in mappings and data frames) are matched by key, in any order. A user who is only in the truth
+        has missing predictions, which differ from an empty list; a user who is only in the predictions has missing
+        truth. The convention decides which of them count. Users without keys are matched by row number.
     metrics : str or iterable of str
         ``name[@k | @[k1,k2]][(parameter=value, ...)]``, such as ``"ndcg@10"``, ``"recall@[10,100]"``
-        or ``"fbeta@10(beta=2)"``. Fields of the convention may also appear in the parentheses. Without
-        ``@k`` the whole list counts. ``exactk.metrics`` has the names; the field's aliases are accepted.
+        or ``"fbeta@10(beta=2)"``. Convention fields may also appear in the parentheses. Without ``@k`` the whole
+        list counts. ``exactk.metrics`` lists the names; common aliases are accepted.
     convention : Convention, str or mapping
-        The choices behind the names; ``exactk.conventions`` has the presets. A mapping holds changes to the
-        standard, such as ``{"nan": "last"}``, or to another preset: ``{"base": "ranx", "nan": "last"}``. The key
-        ``"ndcg.gain"`` changes a field for one metric.
+        The choices that fix what a metric's name means; ``exactk.conventions`` lists the presets. A mapping changes
+        fields of the standard, such as ``{"nan": "last"}``, or of another preset: ``{"base": "ranx", "nan": "last"}``.
+        The key ``"ndcg.gain"`` changes a field for one metric.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items; of
-        scores, items that are not ranked (`exactk.as_exclusions`).
+        Items to remove from each user's list before it is cut, such as training items. With scores, these items are
+        not ranked. See `exactk.as_exclusions`.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked. A flat sequence
-        of ids or a one-dimensional array is for all users; what has a row per user is for each. A repeated id
-        counts once.
+        The only items (columns) that may be ranked, for dense scores or embeddings. A flat sequence of ids or a
+        one-dimensional array applies to all users; containers with rows have one row per user. Repeated ids count once.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256. Where users have keys, so must the weights:
-        a Series of pandas has them in its index, a data frame in its columns of users beside one other column.
-        Where users are rows, an array or list, or a Series without an index, has one weight for each row.
-        Every user whom a value counts (`users=`) needs one.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256. Keyed users need keyed weights: a mapping, a
+        pandas Series (users in its index), or a data frame with the user columns and one other column. Users without
+        keys need one weight per row: an array, a list, or a Series without an index or with the default one. Every user who counts
+        under the convention's ``users`` needs a weight.
     groups : mapping from user to int or str, pandas Series, data frame, or sequence of int or str, optional
-        The group of each user, in the same containers as the weights: the report has the values of each.
+        The group of each user, in the same containers as the weights. The report then also has the values per group.
     per_user : bool
-        Whether to keep each user's values: 8 bytes per user and value.
+        Whether to keep each user's values, which take 8 bytes per user and value.
     num_threads : int, optional
-        By default EXACTK_NUM_THREADS, or else as many as the CPU affinity, the cgroup's quota and
-        LOKY_MAX_CPU_COUNT allow. No number changes a bit of the result, nor does EXACTK_ISA (scalar, avx2
-        or avx512), by default the widest instruction set of the CPU.
+        The number of threads. Defaults to EXACTK_NUM_THREADS, else to every CPU that the process may use (affinity,
+        cgroup quota and LOKY_MAX_CPU_COUNT). The result is the same, bit for bit, for any number of threads and any
+        instruction set (EXACTK_ISA: scalar, avx2 or avx512; by default the widest that the CPU has).
     progress : bool or callable
-        Whether to draw a bar on stderr, where that is a terminal (by rich: ``pip install 'exactk[progress]'``);
-        or what is called by the calling thread, every 0.05 s at most, as ``progress(done, total)`` with the
-        number of finished users, which never falls, and of all, of several systems together. A short call
-        only calls it at its end, when both are the same. Before that, None is the total of an iterator. What
-        it raises ends the evaluation.
+        True draws a progress bar on stderr if stderr is a terminal (needs rich: ``pip install 'exactk[progress]'``).
+        A callable is called as ``progress(done, total)`` from the calling thread, at most every 0.05 s, with the
+        number of finished users, which never falls, and of all users, summed over systems. A short evaluation calls
+        it once, at the end, when both are equal. The total of an iterator is None until then. An exception that the
+        callable raises ends the evaluation.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike; of the user also several, whose values
-        together name one. Columns of usual names are found without (`exactk.as_truth`). Where frames differ in
-        this, `exactk.as_truth`, `exactk.as_predictions` and `exactk.as_exclusions` take the names of one.
+        Column names in data frames, for all arguments alike; `user` may name several columns, which together identify
+        a user. Common names are detected (`exactk.as_truth`). If frames differ in their column names, convert each
+        with `exactk.as_truth`, `exactk.as_predictions` or `exactk.as_exclusions`.
 
     Returns
     -------
@@ -112,18 +114,23 @@ def evaluate(
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
     CapacityError
         If per-user values, or the sums of very many groups, need more memory than there is.
 
     Warns
     -----
     EvaluationWarning
-        If no user is evaluated; no item of the truth is in any list; relevant items are excluded, have no column in
-        the scores, are not among the candidates of a matrix or `exactk.SparseScores`, or are left out for a score of
-        -inf; ranks have gaps, which are closed; or another order of tied items, which ids or the order of input decide,
-        would change a value of more than 1 % of the users, and its mean by 0.00005 or more. Of several systems, each
-        warning comes once, and names those that it holds for.
+        Once per warning for several systems, naming the systems that it holds for, if:
+
+        - no user is evaluated;
+        - no item of the truth is in any list;
+        - relevant items cannot be ranked: they are excluded, have no column in the scores, are not among the
+          candidates of dense scores or the items of `exactk.SparseScores`, or are dropped for a score of -inf;
+        - ranks have gaps, which are closed;
+        - ties that are broken by id or input order matter: another order would change a value of more than 1 % of
+          the users, and its mean by 0.00005 or more.
 
     Examples
     --------
@@ -164,4 +171,4 @@ def evaluate(
 
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType(evaluate.__kwdefaults__ or {})
-"""What the options are that are not given, for the reference and the command line too."""
+"""The defaults of the options, which the reference and the command line share."""

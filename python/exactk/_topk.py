@@ -29,43 +29,48 @@ def topk(
     item: str | None = None,
     score: str | None = None,
 ) -> TopK:
-    """Return the k items of the highest scores of each user, best first.
+    """Return the k highest-scoring items of each user, best first.
 
     Parameters
     ----------
     scores : Scores, SparseScores, Embeddings, Batches, array of float or int, sparse matrix, mapping, or data frame
-        A score for each user (row) and item (column), or for the items that may be ranked: those of
-        `exactk.SparseScores`, or the entries that a sparse array or matrix of SciPy stores, each once; or by user
-        and item in a mapping or data frame (`exactk.as_predictions`), of whose users each has a row, in the order
-        in which they come; or the vectors that scores are made of.
+        The scores to rank by:
+
+        - an array with one score per user (row) and item (column);
+        - the items that may be ranked, with their scores: `exactk.SparseScores`, or a SciPy sparse array or matrix,
+          whose stored entries must be distinct;
+        - scores by user and item in a mapping or data frame (`exactk.as_predictions`); rows of the result follow
+          the users' first appearance;
+        - embeddings, whose products or distances are the scores.
     k : int
-        How many, in [1, 2^31). It may be more than there are items.
+        The number of items per user, in [1, 2^31). It may exceed the number of items.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are not to be ranked for each user, such as training items.
+        Items not to rank for each user, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        As `exactk.evaluate` takes them: the only columns of a matrix that may be ranked.
+        The only columns that may be ranked, as in `exactk.evaluate`.
     ties : {"lowest_id", "highest_id", "input_order", "raise"}
-        Which of several items of one score comes first, or an error if one of the k best is of several.
-        The other choices of a convention need a truth.
+        How to order ties. ``"raise"`` is an error if one of the k best items is tied. The other choices of a
+        convention need a truth.
     nan : {"raise", "last"}
-        What a score that is NaN means: an error, or less than every other.
+        How to rank a NaN score: as an error, or below every other score.
     num_threads : int, optional
-        As `exactk.evaluate` takes it. No number changes the result.
+        As in `exactk.evaluate`. The result does not depend on it.
     progress : bool or callable
-        As `exactk.evaluate` takes it.
+        As in `exactk.evaluate`.
     user, item, score : str, optional
-        What the columns of data frames are called, in the scores and exclusions alike, as in `exactk.evaluate`.
+        Column names in data frames, for the scores and the exclusions alike, as in `exactk.evaluate`.
 
     Returns
     -------
     TopK
-        The named tuple ``(ids, scores)``, both of shape (n_users, k). Where a user has fewer than k items,
-        the rest of the row is padding: id -1, score NaN (0 where scores are integers).
+        The named tuple ``(ids, scores)``, both of shape (n_users, k). Rows of users with fewer than k items end in
+        padding: id -1 (None for keyed items) and score NaN (0 for integer scores).
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
     CapacityError
         If the result needs more memory than there is.
 
@@ -111,7 +116,7 @@ def topk(
 
 
 TOPK_DEFAULTS: Mapping[str, Any] = MappingProxyType(topk.__kwdefaults__ or {})
-"""What the options are that are not given, for the reference too."""
+"""The defaults of the options, which the reference shares."""
 
 
 def neighbors(
@@ -124,37 +129,38 @@ def neighbors(
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
 ) -> TopK:
-    """Return the k most similar vectors of each vector, exactly: what an approximate index is measured by.
+    """Return the exact k nearest neighbors of each vector.
 
-    The result serves as the truth and as predictions of `exactk.evaluate`.
+    Use the result as the truth of `exactk.evaluate` to measure the recall of an approximate index, or as predictions.
 
     Parameters
     ----------
     vectors : array of float, shape (n, width)
-        As `exactk.Embeddings` takes them.
+        The vectors, as in `exactk.Embeddings`.
     k : int
-        How many, in [1, 2^31). It may be more than there are vectors.
+        The number of neighbors per vector, in [1, 2^31). It may exceed the number of vectors.
     similarity : {"cosine", "dot", "euclidean"}
-        As `exactk.Embeddings` has it: the higher, the more similar; of a distance, its negative.
+        The similarity, as in `exactk.Embeddings`; ``"euclidean"`` is the negative distance.
     min_score : float, optional
-        Vectors that are less similar are left out, so that a row may be shorter than k.
+        Drop neighbors that are less similar than this; rows may then be shorter than k.
     exclude_self : bool
-        Whether a vector is no neighbor of itself. Others that equal it are.
+        Whether to leave each vector out of its own neighbors. Other vectors that equal it stay.
     num_threads : int, optional
-        As `exactk.evaluate` takes it. No number changes the result.
+        As in `exactk.evaluate`. The result does not depend on it.
     progress : bool or callable
-        As `exactk.evaluate` takes it.
+        As in `exactk.evaluate`.
 
     Returns
     -------
     TopK
-        The named tuple ``(ids, scores)``, both of shape (n, k): the most similar first, of equal ones the
-        lowest id; the rest of a row is padding, id -1 and score NaN.
+        The named tuple ``(ids, scores)``, both of shape (n, k): the most similar first, ties by lowest id. Short rows
+        end in padding: id -1 and score NaN.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
     CapacityError
         If the result needs more memory than there is.
 

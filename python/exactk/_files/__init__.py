@@ -1,4 +1,4 @@
-"""Files of judgments, rankings and training items. A format is one module; its extensions stand here."""
+"""Readers of files of judgments, rankings and training items, one module per format; extensions are listed here."""
 
 from __future__ import annotations
 
@@ -58,56 +58,62 @@ def read(
     rank: str | None = None,
     grade: str | None = None,
 ) -> results.ReadResult:
-    r"""Read a file of judgments, rankings or training items, by its extension.
+    r"""Read a file of judgments, rankings or training items, in the format that its extension names.
 
     Parameters
     ----------
     path : str or path
-        ``.csv``, ``.tsv``, ``.jsonl`` or ``.ndjson``, of which ``.gz`` may follow; ``.parquet``; ``.arrow``,
-        ``.feather`` or ``.ipc``; ``.npz``. All but the last need pyarrow (``pip install 'exactk[arrow]'``).
-        Any other file is one of TREC, perhaps compressed (``.gz``): qrels of the fields query, iteration,
-        document and grade, or a run of the fields query, Q0, document, rank, score and tag. Ranks, and text
-        after the tag, are ignored. A TREC file may be a pipe; all others are regular files.
+        The file, in one of these formats:
+
+        - ``.csv``, ``.tsv``, ``.jsonl`` or ``.ndjson``, optionally followed by ``.gz``;
+        - ``.parquet``;
+        - ``.arrow``, ``.feather`` or ``.ipc``;
+        - ``.npz``;
+        - any other extension: TREC text, optionally compressed (``.gz``): qrels with the fields query, iteration,
+          document and grade, or a run with the fields query, Q0, document, rank, score and tag. Ranks, and text
+          after the tag, are ignored. A TREC file may be a pipe; all others must be regular files.
+
+        All but ``.npz`` and TREC need pyarrow (``pip install 'exactk[arrow]'``).
     role : {"truth", "predictions", "exclude"}
-        The argument of `exactk.evaluate` that the file is for. Qrels are a truth, runs are predictions,
-        and either can be excluded.
+        The argument of `exactk.evaluate` that the file is for. Qrels are a truth, runs are predictions, and either
+        can be exclusions.
     text_ids : bool
-        Take integers, and digits in CSV, as strings where they are ids, so that they match those of TREC files.
+        Whether to read integer ids, and digits in CSV, as strings, so that they match the ids of TREC files.
     user : str or sequence of str, optional
-        The column that names the user, or several that do so together. By default, columns are found by
-        their usual names, as of data frames: see `exactk.as_truth` and `exactk.as_predictions`.
+        The user column, or several columns that together identify a user. By default, columns are detected by their
+        common names, as in data frames: see `exactk.as_truth` and `exactk.as_predictions`.
     item, score, rank, grade : str, optional
-        The columns of items, and of scores or ranks of predictions, or grades of a truth.
+        The item column, the score or rank column of predictions, and the grade column of a truth.
 
     Returns
     -------
     Truth, Rankings, SparseScores, Batches or Exclusions
-        Predictions from a file of more than 256 MB (64 MB if it is compressed) are `exactk.Batches`, read when they
-        are evaluated: if the rows of each user stand together, a few at a time.
+        Predictions in columns from a file of more than 256 MB (64 MB if compressed) are `exactk.Batches`, which are read
+        during the evaluation: a few batches at a time if each user's rows are contiguous.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or anything in it is not what it must be: in text, at which line.
+        If the file cannot be read or has invalid content. For text, the message gives the line.
 
     Notes
     -----
-    Ids in files of TREC are strings, even where they are digits. A column of ids in CSV holds integers if every one
-    is written as Python writes integers (7, not 07), and else strings. JSON, Parquet and Arrow say themselves what
-    their columns hold. JSON lines may hold a row each, such as ``{"user": 1, "item": 2, "score": 0.5}``, or a user
-    each, such as ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``.
+    Ids in TREC files are strings, even if they consist of digits. An id column in CSV holds integers if every id is
+    written as Python writes integers (7, not 07), and strings otherwise. In JSON, Parquet and Arrow, the file gives the
+    type. JSON lines may hold one row each, such as ``{"user": 1, "item": 2, "score": 0.5}``, or one user each, such as
+    ``{"user": 1, "items": [2, 3], "scores": [0.5, 0.25]}``.
 
     Numbers in text have an optional sign, digits with an optional fraction, and an optional exponent, or are ``inf``
-    or ``nan``. A number that float64 cannot hold (``1e400``, ``1e-400``, ``9007199254740993``) is an error. CSV fields
-    may stand in double quotes, doubled within; TSV has no quotes. Lines end in a line feed, or a carriage return and a
-    line feed. Empty lines, and comments in TREC files (``#``), are skipped; a comment that would also be a row
-    (``#1 0 d1 1``) is an error.
+    or ``nan``. A number that float64 cannot represent (``1e400``, ``1e-400``, ``9007199254740993``) is an error. CSV
+    fields may be in double quotes, with quotes doubled inside; TSV has no quotes. Lines end in a line feed, or a carriage
+    return and a line feed. Empty lines, and comments in TREC files (``#``), are skipped; a comment that would also be a
+    valid row (``#1 0 d1 1``) is an error.
 
-    Compressed text is read as a stream. More than 200 bytes of text per compressed byte are refused, as only copies of
-    the same rows compress so well.
+    Compressed text is streamed. Files that expand to more than 200 bytes of text per compressed byte are refused, as only
+    repeated rows compress so well.
 
-    An archive ``.npz`` has the arrays ``indptr`` and ``items`` and may have ``grades``, ``scores`` and ``users``, as
-    `exactk.Truth` and `exactk.SparseScores` take them, or is a matrix in CSR form that ``scipy.sparse.save_npz`` wrote.
+    An ``.npz`` archive has the arrays ``indptr`` and ``items``, and optionally ``grades``, ``scores`` and ``users``, as in
+    `exactk.Truth` and `exactk.SparseScores`; or it is a CSR matrix written by ``scipy.sparse.save_npz``.
 
     Examples
     --------
@@ -159,14 +165,14 @@ def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results
 
 
 def is_trec(file: File) -> bool:
-    """Return whether a file is read as one of TREC, as all are whose ending says nothing else."""
+    """Return whether a file is read as TREC text, the format of every unknown extension."""
     return _format_of(file) == _TREC
 
 
 def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[ColumnNames]) -> results.ReadResult:
-    """Return the predictions that several files hold together, as if their rows stood in one.
+    """Return the predictions of several files, read as if their rows were in one.
 
-    The files have one format, and the same columns.
+    The files must have the same format and columns.
     """
     files = [File(path, "predictions") for path in paths]
     format_name = _format_of(files[0])
@@ -200,7 +206,7 @@ def _refuse_columns(requested: RequestedColumns) -> None:
 
 
 def _format_of(file: File) -> str:
-    """Return the name of the format that the file's extension says."""
+    """Return the name of the format that the file's extension selects."""
     suffix = (Path(file.path.stem) if file.is_compressed else file.path).suffix.lower()
     name = _FORMATS.get(suffix, _TREC)
     return _TREC if file.is_compressed and name in _BINARY_FORMATS else name

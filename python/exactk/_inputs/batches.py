@@ -1,4 +1,4 @@
-"""Predictions that come in pieces, as from a file that is larger than memory."""
+"""Predictions in batches, such as those of a file that is larger than memory."""
 
 from __future__ import annotations
 
@@ -38,17 +38,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, init=False)
 class Batches:
-    """Predictions as data frames one after another, such as the batches of a file.
+    """Predictions as a stream of data frames, such as the batches of a file.
 
-    `exactk.evaluate` holds few of them at a time if the rows of each user stand together, across the borders of
-    frames too; else it reads all.
+    `exactk.evaluate` keeps only a few frames in memory if each user's rows are contiguous, possibly across frame
+    boundaries; otherwise it reads all frames into memory.
 
     Parameters
     ----------
     source : callable without arguments
-        Returns the data frames, of any library, from the first to the last; each time it is called.
+        Returns an iterable of all the data frames, of any supported library. It may be called more than once and must
+        return the same frames each time.
     user, item, score, rank : str, optional
-        What the columns are called, as in `exactk.as_predictions`.
+        Column names, as in `exactk.as_predictions`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From the caller's containers to canonical inputs. A container is one adapter; `containers.registry` lists them."""
+"""Convert the caller's containers to canonical inputs, by the adapters that `registry` lists."""
 
 from __future__ import annotations
 
@@ -46,28 +46,33 @@ def as_truth(
     Parameters
     ----------
     value : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances
-        A mapping has for each user a sequence or set of items, a mapping from item to grade, or a sequence
-        of (item, grade) tuples; a list has such rows without the users' names, and None for a user who is
-        missing. A data frame (pandas, Polars, or any that streams Arrow) has a row for each user and item, or
-        for each user a list of items. An array holds ids padded with -1, or is bool (multi-hot);
-        `exactk.Truth.from_dense` takes grades of all items. What a sparse matrix of SciPy stores are grades,
-        of which a zero is judged and not relevant; a bool one has none. Ids and distances are what an index
-        of neighbours returns, as in `exactk.as_rankings`.
+        The relevant items of each user:
+
+        - mapping: for each user a sequence or set of items, a mapping from item to grade, or a sequence of
+          (item, grade) tuples;
+        - list: the same rows without user keys; None for a user who is missing;
+        - data frame (pandas, Polars, or any that streams Arrow): one row per user and item, or one row per user with
+          a list of items;
+        - two-dimensional array: ids padded with -1, or bool (multi-hot); for grades of all items, see
+          `exactk.Truth.from_dense`;
+        - SciPy sparse array or matrix: the stored values are grades (a stored zero is judged and not relevant); a bool
+          one has no grades;
+        - ids and distances from a nearest-neighbor index, as in `exactk.as_rankings`.
     user, item, grade : str, optional
-        What the columns of a data frame are called; of the user also several, whose values together name one.
-        By default, the one column with a usual name is taken: user_id, query_id, uid, ...; item_id, doc_id,
-        movieId, ...; grade, relevance, rel, label, rating, target or gain. Without a column of grades each item
-        is relevant, and `exactk.evaluate` warns of other columns of numbers, which could be grades.
+        Column names in a data frame; `user` may name several columns, which together identify a user. By default, the
+        only column with a common name is used: user_id, query_id, uid, ...; item_id, doc_id, movieId, ...; grade,
+        relevance, rel, label, rating, target or gain. Without a grade column, each item is relevant, and
+        `exactk.evaluate` warns if other numeric columns could be grades.
 
     Returns
     -------
     Truth
-        With the users in the order in which they come.
+        The users keep their order.
 
     Raises
     ------
     InputError, InputTypeError
-        If it is not what it must be: what was expected, what came, where first.
+        If the value is invalid. The message says what was expected, what was found, and where it was found first.
 
     Examples
     --------
@@ -83,12 +88,12 @@ def as_truth(
 
 
 def default_encoding() -> Encoding:
-    """Return an encoding of a container alone, by as many threads as an evaluation uses by default."""
+    """Return the encoding for a container converted on its own, with the default number of threads."""
     return Encoding(resolve_threads(None))
 
 
 def truth_of(value: object, columns: ColumnNames, encoding: Encoding, unused: Sequence[str] = ()) -> Truth:
-    """Return the value as `Truth`; columns are what `exactk.as_truth` says of them, beside others that are unused."""
+    """Return the value as `Truth`; `columns` are those of `exactk.as_truth`, `unused` the frame's other columns."""
     classified = classify(value, "truth")
     if isinstance(classified.value, Truth):
         return classified.value
@@ -96,7 +101,7 @@ def truth_of(value: object, columns: ColumnNames, encoding: Encoding, unused: Se
 
 
 def truth_input(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Truth | Rows:
-    """Return the truth of a call, the first of its inputs: rows in its vocabularies, or a `Truth` without keys."""
+    """Return the truth of a call: rows in the call's vocabularies, which it begins, or a `Truth` without keys."""
     value = classified.value
     if not isinstance(value, Truth):
         return _truth_rows(classified, columns, encoding)
@@ -128,15 +133,17 @@ def as_rankings(
     Parameters
     ----------
     value : Rankings, Batches, list of sequences, mapping, two-dimensional array, data frame, or ids and distances
-        A mapping or list has one sequence of ids a user, best first, or None for a user who got none. An array
-        holds ids padded with -1. Ids and distances are what an index of neighbours returns: a tuple of a
-        matrix of integers and one of floats, in either order, such as faiss's ``search``, hnswlib's
-        ``knn_query``, scikit-learn's ``kneighbors`` and `exactk.topk` make, or usearch's result, which
-        counts the ids of each row. Only the ids rank. Distances must rise in all rows, or similarities
-        fall in all: else the ids are not best first, which is an error. A data frame has a row for each user and
-        item with a rank, or for each user a list of items.
+        The ids recommended to each user, best first:
+
+        - mapping or list: one sequence of ids per user, or None for a user without a list;
+        - two-dimensional array: ids padded with -1;
+        - data frame: one row per user and item with a rank, or one row per user with a list of items;
+        - ids and distances from a nearest-neighbor index: a tuple of an integer and a float matrix, in either order,
+          such as faiss's ``search``, hnswlib's ``knn_query``, scikit-learn's ``kneighbors`` or `exactk.topk` return,
+          or a usearch result, which counts the ids of each row. Only the ids rank. Distances must rise in all rows,
+          or similarities fall in all rows; otherwise the ids are not best first, which is an error.
     user, item, rank : str, optional
-        What the columns of a data frame are called, as in `exactk.as_predictions`.
+        Column names in a data frame, as in `exactk.as_predictions`.
 
     Examples
     --------
@@ -170,22 +177,26 @@ def as_predictions(
     score: str | None = None,
     rank: str | None = None,
 ) -> Predictions:
-    """Return the value as `Scores`, `SparseScores`, `Embeddings` or `Rankings`, by what it is.
+    """Return the value as `Scores`, `SparseScores`, `Embeddings` or `Rankings`, depending on its kind.
 
     Parameters
     ----------
     value : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances
-        A mapping has for each user a sequence of items, best first, a mapping from item to score, or a sequence
-        of (item, score) tuples; a list has such rows without the users' names. A data frame has a row for each
-        user and item with a score or a rank, in any order, or for each user a list of items, best first, or with
-        a list of scores beside it. A two-dimensional array of floats is taken as `Scores`. Scores that are
-        integers need `exactk.Scores`: an array of integers holds ids. A csr, csc or coo array or matrix of SciPy
-        is taken as `SparseScores`: each stored entry is a score, a zero too, and several entries of one row and
-        column are not added up, but are an item that is repeated. `exactk.as_rankings` describes the others.
+        The predictions of one system:
+
+        - mapping: for each user a sequence of items, best first, a mapping from item to score, or a sequence of
+          (item, score) tuples;
+        - list: the same rows without user keys;
+        - data frame: one row per user and item with a score or a rank, in any order; or one row per user with a list of
+          items, best first, or with a list of items and a list of their scores;
+        - two-dimensional array: floats become `Scores`, and integers are ids; wrap integer scores in `exactk.Scores`;
+        - SciPy CSR, CSC or COO array or matrix: becomes `SparseScores`. Each stored entry is a score, stored zeros
+          included. Duplicate entries are repeated items; they are not summed;
+        - anything else that `exactk.as_rankings` takes.
     user, item, score, rank : str, optional
-        What the columns of a data frame are called, as in `exactk.as_truth`: of scores the highest is best, of
-        ranks the lowest; the convention's ``rank_gaps`` says whether an item keeps its rank where some are left
-        out. Usual names are score, prediction and rank; of a frame that has both, one must be said.
+        Column names in a data frame, as in `exactk.as_truth`. The highest score or the lowest rank is best. The common
+        names are score, prediction and rank; pass one of them if a frame has both scores and ranks. The convention's
+        ``rank_gaps`` decides whether items keep ranks that have gaps.
 
     Examples
     --------
@@ -213,7 +224,7 @@ def predictions_of(value: object, columns: ColumnNames, encoding: Encoding) -> P
 
 
 def predictions_input(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Predictions | Rows:
-    """Return the predictions of a system: rows in the vocabularies of the call, or a container without keys."""
+    """Return a system's predictions: rows in the call's vocabularies, or a container without keys."""
     value, container = classified
     if isinstance(value, (Rankings, SparseScores)):
         return _lists_input(value, "predictions", encoding)
@@ -244,7 +255,7 @@ def _checked_scores(rows: Rows, argument: str) -> Rows:
 
 
 def scored_input(value: object, columns: ColumnNames, encoding: Encoding) -> Scored | Rows:
-    """Return the value as what has scores; messages call it scores."""
+    """Return the value as a container of scores, called ``scores`` in messages."""
     classified = classify(value, "scores")
     if classified.container is SCORES or classified.container is EMBEDDINGS:
         scores: Scored = classified.value
@@ -268,11 +279,15 @@ def as_exclusions(
     Parameters
     ----------
     value : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        A mapping or list has one sequence or set of ids a user. A data frame has a row for each user and item.
-        An array holds ids padded with -1, or is bool. Of a csr, csc or coo array or matrix of SciPy, each stored
-        entry is excluded, a zero too. None stays None.
+        The items that must not be ranked for each user:
+
+        - mapping or list: one sequence or set of ids per user;
+        - data frame: one row per user and item;
+        - two-dimensional array: ids padded with -1, or bool;
+        - SciPy CSR, CSC or COO array or matrix: each stored entry is excluded, stored zeros included;
+        - None: returned unchanged.
     user, item : str, optional
-        What the columns of a data frame are called, as in `exactk.as_truth`.
+        Column names in a data frame, as in `exactk.as_truth`.
 
     Examples
     --------
@@ -305,9 +320,9 @@ def exclusions_input(classified: ClassifiedValue, columns: ColumnNames, encoding
 
 
 def _exclusion_rows(classified: ClassifiedValue, columns: ColumnNames, encoding: Encoding) -> Rows:
-    if classified.container is LISTS:  # training data often is a Truth already
+    if classified.container is LISTS:  # training data is often a Truth
         rows = classified.value.rows()._replace(grades=None, labels=None, unknown_actual=None)
     else:
         rows = rows_of_container(classified, ConversionOptions("exclude", encoding, columns))
-    # What finds a fault in a frame goes: there is none, and it keeps memory.
+    # The rows are valid, so the row locator is not needed, and dropping it frees the frame.
     return validated_copy(rows._replace(present=None), "exclude")._replace(find_row=None)

@@ -14,11 +14,11 @@ from exactk._runtime.errors import InputError, did_you_mean, input_error, type_e
 
 _field_values = attrgetter(*FIELDS)
 
-_AT_CUTOFF = "@k"  # of an override that holds where the metric has a cutoff
+_AT_CUTOFF = "@k"  # suffix of an override for the metric with a cutoff
 
 
 def _check_field(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a number or a tuple, by field
-    """Return the value in its canonical form, or raise what is wrong with it."""
+    """Return the value in its canonical form, or raise InputError."""
     if name not in FIELDS:
         raise _unknown_field_error(name)
     return FIELDS[name].check(value, "convention")
@@ -39,18 +39,26 @@ def _plain(choices: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def override_name(metric: str, cutoff: int | None) -> str:
-    """Return the name of the narrowest override that holds for a value."""
+    """Return the name of the narrowest override that applies to a value."""
     return metric if cutoff is None else metric + _AT_CUTOFF
 
 
 @dataclass(frozen=True, kw_only=True)
 class Convention(FieldValues):
-    """The choices that make a metric's name mean one number, as data.
+    """The choices that fix the value behind a metric's name.
 
-    Every field has a default; together they are the convention ``standard``. ``overrides`` holds other choices
-    for single metrics, ``{"ndcg": {"gain": "exp2"}}``, or for a metric where it has a cutoff,
-    ``{"ndcg@k": {"gain": "exp2"}}``, which goes before the former. ``exactk.conventions`` maps the names of the
-    presets to their conventions. The README has a table of the fields.
+    Every field has a default; together the defaults are the convention ``standard``. ``exactk.conventions`` maps preset
+    names to conventions. The documentation has a table of the fields; ``exactk conventions standard`` prints them.
+
+    Parameters
+    ----------
+    overrides : mapping from metric to mapping of fields, optional
+        Fields for single metrics, such as ``{"ndcg": {"gain": "exp2"}}``. The key ``"ndcg@k"`` applies only where the
+        metric has a cutoff, and takes precedence.
+    name : str
+        The convention's name. It does not affect equality.
+    **fields
+        The other fields, by name.
 
     Examples
     --------
@@ -85,7 +93,7 @@ class Convention(FieldValues):
         object.__setattr__(self, "overrides", MappingProxyType(frozen))
 
     def rules(self, metric: str) -> dict[str, Any]:
-        """Return the value of every field for a metric, or for ``metric@k`` with a cutoff, the overrides applied."""
+        """Return every field's value for a metric, or for ``metric@k`` with a cutoff, after overrides."""
         rules = {name: getattr(self, name) for name in FIELDS}
         for name in dict.fromkeys((metric.removesuffix(_AT_CUTOFF), metric)):
             rules |= self.overrides.get(name, {})
@@ -110,12 +118,14 @@ class Convention(FieldValues):
         return replace(self, **({"name": "custom"} | changes))
 
     def diff(self, other: Convention | str | Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-        """Return what differs: field (or ``metric.field``) to (own value, the other's value).
+        """Return the fields that differ, each with both values: ``{field: (own, other)}``.
+
+        Differences in overrides are under ``metric.field``.
 
         Parameters
         ----------
-        other : Convention or str
-            A convention or the name of a preset.
+        other : Convention, str or mapping
+            Anything that ``convention=`` accepts.
         """
         other = as_convention(other)
         differing = {
@@ -131,14 +141,14 @@ class Convention(FieldValues):
         return differing
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data; ``Convention.from_dict`` takes them back."""
+        """Return the fields as plain data; ``Convention.from_dict`` reads them back."""
         data: dict[str, Any] = _plain({name: getattr(self, name) for name in FIELDS})
         data["overrides"] = {metric: _plain(choices) for metric, choices in self.overrides.items()}
         return data | {"name": self.name}
 
     @classmethod
     def from_dict(cls, data: Mapping[Any, Any]) -> Convention:
-        """Make a convention of what `to_dict` returned."""
+        """Return the convention that `to_dict` described."""
         if not isinstance(data, Mapping) or {*map(type, data)} - {str}:  # type: ignore[redundant-expr]
             raise type_error("convention", "a mapping of fields", repr(data)[:200])
         return cls().replace(**data)
@@ -163,18 +173,18 @@ conventions: Mapping[str, Convention] = MappingProxyType(
 
 
 AnyConvention: TypeAlias = Convention | str | Mapping[str, Any]
-"""What every argument `convention=` takes: a convention, the name of a preset, or changes to one."""
+"""The type of every argument `convention=`: a convention, the name of a preset, or changes to a preset."""
 
 
 def departures(convention: Convention) -> str:
-    """Return in what a convention differs from the standard, as text."""
+    """Return the differences from the standard convention as text."""
     return ", ".join(f"{name}={value!r}" for name, value in _changes(convention).items()) or "the defaults"
 
 
 def _changes(convention: Convention) -> dict[str, Any]:
-    """Return the fields in which a convention differs from the standard, ``metric.field`` for an override."""
+    """Return the fields that differ from the standard convention, ``metric.field`` for overrides."""
     changes = {name: value for name, (value, _) in convention.diff(_STANDARD).items()}
-    for metric, choices in convention.overrides.items():  # also what takes a change back for one metric
+    for metric, choices in convention.overrides.items():  # including overrides that restore the standard for one metric
         plain = metric.removesuffix(_AT_CUTOFF)
         wider = vars(convention) if plain == metric else convention.rules(plain)
         changes |= {f"{metric}.{name}": value for name, value in choices.items() if value != wider[name]}
@@ -196,7 +206,7 @@ def as_convention(convention: AnyConvention) -> Convention:
 
 
 def _changed_preset(changes: Mapping[Any, Any]) -> Convention:
-    """Return the preset named by ``base``, the standard by default, with fields and overrides changed."""
+    """Return the preset that ``base`` names, by default the standard, with fields and overrides changed."""
     fields_changed: dict[str, Any] = {}
     metric_changes: dict[str, dict[str, Any]] = {}
     for name, value in changes.items():
@@ -221,7 +231,7 @@ def _changed_preset(changes: Mapping[Any, Any]) -> Convention:
 
 
 def changes_from(convention: Convention, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the mapping to pass as ``convention=`` to have this convention with some fields changed."""
+    """Return the mapping that, as ``convention=``, is this convention with some fields changed."""
     if conventions.get(convention.name) == convention:
         base = {} if convention == _STANDARD else {"base": convention.name}
     else:

@@ -15,7 +15,9 @@ from exactk._runtime.errors import input_error
 
 
 class Comparison(Exports, Mapping[str, Report]):
-    """The reports of several systems on one truth, by name. Shown as one table.
+    """The reports of several systems on one truth: a mapping from system name to `Report`.
+
+    `exactk.evaluate` returns it for a mapping of systems. It prints as one table with a column per system.
 
     Examples
     --------
@@ -58,20 +60,20 @@ class Comparison(Exports, Mapping[str, Report]):
         return ["metric", *self._reports, "evaluated", "skipped"], [*rows, *self._rows_of_counts()]
 
     def _rows_of_counts(self) -> Iterator[list[str]]:
-        """Yield a row of each count that differs between systems, or is not 0 in all."""
+        """Yield a row for each count that differs between systems or is not 0 in all of them."""
         counts = [report.state.counts.by_name(report.metrics) for report in self._reports.values()]
         for name in dict.fromkeys(name for one in counts for name in one):
             kind, part = name
             cells = [one.get(name, 0) for one in counts]
             if kind in {"longest_list", "tie_spread"} or name in {("candidates", "users"), ("candidates", "total")}:
-                continue  # other lines say enough
+                continue  # shown on other lines
             if kind in {"candidates", "users"} and len(set(cells)) == 1:
                 continue
             if any(cells):
                 yield [f"{kind.replace('_', ' ')} {part}".rstrip(), *map(str, cells), "", ""]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the reports as plain data, by system. ``Comparison.from_dict`` takes it back."""
+        """Return the reports as plain data, by system. ``Comparison.from_dict`` reads it back."""
         return {system: report.to_dict() for system, report in self.items()}
 
     @classmethod
@@ -82,7 +84,7 @@ class Comparison(Exports, Mapping[str, Report]):
         return cls({system: Report.from_dict(report) for system, report in data.items()})
 
     def columns(self, table: Table = "values") -> dict[str, Any]:
-        """Return the columns of all systems one below the other, after one that names the system."""
+        """Return the columns of all systems, stacked, after a column ``system`` with the system's name."""
         parts = [report.columns(table) for report in self.values()]
         systems = np.repeat(list(self), [len(next(iter(part.values()))) for part in parts])
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -94,5 +96,5 @@ class Comparison(Exports, Mapping[str, Report]):
 
 
 def _format_counts(counts: Sequence[int]) -> str:
-    """Return the one count that all systems share, or each system's."""
+    """Return the count that all systems share, or the systems' counts joined by slashes."""
     return "/".join(map(str, counts if len(set(counts)) > 1 else counts[:1]))

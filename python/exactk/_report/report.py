@@ -35,48 +35,50 @@ _T = TypeVar("_T")
 
 
 class Report(Exports):
-    """What an evaluation found. Immutable, picklable, and equal to its JSON round trip.
+    """The result of evaluating one system: values, counts and exact sums.
 
-    Made by `exactk.evaluate` and `exactk.merge`. ``report["ndcg@10"]`` is a value; other spellings of
-    a metric, such as ``"nDCG@10"``, are accepted.
+    `exactk.evaluate` and `exactk.merge` return reports. ``report["ndcg@10"]`` is a value; other spellings of a metric,
+    such as ``"nDCG@10"``, are accepted. Reports are immutable, picklable, and equal to their JSON round trip.
 
     Attributes
     ----------
     metrics : tuple of str
-        Canonical names of the values, in the order asked.
+        Canonical names of the values, in the order requested.
     values : Mapping of str to float
-        The mean over users (macro, geometric), ratio of sums (micro) or F of means (of_means) of each. NaN
-        where no user was evaluated.
+        Each value: a mean over users (macro, geometric), a ratio of sums (micro) or an F of means (of_means). NaN if
+        no user was evaluated.
     standard_deviation : Mapping of str to float
-        Of the users' values (population); NaN but for macro averages.
+        The population standard deviation of the users' values; NaN except for macro averages.
     per_user : Mapping of str to ndarray of float64, shape (n_users,)
-        Each user's values, NaN where the value skips the user, and for all users where it is made of means
-        (``average="of_means"``). Empty unless kept by ``per_user=True``.
+        Each user's values: NaN where the value skips the user, and for all users where a value is computed from means
+        (``average="of_means"``). Empty unless ``per_user=True``.
     users : ndarray, shape (n_users,)
-        The users' keys, aligned with ``per_user``; row numbers where the truth gave none.
+        User keys, aligned with ``per_user``; row numbers if the truth has no keys.
     by_group : Mapping of label to Mapping of str to float
         The values of each group. Empty without ``groups=``.
     counts : Mapping
-        What was seen, counted under the convention's own rules:
+        Counts under the convention's own rules:
 
-        - ``users``, and ``evaluated``, a mapping from metric to the number of users in its mean;
-        - users with ``empty_truth``, ``empty_predictions``, ``missing_predictions`` or ``missing_truth``;
-        - ``duplicates``, repeated items in lists, and ``excluded_recommended``, items taken out of lists;
-        - ``relevant_excluded`` and ``relevant_not_rankable``, relevant items that are excluded, or that have
-          no column in the scores, are not among the candidates or are left out for a score of -inf: all of
-          them stay in the truth as misses;
-        - ``longest_list``, how many items the longest list has (or its last rank, where ranks keep their gaps),
-          or scores could rank for a user; excluded items and those below the deepest cutoff do not count;
-        - ``rank_gaps``, users whose ranks have gaps that are closed, if there are any;
-        - ``tie_dependent``, beside scores: a mapping from metric to the number of users whose value another
-          order of tied items would change;
-        - ``candidates``, where only some items may be ranked: the ``min``, ``mean`` and ``max`` of how many a
-          user had that were not excluded, whatever their scores;
-        - ``unknown_actual``, of `exactk.from_ratings`: the rows that were left out.
+        - ``users``: all users;
+        - ``evaluated``: a mapping from metric to the number of users in its mean;
+        - ``empty_truth``, ``empty_predictions``, ``missing_truth``, ``missing_predictions``: users;
+        - ``duplicates``: repeated items in lists;
+        - ``excluded_recommended``: items removed from lists as excluded;
+        - ``relevant_excluded``: relevant items that are excluded. They stay in the truth as misses;
+        - ``relevant_not_rankable``: relevant items that have no column in the scores, are not candidates, or are
+          dropped for a score of -inf. They stay in the truth as misses;
+        - ``longest_list``: the length of the longest list (its last rank if ranks keep their gaps), or the most items
+          that scores rank for a user. Excluded items and items below the deepest cutoff do not count;
+        - ``rank_gaps``: users whose rank gaps were closed; absent if there are none;
+        - ``tie_dependent``, for scores: a mapping from metric to the number of users whose value depends on the order
+          of ties;
+        - ``candidates``, if only some items may be ranked: the ``min``, ``mean`` and ``max`` number of candidates per
+          user, less exclusions and whatever their scores;
+        - ``unknown_actual``, from `exactk.from_ratings`: rows dropped for an unknown rating.
     convention : Convention
-        What was computed.
+        The convention of the evaluation.
     state : State
-        The exact sums; merge with those of other users by `exactk.merge`.
+        The exact sums. `exactk.merge` adds them to those of other users.
 
     Examples
     --------
@@ -103,7 +105,7 @@ class Report(Exports):
     _per_user: NDArray[np.float64] | None
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: a report is what was found."""
+        """Raise AttributeError: a report is immutable."""
         message = f"a Report is immutable: {name} cannot be set"
         raise AttributeError(message)
 
@@ -116,7 +118,7 @@ class Report(Exports):
         return part_indices(self._plan)
 
     def _part_sums(self, sums: Sequence[Sums]) -> list[list[Sums]]:
-        """Return the sums that each value is made of."""
+        """Return the sums of each value's parts."""
         return [[sums[i] for i in indices] for indices in self._part_indices]
 
     def _by_metric(self, values: Sequence[_T], absent: str = "was not asked for") -> MetricMapping[_T]:
@@ -129,12 +131,12 @@ class Report(Exports):
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """Canonical names of the values, in the order asked."""
+        """Canonical names of the values, in the order requested."""
         return self._state.metrics
 
     @property
     def convention(self) -> Convention:
-        """What was computed."""
+        """The convention of the evaluation."""
         return self._state.convention
 
     @property
@@ -174,7 +176,7 @@ class Report(Exports):
 
     @cached_property
     def counts(self) -> Mapping[str, Any]:
-        """What was seen on the way."""
+        """Counts under the convention's own rules."""
         evaluated = self._by_metric([evaluated_users(sums) for sums in self._part_sums(self._state.totals)])
         counts = self._state.counts
         by_metric: dict[str, Any] = {"evaluated": evaluated}
@@ -199,7 +201,7 @@ class Report(Exports):
 
     @property
     def table(self) -> NDArray[np.float64] | None:
-        """Each user's values as one array of shape (values, users), if they were kept."""
+        """Each user's values as one array of shape (values, users); None if they were not kept."""
         return self._per_user
 
     def __eq__(self, other: object) -> bool:
@@ -223,7 +225,7 @@ class Report(Exports):
         return cls(state, Snapshot.from_plain(users) if isinstance(users, tuple) else users, per_user)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data; NaN is None. ``Report.from_dict`` takes it back."""
+        """Return the report as plain data, with None for NaN. ``Report.from_dict`` reads it back."""
         return {
             "values": {name: _json_number(value) for name, value in self.values.items()},
             "standard_deviation": {name: _json_number(value) for name, value in self.standard_deviation.items()},
@@ -240,7 +242,7 @@ class Report(Exports):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Report:
-        """Return the report that `to_dict` described. Its values are taken from the state."""
+        """Return the report that `to_dict` described. Its values are recomputed from the state."""
         with plain_data("report", cls._expected()):
             fields = ("values", "standard_deviation", "counts", "by_group", "convention", "users", "per_user", "state")
             checked_fields(data, fields, "a report")
@@ -278,7 +280,7 @@ class Report(Exports):
 
     @property
     def rules_text(self) -> str:
-        """What decides the values: the convention and, with a column of grades, from which grade items are relevant."""
+        """The convention's name and, with a grade column, the grades that are relevant."""
         text = f"convention {self.convention.name}"
         if self._state.grade_column is None:
             return text
@@ -287,7 +289,7 @@ class Report(Exports):
         return f"{text}; grades: {self._state.grade_column}, relevant: {relevant}"
 
     def columns(self, table: Table = "values") -> dict[str, Any]:
-        """Return what the frames are made of, without one: names and columns; see `to_pandas`."""
+        """Return the columns of the data frames by name; see `to_pandas`."""
         if table == "values":
             evaluated = self.counts["evaluated"]
             return {
@@ -314,7 +316,7 @@ def _bound_text(min_grade: float | str | None) -> str:
 
 
 def _summarize_candidates(candidates: CandidateCounts) -> Mapping[str, float]:
-    """Return the least, the mean and the greatest number of candidates of a user; NaN without users."""
+    """Return the minimum, mean and maximum number of candidates per user; NaN without users."""
     users, total, fewest, most = candidates
     statistics = (fewest, total / users, most) if users else (math.nan,) * 3
     return MappingProxyType(dict(zip(("min", "mean", "max"), statistics, strict=True)))

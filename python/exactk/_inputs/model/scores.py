@@ -1,4 +1,4 @@
-"""Canonical scores: a matrix, which is read where it lies."""
+"""Canonical dense scores: a matrix, used in place."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Scores:
-    """A score for each user and item: the higher, the better. Viewed, not copied.
+    """Dense scores: one score per user and item, where higher is better.
 
-    An item's id is the number of its column.
+    An item's id is its column index. The array is viewed, not copied.
 
     Parameters
     ----------
     values : array of float or int, shape (n_users, n_items)
-        Scores of float16, float32, float64 or any integer type, which are compared as they are: none is
-        rounded, unless the convention's ``score_dtype`` is ``"float32"``: then a copy is. Any strides and memory
-        maps are read in place: do not change them while they are evaluated. Only an array of another byte order,
-        or unaligned, is copied.
+        Scores of float16, float32, float64 or any integer type, compared exactly in that type. (If the convention's
+        ``score_dtype`` is ``"float32"``, a rounded copy is compared.) Strided arrays and memory maps are used in
+        place; do not change them during the evaluation. Only unaligned arrays and arrays of another byte order are
+        copied.
     min_score : float, optional
-        An item that scores less is not recommended, nor is one whose score is NaN.
+        Drop items with a lower score, or with a NaN score.
 
     Raises
     ------
     InputTypeError
-        If the array has the wrong type or shape. NaN is looked for when the scores are evaluated.
+        If the array has the wrong type or shape. NaN is checked for during the evaluation.
     InputError
-        If `min_score` is NaN, or a number that float64 does not hold.
+        If `min_score` is NaN or cannot be represented in float64.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Scores:
 
     @classmethod
     def for_argument(cls, values: object, argument: str) -> Scores:
-        """View an array that messages call by this name."""
+        """View an array under the argument name that messages use."""
         scores = cls.__new__(cls)
         scores._freeze(values, None, argument)  # noqa: SLF001 - its own
         return scores
@@ -75,7 +75,7 @@ class Scores:
         object.__setattr__(self, "core", _core.Scores(array, threshold, None, argument))
 
     def core_for(self, candidates: CandidateItems | None) -> _core.Scores:
-        """Return the core's view of the scores, of which only these columns may be ranked."""
+        """Return the core's view of the scores, restricted to these columns."""
         if candidates is None:
             return self.core
         return _core.Scores(self.values, self.min_score, candidates.core, "predictions")
@@ -85,7 +85,7 @@ class Scores:
         return Scores(round_to_float32(self.values), round_threshold(self.min_score))
 
     def without_negative_infinity(self) -> Scores:
-        """Return the same scores, of which -inf is not recommended, nor NaN."""
+        """Return the same scores with -inf and NaN dropped."""
         return Scores(self.values, finite_threshold(self.min_score))
 
     def __len__(self) -> int:
@@ -97,7 +97,7 @@ class Scores:
         return f"<Scores of {users} users, {items} items ({self.values.dtype})>"
 
     def has(self, user: int) -> bool:
-        """Return whether the user has a list: each has, be it empty."""
+        """Return whether the user has a list; always true, as every user has scores."""
         return 0 <= user < len(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -105,7 +105,7 @@ class Scores:
 
 
 def checked_threshold(min_score: object, argument: str = "min_score") -> float:
-    """Return the least score that is recommended, as the core takes it."""
+    """Return the lowest recommended score in the form that the core takes."""
     if isinstance(min_score, bool) or not isinstance(min_score, Real):
         raise type_error(argument, "a number or None", repr(min_score))
     exact = exact_float(min_score)
@@ -116,7 +116,7 @@ def checked_threshold(min_score: object, argument: str = "min_score") -> float:
 
 
 def finite_threshold(min_score: float | None) -> float:
-    """Return the least score that is recommended where -inf is not."""
+    """Return the lowest recommended score if -inf is not recommended."""
     lowest = float(np.finfo(np.float64).min)
     return lowest if min_score is None else max(min_score, lowest)
 
@@ -125,7 +125,7 @@ _CHUNK = 1 << 20  # scores that are rounded at a time: signals are handled betwe
 
 
 def round_to_float32(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return the scores rounded to float32, infinite beyond its range. What is no wider is left as it is."""
+    """Return the scores rounded to float32, infinite beyond its range. Narrower types are unchanged."""
     if scores.dtype in {np.dtype(np.float16), np.dtype(np.float32)}:
         return scores
     rounded = np.empty(scores.shape, np.float32)
@@ -137,5 +137,5 @@ def round_to_float32(scores: NDArray[Any]) -> NDArray[Any]:
 
 
 def round_threshold(min_score: float | None) -> float | None:
-    """Return the least score as float32, so that scores which reach it do so when they are rounded."""
+    """Return `min_score` as float32, such that scores that reach it still do once rounded."""
     return None if min_score is None else float(round_to_float32(np.array([min_score]))[0])
