@@ -1,4 +1,4 @@
-"""The text of ``_functions.py``: one function per metric, with the signature and the containers of `exactk.evaluate`."""
+"""Generate ``_functions.py``: one function per metric, with the options and containers of `exactk.evaluate`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import exactk
 if TYPE_CHECKING:
     from exactk import _core
 
-LEFT_OUT = ("metrics", "groups", "per_user")  # what a function of one metric, which returns a number, does not take
+LEFT_OUT = ("metrics", "groups", "per_user")  # options that a function returning one number does not have
 
 HEADER = '''"""One function per metric: ``exactk.ndcg_at_k(truth, predictions, k=10)``, or ``exactk.auc``."""
 
@@ -32,44 +32,47 @@ __all__ = {names!r}
 
 FUNCTION = '''
 def {name}({signature}) -> float:
-    """Return {title}: {summary}, averaged over the users.
+    """Return {title}, averaged over users.
 
-    Under the standard convention: ``{formula}``. Source: {source}.
+    Definition: {summary}. Formula under the standard convention: ``{formula}``.
+
+    Source: {source}.
 
     Parameters
     ----------
     truth : {types[truth]}
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : {types[predictions]}
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
 {own_parameters}    convention : {types[convention]}
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : {types[exclude]}
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : {types[candidates]}
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : {types[weights]}
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : {types[num_threads]}
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : {types[progress]}
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : {types[user, item, score, rank, grade]}
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -84,7 +87,7 @@ def {name}({signature}) -> float:
 
 TRUTH = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
 PREDICTIONS = [[1, 2, 4], [2, 3, 21]]
-REQUIRED = 100  # the parameter of a metric that has no default, in its example
+REQUIRED = 100  # the example's parameter for metrics without a default
 
 
 def function_name(info: _core.MetricInfo) -> str:
@@ -93,7 +96,7 @@ def function_name(info: _core.MetricInfo) -> str:
 
 
 def functions_module(evaluate_text: str) -> str:
-    """Return the module; the text is that of the module of `evaluate`, whose docstring has the types of arguments."""
+    """Return the module's text; argument types come from the docstring of `evaluate` in the given module text."""
     types = dict(re.findall(r"^    ([a-z_, ]+) : (.+)$", evaluate_text, re.MULTILINE))
     infos = exactk.metrics.values()
     return HEADER.format(names=sorted(map(function_name, infos))) + "".join(_function(info, types) for info in infos)

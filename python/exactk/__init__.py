@@ -1,13 +1,13 @@
-"""Ranking and recommendation metrics: right by name, the same bits everywhere, at the speed of memory."""
+"""Ranking and recommendation metrics: well-defined, bit-for-bit reproducible, and fast."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 try:
-    from exactk import _core  # noqa: F401 - to say what is wrong if it is missing
+    from exactk import _core  # noqa: F401 - fails early, with a note, if missing
 except ImportError as error:  # pragma: no cover - a broken installation
-    if error.name == __name__:  # which lacks it; else the core itself says what is wrong
+    if error.name == __name__:  # the core is missing; other errors are its own
         error.add_note("exactk's compiled core is missing: install the package, or run `make test` in a checkout")
     raise
 
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 __version__: str
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - of several kinds
-    """Load what takes long to load, and not everybody needs, when it is asked for: the formats of files, the version."""
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - differs by name
+    """Load slow or rarely used attributes on first access: the file readers and the version."""
     if name == "read":
-        from exactk._files import read  # noqa: PLC0415 - that is the point
+        from exactk._files import read  # noqa: PLC0415 - loaded lazily
 
         return read
     if name == "__version__":
@@ -62,7 +62,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - of several kinds
 
 
 def __dir__() -> list[str]:
-    """Name what is public, and what every module has."""
+    """Return the public names, and those that every module has."""
     return sorted({*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__", "__spec__", "__version__"})
 
 
@@ -106,5 +106,5 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
 
 for _name in __all__:
     if _name != "read" and callable(globals()[_name]):
-        globals()[_name].__module__ = "exactk"  # what tracebacks, help and pickles call it by
+        globals()[_name].__module__ = "exactk"  # the name in tracebacks, help and pickles
 del _name

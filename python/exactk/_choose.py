@@ -1,4 +1,4 @@
-"""One system, or one cutoff of it, out of several: the best by one metric among those that satisfy the others."""
+"""Choosing the best system or cutoff by one metric under constraints on others."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
 
 
 class Constraint(NamedTuple):
-    """What a metric must come to."""
+    """A bound on the value of a metric."""
 
     metric: str
     comparison: str  # one of >=, >, <= and <
     bound: float
 
     def allows(self, value: float) -> bool:
-        """Return whether the value satisfies it; NaN never does."""
+        """Return whether the value satisfies the constraint; NaN never does."""
         return _COMPARISONS[self.comparison](value, self.bound)
 
     def __str__(self) -> str:
@@ -36,12 +36,12 @@ class Constraint(NamedTuple):
 
 
 class Option(NamedTuple):
-    """What may be chosen: a system, at the cutoff of its metrics if these were given at several."""
+    """A system, at one cutoff if the metric has several."""
 
     system: str
     cutoff: int | None
-    value: float  # of the metric that is optimized
-    failed: Mapping[Constraint, float]  # the constraints that it does not satisfy, with its values
+    value: float  # of the optimized metric
+    failed: Mapping[Constraint, float]  # failed constraints, with the option's values
 
     def __str__(self) -> str:
         return " ".join([self.system] * bool(self.system) + [f"@{self.cutoff}"] * (self.cutoff is not None))
@@ -49,18 +49,17 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which option was chosen, and why not the others.
+    """The result of `exactk.choose`: the best option, and the constraints that the others fail.
 
     Attributes
     ----------
     best : Option or None
-        The option with the highest value of the optimized metric among those that satisfy every
-        constraint, the first of several; None if there is none.
+        The option with the highest value of the optimized metric among those that satisfy every constraint (the first
+        one in case of a tie); None if no option satisfies every constraint.
     options : tuple of Option
-        All of them, in the order in which they came. ``option.failed`` maps each constraint that the
-        option does not satisfy to its value there.
+        All options, in input order. ``option.failed`` maps each constraint that the option fails to the option's value.
     optimized : str
-        The metric that was optimized.
+        The optimized metric.
     """
 
     best: Option | None
@@ -83,33 +82,32 @@ def choose(
     optimize: str,
     satisfy: Mapping[str, float | tuple[str, float]] | None = None,
 ) -> Choice:
-    """Choose by one optimizing metric among the systems that satisfy the others.
+    """Choose the system, or the cutoff, with the best value of one metric under constraints on others.
 
     Parameters
     ----------
     reports : Report, or Mapping of str to Report
-        Of one system or of several, such as `exactk.evaluate` returns for several predictions.
+        One report, or several by system name, such as the `Comparison` that `exactk.evaluate` returns.
     optimize : str
-        The metric whose highest value is sought. With several cutoffs, as ``"precision@[5,10]"``, each
-        of them is an option of its own, and so the best cutoff is chosen too.
+        The metric to maximize. With several cutoffs, as in ``"precision@[5,10]"``, each cutoff is an option of its own.
     satisfy : Mapping of str to float or (str, float), optional
-        What other metrics must come to: at least a number, or what one of ``">="``, ``">"``, ``"<="``
-        and ``"<"`` says beside it. A metric with several cutoffs, which must then be those of
-        `optimize`, is compared at the option's own.
+        Constraints on metrics: a number is a lower bound, and a pair such as ``("<=", 0.5)`` uses one of ``">="``,
+        ``">"``, ``"<="`` and ``"<"``. A metric with several cutoffs, which must be those of `optimize`, is compared at
+        each option's cutoff.
 
     Returns
     -------
     Choice
-        The best option and, for each of the others, which constraints it fails.
+        The best option and, for each option, the constraints that it fails.
 
     Raises
     ------
     InputError
-        If a report lacks a metric, or the cutoffs or comparisons are not as above.
+        If a report lacks a metric, or a cutoff or comparison is invalid.
 
     Notes
     -----
-    One optimizing metric under satisficing ones: Ng, Machine Learning Yearning, chapter 9.
+    For one optimizing metric under satisficing ones, see Ng, Machine Learning Yearning, chapter 9.
 
     Examples
     --------
@@ -181,7 +179,7 @@ def _options_of_system(system: str, report: Report, optimize: str, constraints: 
 
 
 def _constraint_at_cutoff(constraint: Constraint, cutoff: int | None, report: Report) -> Constraint:
-    """Return the constraint at the option's own cutoff, if it is given at several."""
+    """Return the constraint at the option's cutoff, if the constraint has several."""
     values = plan(constraint.metric, report.convention)
     if len(values) > 1:
         values = tuple(value for value in values if value.cutoff == cutoff)

@@ -86,8 +86,8 @@ def evaluate(
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256. Keyed users need keyed weights: a mapping, a
         pandas Series (users in its index), or a data frame with the user columns and one other column. Users without
-        keys need one weight per row: an array, a list, or a Series without an index or with the default one. Every user who counts
-        under the convention's ``users`` needs a weight.
+        keys need one weight per row: an array, a list, or a Series without an index or with the default one. Every
+        user who counts under the convention's ``users`` needs a weight.
     groups : mapping from user to int or str, pandas Series, data frame, or sequence of int or str, optional
         The group of each user, in the same containers as the weights. The report then also has the values per group.
     per_user : bool

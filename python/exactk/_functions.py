@@ -56,46 +56,49 @@ def precision_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return precision@k: share of the recommended items that are relevant, averaged over the users.
+    """Return precision@k, averaged over users.
 
-    Under the standard convention: ``h / k``. Source: Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4.
+    Definition: share of the recommended items that are relevant. Formula under the standard convention: ``h / k``.
+
+    Source: Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -140,46 +143,49 @@ def recall_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return recall@k: share of the relevant items that are recommended, averaged over the users.
+    """Return recall@k, averaged over users.
 
-    Under the standard convention: ``h / |T|``. Source: Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4.
+    Definition: share of the relevant items that are recommended. Formula under the standard convention: ``h / |T|``.
+
+    Source: Kent, Berry, Luehrs, Perry 1955; Manning, Raghavan, Schuetze 2008, section 8.4.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -225,48 +231,51 @@ def fbeta_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return fbeta@k: weighted harmonic mean of precision and recall: beta = 0 is precision, beta = inf is recall, averaged over the users.
+    """Return fbeta@k, averaged over users.
 
-    Under the standard convention: ``h / (D_R + a (D_P - D_R)) with a = 1 / (1 + beta^2), P = h / D_P, R = h / D_R``. Source: van Rijsbergen 1979, chapter 7.
+    Definition: weighted harmonic mean of precision and recall: beta = 0 is precision, beta = inf is recall. Formula under the standard convention: ``h / (D_R + a (D_P - D_R)) with a = 1 / (1 + beta^2), P = h / D_P, R = h / D_R``.
+
+    Source: van Rijsbergen 1979, chapter 7.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     beta : float
         In [0, inf].
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -311,46 +320,49 @@ def f1_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return f1@k: harmonic mean of precision and recall, averaged over the users.
+    """Return f1@k, averaged over users.
 
-    Under the standard convention: ``2 h / (D_P + D_R)``. Source: van Rijsbergen 1979, chapter 7.
+    Definition: harmonic mean of precision and recall. Formula under the standard convention: ``2 h / (D_P + D_R)``.
+
+    Source: van Rijsbergen 1979, chapter 7.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -395,46 +407,49 @@ def hit_rate_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return hit_rate@k: 1 if any relevant item is recommended, averaged over the users.
+    """Return hit_rate@k, averaged over users.
 
-    Under the standard convention: ``[h > 0]``. Source: Deshpande, Karypis 2004.
+    Definition: 1 if any relevant item is recommended. Formula under the standard convention: ``[h > 0]``.
+
+    Source: Deshpande, Karypis 2004.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -479,46 +494,49 @@ def average_precision_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return average_precision@k: mean of the precision at the rank of each hit, averaged over the users.
+    """Return average_precision@k, averaged over users.
 
-    Under the standard convention: ``(sum over hits at ranks i <= k of h(i) / i) / min(k, |T|)``. Source: Buckley, Voorhees 2000.
+    Definition: mean of the precision at the rank of each hit. Formula under the standard convention: ``(sum over hits at ranks i <= k of h(i) / i) / min(k, |T|)``.
+
+    Source: Buckley, Voorhees 2000.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -563,46 +581,49 @@ def average_recall_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return average_recall@k: mean of the recall at the rank of each hit, averaged over the users.
+    """Return average_recall@k, averaged over users.
 
-    Under the standard convention: ``(sum over hits at ranks i <= k of h(i) / |T|) / min(k, |T|)``. Source: the analogue of average precision, as in Evidently's MAR@k.
+    Definition: mean of the recall at the rank of each hit. Formula under the standard convention: ``(sum over hits at ranks i <= k of h(i) / |T|) / min(k, |T|)``.
+
+    Source: the analogue of average precision, as in Evidently's MAR@k.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -647,46 +668,49 @@ def mean_precision_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return mean_precision@k: mean of the precision at every rank, also beyond the end of a list shorter than k, averaged over the users.
+    """Return mean_precision@k, averaged over users.
 
-    Under the standard convention: ``(sum over n <= k of h(n) / n) / k``. Source: elliot, which calls it MAP.
+    Definition: mean of the precision at every rank, also beyond the end of a list shorter than k. Formula under the standard convention: ``(sum over n <= k of h(n) / n) / k``.
+
+    Source: elliot, which calls it MAP.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -731,46 +755,49 @@ def set_average_precision_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return set_average_precision@k: precision times recall, averaged over the users.
+    """Return set_average_precision@k, averaged over users.
 
-    Under the standard convention: ``h^2 / (D_P D_R) with P = h / D_P, R = h / D_R``. Source: trec_eval.
+    Definition: precision times recall. Formula under the standard convention: ``h^2 / (D_P D_R) with P = h / D_P, R = h / D_R``.
+
+    Source: trec_eval.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -815,46 +842,49 @@ def reciprocal_rank_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return reciprocal_rank@k: 1 / rank of the first relevant item, 0 without one, averaged over the users.
+    """Return reciprocal_rank@k, averaged over users.
 
-    Under the standard convention: ``1 / min{i <= k : item i is relevant}``. Source: Voorhees 1999 (TREC-8 question answering).
+    Definition: 1 / rank of the first relevant item, 0 without one. Formula under the standard convention: ``1 / min{i <= k : item i is relevant}``.
+
+    Source: Voorhees 1999 (TREC-8 question answering).
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -899,46 +929,49 @@ def dcg_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return dcg@k: sum of the gains, discounted by rank, averaged over the users.
+    """Return dcg@k, averaged over users.
 
-    Under the standard convention: ``sum over i <= k of gain(i) / log2(i + 1)``. Source: Jarvelin, Kekalainen 2002.
+    Definition: sum of the gains, discounted by rank. Formula under the standard convention: ``sum over i <= k of gain(i) / log2(i + 1)``.
+
+    Source: Jarvelin, Kekalainen 2002.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -983,46 +1016,49 @@ def ndcg_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return ndcg@k: discounted cumulative gain over that of the ideal ranking, averaged over the users.
+    """Return ndcg@k, averaged over users.
 
-    Under the standard convention: ``DCG / (sum over i <= min(k, |T|) of the i-th highest gain / log2(i + 1))``. Source: Jarvelin, Kekalainen 2002.
+    Definition: discounted cumulative gain over that of the ideal ranking. Formula under the standard convention: ``DCG / (sum over i <= min(k, |T|) of the i-th highest gain / log2(i + 1))``.
+
+    Source: Jarvelin, Kekalainen 2002.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -1067,46 +1103,49 @@ def r_precision_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return r_precision@k: share of the relevant items among the first |T| recommended, averaged over the users.
+    """Return r_precision@k, averaged over users.
 
-    Under the standard convention: ``h(min(k, |T|)) / |T|``. Source: Manning, Raghavan, Schuetze 2008, section 8.4.
+    Definition: share of the relevant items among the first |T| recommended. Formula under the standard convention: ``h(min(k, |T|)) / |T|``.
+
+    Source: Manning, Raghavan, Schuetze 2008, section 8.4.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -1152,48 +1191,51 @@ def rbp_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return rbp@k: expected gain an item for a reader who goes on with probability p: of grades 1, the share of relevant items, averaged over the users.
+    """Return rbp@k, averaged over users.
 
-    Under the standard convention: ``(1 - p) sum over hits at ranks i <= k of gain(i) p^(i - 1)``. Source: Moffat, Zobel 2008.
+    Definition: expected gain an item for a reader who goes on with probability p: of grades 1, the share of relevant items. Formula under the standard convention: ``(1 - p) sum over hits at ranks i <= k of gain(i) p^(i - 1)``.
+
+    Source: Moffat, Zobel 2008.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     p : float
         In [0, 0.9999999999999999].
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -1239,48 +1281,51 @@ def err_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return err@k: expected 1 / rank of the item at which a reader stops, whom each satisfies by its grade; no field of the convention changes the gain, averaged over the users.
+    """Return err@k, averaged over users.
 
-    Under the standard convention: ``sum over i <= k of R(i) / i times the product over j < i of 1 - R(j), with R = (2^grade - 1) / 2^max_grade``. Source: Chapelle, Metzler, Zhang, Grinspan 2009.
+    Definition: expected 1 / rank of the item at which a reader stops, whom each satisfies by its grade; no field of the convention changes the gain. Formula under the standard convention: ``sum over i <= k of R(i) / i times the product over j < i of 1 - R(j), with R = (2^grade - 1) / 2^max_grade``.
+
+    Source: Chapelle, Metzler, Zhang, Grinspan 2009.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     max_grade : float
         In [1, 256.0].
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -1324,44 +1369,47 @@ def auc(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return auc: share of the pairs of a relevant and another ranked item that are in the right order; ties count half, and relevant items that are not ranked not at all, averaged over the users.
+    """Return auc, averaged over users.
 
-    Under the standard convention: ``(sum over hits of the N - h others below + half of those tied) / (|T| (N - h)), N ranked items``. Source: Hanley, McNeil 1982.
+    Definition: share of the pairs of a relevant and another ranked item that are in the right order; ties count half, and relevant items that are not ranked not at all. Formula under the standard convention: ``(sum over hits of the N - h others below + half of those tied) / (|T| (N - h)), N ranked items``.
+
+    Source: Hanley, McNeil 1982.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -1407,48 +1455,51 @@ def list_auc_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return list_auc@k: auc of all items there are, where those that are not recommended follow in random order, averaged over the users.
+    """Return list_auc@k, averaged over users.
 
-    Under the standard convention: ``(sum over misses at ranks i <= k of h(i) + (h + |T|) / 2 (N - |T| - misses)) / (|T| (N - |T|)), N = items``. Source: implicit, which calls it AUC.
+    Definition: auc of all items there are, where those that are not recommended follow in random order. Formula under the standard convention: ``(sum over misses at ranks i <= k of h(i) + (h + |T|) / 2 (N - |T| - misses)) / (|T| (N - |T|)), N = items``.
+
+    Source: implicit, which calls it AUC.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     items : float
         In [1, 1000000000000000.0], a whole number.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -1493,46 +1544,49 @@ def judged_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return judged@k: share of the recommended items that are judged, relevant or not, averaged over the users.
+    """Return judged@k, averaged over users.
 
-    Under the standard convention: ``judged items in the list / k``. Source: Buckley, Voorhees 2004 (incomplete judgments).
+    Definition: share of the recommended items that are judged, relevant or not. Formula under the standard convention: ``judged items in the list / k``.
+
+    Source: Buckley, Voorhees 2004 (incomplete judgments).
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -1577,46 +1631,49 @@ def bpref_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return bpref@k: how seldom judged non-relevant items stand above relevant ones, averaged over the users.
+    """Return bpref@k, averaged over users.
 
-    Under the standard convention: ``(sum over hits of 1 - min(n above, |T|, N) / min(|T|, N)) / |T|, with n above of the N judged non-relevant items ranked higher``. Source: Buckley, Voorhees 2004, as in trec_eval.
+    Definition: how seldom judged non-relevant items stand above relevant ones. Formula under the standard convention: ``(sum over hits of 1 - min(n above, |T|, N) / min(|T|, N)) / |T|, with n above of the N judged non-relevant items ranked higher``.
+
+    Source: Buckley, Voorhees 2004, as in trec_eval.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -1661,46 +1718,49 @@ def num_hits_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return num_hits@k: relevant items that are recommended, a user, averaged over the users.
+    """Return num_hits@k, averaged over users.
 
-    Under the standard convention: ``h``. Source: trec_eval.
+    Definition: relevant items that are recommended, a user. Formula under the standard convention: ``h``.
+
+    Source: trec_eval.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -1745,46 +1805,49 @@ def num_relevant_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return num_relevant@k: relevant items in the truth, a user, averaged over the users.
+    """Return num_relevant@k, averaged over users.
 
-    Under the standard convention: ``|T|``. Source: trec_eval.
+    Definition: relevant items in the truth, a user. Formula under the standard convention: ``|T|``.
+
+    Source: trec_eval.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------
@@ -1829,46 +1892,49 @@ def num_recommended_at_k(
     rank: str | None = None,
     grade: str | None = None,
 ) -> float:
-    """Return num_recommended@k: recommended items, a user, averaged over the users.
+    """Return num_recommended@k, averaged over users.
 
-    Under the standard convention: ``min(k, |L|)``. Source: trec_eval.
+    Definition: recommended items, a user. Formula under the standard convention: ``min(k, |L|)``.
+
+    Source: trec_eval.
 
     Parameters
     ----------
     truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
-        The relevant items of each user, perhaps with grades; None if `predictions` is an iterator.
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
     predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
-        What one system recommends to each user: items, best first, or with scores, or what scores are made of.
+        The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
-        The choices behind the name; ``exactk.conventions`` has the presets.
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
     exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
-        Items that are taken out of each user's list before it is cut, such as training items.
+        Items to remove from each user's list before it is cut, such as training items.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        Beside a matrix of scores, or embeddings, the only columns or items that may be ranked.
+        The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
-        Weights in the mean over users: 0, or from 2^-256 to 2^256.
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
     num_threads : int, optional
-        By default, as many as the process may use. No number changes a bit of the value.
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
     progress : bool or callable
-        Whether to draw a bar on stderr, or what is called with the numbers of finished users and of all.
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
     user, item, score, rank, grade : str, optional
-        What the columns of data frames are called, in all arguments alike, where they have no usual names.
+        Column names in data frames, for all arguments alike. Common names are detected.
 
     Returns
     -------
     float
-        The mean over the users who are evaluated; NaN, and a warning, if none is.
+        The mean over the evaluated users; NaN, with a warning, if there are none.
 
     Raises
     ------
     InputError, InputTypeError
-        If an argument is not what it must be: which, what was expected, what came, where first.
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups, and the values of each user.
+    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
 
     Examples
     --------

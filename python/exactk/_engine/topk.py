@@ -1,4 +1,4 @@
-"""The best items of each user: a problem that a ranker solves."""
+"""The highest-scoring items of each user: a problem that a ranker solves."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 
 
 class TopK(NamedTuple):
-    """The best items of each user and their scores, best first, padded at the end of a row.
+    """The k highest-scoring items of each user and their scores, best first, with padding at the end of short rows.
 
     Attributes
     ----------
     ids : array of int64 or of object, shape (n_users, k)
-        Column numbers or the ids of sparse scores, and -1 as padding: as `exactk.evaluate` takes rankings. Of
-        sparse scores with keyed items, their keys, and None as padding.
+        Item ids (column indices of dense scores), padded with -1; `exactk.evaluate` takes them as rankings. For keyed
+        items, an object array of keys, padded with None.
     scores : array of the scores' type, shape (n_users, k)
-        Their scores, of embeddings float64; NaN as padding, or 0 where they are integers.
+        The scores (float64 for embeddings), padded with NaN, or with 0 for integer scores.
     """
 
     ids: NDArray[Any]
@@ -56,7 +56,7 @@ class TopK(NamedTuple):
 
 
 class TopKProblem(NamedTuple):
-    """A ranking of canonical scores: what the core is asked, and the reference too."""
+    """A ranking problem on canonical scores, for the core and for the reference."""
 
     scores: Scored
     k: int
@@ -77,7 +77,7 @@ _BLOCK_CELLS = 1 << 20  # that are looked up at a time
 
 
 class TopKOptions(TypedDict, total=False):
-    """The keyword arguments of `exactk.topk`, for the type checker; its signature has their defaults."""
+    """The keyword arguments of `exactk.topk`, for type checkers. The signature of `exactk.topk` has the defaults."""
 
     candidates: object
     ties: str
@@ -104,7 +104,7 @@ def rank_top_k(
     item: str | None,
     score: str | None,
 ) -> TopK:
-    """Rank by the given ranker; the other arguments are those of `exactk.topk`."""
+    """Rank with the given ranker; the other arguments are those of `exactk.topk`."""
     columns: ColumnNames = {"user": user, "item": item, "score": score}
     check_columns_are_read(columns, scores=scores, exclude=exclude)
     tracker = Progress(progress)
@@ -153,7 +153,7 @@ def rank_top_k(
 
 
 def _with_item_keys(best: TopK, item_keys: NDArray[Any] | None) -> TopK:
-    """Return the same with the keys of the items, if they have some."""
+    """Return the result with item keys in place of codes, if items are keyed."""
     if item_keys is None:
         return best
     items = np.full(best.ids.shape, None, object)
@@ -177,7 +177,7 @@ def _look_up_scores(ids: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any
 
 
 def _look_up_items(indices: NDArray[np.int64], sparse_scores: SparseScores) -> TopK:
-    """Look the indices up in the arrays of the sparse scores, and replace them."""
+    """Replace indices into the arrays of the sparse scores by item ids."""
     best = TopK(indices, _padding_like(indices.shape, sparse_scores.scores))
     for block in _blocks(indices.shape):
         filled = indices[block] >= 0
@@ -188,7 +188,7 @@ def _look_up_items(indices: NDArray[np.int64], sparse_scores: SparseScores) -> T
 
 
 def _blocks(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
-    """Cut users and columns, so that a block takes little memory; signals are handled between them."""
+    """Split users and columns into blocks, which bound memory and let signals be handled in between."""
     users, k = shape
     block_users = max(1, _BLOCK_CELLS // k)
     return (

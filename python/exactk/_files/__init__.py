@@ -88,8 +88,8 @@ def read(
     Returns
     -------
     Truth, Rankings, SparseScores, Batches or Exclusions
-        Predictions in columns from a file of more than 256 MB (64 MB if compressed) are `exactk.Batches`, which are read
-        during the evaluation: a few batches at a time if each user's rows are contiguous.
+        Predictions in columns from a file of more than 256 MB (64 MB if compressed) are `exactk.Batches`, which are
+        read during the evaluation: a few batches at a time if each user's rows are contiguous.
 
     Raises
     ------
@@ -105,15 +105,15 @@ def read(
 
     Numbers in text have an optional sign, digits with an optional fraction, and an optional exponent, or are ``inf``
     or ``nan``. A number that float64 cannot represent (``1e400``, ``1e-400``, ``9007199254740993``) is an error. CSV
-    fields may be in double quotes, with quotes doubled inside; TSV has no quotes. Lines end in a line feed, or a carriage
-    return and a line feed. Empty lines, and comments in TREC files (``#``), are skipped; a comment that would also be a
-    valid row (``#1 0 d1 1``) is an error.
+    fields may be in double quotes, with quotes doubled inside; TSV has no quotes. Lines end in a line feed, or a
+    carriage return and a line feed. Empty lines, and comments in TREC files (``#``), are skipped; a comment that would
+    also be a valid row (``#1 0 d1 1``) is an error.
 
-    Compressed text is streamed. Files that expand to more than 200 bytes of text per compressed byte are refused, as only
-    repeated rows compress so well.
+    Compressed text is streamed. Files that expand to more than 200 bytes of text per compressed byte are refused, as
+    only repeated rows compress so well.
 
-    An ``.npz`` archive has the arrays ``indptr`` and ``items``, and optionally ``grades``, ``scores`` and ``users``, as in
-    `exactk.Truth` and `exactk.SparseScores`; or it is a CSR matrix written by ``scipy.sparse.save_npz``.
+    An ``.npz`` archive has the arrays ``indptr`` and ``items``, and optionally ``grades``, ``scores`` and ``users``,
+    as in `exactk.Truth` and `exactk.SparseScores`; or it is a CSR matrix written by ``scipy.sparse.save_npz``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The public constructor of embeddings: what restricts them may be any container."""
+"""The public constructor of embeddings, which takes candidates in any container."""
 
 from __future__ import annotations
 
@@ -14,48 +14,56 @@ from exactk._inputs.registry import as_candidate_items, classify
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Embeddings(CanonicalEmbeddings):
-    """Users and items as vectors; what a pair of them has in common is its score. Viewed, not copied.
+    """Embeddings of users and items, scored by their similarity.
 
-    An item's id is the number of its row. No score is stored: items are compared with users as they are ranked,
-    so millions of items take no memory but their vectors.
+    An item's id is its row number. The arrays are viewed, not copied, and the score matrix is never stored: memory use
+    is that of the vectors, even for millions of items.
 
     Parameters
     ----------
     users : array of float, shape (n_users, width)
-        A vector for each user, of float16, float32 or float64, 1 to 65,536 numbers wide. An array whose rows are not
-        contiguous, or of another byte order, is copied. Do not change it while it is evaluated.
+        One vector per user, of float16, float32 or float64, with a width of 1 to 65,536. Arrays with rows that are not
+        contiguous, or of another byte order, are copied. Do not change the array during the evaluation.
     items : array of float, shape (n_items, width)
-        A vector for each item, of the same width and any of these types.
+        One vector per item, of the same width and any of these types.
     similarity : {"dot", "cosine", "euclidean"}
-        What the score of user ``u`` and item ``v`` is: ``u . v``; that divided by the lengths of both,
-        ``u . v / sqrt(|u|^2 |v|^2)``; or minus their distance, ``-sqrt(|u - v|^2)``.
+        The score of user ``u`` and item ``v``:
+
+        - ``"dot"``: the product ``u . v``;
+        - ``"cosine"``: the product over both lengths, ``u . v / sqrt(|u|^2 |v|^2)``;
+        - ``"euclidean"``: the negative distance, ``-sqrt(|u - v|^2)``.
     min_score : float, optional
-        An item that scores less is not recommended.
+        Drop items with a lower score.
     candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        The only items that may be ranked, as `exactk.evaluate` takes them.
+        The only items that may be ranked, as in `exactk.evaluate`.
     item_bias : array of float, shape (n_items,), optional
-        Is added to an item's product with each user, as the models of matrix factorization have it. Only beside
-        ``similarity="dot"``, and none beyond 2^250.
+        A bias per item, added to its product with each user, as in matrix factorization. Only for
+        ``similarity="dot"``; magnitudes are at most 2^250.
     exclude_self : bool
-        Whether users are the items themselves, row by row, and none is to be recommended to itself.
+        Whether users and items are the same vectors, row by row, and none is recommended to itself.
 
     Raises
     ------
     InputTypeError
         If an array has the wrong type or shape.
     InputError
-        If the widths differ, or there is not one bias an item. Numbers are looked at when they are evaluated: each must
-        be finite, no vector longer than 2^250, nor, for a cosine, shorter than 2^-250.
+        If the widths differ, or there is not one bias per item. Numbers are checked during the evaluation: all must be
+        finite, and vector lengths at most 2^250 and, for cosines, at least 2^-250.
 
     Notes
     -----
-    Scores are float64 and the same bits on every machine: the terms of a pair are added as eight sums, term ``j`` to sum
-    ``j mod 8``, and these as ``((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7))``. With SciPy and threadpoolctl (the
-    extra ``exactk[embeddings]``) its BLAS multiplies whole tiles in single precision, and only what these products cannot
-    tell apart, for all that their rounding can hide, is scored so. Without them, everything is, which takes several times
-    as long and finds the same; so is everything beside candidates of each user, for lists of more than a quarter of the
-    items or of 16,384, and for users of whom products tell nothing, as where most scores are equal. While BLAS is used, it
-    is limited to one thread a call in the whole process.
+    Scores are float64 and have the same bits on every machine: the terms of a pair are added to eight sums, term ``j``
+    to sum ``j mod 8``, which are then added as ``((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7))``.
+
+    With SciPy and threadpoolctl (the extra ``exactk[embeddings]``), single-precision products from SciPy's BLAS rule
+    out most items, with a rigorous error bound; only items that the bound cannot separate are scored in float64. While
+    BLAS is in use, it is limited to one thread per call in the whole process. The results are the same without BLAS,
+    but take several times as long. Every item is scored in float64 if:
+
+    - SciPy or threadpoolctl is not installed;
+    - there are candidates per user;
+    - lists are longer than a quarter of the items, or than 16,384;
+    - products cannot separate a user's items, for example because most scores are equal.
 
     Examples
     --------

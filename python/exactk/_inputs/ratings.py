@@ -1,4 +1,4 @@
-"""Rows of ratings, actual and predicted: the adapter that makes both truth and predictions."""
+"""Actual and predicted ratings in rows: the adapter that returns both truth and predictions."""
 
 from __future__ import annotations
 
@@ -24,41 +24,39 @@ def from_ratings(
     threshold: float = 3.5,
     predicted_threshold: float | None = None,
 ) -> tuple[Truth, SparseScores]:
-    """Return the truth and the predictions that rows of ratings amount to.
+    """Return the truth and the predictions for rows of actual and predicted ratings.
 
-    A row is relevant if its actual rating is at least the threshold, and recommended if its predicted rating
-    is; a user's rows are ranked by their predicted ratings. The rated row is what is ranked: its item is a
-    label, and may stand in several rows of a user. A row whose actual rating is NaN is unknown: it is left
-    out, and ``report.counts["unknown_actual"]`` says how many were.
+    A row is relevant if its actual rating reaches the threshold, and recommended if its predicted rating does. Each
+    user's rows are ranked by predicted rating. Rows are the items of the ranking, so an item may be in several rows of
+    a user. Rows with an unknown (NaN) actual rating are dropped and counted in ``report.counts["unknown_actual"]``.
 
     Parameters
     ----------
     users : array, list or data frame's column of int or str, shape (n_rows,)
-        Who rated. The report's users are these keys, in ascending order; a user of unknown rows alone is none.
+        The user of each row. Reports list these keys in ascending order, without users who have only unknown rows.
     items : array, list or column of int or str, shape (n_rows,)
-        What was rated. Only its length matters.
+        The item of each row. Only the length matters.
     actual : array, list or column of float, shape (n_rows,)
-        The rating that the user gave, or NaN.
+        The user's rating, or NaN if it is unknown.
     predicted : array, list or column of float, shape (n_rows,)
-        The rating that was predicted.
+        The predicted rating.
     threshold : float, default 3.5
-        What a rating must at least be.
+        The lowest rating of a relevant row.
     predicted_threshold : float, optional
-        What a predicted rating must at least be, if that is another number.
+        The lowest predicted rating of a recommended row. Defaults to `threshold`.
 
     Returns
     -------
     truth : Truth
-        The known rows of each user by their numbers in the input, as items; grade 1 where the row is relevant,
-        0 where it is not.
+        Each user's known rows, identified by row number in the input, with grade 1 if relevant and 0 otherwise.
     predictions : SparseScores
-        The same rows with their predicted ratings and the threshold as `min_score`.
+        The same rows with their predicted ratings, and the threshold as `min_score`.
 
     Raises
     ------
     InputError, InputTypeError
-        If the arrays differ in length or type. A predicted rating that is NaN is refused, or ranked last,
-        when it is evaluated.
+        If the arrays differ in length or have the wrong type. NaN predicted ratings are refused or ranked last, as the
+        convention says, during the evaluation.
 
     Examples
     --------
@@ -95,7 +93,7 @@ def from_ratings(
 
 
 def _column_values(column: Any) -> object:  # noqa: ANN401 - whatever the caller has
-    """Return a data frame's column as an array, or as a list if it holds objects; anything else as it is."""
+    """Return a data frame's column as an array, or as a list if it holds objects; return other values unchanged."""
     if not hasattr(column, "to_numpy"):
         return column
     array = column.to_numpy()

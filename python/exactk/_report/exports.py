@@ -22,7 +22,7 @@ Table = Literal["values", "per_user", "by_group"]
 
 
 class Exports(ABC):
-    """What is shown as a table, and written as text, plain data and frames."""
+    """Base of objects that print as a table and convert to text, plain data and data frames."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
@@ -47,11 +47,11 @@ class Exports(ABC):
 
     @classmethod
     def _expected(cls) -> str:
-        """Return what errors say that plain data should be."""
+        """Return the description of valid plain data, for errors."""
         return f"what {cls.__name__}.to_dict returned"
 
     def to_json(self) -> str:
-        """Return everything as JSON; NaN is null."""
+        """Return everything as JSON, with null for NaN."""
         return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
@@ -63,18 +63,18 @@ class Exports(ABC):
         return "\n".join([display.format_text(*self._cells()), self._footer()])
 
     def to_markdown(self) -> str:
-        """Return the values as a Markdown table; a comparison has a column per system."""
+        """Return the values as a Markdown table, with a column per system for a comparison."""
         return display.format_markdown(*self._cells())
 
     def to_latex(self) -> str:
-        """Return the values as a LaTeX table; a comparison has a column per system."""
+        """Return the values as a LaTeX table, with a column per system for a comparison."""
         return display.format_latex(*self._cells())
 
     def to_csv(self, table: Table = "values") -> str:
-        """Return CSV with numbers in full; see `to_pandas`.
+        """Return CSV with numbers in full precision; see `to_pandas` for the tables.
 
-        Text that a spreadsheet would run as a formula, as it begins with ``=``, ``+``, ``-`` or ``@`` and is no
-        number, has an apostrophe before it. The other exports leave it as it is.
+        Text that a spreadsheet would run as a formula (beginning with ``=``, ``+``, ``-`` or ``@``, but not a number)
+        is prefixed with an apostrophe. Other exports leave it unchanged.
         """
         return display.format_csv(display.plain_columns(self.columns(table)))
 
@@ -84,8 +84,8 @@ class Exports(ABC):
         Parameters
         ----------
         table : {"values", "per_user", "by_group"}
-            Whether a row stands for a metric, a user or a group. Of a comparison, the rows of all systems follow
-            each other, and the first column, ``system``, names the system.
+            What the rows are: metrics, users or groups. A comparison stacks the rows of all systems, with the system's
+            name in the first column, ``system``.
         """
         return optional.pandas_frame(self.columns(table))
 

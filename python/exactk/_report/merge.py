@@ -1,4 +1,4 @@
-"""One report of several, or of several states: adding is merging."""
+"""Merging the reports or states of different users into one report."""
 
 from __future__ import annotations
 
@@ -17,18 +17,24 @@ if TYPE_CHECKING:
 
 
 def merge(parts: Sequence[Report | State]) -> Report:
-    """Return the report of all users of several evaluations, bit for bit what one would have found.
+    """Merge evaluations of different users into one report.
+
+    The values equal, bit for bit, those of one evaluation of all users.
 
     Parameters
     ----------
     parts : sequence of Report or State
-        Made by the same plan, of different users. Per-user values are kept if all are reports that
-        have them.
+        The evaluations, of different users, with the same metrics and convention. Per-user values are kept if all parts
+        are reports that have them.
+
+    Returns
+    -------
+    Report
 
     Raises
     ------
     StateMismatchError
-        If the plans differ; it says in what.
+        If the parts were computed differently. The message says what differs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The sums that an evaluation comes down to: exact, so that they merge in any order to the same bits."""
+"""The state of an evaluation: exact sums, which merge to the same bits in any order."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ _EXPECTED = "what State.to_dict returned"
 
 @dataclass(frozen=True)
 class State:
-    """An evaluation as exact, mergeable sums.
+    """The exact, mergeable sums of an evaluation.
 
-    ``exactk.merge`` adds states (or reports) of different users; the result equals the evaluation of
-    all of them at once, bit for bit. ``to_bytes`` and ``from_bytes`` carry a state between processes.
+    `exactk.merge` adds states or reports of different users; the result equals one evaluation of all users, bit for
+    bit. ``to_bytes`` and ``from_bytes`` carry a state between processes.
 
     Attributes
     ----------
     metrics : tuple of str
-        The values, by canonical name.
+        Canonical names of the values.
     convention : Convention
-        Under which they were computed.
+        The convention of the evaluation.
     weighted : bool
         Whether users had weights.
     counts : Counts
-        What `Report.counts` is made of, as exact integers.
+        The counts behind `Report.counts`, as exact integers.
     totals : tuple of Sums
-        The sums of each value over all users; of a value that is made of means, those of its parts. What
-        several values are made of stands once, where the first of them has it.
+        The sums of each value over all users. A value that is computed from means has the sums of its parts. Parts that
+        several values share are held once, at the first of them.
     groups : Mapping of label to tuple of Sums, or None
-        The same for each group.
+        The same sums for each group.
     grade_column : str or None
-        What the column of grades was called, where the truth was a data frame or file that had one.
+        The name of the grade column, if the truth was a data frame or file with one.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class State:
     grade_column: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Freeze the groups, which are held in the order of their labels."""
+        """Freeze the groups, sorted by label."""
         if self.groups is not None:
             ordered = sorted(self.groups.items(), key=lambda item: (type(item[0]).__name__, item[0]))
             object.__setattr__(self, "groups", MappingProxyType(dict(ordered)))
@@ -88,14 +88,14 @@ class State:
         Raises
         ------
         StateMismatchError
-            If the two were not made by the same plan; it says what differs.
+            If the states were computed differently. The message says what differs.
         """
         sums = StateSums(self)
         sums.add(other)
         return sums.state()
 
     def to_bytes(self) -> bytes:
-        """Return the state as bytes that `from_bytes` reads: a header with a checksum, then JSON."""
+        """Return the state as bytes for `from_bytes`: a header with a checksum, then JSON."""
         body = json.dumps(self.to_dict(), separators=(",", ":")).encode()
         return _MAGIC + _VERSION.to_bytes(4, "little") + zlib.crc32(body).to_bytes(4, "little") + body
 
@@ -106,7 +106,7 @@ class State:
         Raises
         ------
         InputError
-            If the bytes are not a whole and unchanged state.
+            If the bytes are truncated or corrupted.
         """
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise type_error("state", "bytes", type(data).__name__)
@@ -124,7 +124,7 @@ class State:
         return cls.from_dict(read_json(body, "state", _EXPECTED))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON. The integers exceed its numbers, and stand as hexadecimal text."""
+        """Return plain data for JSON. Integers are hexadecimal text, as they exceed JSON numbers."""
         groups = self.groups
         return {
             "metrics": list(self.metrics),
@@ -145,7 +145,7 @@ class State:
         Raises
         ------
         InputError
-            If the plan that it names could not have led to it: sums or counts that no users can have.
+            If the sums or counts are impossible under the named metrics and convention.
         """
         with plain_data("state", _EXPECTED):
             fields = ("metrics", "convention", "weighted", "counts", "totals", "groups", "grade_column")
@@ -174,7 +174,7 @@ def _checked_column(name: object) -> str | None:
 
 
 class StateSums:
-    """The sums of states of different users, which are added in place: many cost no more than what they hold."""
+    """Running sums over states of different users, added in place, so that memory does not grow with their number."""
 
     def __init__(self, first: State) -> None:
         self._first = first
@@ -184,7 +184,7 @@ class StateSums:
         self._groups = None if first.groups is None else {label: list(sums) for label, sums in first.groups.items()}
 
     def add(self, state: State) -> None:
-        """Add a state; raise StateMismatchError if it was made by another plan, or for groups of another type."""
+        """Add a state; raise StateMismatchError if its plan, or the type of its group labels, differs."""
         _check_same_plan(self._first, state)
         types = {type(next(iter(groups))).__name__ for groups in (self._groups, state.groups) if groups}
         if len(types) > 1:
@@ -202,7 +202,7 @@ class StateSums:
                 self._groups[label] = list(sums)
 
     def state(self) -> State:
-        """Return the state of all users so far."""
+        """Return the state of all users added so far."""
         groups = None if self._groups is None else {label: tuple(sums) for label, sums in self._groups.items()}
         first = self._first
         totals, grade_column = tuple(self._totals), first.grade_column if len(self._grade_columns) == 1 else None
@@ -240,5 +240,5 @@ def _sums_to_plain(sums: Sums) -> list[int | str]:
 
 
 def plan_of_state(state: State) -> tuple[Value, ...]:
-    """Return the plan that the state was made by: its canonical names resolve to themselves."""
+    """Return the plan that the state was computed by, as its canonical names resolve to themselves."""
     return plan(state.metrics, state.convention)

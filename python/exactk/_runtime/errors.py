@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class ExactkError(Exception):
-    """Base of every error that exactk raises on purpose.
+    """Base class of all errors that exactk raises deliberately.
 
     Attributes
     ----------
     argument : str or None
-        The argument that is at fault, such as ``"predictions"``.
+        The invalid argument, such as ``"predictions"``.
     row, position : int or None
-        Where the first fault stands: the user's row, and the position within it, both from 0. Of a data frame or
-        file, its own row, and the position within the list that stands there; None where the fault is in no one row.
-        Of `exactk.Batches` of frames, the row of the batch that the message names.
+        The location of the first fault: the user's row and the position within it, both from 0. For a data frame or
+        file, the row of the frame or file, and the position within the list in that row; for `exactk.Batches` of
+        frames, the row within the batch that the message names. None if the fault is not in a single row.
     count : int
-        How many faults of this kind there are.
+        The number of faults of this kind.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class ExactkError(Exception):
 
     @classmethod
     def of_fault(cls, fault: Fault) -> Self:
-        """Return the error that says what the fault does."""
+        """Return the error whose message describes the fault."""
         error = cls(fault.message(), fault.argument or None, fault.row, fault.position, fault.count)
         error._fault = fault
         return error
@@ -63,7 +63,7 @@ class ExactkError(Exception):
         count: int = 1,
         hint: str | Option | Text = "",
     ) -> Self:
-        """Return the error of an argument: what was expected, what came, where and how often, and what to write."""
+        """Return the error for an argument: what was expected, what was found, where and how often, and a hint."""
         hint = as_text(hint)
         return cls.of_fault(
             Fault(argument=argument, expected=expected, found=found, row=row, position=position, count=count, hint=hint)
@@ -71,14 +71,14 @@ class ExactkError(Exception):
 
     @property
     def fault(self) -> Fault:
-        """What the error says, in parts."""
+        """The parts of the message."""
         if self._fault is not None:
             return self._fault
         text, argument = str(self), self.argument or ""
         return Fault(text=text, argument=argument, row=self.row, position=self.position, count=self.count)
 
     def amended(self, **parts: object) -> Self:
-        """Return the error, and its notes, with some parts of its fault replaced."""
+        """Return the error, with its notes, after replacing parts of its fault."""
         error = self.of_fault(replace(self.fault, **parts))  # type: ignore[arg-type]
         for note in getattr(self, "__notes__", ()):
             error.add_note(note)
@@ -86,19 +86,19 @@ class ExactkError(Exception):
 
 
 class InputError(ExactkError, ValueError):
-    """An argument has a value that it must not have."""
+    """An argument has an invalid value."""
 
 
 class InputTypeError(ExactkError, TypeError):
-    """An argument has a type that it must not have."""
+    """An argument has an invalid type."""
 
 
 class CapacityError(ExactkError, MemoryError):
-    """What is asked for needs more memory than there is."""
+    """The call needs more memory than there is."""
 
 
 class StateMismatchError(ExactkError, ValueError):
-    """States or reports that were not made by the same plan cannot be merged."""
+    """The states or reports were computed differently and cannot be merged."""
 
 
 def _of_core(
@@ -118,7 +118,7 @@ _core.register_errors(
 
 
 class EvaluationWarning(UserWarning):
-    """The input is legal, but the numbers may not mean what was meant."""
+    """The input is valid, but the values may not mean what you expect."""
 
     def __init__(self, *text: str | Option) -> None:
         super().__init__(*text)
@@ -141,7 +141,7 @@ type_error = InputTypeError.of_argument
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return the hint that names what is spelled most alike; an empty one if nothing is."""
+    """Return a hint with the most similar name, or an empty string."""
     import difflib  # noqa: PLC0415 - few need it, and it is long to load
 
     close = difflib.get_close_matches(name.lower(), names, n=1)
@@ -150,7 +150,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 @contextmanager
 def name_source(source: str) -> Iterator[None]:
-    """Say of an error where what it speaks of is from, if it does not yet."""
+    """Name the source, such as a file, in errors raised in this block that name none."""
     try:
         yield
     except ExactkError as error:

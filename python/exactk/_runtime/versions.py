@@ -1,4 +1,4 @@
-"""What a report of a bug must say of the machine and of this installation."""
+"""Versions, machine and configuration for bug reports."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ OPTIONAL_LIBRARIES: Mapping[str, str] = {
 
 
 def show_versions() -> None:
-    """Print what a report of a bug needs: versions, compiler, and what a call would use and why.
+    """Print what a bug report needs: versions, compiler, and the instruction set and threads in use, with reasons.
 
-    Nothing is imported for it. A variable of the environment that is wrong is said to be so where an
-    evaluation would refuse it.
+    Optional libraries are not imported. Invalid environment variables, which an evaluation would refuse, are marked.
 
     Examples
     --------
@@ -57,18 +56,18 @@ def show_versions() -> None:
 
 
 def version_report() -> str:
-    """Return what `show_versions` prints: a line a fact."""
+    """Return the text that `show_versions` prints, one fact per line."""
     return format_facts(installation_facts() | {name: version_of(name) for name in OPTIONAL_LIBRARIES})
 
 
 def format_facts(facts: Mapping[str, str]) -> str:
-    """Return the facts, each on a line after its name."""
+    """Return the facts as lines, each after its name."""
     width = max(map(len, facts))
     return "".join(f"{name:<{width}}  {fact}\n" for name, fact in facts.items())
 
 
 def installation_facts() -> dict[str, str]:
-    """Return what is so of this machine and this installation, but for optional libraries."""
+    """Return the facts about this machine and installation, without optional libraries."""
     return {
         "exactk": version_of("exactk"),
         "Python": f"{platform.python_version()}, {platform.python_implementation()}",
@@ -100,7 +99,7 @@ def _text_or_error(describe: Callable[[], str]) -> str:
 
 
 def version_of(distribution: str) -> str:
-    """Return the version that is installed, without an import of the library."""
+    """Return the installed version of a library, without importing it."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - it takes as long to load as all else
 
     try:

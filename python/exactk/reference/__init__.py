@@ -1,8 +1,8 @@
-"""The definition of every number, in Python written to be read beside the papers.
+"""The definition of every number, in plain Python that reads like the papers.
 
-``exactk.reference.evaluate`` has the arguments of ``exactk.evaluate`` and returns the same report, and so
-does ``exactk.reference.topk``. They share the containers, the plan and the defaults with those, and nothing with the
-C++ core: the tests compare the two. They are slow, and never a fallback.
+``exactk.reference.evaluate`` and ``exactk.reference.topk`` take the arguments of ``exactk.evaluate`` and
+``exactk.topk`` and return the same results. They share containers, plan and defaults with those functions, but no code
+with the C++ core: the tests compare the two. They are slow, and exactk never falls back to them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def evaluate(
     metrics: str | Iterable[str],
     **options: Unpack[Options],
 ) -> Report | Comparison:
-    """Evaluate as `exactk.evaluate` does, with its options, user by user in Python.
+    """Evaluate in plain Python, one user at a time, with the arguments and results of `exactk.evaluate`.
 
     `num_threads` is checked and ignored.
 
@@ -64,7 +64,7 @@ def evaluate(
 
 
 def topk(scores: object, k: int, exclude: object = None, **options: Unpack[TopKOptions]) -> TopK:
-    """Rank as `exactk.topk` does, with its options, user by user in Python.
+    """Rank in plain Python, one user at a time, with the arguments and results of `exactk.topk`.
 
     `num_threads` is checked and ignored.
 

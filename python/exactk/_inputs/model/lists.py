@@ -1,6 +1,6 @@
-"""Canonical lists: what every container of ids becomes before anything else reads it.
+"""Canonical lists: the form that every container of ids is converted to.
 
-Rows in CSR form, contiguous, of the dtypes that the core reads, aligned by user, and immutable.
+Rows are in CSR form: contiguous, in dtypes that the core reads, aligned by user, and immutable.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Lists:
     _argument = "lists"  # what messages call it
 
     def _freeze(self, rows: Rows) -> None:
-        """View the items; copy the rest if others can write to it, as the core does, so that both see the same for ever."""
+        """View the items; copy other arrays that anyone else can write to, so that Python and the core agree."""
         core = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, self._argument)
         self._freeze_arrays(rows, "indptr", "present", "lengths")
         object.__setattr__(self, "items", read_only(rows.items))
@@ -48,7 +48,7 @@ class Lists:
         object.__setattr__(self, "core", core)
 
     def _freeze_arrays(self, rows: Rows, *names: str) -> None:
-        """View arrays of the rows, or copy them if others have them too; nobody can write to them then."""
+        """View the arrays of the rows, or copy those that are shared; both are read-only afterwards."""
         for name in names:
             array = getattr(rows, name)
             if array is not None:
@@ -65,7 +65,7 @@ class Lists:
         return f"<{type(self).__name__} of {len(self)} users, {len(self.items)} items ({items})>"
 
     def rows(self) -> Rows:
-        """Return the same as an adapter makes it."""
+        """Return the rows in the form that adapters produce."""
         return Rows(
             self.indptr,
             self.items,
@@ -83,7 +83,7 @@ class Lists:
         return self.items[begin : end if self.lengths is None else begin + int(self.lengths[user])]
 
     def has(self, user: int) -> bool:
-        """Return whether the user has a list, be it empty."""
+        """Return whether the user has a list, even an empty one."""
         return self.present is None or bool(self.present[user])
 
 
@@ -93,7 +93,9 @@ def _optional_flags(present: object, argument: str) -> NDArray[np.bool_] | None:
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Truth(Lists):
-    """What each user found relevant: copied once, validated when built, immutable.
+    """The relevant items of each user, optionally with grades.
+
+    The arrays are copied once and validated; the truth is immutable.
 
     Parameters
     ----------
@@ -102,16 +104,16 @@ class Truth(Lists):
     items : array of int, shape (n_items,)
         Item ids in [0, 2^63), in any order within a row.
     grades : array of float, shape (n_items,), optional
-        The grade of each item; without it every grade is 1. Grade 0 is judged and not relevant.
+        The grade of each item, by default 1. An item of grade 0 is judged and not relevant.
     users : array, shape (n_users,), optional
-        What to call the users in a report: integers or strings. By default, their row numbers.
+        User labels for reports: integers or strings. By default, row numbers.
     present : array of bool, shape (n_users,), optional
-        False for a user who is missing from the truth; the row has no items.
+        False for users who are missing from the truth; their rows are empty.
 
     Raises
     ------
     InputError
-        If offsets, ids or grades are not what they must be; it says where the first one is.
+        If offsets, ids or grades are invalid. The message gives the first place.
     InputTypeError
         If an array has the wrong type: ids and offsets are integers, grades numbers.
 
@@ -144,13 +146,13 @@ class Truth(Lists):
 
     @classmethod
     def from_dense(cls, grades: object) -> Truth:
-        """Return the truth of a matrix with a grade for each user and item.
+        """Return the truth for a matrix with one grade per user and item.
 
         Parameters
         ----------
         grades : array of float, int or bool, shape (n_users, n_items)
-            An item's id is its column. Grade 0 is judged and not relevant, NaN is not judged. In a bool array, True is
-            relevant, and False is not judged.
+            An item's id is its column index. Grade 0 is judged and not relevant; NaN is not judged. In a bool array,
+            True is relevant and False is not judged.
 
         Returns
         -------
@@ -159,9 +161,9 @@ class Truth(Lists):
         Raises
         ------
         InputError
-            If a grade is infinite, or an integer that float64 does not hold.
+            If a grade is infinite, or an integer that float64 cannot represent.
         InputTypeError
-            If it is no two-dimensional array of numbers or flags.
+            If the value is not a two-dimensional array of numbers or bools.
 
         Examples
         --------
@@ -174,12 +176,12 @@ class Truth(Lists):
 
     @classmethod
     def from_padded(cls, ids: object) -> Truth:
-        """Return the truth of a matrix with the ids of each user's relevant items.
+        """Return the truth for a matrix with the ids of each user's relevant items.
 
         Parameters
         ----------
         ids : array of int, shape (n_users, width)
-            The rows, padded with -1 at their ends.
+            One row per user, padded with -1 at the end.
 
         Returns
         -------
@@ -188,7 +190,7 @@ class Truth(Lists):
         Raises
         ------
         InputTypeError
-            If it is no two-dimensional array of integers.
+            If the value is not a two-dimensional array of integers.
         InputError
             If an id is repeated in its row, below -1, or after padding.
 
@@ -202,12 +204,12 @@ class Truth(Lists):
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Truth:
-        """Build from what an adapter made."""
+        """Build from an adapter's rows."""
         return cls.from_valid_rows(validated_copy(rows, cls._argument))
 
     @classmethod
     def from_valid_rows(cls, rows: Rows) -> Truth:
-        """Build from rows that were validated and copied before they were aligned."""
+        """Build from rows that were already validated and copied."""
         truth = cls.__new__(cls)
         truth._freeze(rows)  # noqa: SLF001 - its own
         return truth
@@ -220,11 +222,11 @@ class Truth(Lists):
 
     @property
     def users(self) -> NDArray[Any] | None:
-        """What the users are called; None where they are numbers of rows."""
+        """User keys or labels; None if users are row numbers."""
         return self.labels if self.user_vocabulary is None else self.user_vocabulary.array
 
     def rows(self) -> Rows:
-        """Return the same as an adapter makes it."""
+        """Return the rows in the form that adapters produce."""
         return (
             super()
             .rows()
@@ -248,25 +250,27 @@ class Truth(Lists):
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Rankings(Lists):
-    """What was recommended to each user: item ids, best first. Viewed, not copied.
+    """The item ids recommended to each user, best first.
+
+    The arrays are viewed, not copied.
 
     Parameters
     ----------
     indptr : array of int, shape (n_users + 1,)
         Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
     items : array of int, shape (n_items,)
-        Item ids in [0, 2^63), best first within a row. An array of int32, int64, uint32 or uint64 is
-        used in place: do not change it while it is evaluated.
+        Item ids in [0, 2^63), best first within a row. Arrays of int32, int64, uint32 and uint64 are used in place:
+        do not change them during the evaluation.
     present : array of bool, shape (n_users,), optional
-        False for a user who got no list, which is not the same as an empty one.
+        False for users without a list, which differs from an empty list.
     ranks : array of int, shape (n_items,), optional
-        The rank of each item, from 1 and ascending within a row, where some are left out. The convention's
-        ``rank_gaps`` says whether items keep them; else the ranks are 1, 2, 3, ...
+        The rank of each item, from 1 and ascending within a row, for lists with gaps. The convention's ``rank_gaps``
+        decides whether items keep these ranks or are ranked 1, 2, 3, ...
 
     Raises
     ------
     InputTypeError
-        If an array has the wrong type. Values are checked when they are evaluated.
+        If an array has the wrong type. Values are checked during the evaluation.
     InputError
         If there is not one rank per item, or the ranks of a row do not ascend.
 
@@ -296,7 +300,7 @@ class Rankings(Lists):
         self._check_ascending_ranks()
 
     def _check_ascending_ranks(self) -> None:
-        """Raise InputError if ranks do not ascend in a row: closed gaps would hide that items are in another order."""
+        """Raise InputError if ranks do not ascend within a row: closing gaps would hide the wrong order."""
         indptr, ranks = self.indptr, self.ranks
         if ranks is None or not len(indptr) or indptr[0] != 0 or indptr[-1] != len(ranks):
             return  # the core refuses these offsets
@@ -314,7 +318,7 @@ class Rankings(Lists):
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Rankings:
-        """Build from what an adapter made."""
+        """Build from an adapter's rows."""
         rankings = cls.__new__(cls)
         rankings._freeze(rows)  # noqa: SLF001 - its own
         return rankings
@@ -324,12 +328,12 @@ class Rankings(Lists):
         self._freeze_arrays(rows if len(rows.items) else rows._replace(ranks=None), "ranks")
 
     def rows(self) -> Rows:
-        """Return the same as an adapter makes it."""
+        """Return the rows in the form that adapters produce."""
         return super().rows()._replace(ranks=self.ranks)
 
     @property
     def users_with_rank_gaps(self) -> int:
-        """How many users were given ranks that leave out some."""
+        """The number of users whose ranks have gaps."""
         if self.ranks is None or not len(self.ranks):
             return 0
         previous = np.roll(self.ranks, 1)
@@ -338,11 +342,11 @@ class Rankings(Lists):
         return len(np.unique(np.searchsorted(self.indptr, gaps, side="right")))
 
     def without_ranks(self) -> Rankings:
-        """Return the same lists, whose items have the ranks 1, 2, 3, ..."""
+        """Return the same lists, ranked 1, 2, 3, ..."""
         return self if self.ranks is None else Rankings.from_rows(self.rows()._replace(ranks=None))
 
     def with_core_ranks(self) -> Rankings:
-        """Return the same lists, whose items have the ranks that they were given for the core too."""
+        """Return the same lists, with the given ranks passed to the core too."""
         if self.ranks is None:
             return self
         ranks = self._integer_ranks()
@@ -374,7 +378,9 @@ class Rankings(Lists):
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Exclusions(Lists):
-    """What must not be ranked for each user, such as training items. Copied once and validated.
+    """The items that must not be ranked for each user, such as training items.
+
+    The arrays are copied once and validated.
 
     Parameters
     ----------
@@ -386,7 +392,7 @@ class Exclusions(Lists):
     Raises
     ------
     InputError, InputTypeError
-        As `Truth` does.
+        As for `Truth`.
 
     Examples
     --------
@@ -404,18 +410,18 @@ class Exclusions(Lists):
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Exclusions:
-        """Build from what an adapter made."""
+        """Build from an adapter's rows."""
         return cls.from_valid_rows(validated_copy(rows, cls._argument))
 
     @classmethod
     def from_valid_rows(cls, rows: Rows) -> Exclusions:
-        """Build from rows that were validated and copied before they were aligned."""
+        """Build from rows that were already validated and copied."""
         exclude = cls.__new__(cls)
         exclude._freeze(rows)  # noqa: SLF001 - its own
         return exclude
 
     def rows(self) -> Rows:
-        """Return the same as an adapter makes it."""
+        """Return the rows in the form that adapters produce."""
         return super().rows()._replace(is_owned=True)
 
     def __getitem__(self, users: slice) -> Exclusions:

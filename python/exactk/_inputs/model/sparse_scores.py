@@ -1,4 +1,4 @@
-"""Canonical sparse scores: items of each user with their scores, which are read where they lie."""
+"""Canonical sparse scores: each user's items with their scores, used in place."""
 
 from __future__ import annotations
 
@@ -22,30 +22,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class SparseScores:
-    """The items that may be ranked for each user, and their scores: the higher, the better. Viewed, not copied.
+    """Sparse scores: the items that may be ranked for each user, with scores, where higher is better.
+
+    The arrays are viewed, not copied.
 
     Parameters
     ----------
     indptr : array of int, shape (n_users + 1,)
         Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
     items : array of int, shape (n_items,)
-        Item ids in [0, 2^63), in any order within a row. An array of int32, int64, uint32 or uint64 is
-        used in place: do not change it while it is evaluated.
+        Item ids in [0, 2^63), in any order within a row. Arrays of int32, int64, uint32 and uint64 are used in place:
+        do not change them during the evaluation.
     scores : array of float or int, shape (n_items,)
-        The score of each item, of float16, float32, float64 or any integer type; they are compared as
-        they are, unless the convention's ``score_dtype`` is ``"float32"``: then a copy is rounded. Used in place
-        too, whatever the strides.
+        The score of each item, of float16, float32, float64 or any integer type, compared exactly in that type. (If
+        the convention's ``score_dtype`` is ``"float32"``, a rounded copy is compared.) Strided arrays are used in
+        place.
     min_score : float, optional
-        An item that scores less is not recommended, nor is one whose score is NaN.
+        Drop items with a lower score, or with a NaN score.
     present : array of bool, shape (n_users,), optional
-        False for a user who got no list, which is not the same as an empty one; the row has no items.
+        False for users without a list, which differs from an empty list; their rows are empty.
 
     Raises
     ------
     InputTypeError
-        If an array has the wrong type or shape. Values are checked when they are evaluated.
+        If an array has the wrong type or shape. Values are checked during the evaluation.
     InputError
-        If there is not one score an item, or `min_score` is NaN or a number that float64 does not hold.
+        If there is not one score per item, or `min_score` is NaN or cannot be represented in float64.
 
     Examples
     --------
@@ -72,14 +74,14 @@ class SparseScores:
     def from_lists(
         cls, lists: Rankings, scores: object, argument: str, min_score: float | None = None, *, is_complete: bool
     ) -> SparseScores:
-        """Score items that are lists already; messages call them by this name."""
+        """Add scores to lists, under the argument name that messages use."""
         sparse_scores = cls.__new__(cls)
         sparse_scores._freeze(lists, scores, min_score, argument, is_complete=is_complete)  # noqa: SLF001 - its own
         return sparse_scores
 
     @classmethod
     def from_rows(cls, rows: Rows, argument: str = "predictions") -> SparseScores:
-        """Build from what an adapter made; messages call it by this name."""
+        """Build from an adapter's rows, under the argument name that messages use."""
         lists = Rankings.from_rows(rows)
         return cls.from_lists(lists, rows.scores, argument, rows.min_score, is_complete=rows.is_complete)
 
@@ -97,7 +99,7 @@ class SparseScores:
         return self._replace(round_to_float32(self.scores), round_threshold(self.min_score))
 
     def without_negative_infinity(self) -> SparseScores:
-        """Return the same items and scores, of which -inf is not recommended, nor NaN."""
+        """Return the same items and scores with -inf and NaN dropped."""
         return self._replace(self.scores, finite_threshold(self.min_score))
 
     def _replace(self, scores: object, min_score: float | None) -> SparseScores:
@@ -105,36 +107,36 @@ class SparseScores:
 
     @property
     def indptr(self) -> Offsets:
-        """Where the rows begin, and the last ends."""
+        """Row offsets."""
         return self.lists.indptr
 
     @property
     def items(self) -> Ids:
-        """The ids of all rows."""
+        """Item ids of all rows."""
         return self.lists.items
 
     @property
     def present(self) -> NDArray[np.bool_] | None:
-        """Which users have a list; None if all have."""
+        """Flags of the users who have a list; None if all have."""
         return self.lists.present
 
     def rows(self) -> Rows:
-        """Return the same as an adapter makes it."""
+        """Return the rows in the form that adapters produce."""
         return self.lists.rows()._replace(scores=self.scores, min_score=self.min_score, is_complete=self.is_complete)
 
     @property
     def user_vocabulary(self) -> Snapshot | None:
-        """Keys of the users, if the users are keyed."""
+        """User keys; None if users are not keyed."""
         return self.lists.user_vocabulary
 
     @property
     def item_vocabulary(self) -> Snapshot | None:
-        """Keys of the items, if the items are keyed: they are codes then."""
+        """Item keys, which item ids are then codes of; None if items are not keyed."""
         return self.lists.item_vocabulary
 
     @property
     def find_row(self) -> FindRow | None:
-        """Where rows stand in a frame or file, for messages."""
+        """The locator of rows in the source frame or file, for messages."""
         return self.lists.find_row
 
     def __len__(self) -> int:
@@ -147,7 +149,7 @@ class SparseScores:
         return f"<SparseScores of {len(self)} users, {items}, scores ({self.scores.dtype})>"
 
     def has(self, user: int) -> bool:
-        """Return whether the user has a list, be it empty."""
+        """Return whether the user has a list, even an empty one."""
         return self.lists.has(user)
 
     def __reduce__(self) -> tuple[Any, ...]:
