@@ -1,4 +1,4 @@
-"""The command line. A command is one module: its `add_...` describes it to argparse, with the function that runs it."""
+"""The command line: one module per command, whose `add_...` function adds its parser and the function that runs it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _BUG = 70  # EX_SOFTWARE of sysexits.h
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0; 1 if a value is below ``--min``; 2 if the input is at fault or something cannot be written; 70 after an error of
-    exactk itself; 130 after Ctrl-C.
+    0 for success; 1 if a value is below ``--min``; 2 if the input is invalid or an output cannot be written; 70 after an
+    internal error; 130 after Ctrl-C.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a name that its encoding lacks is no reason to stop
+        sys.stdout.reconfigure(errors="backslashreplace")  # escape names that the encoding lacks
     code = _exit_code(lambda: _run(argv))
     return _exit_code(flush_streams) or code
 
@@ -54,10 +54,10 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _exit_code(action: Callable[[], int | None]) -> int:
-    """Return the exit code of an action: what it returns, or that of the error that it ends with, which is printed."""
+    """Return the exit code of an action, or of the error that it raised, which is printed."""
     try:
         return action() or 0
-    except SystemExit as ended:  # argparse has printed
+    except SystemExit as ended:  # argparse has already printed
         return int(ended.code or 0)
     except KeyboardInterrupt:
         return 130
@@ -73,7 +73,7 @@ def _exit_code(action: Callable[[], int | None]) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that writes as the commands do: argparse itself ignores what cannot be written."""
+    """A parser that prints as the commands do: argparse itself ignores errors when writing."""
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         if file is sys.stdout:
@@ -84,7 +84,7 @@ class _Parser(argparse.ArgumentParser):
 
 def command_parser() -> argparse.ArgumentParser:
     """Return the parser; each command sets `run`, a function from the arguments to the exit code."""
-    parser = _Parser(prog="exactk", description="Metrics of rankings and recommendations.", allow_abbrev=False)
+    parser = _Parser(prog="exactk", description="Ranking and recommendation metrics.", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands: Commands = parser.add_subparsers(dest="command", metavar="command", parser_class=_Parser)
     for add in COMMANDS:
@@ -93,7 +93,7 @@ def command_parser() -> argparse.ArgumentParser:
 
 
 def _error_text(error: BaseException) -> str:
-    """Return what an error says, and the notes of where it came from."""
+    """Return the text of an error, with its notes on where it came from."""
     text = error.fault.message(as_command_option) if isinstance(error, ExactkError) else str(error)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         text = f"{error.filename}: {error.strerror}"

@@ -1,4 +1,4 @@
-"""What several commands take, and what all of their helps look like."""
+"""Options that several commands share, and the form of every help text."""
 
 from __future__ import annotations
 
@@ -42,28 +42,28 @@ def add_command(
 
 
 def add_column_options(parser: argparse.ArgumentParser, *, truth: bool) -> None:
-    """Add what files hold where: the usual names of columns are found without."""
+    """Add the options that name columns; common names are detected without them."""
     parser.add_argument(
-        "--text-ids", action="store_true", help="ids are text even where they are digits, as in TREC files"
+        "--text-ids", action="store_true", help="treat ids as text even if they consist of digits, as in TREC files"
     )
-    columns = parser.add_argument_group("columns of the files, where they have not one of the usual names")
+    columns = parser.add_argument_group("column names (common names are detected)")
     columns.add_argument(
-        "--user", action="append", metavar="NAME", help="of the user or query; several make one key together"
+        "--user", action="append", metavar="NAME", help="user or query column; repeat it for a key of several columns"
     )
-    columns.add_argument("--item", metavar="NAME", help="of the item or document")
+    columns.add_argument("--item", metavar="NAME", help="item or document column")
     order = columns.add_mutually_exclusive_group()
-    order.add_argument("--score", metavar="NAME", help="of the score in predictions, the highest first")
+    order.add_argument("--score", metavar="NAME", help="score column of predictions; the highest score is best")
     if truth:
-        order.add_argument("--rank", metavar="NAME", help="of the rank in predictions, the lowest first")
-        columns.add_argument("--grade", metavar="NAME", help="of the grade in the truth")
+        order.add_argument("--rank", metavar="NAME", help="rank column of predictions; the lowest rank is best")
+        columns.add_argument("--grade", metavar="NAME", help="grade column of the truth")
 
 
 Role = Literal["truth", "predictions", "exclude"]
 _ROLE_COLUMNS: Mapping[Role, tuple[str, ...]] = {"truth": ("grade",), "predictions": ("score", "rank"), "exclude": ()}
 
 
-def read_file(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa: ANN401 - what the role says
-    """Read a file, by the columns that the arguments name and the role has."""
+def read_file(arguments: argparse.Namespace, path: Path, role: Role) -> Any:  # noqa: ANN401 - depends on the role
+    """Read a file in the given role, with the columns that the arguments name."""
     return exactk.read(path, role=role, text_ids=arguments.text_ids, **_columns_of(arguments, role))
 
 
@@ -81,9 +81,9 @@ def _columns_of(arguments: argparse.Namespace, role: Role) -> dict[str, Any]:
 
 
 def output_path(text: str) -> Path:
-    """Return the path of a file to be written; that it cannot be is said before anything is computed."""
+    """Return the path of an output file; unwritable paths are refused before anything is computed."""
     path = Path(text)
-    with suppress(RuntimeError):  # of links in a circle, which newer versions of Python leave as they are
+    with suppress(RuntimeError):  # circular links; newer versions of Python return them unresolved
         target = path.resolve()
         if not path.is_dir() and not target.is_symlink() and target.parent.is_dir():
             return path
@@ -92,22 +92,24 @@ def output_path(text: str) -> Path:
 
 
 def add_result_options(parser: argparse.ArgumentParser) -> None:
-    """Add what becomes of a report: how it is printed, where its state goes, what it must reach."""
+    """Add the options for a report: its format, its state file, and the minimum values."""
     parser.add_argument(
         "--format",
         choices=FORMATS,
         default="table",
-        help="how the values are printed: json and csv in full, csv with ' before text that a spreadsheet would run "
-        "as a formula; trec as trec_eval prints them, by its names of measures (default: table)",
+        help="output format: json and csv have full precision (csv puts ' before text that a spreadsheet would run "
+        "as a formula); trec is the output of trec_eval, with its measure names (default: table)",
     )
-    parser.add_argument("--state", type=output_path, metavar="FILE", help="write the exact sums, for exactk merge")
+    parser.add_argument(
+        "--state", type=output_path, metavar="FILE", help="write the exact sums to FILE, for exactk merge"
+    )
     parser.add_argument(
         "--min",
         type=_parse_minimum,
         action="append",
         default=[],
         metavar="METRIC=VALUE",
-        help="exit with 1 if the value is below this or undefined, in any system; repeatable",
+        help="exit with code 1 if any system's value is undefined or lower; repeatable",
     )
 
 
@@ -123,7 +125,7 @@ def _parse_minimum(text: str) -> tuple[str, float]:
 
 
 def parse_count(text: str) -> int:
-    """Return an integer that is written in digits alone."""
+    """Return an integer written only in digits."""
     if not re.fullmatch(r"[0-9]{1,10}", text):
         message = f"expected an integer such as 10, found {text!r}"
         raise argparse.ArgumentTypeError(message)
@@ -131,13 +133,13 @@ def parse_count(text: str) -> int:
 
 
 def add_set_option(parser: argparse.ArgumentParser, fields: str) -> None:
-    """Add the option that changes fields of the convention; `fields` tells which."""
+    """Add the option that changes fields of the convention; `fields` is its help text."""
     parser.add_argument(
         "--set", type=_parse_change, action="append", default=[], dest="changes", metavar="FIELD=VALUE", help=fields
     )
 
 
-# What a mapping of changes may hold beside fields.
+# Keys of a mapping of changes that are not fields, and hints for them.
 _NOT_SET = {
     "base": "--convention names the preset",
     "name": "a changed convention is called custom",
@@ -162,7 +164,7 @@ def _parse_change(text: str) -> tuple[str, object]:
 
 
 def changes_of(arguments: argparse.Namespace) -> dict[str, object]:
-    """Return what --set changes. Raise InputError if it sets a field to two values."""
+    """Return the changes of --set. Raise InputError if a field is set to two values."""
     changes: dict[str, object] = {}
     for field, value in arguments.changes:
         if changes.get(field, value) != value:

@@ -27,14 +27,14 @@ _MOST_THREADS = 3
 
 
 def add_doctor(commands: Commands) -> None:
-    """Describe the command."""
+    """Add the command's parser."""
     add_command(
         commands,
         "doctor",
         run_doctor,
-        "print what a report of a bug needs, and check the installation",
+        "print what a bug report needs, and check the installation",
         "exactk doctor > report.txt",
-        "Exit code: 0 if all is well, 2 if a check fails.",
+        "Exit code: 0 if all checks pass, 2 if one fails.",
     )
 
 
@@ -46,7 +46,7 @@ def run_doctor(_: argparse.Namespace) -> int:
 
 
 def _run_check(name: str, check: Callable[[], str]) -> bool:
-    """Run a check, which returns what it looked at or raises what is wrong, and say so."""
+    """Run a check, which returns what it covered or raises, and print the outcome."""
     try:
         line, passed = f"well    {name}: {check()}", True
     except Exception as error:  # noqa: BLE001 - whatever it is, the doctor was asked for it
@@ -56,7 +56,7 @@ def _run_check(name: str, check: Callable[[], str]) -> bool:
 
 
 def _check_environment() -> str:
-    return f"EXACTK_ISA {requested_isa() or 'not set'}, {default_threads()} threads"  # each is checked where it is read
+    return f"EXACTK_ISA {requested_isa() or 'not set'}, {default_threads()} threads"  # both are validated when they are read
 
 
 def _check_isas() -> str:

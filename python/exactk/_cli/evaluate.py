@@ -41,24 +41,24 @@ DEFAULT_METRICS = ("ndcg@10", "recall@10", "precision@10", "average_precision@10
 
 
 def add_evaluate(commands: Commands) -> None:
-    """Describe the command."""
+    """Add the command's parser."""
     parser = add_command(
         commands,
         "evaluate",
         run_evaluate,
-        "evaluate predictions against the truth, one system or several side by side",
+        "evaluate the predictions of one system, or of several side by side",
         "exactk evaluate qrels.txt bm25.run dense.run -m ndcg@10 -m 'recall@[10,100]' --min ndcg@10=0.3",
-        "Files are TREC text, CSV, JSON lines, Parquet, Arrow or .npz, by their ending. "
-        "A directory, or a quoted pattern such as 'runs/als-*.parquet', is one system: its files, of one format, are "
-        "read as one. NAME=PATH or NAME=PATTERN names the system. "
-        "Exit code: 0; 1 if a value is below --min; 2 if the input is at fault.",
+        "The file extension selects the format: CSV, JSON lines, Parquet, Arrow or .npz, and TREC text for any other. "
+        "A directory, or a quoted pattern such as 'runs/als-*.parquet', is one system: its files must have the same "
+        "format and are read as one. NAME=PATH or NAME=PATTERN names the system. "
+        "Exit codes: 0 for success; 1 if a value is below --min; 2 if the input is invalid.",
     )
-    parser.add_argument("truth", type=Path, metavar="TRUTH", help="what the users found relevant, such as qrels")
+    parser.add_argument("truth", type=Path, metavar="TRUTH", help="relevant items of each user, such as qrels")
     parser.add_argument(
         "predictions",
         nargs="+",
         metavar="PREDICTIONS",
-        help="what a system recommends, with scores or ranks: a file, directory or pattern, or NAME= and one of these",
+        help="predictions of a system, with scores or ranks: a file, directory or pattern, optionally after NAME=",
     )
     parser.add_argument(
         "-m",
@@ -66,31 +66,34 @@ def add_evaluate(commands: Commands) -> None:
         action="append",
         dest="metrics",
         metavar="METRIC",
-        help=f"repeatable; exactk metrics lists them (default: {', '.join(DEFAULT_METRICS)}); with --format trec, "
-        "trec_eval's measures, or a set of them such as all_trec (default: official)",
+        help=f"metric, see exactk metrics; repeatable (default: {', '.join(DEFAULT_METRICS)}); with --format trec, "
+        "a measure of trec_eval, or a set such as all_trec (default: official)",
     )
     parser.add_argument(
         "--convention",
         metavar="NAME",
-        help=f"exactk conventions lists them (default: {_CONVENTION}; with --format trec, {trec.CONVENTION})",
+        help=f"preset, see exactk conventions (default: {_CONVENTION}; with --format trec, {trec.CONVENTION})",
     )
     add_set_option(
-        parser, "change a field of the convention, as in nan=last, or for one metric, as in ndcg.gain=exp2; repeatable"
+        parser, "change a convention field, such as nan=last, or for one metric, such as ndcg.gain=exp2; repeatable"
     )
-    parser.add_argument(
-        "--exclude", type=Path, metavar="FILE", help="items not to be ranked, such as those of training"
-    )
+    parser.add_argument("--exclude", type=Path, metavar="FILE", help="items not to rank, such as training items")
     add_column_options(parser, truth=True)
     add_result_options(parser)
     parser.add_argument(
         "--by-user",
         type=output_path,
         metavar="FILE",
-        help="write each user's values: .parquet, .csv, .json or .jsonl",
+        help="write per-user values to FILE: .parquet, .csv, .json or .jsonl",
     )
-    parser.add_argument("-q", dest="users", action="store_true", help="in --format trec, print each user's values too")
-    parser.add_argument("--threads", type=parse_count, metavar="N", help="default: as many as this process may use")
-    parser.add_argument("--no-progress", action="store_true", help="draw no bar on a terminal")
+    parser.add_argument("-q", dest="users", action="store_true", help="with --format trec, also print per-user values")
+    parser.add_argument(
+        "--threads",
+        type=parse_count,
+        metavar="N",
+        help="number of threads (default: every CPU that the process may use)",
+    )
+    parser.add_argument("--no-progress", action="store_true", help="do not draw a progress bar")
 
 
 def run_evaluate(arguments: argparse.Namespace) -> int:
@@ -110,7 +113,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     convention = as_convention({"base": base, **changes_of(arguments)})
     request = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
     requested = request.metrics if request else arguments.metrics or list(DEFAULT_METRICS)
-    # A name that is wrong is an error here, before the files are read.
+    # Reports an invalid metric name before the files are read.
     metrics = [value.name for value in plan([*requested, *(metric for metric, _ in arguments.min)], convention)]
 
     truth = read_file(arguments, arguments.truth, "truth")
@@ -144,7 +147,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
 
 
 def _runid(systems: Mapping[str, Sequence[Path]]) -> str:
-    """Return the tag of the first run, or its name where it has none."""
+    """Return the tag of the first run, or its name if it has no tag."""
     system, paths = next(iter(systems.items()))
     return trec.run_tag(paths[0]) or printable(system)
 

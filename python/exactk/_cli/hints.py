@@ -1,4 +1,4 @@
-"""Hints of the library, as options of the command line."""
+"""Hints of the library, rewritten as command-line options."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from exactk._runtime.faults import Option
 
-_CONVENTION_FIELDS = ("ties", "nan")  # which functions such as topk take as keywords
+_CONVENTION_FIELDS = ("ties", "nan")  # keywords of functions such as topk
 _COLUMNS = ("user", "item", "score", "rank", "grade")
 
 
 def as_command_option(option: Option) -> str:
-    """Return what to write on the command line, such as ``--set nan=last``; the keyword, where there is no such option."""
+    """Return the hint as a command-line option, such as ``--set nan=last``; the keyword itself if there is no such option."""
     name, value = option.name, option.value
     if name == "convention" and isinstance(value, dict):
         return " ".join(_change_option(field, change) for field, change in value.items())

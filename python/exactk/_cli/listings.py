@@ -1,4 +1,4 @@
-"""What there is: metrics and conventions."""
+"""The commands that list metrics and conventions."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def add_listings(commands: Commands) -> None:
-    """Describe both commands."""
-    summary = "list the metrics, or say what some are"
+    """Add the parsers of both commands."""
+    summary = "list all metrics, or describe some"
     listing = add_command(commands, "metrics", run_metrics, summary, "exactk metrics ndcg map")
-    listing.add_argument("metrics", nargs="*", metavar="METRIC", help="a metric, by any of its names")
+    listing.add_argument("metrics", nargs="*", metavar="METRIC", help="metric name or alias")
 
-    summary = "list the presets of conventions, say what one changes, or in what two differ"
+    summary = "list the presets, print one, or compare two"
     presets = add_command(
         commands, "conventions", run_conventions, summary, "exactk conventions --diff trec_eval pytrec_eval"
     )
     choice = presets.add_mutually_exclusive_group()
-    choice.add_argument("name", nargs="?", metavar="NAME", help="a preset, to have all of its choices")
+    choice.add_argument("name", nargs="?", metavar="NAME", help="preset whose fields to print")
     choice.add_argument("--diff", nargs=2, metavar=("A", "B"), help="two presets to compare")
 
 

@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from exactk._cli.arguments import Commands
     from exactk._cli.output_files import Identity
 
-_MAX_STATE = 1 << 28  # bytes: it has some hundred for each value, whatever the number of users
+_MAX_STATE = 1 << 28  # bytes; a state has a few hundred bytes per value, for any number of users
 
 
 def add_merge(commands: Commands) -> None:
-    """Describe the command."""
+    """Add the command's parser."""
     parser = add_command(
         commands,
         "merge",
         run_merge,
-        "merge states of different users into the report of all",
+        "merge states of different users into one report",
         "exactk merge monday.state tuesday.state --state week.state",
-        "The result is that of one evaluation of all users, bit for bit.",
+        "The result equals one evaluation of all users, bit for bit.",
     )
-    parser.add_argument("states", type=Path, nargs="+", metavar="STATE", help="written by --state, of different users")
+    parser.add_argument(
+        "states", type=Path, nargs="+", metavar="STATE", help="file written by --state; files must not share users"
+    )
     add_result_options(parser)
 
 

@@ -33,31 +33,27 @@ if TYPE_CHECKING:
 
 
 def add_topk(commands: Commands) -> None:
-    """Describe the command."""
+    """Add the command's parser."""
     parser = add_command(
         commands,
         "topk",
         run_topk,
-        "rank each user's items by their scores and keep the best",
+        "print the k highest-scoring items of each user",
         "exactk topk scores.csv -k 10 --exclude train.csv -o best.run",
     )
-    parser.add_argument("scores", type=Path, metavar="SCORES", help="a user, an item and its score a row, in any order")
-    parser.add_argument("-k", type=parse_count, required=True, help="how many of each user")
-    parser.add_argument(
-        "--exclude", type=Path, metavar="FILE", help="items not to be ranked, such as those of training"
-    )
-    add_set_option(parser, "what becomes of ties and of NaN, as in ties=highest_id or nan=last; repeatable")
+    parser.add_argument("scores", type=Path, metavar="SCORES", help="scores: one row per user and item, in any order")
+    parser.add_argument("-k", type=parse_count, required=True, help="number of items per user")
+    parser.add_argument("--exclude", type=Path, metavar="FILE", help="items not to rank, such as training items")
+    add_set_option(parser, "order of ties and of NaN scores, such as ties=highest_id or nan=last; repeatable")
     add_column_options(parser, truth=False)
     parser.add_argument(
         "--format",
         choices=tuple(_FORMATS),
         default="trec",
-        help="trec: a run, ranks from 1; csv: a row an item, with ' before text that a spreadsheet would run as a "
-        "formula; json: a line a user (default: trec)",
+        help="trec: a run, with ranks from 1; csv: one row per item, with ' before text that a spreadsheet would run as "
+        "a formula; json: one line per user (default: trec)",
     )
-    parser.add_argument(
-        "-o", dest="output", type=output_path, metavar="FILE", help="where to write it (default: stdout)"
-    )
+    parser.add_argument("-o", dest="output", type=output_path, metavar="FILE", help="output file (default: stdout)")
 
 
 def run_topk(arguments: argparse.Namespace) -> int:
