@@ -158,7 +158,7 @@ def _narrowed(score: float, rules: Rules) -> float:
 
 
 def _tie_groups(user: User, rules: Rules) -> list[list[Item]]:
-    """Return the items that may be ranked, best first, those of one score together in the order they were given."""
+    """Return the items that may be ranked, best first, with ties in input order."""
     if user.scores is None:
         return [[item] for item in user.ranking or () if item not in user.excluded]
     rows = [(item, _narrowed(score, rules)) for item, score in user.scores if item not in user.excluded]
@@ -205,7 +205,7 @@ def _kept_ranks(user: User) -> list[tuple[int, Item]]:
 def _arrange(
     group: list[Item], above: set[Item], grades: Mapping[Item, Fraction], rules: Rules, ties: str
 ) -> list[Item]:
-    """Return the items of one score in their order."""
+    """Return the tied items in their order."""
     if ties in {"lowest_id", "highest_id"}:
         return sorted(group, key=_id_order, reverse=ties == "highest_id")
     if ties in {"input_order", "raise"}:

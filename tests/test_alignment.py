@@ -1,4 +1,4 @@
-"""Truth, predictions of any number of systems, and exclusions: brought together by key, each copied once."""
+"""Truth, predictions of any number of systems, and exclusions: aligned by key, each copied once."""
 
 from __future__ import annotations
 

@@ -472,7 +472,7 @@ def scores_file(tmp_path: Path) -> Path:
 
 
 def test_the_best_of_each_user(run: Run, scores_file: Path) -> None:
-    """Of one score, the key that comes first is the better item."""
+    """In a tie, the key that comes first is ranked higher."""
     assert run("topk", scores_file, "-k", 2).out == (
         "ann Q0 milk 1 0.75 exactk\nann Q0 rice 2 0.5 exactk\nbob Q0 tea 1 1.0 exactk\nbob Q0 rice 2 -2.0 exactk\n"
     )

@@ -302,7 +302,7 @@ def test_f21_the_core_itself_holds_its_vectors() -> None:
 
 @pytest.mark.parametrize("kind", ["array", "buffer"])
 def test_f21_arrays_cannot_be_resized_during_the_call(kind: str) -> None:
-    """NumPy and Python refuse it to whoever tries, for the call holds a reference or a buffer."""
+    """NumPy and Python refuse resizing, as the call holds a reference or a buffer."""
     job = long_evaluation(0.1)
     expected = job.run(num_threads=2)
     array = np.array(job.predictions.items)
@@ -457,7 +457,7 @@ def test_f42_a_signal_handler_cannot_touch_the_vocabulary_that_it_interrupts() -
 
 
 def test_f42_two_threads_read_one_stream() -> None:
-    """Whoever comes first gets all of it, the other an error: never a part."""
+    """The first consumer gets all of it, the second an error; neither gets a part."""
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"item": list(range(1000))})
     for _ in range(50):

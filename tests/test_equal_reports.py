@@ -130,7 +130,7 @@ class KeyedInputs:
     folder: Path
 
     def columns(self, rows: Rows, value: str) -> dict[str, list[Any]]:
-        """Return a row per user and item; those of a user stand together."""
+        """Return one row per user and item, grouped by user."""
         columns: dict[str, list[Any]] = {"user": [], "item": []} | ({value: []} if value else {})
         for user, row in rows.items():
             values = row.values() if isinstance(row, Mapping) else range(1, len(row) + 1)

@@ -1,4 +1,4 @@
-"""The extension module called directly, by whoever gets past the Python layer: as harmless as the API.
+"""The extension module called directly, without the Python layer: as harmless as the API.
 
 Every call ends in a result or in an error of Python; none ends the process, and the next one works.
 """
@@ -367,7 +367,7 @@ def test_topk_of_wrong_arguments(position: int, wrong: object) -> None:
 
 
 def test_topk_of_excluded_items_that_are_none() -> None:
-    """The core checks what it is given, whoever built it."""
+    """The core checks its arguments, even if the package did not build them."""
     for items, indptr in (([0, -1], [0, 1, 2]), ([0, 1], [0, 1]), ([0, 1], [0, 2, 1]), ([0, 1], [0, 1, 1, 2])):
         exclude = _core.Lists(np.array(items), np.array(indptr), None, None, "exclude")
         with pytest.raises(exactk.InputError, match="exclude"):

@@ -224,7 +224,7 @@ def test_f59_a_null_count_of_0_does_not_hide_the_nulls_of_the_bitmap() -> None:
 
 
 def test_f59_a_stream_is_read_once() -> None:
-    """Whoever takes it again gets an error, not an empty table."""
+    """Taking it again is an error, not an empty table."""
     stream = frame(items())
     capsule = stream.__arrow_c_stream__()
     assert len(_core.ArrowTable(capsule, "truth").columns) == 2

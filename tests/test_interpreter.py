@@ -1,4 +1,4 @@
-"""How an interpreter ends while the core works, and what a second interpreter of the process is told."""
+"""How an interpreter ends while the core works, and the error in a second interpreter of the process."""
 
 from __future__ import annotations
 

@@ -563,7 +563,7 @@ class Stream(ctypes.Structure):
     ]  # fmt: skip
 
 
-NOTHING = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)  # for ever: it is called when the last batch goes
+NOTHING = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)  # a global: it is called when the last batch is freed
 
 
 class Broken:

@@ -27,7 +27,7 @@ def values_of(report: exactk.Report) -> list[float]:
     return [report[name] for name in report.metrics]
 
 
-FILLER = 10**6  # ids from here on are nobody's
+FILLER = 10**6  # ids from here on are in no input
 
 
 @pytest.mark.parametrize("evaluate", ENGINES, ids=["core", "reference"])

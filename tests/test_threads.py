@@ -151,7 +151,7 @@ VERSION_1 = "12:pids:/a\n4:cpu,cpuacct:/a/b\n2:cpuset:/elsewhere\n0::/c\n"
         ({"a/b": ("-1", "100000")}, 1024),
         ({"a/b": ("150000", "100000")}, 2),
         ({"a/b": ("-1", "100000"), "a": ("250000", "100000"), "": ("900000", "100000")}, 3),
-        ({"": ("150000", "50000")}, 3),  # a container that is told its path on the host
+        ({"": ("150000", "50000")}, 3),  # a container that sees its path on the host
         ({"a/b": ("150000", "rubbish")}, 1024),
     ],
 )

@@ -1,4 +1,4 @@
-"""Items of one score: every choice of what their order means, against all orders there are."""
+"""Ties: every value of the field ``ties``, against all orders of the tied items."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_auc_of_lists_and_by_other_orders() -> None:
 @settings(max_examples=examples(200))
 @given(tied_users(), st.integers(1, 8))
 def test_a_shared_rank_is_the_last_of_the_tie(user: tuple[dict[int, float], list[int]], k: int) -> None:
-    """A user who is shown items of one score sees all of them or none, as with a threshold on the scores."""
+    """A user is shown all items of a tie or none, as with a threshold on the scores."""
     truth, scores = user
     relevant = {item for item, grade in truth.items() if grade > 0}
     shared_ranks = [sum(other >= score for other in scores) for score in scores]  # down to the item, and with it

@@ -19,7 +19,7 @@ struct Factors {
   Size count;
 };
 
-// Fills the tile, a row a user, and returns its last product.
+// Fills the tile, one row per user, and returns its last product.
 double multiply_tile(Multiply multiply, Factors users, Factors items, int dimensions, float* tile) {
   const auto user_count = static_cast<int>(users.count);
   const auto item_count = static_cast<int>(items.count);

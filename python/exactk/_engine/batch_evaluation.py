@@ -1,4 +1,4 @@
-"""Predictions in batches: users are evaluated as they are complete, and nobody's rows are kept."""
+"""Evaluation of predictions in batches: each user is evaluated once complete, and the rows are then freed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batches) -> tuple[Report, bool]:
-    """Return the report, the same as of all rows at once, and whether any item of the truth is among the predictions."""
+    """Return the report, equal to that of all rows at once, and whether predictions and truth share any item."""
     truth = with_user_keys(truth.rows() if isinstance(truth, Truth) else truth, evaluation.encoding.users)
     exclude = evaluation.exclusions_in_shared_vocabularies()
     if exclude is not None:
@@ -42,7 +42,7 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
 
 
 def _add_blocks(batch_evaluation: _BatchEvaluation, reader: Reader) -> None:
-    """Evaluate all blocks. Raise UngroupedRows if rows of a user are apart, even if a block has a fault before."""
+    """Evaluate all blocks. Raise UngroupedRows if a user's rows are apart, even if an earlier block has a fault."""
     blocks = read_blocks(reader)
     for block in blocks:
         rows = block.rows._replace(item_vocabulary=reader.item_keys)
@@ -55,7 +55,7 @@ def _add_blocks(batch_evaluation: _BatchEvaluation, reader: Reader) -> None:
 
 
 def _check_kinds_of_exclusions(exclude: Rows, encoding: Encoding) -> None:
-    """Raise InputTypeError if keys of the exclusions cannot be among those of the truth."""
+    """Raise InputTypeError if the keys of exclusions and truth can never match."""
     if exclude.item_vocabulary is not None and len(exclude.item_vocabulary):
         encoding.items.check_kinds(exclude.item_vocabulary.kinds, "items of exclude")
     if exclude.user_vocabulary is None:
@@ -65,7 +65,7 @@ def _check_kinds_of_exclusions(exclude: Rows, encoding: Encoding) -> None:
 
 
 def _evaluate_at_once(evaluation: Evaluation, truth: Rows, batches: Batches) -> tuple[Report, bool]:
-    """Evaluate batches that do not hold a user's rows together: the users follow those of the truth as they come."""
+    """Evaluate ungrouped batches at once: users of the truth first, then the others in order of appearance."""
     assert truth.user_vocabulary is not None  # noqa: S101 - with_user_keys
     encoding = Encoding(evaluation.num_threads, items=evaluation.encoding.items)
     truth = truth._replace(user_vocabulary=encoding.users.begin_with(truth.user_vocabulary))

@@ -1,4 +1,4 @@
-"""Systems that are compared on different users: what is told of it."""
+"""The warning about systems that are compared on different users."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def may_skip_users(evaluation: Evaluation) -> bool:
 
 
 def evaluated_users(report: Report) -> Flags:
-    """Return which users each value has a number for; values that are made of means are left out."""
+    """Return which users each value has a number for, without values that are computed from means."""
     flags = {name: ~np.isnan(values) for name, values in report.per_user.items()}
     return {name: users for name, users in flags.items() if users.any()}
 

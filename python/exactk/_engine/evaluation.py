@@ -60,7 +60,7 @@ def add_error_note(note: str) -> Iterator[None]:
 
 
 class EvaluatedBlocks(NamedTuple):
-    """The report of all blocks, and what is told of them."""
+    """The report of all blocks, and the warnings about them."""
 
     report: Report
     is_keyed: bool  # users have keys
@@ -125,7 +125,7 @@ class Evaluation:
         return Report(state, inputs.users, _per_user_values(outcome.per_user, self.values))
 
     def tie_range(self, inputs: AlignedInputs, value: Value) -> tuple[float, float]:
-        """Return the least and the highest that the value could be if items of one score were ordered otherwise."""
+        """Return the lowest and the highest value over all orders of ties."""
         extremes = tuple(replace(value, rules={**value.rules, "ties": ties}) for ties in ("pessimistic", "optimistic"))
         sums = solve(self.engine, self._problem(inputs, distinct_parts(extremes))).sums
         # Sorted, as one hit more may lower a mean over the hits (ap_over='hits').
@@ -291,7 +291,7 @@ def _check_length(argument: str, length: int, users: int) -> None:
 
 
 def _per_user_values(table: NDArray[np.float64] | None, values: tuple[Value, ...]) -> NDArray[np.float64] | None:
-    """Return the users' values in the order of the request, NaN for a value that is made of means."""
+    """Return the users' values in the order of the request, NaN for values that are computed from means."""
     indices = part_indices(values)
     if table is None or indices == [(row,) for row in range(len(table))]:
         return table

@@ -26,7 +26,7 @@ _DISJOINT_USERS = "no user of the truth is in the predictions: check that both n
 
 
 def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:
-    """Say so if truth and predictions have no user, or no item, in common: most likely they name them differently."""
+    """Return a warning if truth and predictions share no user or no item, most likely as they name them differently."""
     is_keyed = inputs.truth.user_vocabulary is not None
     if is_keyed and not _has_common_user(report):
         return _DISJOINT_USERS
@@ -39,7 +39,7 @@ def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:
 
 
 def describe_disjoint_keys_of_blocks(report: Report, *, is_keyed: bool, has_shared_items: bool) -> str:
-    """Say the same of users, keyed or not, whose predictions are no longer there."""
+    """Return the same text for users, keyed or not, whose predictions were read in blocks and freed."""
     if is_keyed and not _has_common_user(report):
         return _DISJOINT_USERS
     return _describe_disjoint_items() if has_no_hit(report) and not has_shared_items else ""

@@ -71,7 +71,7 @@ class Parquet(_Columnar):
 
     @property
     def size(self) -> int:
-        """How many bytes of rows there are, at least. A small file may repeat one row for ever."""
+        """A lower bound on the bytes of all rows, which may far exceed the file: a small file can repeat one row."""
         with self._open() as parquet_file:
             return max(super().size, int(parquet_file.metadata.num_rows) * _ROW_SIZE)
 

@@ -1,4 +1,4 @@
-"""The words for what is wrong with a file: the same for every format."""
+"""The wording of file errors, shared by all formats."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Batches:
 
     @classmethod
     def of_files(cls, named_frames: Callable[[], Iterable[tuple[str, Any]]], columns: dict[str, Any]) -> Batches:
-        """Return the batches of files, each frame of which comes after the path of its file."""
+        """Return the batches of files; each frame is preceded by the path of its file."""
         batches = cls(lambda: (frame for _, frame in named_frames()), **columns)
         object.__setattr__(batches, "named_frames", named_frames)
         object.__setattr__(batches, "is_of_files", True)
@@ -95,7 +95,7 @@ class Batches:
 
 @dataclass(frozen=True, eq=False)
 class LongRows:
-    """Rows of one user and one item each."""
+    """Rows in long format: one user and one item each."""
 
     user_codes: Codes
     items: Ids
@@ -121,7 +121,7 @@ class LongRows:
 
     @staticmethod
     def concatenate(parts: Sequence[LongRows]) -> LongRows:
-        """Return the rows of all parts, in arrays of their own."""
+        """Return the rows of all parts, copied."""
         scores = [part.scores for part in parts if part.scores is not None]
         ranks = [part.ranks for part in parts if part.ranks is not None]
         return LongRows(
@@ -134,7 +134,7 @@ class LongRows:
 
 
 def _concatenate_exactly(arrays: Sequence[NDArray[Any]], argument: str) -> NDArray[Any]:
-    """Return one array. Where NumPy would round integers to join them with others, raise unless all are exact."""
+    """Return one array; raise if NumPy would round integers to join them."""
     kinds = {array.dtype.kind for array in arrays}
     if np.result_type(*arrays).kind != "f" or kinds == {"f"}:
         return np.concatenate(arrays)
@@ -152,7 +152,7 @@ def _to_int64(array: NDArray[Any], argument: str) -> NDArray[np.int64]:
 
 
 class Reader:
-    """Reads batches, and encodes the users and items of all of them by the same vocabularies."""
+    """Reads batches, with one user vocabulary and one item vocabulary for all of them."""
 
     def __init__(self, batches: Batches, columns: ColumnNames, encoding: Encoding, *, again: bool = False) -> None:
         requested = {role: name for role, name in batches.columns.items() if name is not None}
@@ -166,7 +166,7 @@ class Reader:
 
     @property
     def item_keys(self) -> Snapshot | None:
-        """The items that were read, if they have keys."""
+        """The keys of the items read so far; None if items are not keyed."""
         return None if self._item_vocabulary is None else self._item_vocabulary.snapshot()
 
     def __iter__(self) -> Iterator[LongRows]:
@@ -191,12 +191,12 @@ class Reader:
             yield long_rows
 
     def _describe(self, long_rows: LongRows) -> str:
-        """Return what all batches must have alike."""
+        """Return a description of the columns, which must agree between batches."""
         kind = "integer" if self._item_vocabulary is None else "text"
         return f"{kind} ids of items with {'ranks' if long_rows.scores is None else 'scores'}"
 
     def _read_frame(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
-        """Return the rows of a frame; None if there is none, for then its columns may be of any type."""
+        """Return the rows of a frame; None for an empty frame, whose columns may have any type."""
         columns = frames.long_columns(frame, "predictions", self._columns, warn=self._warns)
         self._warns = False
         if not len(columns.items):
@@ -219,12 +219,12 @@ class Reader:
         )
 
     def locate(self, number: int) -> FrameRow:
-        """Return where a row stands: in one of the files, or in one of the batches."""
+        """Return the location of a row, in a file or in a batch."""
         prefix = "the data in " if self._batches.is_of_files else ""
         return locate_in_parts([prefix + name for name in self._first_rows], list(self._first_rows.values()))(number)
 
     def read_all(self) -> Rows:
-        """Return the rows of all batches, which may be in any order, user by user."""
+        """Return the rows of all batches, which may be in any order, grouped by user."""
         parts = list(self)
         if not parts:
             nobody = Vocabulary.of_kinds(["str"], ["user"]).snapshot()
@@ -245,7 +245,7 @@ class Reader:
 
 
 class UngroupedRows(Exception):  # noqa: N818 - a finding, not an error
-    """The rows of a user do not stand together."""
+    """A user's rows are not contiguous."""
 
 
 class Block(NamedTuple):
@@ -256,9 +256,9 @@ class Block(NamedTuple):
 
 
 def read_blocks(reader: Reader) -> Iterator[Block]:
-    """Cut the batches between users. What a border cuts through makes a block of its own.
+    """Cut the batches into blocks of complete users; users that span batches get blocks of their own.
 
-    Raise UngroupedRows if the rows of a user do not stand together.
+    Raise UngroupedRows if a user's rows are not contiguous.
     """
     finished = _FinishedUsers()
     carried: list[LongRows] = []
@@ -286,7 +286,7 @@ def read_blocks(reader: Reader) -> Iterator[Block]:
 
 
 def _make_block(long_rows: LongRows, starts: Offsets, reader: Reader) -> Block:
-    """Return the block of rows whose users begin at these offsets; the reader is for messages."""
+    """Return the block of rows whose users begin at these offsets; the reader locates faults for messages."""
     indptr = np.concatenate([starts, [len(long_rows)]]).astype(np.int64)
     users, first_row = long_rows.user_codes[starts], long_rows.first_row
 
@@ -313,14 +313,14 @@ def _make_block(long_rows: LongRows, starts: Offsets, reader: Reader) -> Block:
 
 
 class _FinishedUsers:
-    """The users whose rows were all seen."""
+    """The users whose rows have all been read."""
 
     def __init__(self) -> None:
         self._finish_order = np.zeros(0, np.int64)  # by code, from 1; 0: not yet
         self._count = 0
 
     def add(self, users: Codes) -> None:
-        """Record that the users are finished; raise UngroupedRows if one was before, or is among them twice."""
+        """Record users as finished; raise UngroupedRows if any was finished before or is repeated."""
         max_code = int(users.max())
         if max_code >= len(self._finish_order):
             self._finish_order = np.concatenate([self._finish_order, np.zeros(max_code + 1, np.int64)])

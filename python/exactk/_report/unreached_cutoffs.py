@@ -23,7 +23,7 @@ def warn_of_unreached_cutoffs(states: Mapping[str, State]) -> None:
 def _message(state: State) -> str:
     longest = state.counts.longest_list
     values = [value for value in plan_of_state(state) if value.cutoff is not None and value.cutoff > longest]
-    if not longest or not values:  # that all lists are empty is told by other counts
+    if not longest or not values:  # other counts report that all lists are empty
         return ""
     cutoffs = _list_in_brief(sorted({value.cutoff for value in values if value.cutoff is not None}))
     message = f"no list is longer than {longest}: values at {cutoffs} are values at {longest}, "

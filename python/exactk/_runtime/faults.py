@@ -55,7 +55,7 @@ class Fault:
     row, position : int or None
         Of the first fault: the user's row, and the position within it.
     location : str or None
-        Where that is in a frame or file, if the rows are of one; empty if it is in no one row.
+        The location in a frame or file, if the rows come from one; empty if the fault is not in a single row.
     count : int
         How many such faults there are.
     hint : Text

@@ -1,4 +1,4 @@
-"""How far a call is, reported while it runs."""
+"""Progress of a call, reported while it runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Progress:
 
     @contextmanager
     def track(self, total: int | None) -> Iterator[None]:
-        """Report the progress of so many users, None if that is not known; at the end, but for an error, that all are finished."""
+        """Report the progress of this many users (None if unknown) and, unless an error is raised, completion."""
         self._total, self._last_report = total, time.monotonic()
         with self._display as self._callback:
             yield
@@ -62,7 +62,7 @@ def _display_callback(progress: object) -> AbstractContextManager[ProgressCallba
 
 
 def _bar_callback() -> AbstractContextManager[ProgressCallback]:
-    """Return a bar on stderr, or nothing where that is no terminal."""
+    """Return a progress bar on stderr, or a no-op if stderr is not a terminal."""
     bar = progress_bar()  # which needs its library even then, so that the call fails everywhere or nowhere
     if sys.stderr is None or not sys.stderr.isatty():
         return nullcontext(_draw_nothing)

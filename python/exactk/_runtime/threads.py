@@ -1,4 +1,4 @@
-"""How many threads a call uses by default: read anew for every call, for a limit may change."""
+"""The default number of threads, determined anew for every call, as limits may change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LIMIT_VARIABLES = ("PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT")
 
 
 def resolve_threads(num_threads: object) -> int:
-    """Return how many threads a call with this argument uses."""
+    """Return the number of threads for this `num_threads` argument."""
     if num_threads is None:
         return default_threads()
     if isinstance(num_threads, bool) or not isinstance(num_threads, Integral):
@@ -29,23 +29,23 @@ def resolve_threads(num_threads: object) -> int:
 
 
 def default_threads() -> int:
-    """Return EXACTK_NUM_THREADS if it is set, or else as many as this process may keep busy.
+    """Return EXACTK_NUM_THREADS if it is set, or else the number of threads that the process can keep busy.
 
-    That is the smallest of the CPU affinity, the quotas of the process's cgroup and its ancestors,
-    PYTHON_CPU_COUNT and LOKY_MAX_CPU_COUNT; at least 1.
+    That is the minimum of the CPU affinity, the cgroup quotas of the process and its ancestors, PYTHON_CPU_COUNT and
+    LOKY_MAX_CPU_COUNT, and at least 1.
     """
     return effective_limit().threads
 
 
 class ThreadLimit(NamedTuple):
-    """How many threads, and what says so."""
+    """A number of threads, and the setting that it comes from."""
 
     threads: int
     source: str
 
 
 def effective_limit() -> ThreadLimit:
-    """Return the limit that `default_threads` obeys: of several that are equally low, the first that it looks at."""
+    """Return the limit behind `default_threads`; among equal limits, the first one checked."""
     if requested := os.environ.get("EXACTK_NUM_THREADS", ""):
         return ThreadLimit(_requested_threads(requested), "EXACTK_NUM_THREADS")
     others = [ThreadLimit(_limit_of_variable(os.environ.get(name, "")), name) for name in _LIMIT_VARIABLES]
@@ -65,7 +65,7 @@ def _lowest_limit(*limits: ThreadLimit) -> ThreadLimit:
 
 
 def _parse_number(text: str) -> int:
-    """Return the number that ASCII digits write; 0 if the text is anything else."""
+    """Return the value of ASCII digits, or 0 for any other text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else 0
 
 
@@ -77,7 +77,7 @@ def _requested_threads(text: str) -> int:
 
 
 def _limit_of_variable(text: str) -> int:
-    """Return the limit that another library's variable sets. Rubbish in it is not for us to refuse."""
+    """Return the limit that another library's variable sets; invalid values are ignored."""
     return _parse_number(text.strip()) or MAX_THREADS
 
 

@@ -1,4 +1,4 @@
-"""All users, one after another: policies, means, counts."""
+"""The plain-Python engine: users one after another, policies, means and counts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _JudgedUsers:
         return list(zip(items, grades, strict=True))
 
     def ranked_groups(self, user: int, rules: Rules) -> list[list[int]]:
-        """Return the user's list, in which items of one score are together unless `ties` orders them."""
+        """Return the user's list in groups of ties, or of single items if `ties` orders them."""
         predictions = self._problem.predictions
         if isinstance(predictions, Rankings):
             return [[item] for item in predictions.row(user).tolist()]
@@ -135,7 +135,7 @@ def reference_engine(problem: Problem) -> Outcome:
 
 
 def _ratios_by_value(problem: Problem, users: _JudgedUsers) -> list[list[Ratio | None]]:
-    """Return each value's ratios, user by user."""
+    """Return each value's ratios, one per user."""
     ratios: list[list[Ratio | None]] = [[] for _ in problem.values]
     for user in range(len(users)):
         for row, value in zip(ratios, problem.values, strict=True):
@@ -145,7 +145,7 @@ def _ratios_by_value(problem: Problem, users: _JudgedUsers) -> list[list[Ratio |
 
 
 def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:
-    """Raise InputError if a user's relevant items and misses are more than the items there are said to be."""
+    """Raise InputError if a user has more relevant items and misses than the stated number of items."""
 
     def has_too_many(user: int, value: Value) -> bool:
         judged = users.judged_user(user, resolved_rules(value))
@@ -160,7 +160,7 @@ def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:
 
 
 def _user_policy(users: _JudgedUsers, user: int, rules: Rules) -> tuple[str, str]:
-    """Return what becomes of the user as a whole, and the policy that says so."""
+    """Return how the user as a whole is treated, and the policy that decides it."""
     if not users.is_counted(user, rules):
         return "skip", "users"
     judged = users.judged_user(user, {**rules, "gain": "binary"})  # a table need not have gains for it
@@ -294,10 +294,10 @@ def _tie_counts(users: _JudgedUsers, value: Value) -> TieCounts:
 
 
 def _tie_spread(users: _JudgedUsers, user: int, value: Value) -> int | None:
-    """Return how far the order of tied items may change the user's value, in millionths; None if it changes nothing.
+    """Return how far the order of ties can change the user's value, in millionths; None if it changes nothing.
 
-    All orders lie between the one with the relevant items first and the one with them last, and so do their values,
-    but for means over the hits: it falls where a hit comes later, and where one more comes late.
+    The extremes are the order with relevant items first and the order with them last, except for means over hits, which
+    fall both when a hit comes later and when one more hit comes late.
     """
     rules = resolved_rules(value)
     if rules["ties"] not in STRICT_TIES or _user_policy(users, user, value.rules)[0] != _COMPUTE:
@@ -318,7 +318,7 @@ def _tie_spread(users: _JudgedUsers, user: int, value: Value) -> int | None:
 
 
 def _candidate_counts(problem: Problem, users: _JudgedUsers) -> CandidateCounts | None:
-    """Count the candidates of the users who are present in the predictions, less the excluded ones."""
+    """Count the candidates, less exclusions, of the users who are present in the predictions."""
     if not problem.has_candidates:
         return None
     sizes = []

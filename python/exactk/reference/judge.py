@@ -1,4 +1,4 @@
-"""From lists to what the formulas speak of: one user's ranking, judged."""
+"""Judging: from one user's list to the ranking that the formulas use."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class JudgedUser:
     ranking: tuple[JudgedItem | None, ...]  # best first; None where the item is not judged
     list_ranks: tuple[int, ...]  # beside it: 1, 2, 3, ..., or those that were given
     ranks: tuple[int, ...]  # the same, or several times the last of those that a tie shares
-    ties: tuple[int, ...]  # how many of one score stand together, best first
+    ties: tuple[int, ...]  # sizes of the ties, best first
     relevant_grades: tuple[float, ...]  # of T
     nonrelevant: int  # judged items that are not relevant
     hits_repeat: bool = False  # an item of T counts at more than one rank

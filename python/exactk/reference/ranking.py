@@ -1,4 +1,4 @@
-"""From scores to a ranking: in the order of the numbers themselves, none of them rounded."""
+"""Ranking by scores, compared exactly: no score is rounded."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class ScoredRow:
     def ranking(self, excluded: Container[int], min_score: float | None, *, ties: str, nan: str) -> list[list[int]]:
         """Return which of them may be recommended, best first, as indices into the three sequences.
 
-        Those of one score are together, or one by one where `ties` orders them. Python compares integers and floats by their values, whatever their sizes.
+        Ties form one group, or one group per item if `ties` orders them. Python compares integers and floats of any size
+        by value.
         """
         items = [i for i, score in enumerate(self.scores) if min_score is None or score >= min_score]
         items = [i for i in items if self.ids[i] not in excluded]

@@ -1,4 +1,4 @@
-"""What a metric is expected to be over all orders of the items of one score.
+"""The expectation of a metric over all orders of ties.
 
 Which ranks of a tie are hits is drawn without replacement: McSherry, Najork: Computing Information
 Retrieval Performance Measures Efficiently in the Presence of Tied Scores, ECIR 2008. The letters are

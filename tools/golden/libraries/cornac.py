@@ -48,7 +48,7 @@ def evaluate(case: Case) -> dict[str, Output]:
 
     asked = {metric: getattr(library, name)() for metric, name in OF_SCORES.items()}
     outputs = _evaluated(case, asked)
-    # What is of one score is ranked by how NumPy sorts on the CPU at hand.
+    # The order of ties is that of NumPy's sort on the CPU at hand.
     if all(len({score for _, score in row or []}) == case.items for row in case.predictions):
         outputs |= _evaluated(case, {metric: getattr(library, name)() for metric, name in OF_RANKS.items()})
         for k in case.cutoffs:

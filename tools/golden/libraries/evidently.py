@@ -15,7 +15,7 @@ REQUIREMENTS = ("evidently==0.7.23", "pandas<3")
 SOURCE = ""
 INPUT = "rankings"
 MIN_SCORE = None
-# A user is who has a row. Items of one score share a rank that is rounded down, so that more than k are the first k, and
+# A user is who has a row. Ties share a rank that is rounded down, so that more than k are the first k, and
 # rows that are not sorted are ranked right but the k-th row is taken for the k-th item: such input has no definition.
 KNOBS = Knobs(
     grades=(-1, 0, 0.5, 1, 2, 3), empty_list=False, close_scores=True, infinite_scores=True, listed_truth=True

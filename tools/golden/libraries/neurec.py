@@ -26,7 +26,7 @@ REQUIREMENTS = ("numpy==2.3.5",)
 SOURCE = "https://github.com/wubinzzu/NeuRec at f8d3ab7911326a799b74155e4fa716048795f490"
 INPUT = "scores"
 MIN_SCORE = None
-# Every user of the test set has a test item, and a score for every item; items of one score are in any order.
+# Every user of the test set has a test item, and a score for every item; ties are in any order.
 KNOBS = Knobs(
     grades=(-1, 0, 0.5, 1, 2, 3),
     empty_truth=False,

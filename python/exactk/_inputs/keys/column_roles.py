@@ -1,4 +1,4 @@
-"""Which column of a frame is what: by the name that the caller gives, or else by the field's usual names."""
+"""Roles of data frame columns, by the names that the caller passes or else by common names."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ USUAL_NAMES = {
     "rank": ("rank",),
     "grade": ("grade", "relevance", "rel", "label", "rating", "target", "gain", "star"),
 }
-"""Case and underscores do not matter. ``items`` and ``scores`` are the same of columns of lists."""
+"""Common column names. Case and underscores are ignored; plurals such as ``items`` name columns of lists."""
 
 
 class ColumnNames(TypedDict, total=False):
-    """What the columns of a frame are called; None: by one of the usual names. Other columns than these are not read."""
+    """Column names by role; None detects a common name. Columns without a role are not read."""
 
     user: str | Sequence[str] | None
     item: str | None

@@ -1,4 +1,4 @@
-"""Columns of keys and numbers, whoever holds them: NumPy, Arrow, lists of objects, codes of categories."""
+"""Columns of keys and numbers in any storage: NumPy, Arrow, lists of objects, or category codes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEY_KINDS = ("int", "str", "bytes")  # the kinds of what can be a key
 
 
 class Column(Protocol):
-    """One entry a row."""
+    """A column with one entry per row."""
 
     @property
     def kind(self) -> str:
@@ -45,7 +45,7 @@ class Column(Protocol):
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """An array of NumPy."""
+    """Numbers in a NumPy array."""
 
     array: NDArray[Any]
     kind: str = field(init=False)  # int or float; the dtype if it is neither
@@ -68,7 +68,7 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A list of strings, or of bytes."""
+    """Strings or bytes in a list."""
 
     texts: list[Any]
     kind: str
@@ -238,7 +238,7 @@ def column_of_array(array: NDArray[Any], argument: str) -> Column:
         return NumberColumn(array)
     if array.dtype.kind in "USTO":
         return column_of_objects(array.tolist(), argument)
-    return NumberColumn(array)  # whoever asks for its keys or numbers says what is wrong with them
+    return NumberColumn(array)  # invalid keys or numbers raise when they are read
 
 
 def column_of_objects(values: list[Any], argument: str) -> Column:

@@ -1,4 +1,4 @@
-"""Which items of a matrix of scores, or of embeddings, may be ranked."""
+"""The items that may be ranked: columns of dense scores, or items of embeddings."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class CandidateItems(Lists):
-    """Which columns of scores may be ranked: one row for all users, or a row per user.
+    """The columns of scores that may be ranked: one row for all users, or one row per user.
 
-    Each row is a set: its ids ascend, each once.
+    Each row is a set: its ids ascend, without repetition.
     """
 
     for_all: bool
@@ -30,7 +30,7 @@ class CandidateItems(Lists):
 
     @classmethod
     def from_rows(cls, rows: Rows, *, for_all: bool) -> CandidateItems:
-        """Build from what an adapter made."""
+        """Build from an adapter's rows."""
         _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, cls._argument).validate(cls._argument, None)
         if rows.present is not None and not rows.present.all():  # no candidates at all, or all there are?
             user, count = int(np.argmin(rows.present)), int((~rows.present).sum())
@@ -52,7 +52,7 @@ class CandidateItems(Lists):
         return super().row(0 if self.for_all else user)
 
     def check_ids(self, columns: int) -> None:
-        """Raise InputError if there are not as many columns as an id asks for."""
+        """Raise InputError if an id is not a column."""
         if not (self.items >= columns).any():
             return
         offsets = np.flatnonzero(self.unsorted.items >= columns)
@@ -67,7 +67,7 @@ class CandidateItems(Lists):
         )
 
     def to_plain(self) -> tuple[Any, ...]:
-        """Return what `from_plain` makes the same candidate items of, for pickles."""
+        """Return plain data for `from_plain`, for pickling."""
         return (self.rows().to_plain(), self.unsorted.to_plain(), self.for_all)
 
     @classmethod
@@ -95,7 +95,7 @@ def _has_ascending_rows(rows: Rows) -> bool:
 
 
 def _sort_rows(rows: Rows) -> Rows:
-    """Return the ids of each row in ascending order, each once: the rows themselves if they are so already."""
+    """Return each row's distinct ids in ascending order, or the rows themselves if already sorted."""
     if _has_ascending_rows(rows):
         return rows
     count = len(rows.indptr) - 1

@@ -1,4 +1,4 @@
-"""Canonical embeddings: users and items as vectors, which are read where they lie."""
+"""Canonical embeddings: user and item vectors, used in place."""
 
 from __future__ import annotations
 
@@ -153,5 +153,5 @@ class CanonicalEmbeddings:
         )
 
     def has(self, user: int) -> bool:
-        """Return whether the user has a list: each has, be it empty."""
+        """Return whether the user has a list; always true."""
         return 0 <= user < len(self)

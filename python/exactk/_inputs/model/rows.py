@@ -1,4 +1,4 @@
-"""Plain rows in CSR form: what an adapter makes of a container, and what is aligned before containers are made of it."""
+"""Plain rows in CSR form: the result of an adapter, aligned before the canonical containers are built."""
 
 from __future__ import annotations
 
