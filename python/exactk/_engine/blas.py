@@ -1,4 +1,4 @@
-"""The core's views of predictions, and for embeddings a BLAS that keeps to one thread per call."""
+"""The core's views of predictions, with single-threaded BLAS for embeddings."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _SingleThreadedBlas:
         self._saved_threads: list[tuple[Any, int]] | None = None  # threadpoolctl's libraries have no types
 
     def matrix_product(self) -> Any:  # noqa: ANN401 - a capsule or None
-        """Return BLAS's product of matrices. A fork waits for its import, which would never end in the child."""
+        """Return BLAS's matrix product. Its import completes before a fork, as it would never end in the child."""
         with self._lock:
             return sgemm()
 
@@ -73,7 +73,7 @@ class _SingleThreadedBlas:
         self._lock.release()
 
     def after_fork_in_child(self) -> None:
-        """Give BLAS back: the threads that evaluated are not in the child."""
+        """Reset BLAS's thread limit: the evaluating threads do not exist in the child."""
         self._calls.clear()
         self._restore_threads()
         self._lock.release()
@@ -109,7 +109,7 @@ def core_view(
 ) -> AbstractContextManager[CorePredictions]: ...
 @contextmanager
 def core_view(predictions: Predictions, candidates: CandidateItems | None) -> Iterator[Any]:
-    """Return the core's view of the predictions, of which only these columns may be ranked, while it is used."""
+    """Return the core's view of the predictions, restricted to these columns, for the duration of its use."""
     if isinstance(predictions, Scores):
         yield predictions.core_for(candidates)
         return

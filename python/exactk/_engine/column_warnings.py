@@ -1,4 +1,4 @@
-"""What is said of the columns of a truth: which hold grades, and which could."""
+"""Warnings about the columns of a truth: grade columns, and columns that could be grades."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PAIRS_AS_LISTS = "pd.DataFrame({0}, columns=['user', 'item']).groupby('user')['
 
 
 def warn_of_text_pairs(truth: ClassifiedValue, predictions: ClassifiedValue) -> None:
-    """Warn of two lists of pairs of strings: they could be users and items, but are read as lists of two items."""
+    """Warn of two lists of string pairs: they could be users and items, but are read as lists of two items."""
     if not (_holds_text_pairs(truth) and _holds_text_pairs(predictions)):
         return
     lines = ", ".join(f"{name}={_PAIRS_AS_LISTS.format(name)}" for name in ("truth", "predictions"))
@@ -45,7 +45,7 @@ def _holds_text_pairs(classified: ClassifiedValue) -> bool:
 
 
 class RatingScale(NamedTuple):
-    """The ratings above 0 that were seen."""
+    """The ratings above 0 seen so far."""
 
     lowest: float = math.inf
     highest: float = -math.inf
@@ -74,7 +74,7 @@ def rating_column(truth: Truth | Rows, values: Iterable[Value]) -> str | None:
 
 
 def warn_of_ratings(column: str, scale: RatingScale, convention: Convention) -> None:
-    """Warn of ratings that are all relevant, unless all above 0 are equal."""
+    """Warn if all ratings count as relevant, unless all ratings above 0 are equal."""
     if not scale.lowest < scale.highest < math.inf:  # what is infinite is refused later
         return
     warn(
@@ -85,7 +85,7 @@ def warn_of_ratings(column: str, scale: RatingScale, convention: Convention) -> 
 
 
 def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None]) -> None:
-    """Warn of numbers that could be grades and are no weights or groups."""
+    """Warn of numeric columns that could be grades and are not weights or groups."""
     used, _, unused = truth.columns
     if others := [name for name in unused if name not in set(user_values)]:
         warn(

@@ -1,4 +1,4 @@
-"""The engine of the C++ core."""
+"""The C++ engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def core_engine(problem: Problem) -> Outcome:
-    """Have the C++ core evaluate."""
+    """Evaluate with the C++ core."""
     _check_counted_users(problem)
     with core_view(problem.predictions, problem.candidates) as predictions:
         result = _core.evaluate(
@@ -56,7 +56,7 @@ def _tally_rules(convention: Convention) -> _core.Rules:
 
 
 def _check_counted_users(problem: Problem) -> None:
-    """Raise InputError if a user whom a value counts has no weight or group."""
+    """Raise InputError if a user who counts has no weight or group."""
     if len(problem.predictions) != len(problem.truth):  # the core refuses that
         return
     for argument, row_values in (("weights", problem.weights), ("groups", problem.groups)):
@@ -83,7 +83,7 @@ def _presence(rows: Truth | Predictions) -> NDArray[np.bool_]:
 
 
 def _list_sums(sums: _core.Sums) -> list[Sums]:
-    """Return the sums one by one."""
+    """Return the sums, one object each."""
     return list(
         map(
             Sums,
@@ -121,7 +121,7 @@ def _counts_of_tally(problem: Problem, tally: _core.Tally) -> Counts:
 
 
 def core_ranker(problem: TopKProblem) -> BestIndices:
-    """Have the C++ core rank."""
+    """Rank with the C++ core."""
     with core_view(problem.scores, problem.candidates) as scores:
         return _core.topk(
             scores,

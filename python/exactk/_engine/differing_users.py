@@ -40,7 +40,7 @@ def covered_users(inputs: AlignedInputs, users: str) -> NDArray[np.bool_]:
 
 
 def may_skip_users(evaluation: Evaluation) -> bool:
-    """Return whether a value may leave out users of one system and not of another."""
+    """Return whether a value can skip users of one system and not of another."""
     return any(
         value.rules["users"] in {"both", "predictions", "union"}
         or "skip" in {value.rules[field] for field in ("missing_list", "empty_list", "undefined")}
@@ -57,9 +57,9 @@ def evaluated_users(report: Report) -> Flags:
 def warn_of_differing_users(
     values: Sequence[Value], covered: Flags, reports: Mapping[str, Report], evaluated: Mapping[str, Flags]
 ) -> None:
-    """Say so if some systems have predictions for users for whom others have none, or means are over different users.
+    """Warn if only some systems have predictions for a user, or if means are over different users.
 
-    `evaluated` has the users by system and value. Where users without predictions are in no mean, the means say it all.
+    `evaluated` has the users by system and value. If no mean counts users without predictions, the means tell it all.
     """
     coverage, means, advice = (
         _describe_coverage(covered),
@@ -87,7 +87,7 @@ def _describe_coverage(covered: Flags) -> str:
 
 
 def _advise_on_parts(covered: Flags) -> str:
-    """Return what to do if the systems look like parts of one: no user has predictions in two."""
+    """Return a hint if the systems look like parts of one, as no user has predictions in two of them."""
     sizes, of_any = [int(users.sum()) for users in covered.values()], reduce(np.logical_or, covered.values())
     if len(sizes) == 1 or not all(sizes) or sum(sizes) != of_any.sum():
         return ""

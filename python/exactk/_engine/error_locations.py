@@ -1,4 +1,4 @@
-"""Where the core knows rows and codes alone, an error names the user, the item, and the row of a data frame."""
+"""Names of users and items, and rows of data frames, for errors that have only row numbers and codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def name_rows_and_keys(inputs: AlignedInputs) -> Iterator[None]:
-    """Say which user is at fault and which item, and in which row of a frame, of what an error says by number."""
+    """Add to an error the keys of the user and the item, and the row of the data frame."""
     try:
         yield
     except ExactkError as error:
@@ -33,7 +33,7 @@ def name_rows_and_keys(inputs: AlignedInputs) -> Iterator[None]:
 
 
 def _lists_at_fault(inputs: AlignedInputs, error: ExactkError) -> Lists | None:
-    """Return the lists that the error's row and position are in."""
+    """Return the lists to which the error's row and position refer."""
     arguments = {
         "truth": inputs.truth,
         "predictions": inputs.predictions,

@@ -1,4 +1,4 @@
-"""The evaluation of one system: its problem is made, an engine solves it, and a report is made of the outcome."""
+"""The evaluation of one system: build the problem, let an engine solve it, and report the outcome."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def add_error_note(note: str) -> Iterator[None]:
-    """Add to an error where it came from."""
+    """Add a note to an error about where it came from."""
     try:
         yield
     except ExactkError as error:
@@ -70,7 +70,7 @@ class EvaluatedBlocks(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One evaluation: the arguments that hold for all its users, and how they are evaluated."""
+    """One evaluation: the arguments that apply to all users, and the ways to evaluate them."""
 
     engine: Engine
     values: tuple[Value, ...]
@@ -163,7 +163,7 @@ class Evaluation:
         )
 
     def evaluate_blocks(self, pairs: Iterator[Any]) -> EvaluatedBlocks:
-        """Evaluate block after block; the arguments of all users are cut as the blocks come."""
+        """Evaluate block by block; arguments for all users are sliced for each block."""
         sums: StateSums | None = None
         users: list[Snapshot | NDArray[Any] | None] = []
         tables: list[NDArray[np.float64]] = []
@@ -210,13 +210,13 @@ class Evaluation:
     def align_block(
         self, truth: Truth | Rows, predictions: Predictions | Rows, exclude: Exclusions | Rows | None
     ) -> AlignedInputs:
-        """Return the inputs of a block, with its own exclusions or those of its users."""
+        """Return the inputs of a block, with its own exclusions or its users' part of the call's."""
         if exclude is None:
             exclude = self.convert_exclusions(classify(self.exclude, "exclude"))
         return Alignment(truth, [predictions], exclude, self.encoding).inputs(predictions)
 
     def _empty_block(self) -> tuple[Any, Any]:
-        """Return a block without users, which is evaluated if the iterator has no blocks; they have keys if values do."""
+        """Return a block without users, for an empty iterator; its users are keyed if weights or groups are."""
         by_user = [values for values in (self.weights, self.groups) if values is not None and not values.is_by_row]
         is_keyed = bool(by_user) or (self.exclude is not None and self.exclude.user_vocabulary is not None)
         return ({}, {}) if is_keyed else ([], [])
@@ -245,7 +245,7 @@ class Evaluation:
         return truth, predictions, exclude
 
     def warn_of_columns(self, truth: Truth | Rows) -> None:
-        """Warn of columns of the truth that do not mean what they seem to."""
+        """Warn of truth columns that are likely misread."""
         self._warn_of_unused_columns(truth)
         if (column := rating_column(truth, self.values)) is not None:
             warn_of_ratings(column, RatingScale().add(truth.grades), self.convention)
@@ -255,7 +255,7 @@ class Evaluation:
         warn_of_unused_columns(truth, user_values)
 
     def check_user_values(self, truth: Truth | Rows) -> None:
-        """Raise InputTypeError if users have keys, and the weights or groups none."""
+        """Raise InputTypeError if users are keyed, but weights or groups are not."""
         for user_values in (self.weights, self.groups):
             if user_values is not None:
                 user_values.check_keys(truth)
@@ -331,7 +331,7 @@ def _ties_of_values(ties: tuple[TieCounts, ...], values: tuple[Value, ...]) -> t
 
 
 def _users_with_closed_gaps(problem: Problem) -> int:
-    """Return how many users have ranks with gaps that a value closes."""
+    """Return the number of users whose rank gaps a value closes."""
     if not isinstance(problem.predictions, Rankings) or all(v.rules["rank_gaps"] == "keep" for v in problem.values):
         return 0
     return problem.predictions.users_with_rank_gaps

@@ -1,4 +1,4 @@
-"""The way of every evaluation: containers to canonical inputs, values to a plan, a call, a report."""
+"""The flow of every evaluation: containers to canonical inputs, metrics to a plan, an engine call, a report."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 class Options(TypedDict, total=False):
-    """The keyword arguments of `exactk.evaluate`, for the type checker; its signature has their defaults."""
+    """The keyword arguments of `exactk.evaluate`, for type checkers. Defaults are in its signature."""
 
     convention: AnyConvention
     exclude: object
@@ -98,7 +98,7 @@ def evaluate_with_engine(
     rank: str | None,
     grade: str | None,
 ) -> Report | Comparison:
-    """Evaluate by the given engine; the other arguments are those of `exactk.evaluate`."""
+    """Evaluate with the given engine; the other arguments are those of `exactk.evaluate`."""
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
     convention = as_convention(convention)
     values = plan(metrics, convention)

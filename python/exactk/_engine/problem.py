@@ -1,4 +1,4 @@
-"""What an engine is asked, and what it answers. The engines are the C++ core and the reference."""
+"""The interface of the engines, the C++ core and the reference: a problem and its outcome."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Problem:
-    """An evaluation of canonical inputs: what the core is asked, and the reference too."""
+    """An evaluation of canonical inputs, for the core and for the reference."""
 
     truth: Truth
     predictions: Predictions
@@ -46,7 +46,7 @@ class Problem:
 
 
 class Outcome(NamedTuple):
-    """What an engine computed."""
+    """The results of an engine."""
 
     sums: list[Sums]  # group by group, value by value
     counts: Counts  # without what only the inputs tell: unknown_actual and rank_gaps

@@ -1,4 +1,4 @@
-"""The ways in which the users' items are ranked: values that agree in one share a ranking."""
+"""One ranking per way to rank: values that rank items alike share it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Ranking: TypeAlias = tuple[Any, ...]
 
 
 def solve(engine: Engine, problem: Problem) -> Outcome:
-    """Have the engine rank the users once for each ranking that a value asks for, and join what it found.
+    """Solve the problem once for each ranking that a value needs, and join the outcomes.
 
-    The counts are those of the convention's own ranking, or, where no value asks for it, of the first.
+    The counts are those of the convention's own ranking or, if no value uses it, of the first.
     """
     rankings = [_ranking(problem.predictions, value.rules) for value in problem.values]
     base = _ranking(problem.predictions, problem.convention.rules(""))
@@ -40,7 +40,7 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
 
 
 def _ranking(predictions: Predictions, rules: Mapping[str, Any]) -> Ranking:
-    """Return what says how these predictions are ranked: ranks of lists, or scores."""
+    """Return the key of a ranking: how the ranks of lists, or scores, are treated."""
     if isinstance(predictions, Rankings):
         return () if predictions.ranks is None else (rules["rank_gaps"],)
     return rules["score_dtype"], rules["negative_infinity"]
@@ -59,7 +59,7 @@ def _ranked(predictions: Predictions, ranking: Ranking) -> Predictions:
 
 
 def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, count: int) -> Problem:
-    """Return the problem of the values of one ranking, of so many, whose users are that part of the progress."""
+    """Return the problem for the values of one ranking, as one of several parts of the progress."""
     users = len(problem.truth)
     return replace(
         problem,
@@ -70,7 +70,7 @@ def _part(problem: Problem, ranking: Ranking, indices: list[int], number: int, c
 
 
 def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -> Outcome:
-    """Return the outcome of all values, where each outcome is of those at the indices."""
+    """Return the outcome of all values from those of the values at the given indices."""
     size = len(problem.values)
     by_index = {}
     for outcome, part in zip(outcomes, indices, strict=True):
@@ -92,7 +92,7 @@ def _join(problem: Problem, outcomes: list[Outcome], indices: list[list[int]]) -
 
 
 def _join_ties(counts: list[Counts], indices: list[list[int]], size: int) -> tuple[TieCounts, ...] | None:
-    """Return the ties of all values, of which there are so many."""
+    """Return the ties of all values."""
     if all(one.ties is None for one in counts):
         return None
     ties = dict.fromkeys(range(size), TieCounts(0, 0))

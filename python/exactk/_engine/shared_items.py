@@ -1,4 +1,4 @@
-"""Whether truth and lists have an item in common, where they come in blocks that are not kept."""
+"""Whether truth and lists share an item, if they come in blocks that are freed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEWEST_UNKEYED_ITEMS = 32
 
 
 class SharedItems:
-    """The distinct items of both sides so far, which are collected until one is on both."""
+    """The distinct items of truth and lists, collected until one is in both."""
 
     def __init__(self) -> None:
         self._has_match = False

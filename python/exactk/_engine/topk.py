@@ -77,7 +77,7 @@ _BLOCK_CELLS = 1 << 20  # that are looked up at a time
 
 
 class TopKOptions(TypedDict, total=False):
-    """The keyword arguments of `exactk.topk`, for type checkers. The signature of `exactk.topk` has the defaults."""
+    """The keyword arguments of `exactk.topk`, for type checkers. Defaults are in its signature."""
 
     candidates: object
     ties: str

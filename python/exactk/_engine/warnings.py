@@ -1,4 +1,4 @@
-"""What is said of numbers that may not mean what was meant."""
+"""Warnings about values that may not mean what you expect."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def describe_disjoint_keys_of_blocks(report: Report, *, is_keyed: bool, has_shar
 
 
 def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
-    """Return whether an item of the truth is in any list, or too few are given on a side to tell."""
+    """Return whether an item of the truth is in any list, or one side has too few items to tell."""
     lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
     if not isinstance(lists, Rankings) or min(len(lists.items), len(inputs.truth.items)) < fewest:
         return True
@@ -59,7 +59,7 @@ def _has_common_user(report: Report) -> bool:
 
 
 def has_no_hit(report: Report) -> bool:
-    """Return whether no value says that there is a hit."""
+    """Return whether no value shows a hit."""
     return not any(
         report[value.name] > 0
         for value in plan_of_state(report.state)
@@ -80,7 +80,7 @@ _SMALLEST_SPREAD = 50  # of a mean, in millionths: of less, four decimals show n
 
 
 def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None) -> str:
-    """Say so if ids or the order of input decide the values of many users, and how much that may change the first one."""
+    """Return a warning if ids or input order decide the values of many users, with their effect on the first value."""
     counts, evaluated = report.state.counts, report.counts["evaluated"]
     if counts.ties is None:
         return ""
@@ -105,16 +105,15 @@ def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, floa
 
 
 def tie_bounds(report: Report) -> Text:
-    """Return how to compute the values by other orders of tied items."""
+    """Return how to compute the values under other orders of ties."""
     lowest, highest = (convention_option(report.convention, ties=ties) for ties in ("pessimistic", "optimistic"))
     return ("; ", lowest, " and ", highest, " show how much that changes its mean")
 
 
 def warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[str]) -> None:
-    """Say what makes the numbers of each system mean something else than they seem to.
+    """Warn of counts that make a system's values misleading.
 
-    Where not all that a system could rank was given, but its best, as usual by user and item, what is missing is no
-    cause for alarm.
+    If a system gives only its best items, as is usual in long format, missing items are no reason to warn.
     """
     warn_of_systems({system: _describe_values_without_users(report) for system, report in reports.items()})
     warn_of_systems({system: _describe_values_without_weight(report) for system, report in reports.items()})
@@ -148,7 +147,7 @@ def _describe_values_without_weight(report: Report) -> str:
 
 
 def _weightless_values(report: Report) -> list[str]:
-    """Return the values for whose users all weights are 0."""
+    """Return the values whose users all have weight 0."""
     totals, indices = report.state.totals, part_indices(plan_of_state(report.state))
     parts = {name: [totals[i] for i in row] for name, row in zip(report.metrics, indices, strict=True)}
     return [name for name, sums in parts.items() if any(part.users and not part.weight for part in sums)]

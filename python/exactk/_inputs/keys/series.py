@@ -1,4 +1,4 @@
-"""Columns of pandas: what a Series or an Index holds."""
+"""pandas columns: the contents of a Series or an Index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def index_columns(index: Any, argument: str) -> tuple[list[Column], list[str]]:  # noqa: ANN401 - an Index of pandas
-    """Return the columns of an index, and what they are called."""
+    """Return the columns of an index and their names."""
     labels = [
         "user" if index.nlevels == 1 else f"user_{level}" if name is None else str(name)
         for level, name in enumerate(index.names)
@@ -29,7 +29,7 @@ def index_columns(index: Any, argument: str) -> tuple[list[Column], list[str]]: 
 
 
 def column_of_series(series: Any, argument: str) -> Column:  # noqa: ANN401 - a Series or an Index
-    """Return the values of a Series or Index, none of which may be missing."""
+    """Return the values of a Series or Index, which must not have missing values."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return columns.column_of_array(series.to_numpy(), argument)
@@ -46,7 +46,7 @@ def column_of_series(series: Any, argument: str) -> Column:  # noqa: ANN401 - a 
 
 
 def arrow_of_series(series: Any, argument: str) -> _core.ArrowColumn | None:  # noqa: ANN401 - as above
-    """Return the array of Arrow that holds the values; None if another does."""
+    """Return the underlying Arrow array, or None."""
     if not optional.holds_arrow(series.dtype):
         return None
     return _core.ArrowTable(series.array.__arrow_array__().__arrow_c_stream__(), argument).columns[0][1]
@@ -59,7 +59,7 @@ def _column_of_categorical(series: Any, argument: str) -> Column:  # noqa: ANN40
 
 
 def holds_lists(series: Any) -> bool:  # noqa: ANN401 - as above
-    """Return whether the first of some objects is a list; tuples may be keys."""
+    """Return whether the first object is a list; tuples can be keys."""
     return len(series) > 0 and _is_list(series.array[0])
 
 
@@ -68,7 +68,7 @@ def _is_list(value: object) -> bool:
 
 
 def flatten_lists(lists: list[Any], argument: str) -> tuple[Offsets, list[Any]]:
-    """Return where each list begins in what all of them hold, and that."""
+    """Return the offsets and the elements of all lists."""
     for row, items in enumerate(lists):
         if not _is_list(items):
             raise type_error(argument, "a list in every row", type(items).__name__, position=row)

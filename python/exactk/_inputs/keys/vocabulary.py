@@ -1,4 +1,4 @@
-"""Vocabularies: the keys of users and items, and the codes that stand for them. Everything after works on codes."""
+"""Vocabularies: keys of users and items, and their codes. All later steps work on codes."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ class Vocabulary:
         return len(self.pairs[-1] if self.pairs else self.parts[0])
 
     def snapshot(self) -> Snapshot:
-        """Return the keys that exist now."""
+        """Return the current keys."""
         part_sizes, pair_sizes = tuple(map(len, self.parts)), tuple(map(len, self.pairs))
         return Snapshot(self, part_sizes, pair_sizes, (pair_sizes or part_sizes)[-1])
 
     def encode(self, columns: Sequence[Column], argument: str, threads: int = 1) -> Codes:
-        """Return the code of each row's key; new keys are added."""
+        """Return the code of each row's key, adding new keys."""
         self.check_kinds([column.kind for column in columns], argument)
         codes = [column.encode(part, argument, threads) for column, part in zip(columns, self.parts, strict=True)]
         return self._encode_pairs(codes, argument)
 
     def extend(self, other: Snapshot, argument: str) -> Codes:
-        """Add the keys of another vocabulary; return the code of each of them."""
+        """Add the keys of another vocabulary; return their codes."""
         self.check_kinds(other.vocabulary.kinds, argument)
         parts = zip(self.parts, other.vocabulary.parts, other.part_sizes, strict=True)
         translations = [part.extend(new, size, argument) for part, new, size in parts]
@@ -100,7 +100,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The keys that a vocabulary had at some time: those whose codes are below the size that it had then."""
+    """The keys of a vocabulary at one time: those with codes below its size then."""
 
     vocabulary: Vocabulary
     part_sizes: tuple[int, ...]
@@ -116,7 +116,7 @@ class Snapshot:
         return self.size
 
     def copy(self) -> Vocabulary:
-        """Return a vocabulary of these keys with the same codes, which grows by itself."""
+        """Return a separate vocabulary with these keys and codes."""
         vocabulary = self.vocabulary
         if len(self) < len(vocabulary):
             prefix = Vocabulary.of_kinds(vocabulary.kinds, vocabulary.labels)
@@ -126,7 +126,7 @@ class Snapshot:
         return Vocabulary(vocabulary.kinds, vocabulary.labels, parts, pairs)
 
     def find(self, keys: Snapshot, argument: str) -> NDArray[np.int64]:
-        """Return the code here of each key, all of the same kinds as these; -1 for one that is not here."""
+        """Return the code here of each of the other keys, or -1."""
         vocabulary, others = self.vocabulary, keys.vocabulary.parts
         parts = zip(vocabulary.parts, others, keys.part_sizes, keys.by_part, strict=True)
         codes = [part.find(other, size, argument)[of_part] for part, other, size, of_part in parts]
@@ -196,7 +196,7 @@ class Snapshot:
 
 
 class SharedVocabulary:
-    """The vocabulary that the inputs of a call share: of users or of items. The first input with keys makes it."""
+    """The vocabulary of users or of items that all inputs of a call share; the first keyed input creates it."""
 
     def __init__(self) -> None:
         self._vocabulary: Vocabulary | None = None
@@ -224,7 +224,7 @@ class SharedVocabulary:
         return vocabulary
 
     def keys_of_labels(self) -> Snapshot | None:
-        """Return the labels of the truth's rows as keys; None if it has none."""
+        """Return the labels of the truth's rows as keys; None without labels."""
         if self._label_keys is None and self._labels is not None:
             self._label_keys = vocabulary_of_labels(self._labels, "truth.users").snapshot()
             self._vocabulary = self._label_keys.vocabulary
@@ -240,7 +240,7 @@ class SharedVocabulary:
         return keys.vocabulary is self._vocabulary
 
     def latest(self, snapshots: Iterable[Snapshot | None]) -> Snapshot | None:
-        """Return the keys that include all others, of those that are of the shared vocabulary."""
+        """Return the snapshot that includes all others, among those of the shared vocabulary."""
         latest: Snapshot | None = None
         for keys in snapshots:
             if keys is not None and keys.vocabulary is self._vocabulary and (latest is None or keys.size > latest.size):
@@ -259,7 +259,7 @@ class SharedVocabulary:
 
 
 def vocabulary_of_labels(labels: NDArray[Any], argument: str) -> Vocabulary:
-    """Return the labels of rows as a vocabulary: integers or strings, none of them twice."""
+    """Return row labels as a vocabulary: distinct integers or strings."""
     vocabulary = Vocabulary.of_kinds(["int" if labels.dtype.kind in "iu" else "str"])
     keys = vocabulary.parts[0]
     if labels.dtype.kind in "iu":
@@ -287,7 +287,7 @@ _FEW_BYTES = 1 << 20
 
 
 def text_array(texts: list[str]) -> NDArray[Any]:
-    """Return strings as an array of strings, or of objects where that would lose or waste something."""
+    """Return strings as a string array, or as objects if that would lose characters or waste memory."""
     longest = max(map(len, texts), default=0)
     wasteful = 4 * longest * len(texts) > _FEW_BYTES + 16 * sum(map(len, texts))
     if wasteful or any(text.endswith("\0") for text in texts):
@@ -296,7 +296,7 @@ def text_array(texts: list[str]) -> NDArray[Any]:
 
 
 def structured_keys(labels: Sequence[str], columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return keys of several parts, each of which is a column."""
+    """Return keys of several parts as a structured array, one column per part."""
     keys = np.empty(len(columns[0]), [(label, column.dtype) for label, column in zip(labels, columns, strict=True)])
     for label, column in zip(labels, columns, strict=True):
         keys[label] = column

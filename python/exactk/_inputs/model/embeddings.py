@@ -24,7 +24,7 @@ SIMILARITIES = ("dot", "cosine", "euclidean")
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class CanonicalEmbeddings:
-    """Users and items as vectors, with canonical candidate items. `exactk.Embeddings` takes containers."""
+    """User and item vectors with canonical candidate items. `exactk.Embeddings` accepts any container of candidates."""
 
     users: NDArray[Any]
     items: NDArray[Any]
@@ -41,7 +41,7 @@ class CanonicalEmbeddings:
     def neighbors(
         cls, vectors: object, similarity: str, min_score: float | None, *, exclude_self: bool
     ) -> CanonicalEmbeddings:
-        """View vectors that are users and items; messages call them vectors."""
+        """View vectors that are both users and items, named ``vectors`` in messages."""
         array = vector_array(vectors, "vectors")
         threshold = None if min_score is None else checked_threshold(min_score)
         embeddings = cls.__new__(cls)
@@ -94,7 +94,7 @@ class CanonicalEmbeddings:
             candidates.check_ids(len(items))
 
     def core_for(self, candidates: CandidateItems | None, sgemm: Any) -> _core.Embeddings:  # noqa: ANN401 - a capsule or None
-        """Return the core's view, of which only these items may be ranked, and which may multiply by BLAS."""
+        """Return the core's view, restricted to these items, which may use BLAS."""
         return _core.Embeddings(
             self.users,
             self.items,
@@ -124,7 +124,7 @@ class CanonicalEmbeddings:
         return self._with_scores(round_threshold(self.min_score), has_float32_scores=True)
 
     def without_negative_infinity(self) -> CanonicalEmbeddings:
-        """Return the same, of which what scores -inf, as float32, is not recommended."""
+        """Return the same embeddings with items dropped that score -inf in float32."""
         return self._with_scores(finite_threshold(self.min_score), has_float32_scores=self.has_float32_scores)
 
     def _with_scores(self, min_score: float | None, *, has_float32_scores: bool) -> CanonicalEmbeddings:

@@ -1,4 +1,4 @@
-"""Where a fault stands in a data frame or file. It is found when a message asks, from what the rows were grouped by."""
+"""Locations of faults in a data frame or file, looked up only when a message needs them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FindRow: TypeAlias = Callable[[int, int | None], FrameRow | None]
 
 
 def locate_in_parts(names: Sequence[str], first_rows: Sequence[int]) -> Locate:
-    """Find rows that were read part by part: what each part is called, and the number of its first row among all."""
+    """Return a locator of rows read in parts, from each part's name and the number of its first row."""
 
     def locate(number: int) -> FrameRow:
         part = bisect_right(first_rows, number) - 1
@@ -48,12 +48,12 @@ def locate_in_parts(names: Sequence[str], first_rows: Sequence[int]) -> Locate:
 
 
 def rows_together(indptr: Offsets, locate: Locate) -> FindRow:
-    """Find rows that stand as in the lists: user by user."""
+    """Return a locator of rows that are grouped by user."""
     return lambda user, position: None if position is None else locate(int(indptr[user]) + position)
 
 
 def rows_apart(user_codes: Callable[[], Codes], ranks: NDArray[Any] | None, locate: Locate) -> FindRow:
-    """Find rows of these users, who have theirs in the order of the frame, or of the ranks if there are some."""
+    """Return a locator of rows in the order of the frame, or of the ranks if given, by their users."""
 
     def find_row(user: int, position: int | None) -> FrameRow | None:
         if position is None:
@@ -67,26 +67,26 @@ def rows_apart(user_codes: Callable[[], Codes], ranks: NDArray[Any] | None, loca
 
 
 def rows_with_lists(source: str) -> FindRow:
-    """Find rows that hold the list of a user each."""
+    """Return a locator of rows that each hold one user's list."""
     return lambda user, position: FrameRow(user, source, position)
 
 
 def reindexed(find_row: FindRow | None, sources: NDArray[np.int64]) -> FindRow | None:
-    """Find rows of users where user i is user `sources[i]` of the others, or one without rows where that is -1."""
+    """Return a locator for reordered users: user i is user `sources[i]`, or without rows where that is -1."""
     if find_row is None:
         return None
     return lambda user, position: None if sources[user] < 0 else find_row(int(sources[user]), position)
 
 
 def of_first_rows(find_row: FindRow | None, size: int) -> FindRow | None:
-    """Find rows of so many users; those after them have none."""
+    """Return a locator for the first users; the others have no rows."""
     if find_row is None:
         return None
     return lambda user, position: find_row(user, position) if user < size else None
 
 
 def with_frame_row(error: ExactkError, find_row: FindRow | None) -> ExactkError:
-    """Return the error with the row of the frame, or none, instead of the user's row and the position in it."""
+    """Return the error with the row of the frame, if any, instead of the user's row and position."""
     if find_row is None or error.row is None:
         return error
     frame_row = find_row(error.row, error.position)
@@ -118,7 +118,7 @@ def name_rows(locate: Locate) -> Iterator[None]:
 
 
 def locate_in_frame(source: str, list_offsets: Offsets | None = None) -> Locate:
-    """Find rows of one frame; in a column of lists, elements of what all of them hold."""
+    """Return a locator of rows of one frame; in a column of lists, of elements of all lists."""
     if list_offsets is None:
         return lambda number: FrameRow(number, source)
 

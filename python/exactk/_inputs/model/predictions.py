@@ -1,4 +1,4 @@
-"""What one system gives, whatever its form."""
+"""The predictions of one system, in any form."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ Predictions: TypeAlias = Rankings | Scored
 
 
 def predictions_from_rows(rows: Rows, argument: str = "predictions") -> Rankings | SparseScores:
-    """Return rankings, or sparse scores where there are scores."""
+    """Return sparse scores if the rows have scores, and rankings otherwise."""
     return Rankings.from_rows(rows) if rows.scores is None else SparseScores.from_rows(rows, argument)

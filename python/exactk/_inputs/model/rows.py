@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class TruthColumns(NamedTuple):
-    """The columns of the frame or file that a truth was made of."""
+    """The source columns of a truth from a frame or file."""
 
     used: tuple[str, ...] = ()
     grade: str | None = None
@@ -79,7 +79,7 @@ _PLAIN_FIELDS = ("indptr", "items", "grades", "present", "lengths", "scores", "r
 
 
 def validated_copy(rows: Rows, argument: str) -> Rows:
-    """Return rows of a truth or of exclusions in arrays of their own, without padding; raise InputError unless they are sound."""
+    """Return copied, validated rows of a truth or of exclusions, without padding; raise InputError if invalid."""
     lists = _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, argument)
     try:
         lists.validate(argument, rows.grades)
@@ -98,12 +98,12 @@ def validated_copy(rows: Rows, argument: str) -> Rows:
 
 
 def count_users(rows: Rows | Sized) -> int:
-    """Return how many users rows have, or a container."""
+    """Return the number of users of rows or of a container."""
     return rows.user_count if isinstance(rows, Rows) else len(rows)
 
 
 def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
-    """Return the rows in another order: row i is row `sources[i]`, or a missing user's where that is -1."""
+    """Return the rows in another order: row i is row `sources[i]`, or that of a missing user where it is -1."""
     size, absent = len(rows.indptr) - 1, sources < 0
     shared = min(size, len(sources))
     if np.array_equal(sources[:shared], np.arange(shared)) and absent[shared:].all():
@@ -131,7 +131,7 @@ def reindex(rows: Rows, sources: NDArray[np.int64]) -> Rows:
 
 
 def resize(rows: Rows, size: int) -> Rows:
-    """Return the first rows, or all of them and after them those of missing users; the items stay where they are."""
+    """Return the first rows, or all rows followed by those of missing users; the items are not copied."""
     old_size = len(rows.indptr) - 1
     if size == old_size:
         return rows
@@ -153,19 +153,19 @@ def resize(rows: Rows, size: int) -> Rows:
 
 
 def padded_rows(ids: object, argument: str) -> Rows:
-    """Return the rows of a matrix of ids that is padded with -1."""
+    """Return the rows of an id matrix that is padded with -1."""
     array = id_array(ids, argument, dimensions=2)
     return matrix_rows(array, _core.padded_lengths(array, argument))
 
 
 def matrix_rows(ids: Ids, lengths: Offsets | None) -> Rows:
-    """Return the rows of a matrix, which hold so many ids, or are full."""
+    """Return the rows of a matrix, of the given lengths or full."""
     users, width = ids.shape
     return Rows(np.arange(users + 1, dtype=np.int64) * width, ids.reshape(-1), lengths=lengths)
 
 
 def graded_rows(grades: object, argument: str) -> Rows:
-    """Return the columns that have a grade in each row of a matrix; of a bool matrix, those that are True."""
+    """Return the columns with a grade in each row of a matrix; for a bool matrix, the True ones."""
     matrix = as_ndarray(grades, argument)
     if matrix.dtype.kind == "b":
         return Rows(*_selected_columns(flag_array(matrix, argument, dimensions=2)), is_owned=True)
@@ -179,19 +179,19 @@ def graded_rows(grades: object, argument: str) -> Rows:
 
 
 def _selected_columns(mask: NDArray[np.bool_]) -> tuple[Offsets, Ids]:
-    """Return where the columns of each row begin, and which are True."""
+    """Return the row offsets and the indices of the True columns."""
     indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(mask.sum(axis=1), dtype=np.int64)])
     return indptr, np.ascontiguousarray(np.nonzero(mask)[1], np.int64)
 
 
 def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
-    """Return consecutive rows, whose offsets begin at 0."""
+    """Return consecutive rows, with offsets from 0."""
     indptr = rows.indptr[begin : end + 1]
     return Rows(indptr - indptr[0], rows.items[indptr[0] : indptr[-1]])
 
 
 def remove_padding(rows: Rows) -> Rows:
-    """Return rows without the padding between them."""
+    """Return the rows without padding in between."""
     if rows.lengths is None:
         return rows
     indptr = np.concatenate([[0], np.cumsum(rows.lengths)]).astype(np.int64)
