@@ -1,7 +1,7 @@
-"""NumPy's .npz: rows in CSR form under the names of the arguments of `exactk.Truth` and its like.
+"""NumPy's .npz archives: rows in CSR form, in arrays named as the arguments of `exactk.Truth` and its like.
 
-Nothing in it is run: arrays of objects are refused. Headers, types, shapes and sizes are checked before there is memory
-for an array, and the arrays against each other before anything is made of them.
+No code in an archive is run: object arrays are refused. Headers, types, shapes and sizes are checked before memory is
+allocated, and the arrays against each other before rows are built.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Header(NamedTuple):
 
 
 def read_arrays(file: File) -> dict[str, NDArray[Any]]:
-    """Return the arrays of the names that are ours, or those of scipy.sparse.save_npz."""
+    """Return the arrays under exactk's names, or those of scipy.sparse.save_npz."""
     with file.translate_errors("an archive of NumPy arrays", *_READ_ERRORS), zipfile.ZipFile(file.path) as archive:
         members = _members(archive)
         is_matrix = "format" in members
@@ -62,7 +62,7 @@ def read_arrays(file: File) -> dict[str, NDArray[Any]]:
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Return the members by the names of their arrays."""
+    """Return the archive members by array name."""
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) != len(archive.infolist()):
         raise ValueError("a name of two arrays")
@@ -82,7 +82,7 @@ def _check_sizes(members: Mapping[str, zipfile.ZipInfo]) -> None:
 
 
 def _read_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> _Header:
-    """Return the shape and type of an array, after a check of all that its header says."""
+    """Return the shape and type of an array, after checking its whole header."""
     with archive.open(member) as stream:
         version = np.lib.format.read_magic(stream)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0

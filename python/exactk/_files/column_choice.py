@@ -1,4 +1,4 @@
-"""Which columns of a file are read."""
+"""The choice of the columns to read from a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS = {
 
 
 class ColumnChoice(NamedTuple):
-    """The names of the columns."""
+    """The names of the columns to read."""
 
     ids: tuple[str, ...]  # of users, and of items
     values: tuple[str, ...]  # of scores, ranks or grades
@@ -33,18 +33,18 @@ class ColumnChoice(NamedTuple):
 
     @property
     def all(self) -> list[str]:
-        """Return all of them, in order."""
+        """Return all column names, in order."""
         return [*self.ids, *self.values]
 
     def convert_ids(self, part: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
-        """Return rows of these columns with ids as they are to be."""
+        """Return the rows with ids converted as requested."""
         return cast_to_text(part, self.ids) if self.text_ids else part
 
 
 def choose_columns(
     existing: Sequence[str], numbers: Sequence[str], requested: RequestedColumns, file: File
 ) -> ColumnChoice:
-    """Return those that the caller names, or that have a usual name; numbers are the existing ones that hold some."""
+    """Return the columns that the caller names, or that have common names, given which columns are numeric."""
     if any("\0" in name for name in existing):
         raise file.fault("names of columns", "a zero byte in one")
     users = column_roles.user_columns(existing, requested.get("user"), file.role)

@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC: columns as pyarrow has them, whole or one part after another."""
+"""Parquet and Arrow IPC, read by pyarrow, whole or in parts."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _BUFFER_SIZE = 1 << 20  # bytes of a column; without, all that it has in a group
 
 
 class _Columnar(Source):
-    """A file that holds columns."""
+    """A file in a columnar format."""
 
     @cached_property
     def fields(self) -> list[tuple[str, Any]]:
-        """Its columns: their names, and what pyarrow says of them."""
+        """The columns: names and pyarrow types."""
         raise NotImplementedError
 
     @property
     def names(self) -> list[str]:
-        """What its columns are called."""
+        """Column names."""
         return [name for name, _ in self.fields]
 
     def number_columns(self) -> list[str]:
-        """Return those that hold numbers or flags, or lists of them."""
+        """Return the columns of numbers or bools, or of lists of them."""
         types = optional.arrow("a table").types
         kinds = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
 
@@ -61,11 +61,11 @@ class _Columnar(Source):
 
 
 class Parquet(_Columnar):
-    """A file of Parquet."""
+    """A Parquet file."""
 
     @cached_property
     def fields(self) -> list[tuple[str, Any]]:
-        """Its columns: their names, and what pyarrow says of them."""
+        """The columns: names and pyarrow types."""
         with self._open() as parquet_file:
             return _named_fields(parquet_file.schema_arrow)
 
@@ -82,7 +82,7 @@ class Parquet(_Columnar):
         return super().read_all(columns)
 
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
-        """Yield its rows, part by part."""
+        """Yield the rows in parts."""
         with self._open() as parquet_file:
             for part in parquet_file.iter_batches(_PART_ROWS, columns=columns.all):
                 yield _validated(part)
@@ -99,23 +99,23 @@ class Parquet(_Columnar):
 
 
 class Ipc(_Columnar):
-    """A file of Arrow's own format: with an index of its parts at the end, or as a stream."""
+    """An Arrow IPC file or stream."""
 
     @cached_property
     def fields(self) -> list[tuple[str, Any]]:
-        """Its columns: their names, and what pyarrow says of them."""
+        """The columns: names and pyarrow types."""
         with self._open(None) as (schema, _):
             return _named_fields(schema)
 
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
-        """Yield its rows, in the parts in which they were written."""
+        """Yield the rows in the parts of the file."""
         with self._open([self.names.index(name) for name in columns.all]) as (_, parts):
             for part in parts:
                 yield _validated(part)
 
     @contextmanager
     def _open(self, fields: list[int] | None) -> Iterator[tuple[Any, Iterator[Any]]]:
-        """Open it to read these fields. It is not mapped, for then others could change what was checked."""
+        """Open the file to read these fields, without mapping it, as others could change it after the checks."""
         arrow = optional.arrow("a file of Arrow IPC")
         options = arrow.ipc.IpcReadOptions(included_fields=fields)
         with _translate_arrow_errors(self.file, "Arrow IPC"), arrow.OSFile(os.fsencode(self.file.path)) as stream:
@@ -128,7 +128,7 @@ class Ipc(_Columnar):
                 yield reader.schema, self._stream_parts(reader, stream)
 
     def _stream_parts(self, reader: Any, stream: Any) -> Iterator[Any]:  # noqa: ANN401 - pyarrow has no types
-        """Yield the parts of a stream. Another one after its end would be ignored."""
+        """Yield the parts of a stream. A second stream after its end is ignored."""
         yield from reader
         if stream.read(1):
             raise self.file.fault("one stream of Arrow IPC", "more bytes after its end")
@@ -139,7 +139,7 @@ def _named_fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarr
 
 
 def _validated(batch: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return the batch, if the offsets in it lie within it and its strings are strings: a file may say anything."""
+    """Return the batch after checking its offsets and strings, as file contents are untrusted."""
     batch.validate(full=True)
     return batch
 

@@ -17,22 +17,22 @@ _SHOWN_LENGTH = 80  # characters of a line
 
 
 class File(NamedTuple):
-    """A file, and the argument of `exactk.evaluate` that it stands for."""
+    """A file, and the argument of `exactk.evaluate` that it is for."""
 
     path: Path
     role: str
 
     @property
     def is_compressed(self) -> bool:
-        """Whether its name says so."""
+        """Whether the file name says that it is compressed."""
         return self.path.suffix.lower() == ".gz"
 
     def fault(self, expected: str, found: str, hint: str = "") -> InputError:
-        """Return the error about the file as a whole."""
+        """Return an error about the whole file."""
         return input_error(self.role, expected, found, hint=hint).amended(source=str(self.path))
 
     def check_kind(self, *, pipes: bool) -> None:
-        """Raise InputError unless it is a regular file, or where pipes are read, one of those or the null device.
+        """Raise InputError unless the path is a regular file or, if pipes are allowed, a pipe or the null device.
 
         Other devices may have no end.
         """
@@ -48,12 +48,12 @@ class File(NamedTuple):
         raise self.fault("a regular file or a pipe" if pipes else "a regular file", kind)
 
     def line_fault(self, expected: str, found: str, line: int, text: bytes) -> InputError:
-        """Return the error about one of its lines, counted from 1."""
+        """Return an error about a line, counted from 1."""
         return input_error(self.role, expected, found).amended(source=str(self.path), line=(line, _shorten(text)))
 
     @contextmanager
     def translate_errors(self, expected: str, *errors: type[Exception]) -> Iterator[None]:
-        """Turn what a library raises of the file into an error that names it."""
+        """Turn a library's error about the file into one that names the file."""
         try:
             yield
         except ExactkError:
@@ -65,7 +65,7 @@ class File(NamedTuple):
 
 
 def _reason(error: Exception) -> str:
-    """Return what a library says, on one line."""
+    """Return a library's message on one line."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return " ".join(reason.split()) or type(error).__name__
 

@@ -1,6 +1,6 @@
-"""Ids of files that know no types: strings, or integers if every one is written as Python writes integers.
+"""Ids in untyped files: strings, or integers if all are written as Python writes integers.
 
-So 7 and 07 stay two ids, and a file of CSV agrees with one of Parquet that holds the same integers.
+So 7 and 07 stay distinct, and a CSV file agrees with a Parquet file of the same integers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def convert_integers(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return a table whose ids are strings with those columns as integers that hold nothing else."""
+    """Return the table with the string id columns that hold only integers converted to integers."""
     for name in names:
         integers = _as_integers(table[name])
         if integers is not None:
@@ -23,7 +23,7 @@ def convert_integers(table: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 -
 
 
 def integer_columns(parts: Iterable[Any], names: Sequence[str]) -> list[str]:
-    """Return the columns that hold nothing but integers."""
+    """Return the columns that hold only integers."""
     remaining = list(names)
     for part in parts:
         remaining = [name for name in remaining if _as_integers(part[name]) is not None]
@@ -50,7 +50,7 @@ def cast_to_text(part: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyar
 
 
 def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return what integers, or lists of them, become as strings; None of others."""
+    """Return the string type for integers, or lists of them; None for other types."""
     arrow = optional.arrow("ids as text")
     types = arrow.types
     if types.is_integer(kind) or (types.is_dictionary(kind) and types.is_integer(kind.value_type)):
@@ -63,7 +63,7 @@ def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 
 def _as_integers(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return the column as int64, or None if that is not how all of it is written."""
+    """Return the column as int64, or None if any value is written differently."""
     arrow, compute = optional.arrow("CSV"), optional.arrow_module("compute", "CSV")
     try:
         integers = column.cast(arrow.int64())

@@ -1,4 +1,4 @@
-"""JSON lines: an object a row, or one a user with lists of items. pyarrow reads them."""
+"""JSON lines, read by pyarrow: one object per row, or one per user with lists of items."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ _CHUNK_SIZE = 1 << 20  # bytes
 
 
 class FieldKind(NamedTuple):
-    """What a field holds."""
+    """The type of a field's values."""
 
     value_type: type  # int, str or float
     is_list: bool
 
     @property
     def arrow_type(self) -> Any:  # noqa: ANN401 - pyarrow has no types
-        """What pyarrow calls it."""
+        """The pyarrow type."""
         arrow = optional.arrow("JSON")
         value_type = {int: arrow.int64(), str: arrow.string(), float: arrow.float64()}[self.value_type]
         return arrow.list_(value_type) if self.is_list else value_type
 
     def fault(self, value: object) -> tuple[str, str] | None:
-        """Return what is expected and found if the value is something else."""
+        """Return the expected type and the value found, if they differ."""
         if isinstance(value, list) != self.is_list:
             return "a list" if self.is_list else "no list", type(value).__name__
         for element in value if isinstance(value, list) else [value]:
@@ -67,7 +67,7 @@ class FieldKind(NamedTuple):
 
 
 class _Rounded(NamedTuple):
-    """A number that float64 does not hold."""
+    """A number that float64 cannot represent."""
 
     text: str
 
@@ -81,7 +81,7 @@ def _parse_decimal(text: str) -> float | _Rounded:
 
 
 class JsonLines(Source):
-    """A file of objects, one a line."""
+    """A file with one object per line."""
 
     @property
     def names(self) -> list[str]:
@@ -89,7 +89,7 @@ class JsonLines(Source):
         return list(self._first_row())
 
     def number_columns(self) -> list[str]:
-        """Return those that hold a number or flag in the first object, or a list of them."""
+        """Return the columns whose first value is a number or bool, or a list of them."""
         samples = {name: value[:1] if isinstance(value, list) else [value] for name, value in self._first_row().items()}
         return [name for name, sample in samples.items() if sample and isinstance(sample[0], (int, float))]
 
@@ -102,7 +102,7 @@ class JsonLines(Source):
 
     @property
     def has_one_item_per_row(self) -> bool:
-        """Never known: its lines may hold lists."""
+        """Always false: any line may hold lists."""
         return False
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -118,7 +118,7 @@ class JsonLines(Source):
         return table
 
     def _read(self, kinds: Mapping[str, FieldKind]) -> Any:  # noqa: ANN401 - pyarrow has no types
-        """Return what pyarrow reads. Raise InputError if that is not what the lines say."""
+        """Return pyarrow's table. Raise InputError if it differs from the text."""
         arrow, reader = optional.arrow("JSON"), optional.arrow_module("json", "JSON")
         schema = arrow.schema([(name, kind.arrow_type) for name, kind in kinds.items()])
         options = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
@@ -137,7 +137,7 @@ class JsonLines(Source):
         return table
 
     def _has_tiny_number(self) -> bool:
-        """Return whether any number in the file may be too small for float64, which pyarrow takes for 0."""
+        """Return whether the file may have a number too small for float64, which pyarrow reads as 0."""
         last_bytes = b""
         with open_bytes(self.file) as stream:
             while data := stream.read(_CHUNK_SIZE):
@@ -148,7 +148,7 @@ class JsonLines(Source):
         return False
 
     def _kinds(self, columns: ColumnChoice) -> dict[str, FieldKind]:
-        """Return what each column holds, as the first lines say."""
+        """Return the type of each column, from the first lines."""
         kinds: dict[str, FieldKind] = {}
         has_lists = False
         with self._translate_errors(), open_bytes(self.file) as stream:
@@ -164,7 +164,7 @@ class JsonLines(Source):
         return {name: kinds.get(name, FieldKind(int, has_lists)) for name in columns.all}
 
     def _rows(self, stream: IO[bytes]) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
-        """Yield the number, the text and the object of each line that is not empty."""
+        """Yield number, text and object of each non-empty line."""
         for line_number, line in numbered_lines(stream, self.file, _MAX_LINE):
             if not line.strip():
                 continue
@@ -177,7 +177,7 @@ class JsonLines(Source):
             yield line_number, line, row
 
     def _raise_line_fault(self, kinds: Mapping[str, FieldKind]) -> None:
-        """Raise InputError at the first line that is not as it should be, if there is one."""
+        """Raise InputError for the first invalid line, if any."""
         with self._translate_errors(), open_bytes(self.file) as stream:
             for line_number, line, row in self._rows(stream):
                 for name, kind in kinds.items():
@@ -196,7 +196,7 @@ def _flat(column: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 
 def _has_large_number(column: Any) -> bool:  # noqa: ANN401 - pyarrow has no types
-    """Return whether a number may have been an integer that float64 does not hold, and is its neighbour now."""
+    """Return whether a number may be an integer that float64 rounded."""
     smallest, largest = optional.arrow_module("compute", "JSON").min_max(column).values()
     return any(abs(bound.as_py() or 0) >= _MAX_EXACT for bound in (smallest, largest))
 

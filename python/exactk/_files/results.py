@@ -1,4 +1,4 @@
-"""What is made of what a file holds: the containers that `exactk.evaluate` takes."""
+"""From file contents to the containers that `exactk.evaluate` takes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def result_of_table(
     unused: Sequence[str] = (),
     source: str = _SOURCE,
 ) -> ReadResult:
-    """Return what a table of pyarrow holds; the file has other columns of numbers, which are unused."""
+    """Return the container for a pyarrow table; `unused` are the file's other numeric columns."""
     encoding = replace(default_encoding(), source=source)
     columns: Any = {**dict.fromkeys(COLUMNS[role]), **requested}
     if role == "truth":
@@ -55,12 +55,12 @@ def result_of_table(
 
 
 def result_of_batches(batches: Batches) -> ReadResult:
-    """Return the rows of all batches."""
+    """Return the container for the rows of all batches."""
     return predictions_from_rows(Reader(batches, batches.columns, default_encoding()).read_all())
 
 
 def result_of_trec(trec: _core.TrecColumns | TrecColumns, role: str, locate: Locate | None = None) -> ReadResult:
-    """Return what TREC text holds."""
+    """Return the container for TREC text."""
     values = NumberColumn(trec.numbers)
     columns = LongColumns(
         [PackedColumn(trec.query_offsets, trec.queries)],
@@ -73,7 +73,7 @@ def result_of_trec(trec: _core.TrecColumns | TrecColumns, role: str, locate: Loc
 
 
 def result_of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> ReadResult:
-    """Return what an archive of arrays holds: rows under the names of our arguments, or a matrix of SciPy's."""
+    """Return the container for an archive: rows under exactk's argument names, or a SciPy matrix."""
     if "indices" in arrays:
         data, indices, indptr, shape = (arrays[name] for name in ("data", "indices", "indptr", "shape"))
         try:

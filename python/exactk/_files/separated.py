@@ -1,6 +1,6 @@
-"""CSV and TSV. pyarrow reads them; where rows may not be what they seem, the standard library's reader decides.
+"""CSV and TSV, read by pyarrow; where rows may be misread, the standard library's reader decides.
 
-CSV has quotes, which must close; in TSV a quote is a character as any other.
+CSV has quotes, which must be closed; in TSV, quotes are ordinary characters.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Row(NamedTuple):
 
 
 class Separated(Source):
-    """A file of rows, the first of which names the columns."""
+    """A file of rows, with column names in the first."""
 
     has_types = False
 
@@ -43,7 +43,7 @@ class Separated(Source):
 
     @property
     def names(self) -> list[str]:
-        """Return what its columns are called."""
+        """Return the column names."""
         with self._translate_errors(), open_bytes(self.file) as stream:
             header = next(self._rows(stream), None)
         if header is None:
@@ -51,7 +51,7 @@ class Separated(Source):
         return header.fields
 
     def number_columns(self) -> list[str]:
-        """Return those that hold a number in the first row."""
+        """Return the columns with a number in the first row."""
         with self._translate_errors(), open_bytes(self.file) as stream:
             rows = (row.fields for row in self._rows(stream))
             header, first = next(rows, []), next(rows, [])
@@ -65,13 +65,13 @@ class Separated(Source):
         return table if columns.text_ids else ids.convert_integers(table, columns.ids)
 
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
-        """Yield its rows, part by part; before the first, all of them are looked at."""
+        """Yield the rows in parts, after checking all of them."""
         integers = [] if columns.text_ids else ids.integer_columns(self._parts(columns), columns.ids)
         for part in self._parts(columns):
             yield ids.cast_to_integers(part, integers)
 
     def _parts(self, columns: ColumnChoice) -> Iterator[Any]:
-        """Yield its rows, part by part, whose ids are strings. Raise InputError at the first line that is not right."""
+        """Yield the rows in parts, with ids as strings. Raise InputError at the first invalid line."""
         arrow = optional.arrow("CSV")
         row_count = 0
         try:
@@ -90,7 +90,7 @@ class Separated(Source):
             self._check_rows(columns, row_count)
 
     def _text_parts(self, stream: WatchedText, columns: ColumnChoice) -> Iterator[Any]:
-        """Yield the rows, part by part, with text in all columns."""
+        """Yield the rows in parts, with all columns as text."""
         compute, reader = optional.arrow_module("compute", "CSV"), optional.arrow_module("csv", "CSV")
         parse_options = reader.ParseOptions(
             delimiter=self.delimiter, quote_char='"' if self.has_quoting else False, newlines_in_values=self.has_quoting
@@ -108,7 +108,7 @@ class Separated(Source):
                 yield part
 
     def _with_numbers(self, part: Any, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
-        """Return the rows with numbers in the columns of scores, ranks and grades."""
+        """Return the rows with scores, ranks and grades as numbers."""
         for name in columns.values:
             numbers = parse_numbers(part[name])
             if numbers is None:
@@ -122,7 +122,7 @@ class Separated(Source):
         return self.file.translate_errors("CSV", optional.arrow("CSV").ArrowException, *DECOMPRESSION_ERRORS)
 
     def _rows(self, stream: IO[bytes]) -> Iterator[_Row]:
-        """Yield the rows as the standard library reads them. Raise InputError at the first that it does not."""
+        """Yield the rows that the standard library reads. Raise InputError at the first syntax error."""
         lines: list[tuple[int, bytes]] = []  # the first of the row, and how many there are
 
         def texts() -> Iterator[str]:
@@ -148,9 +148,9 @@ class Separated(Source):
                 yield _Row(*lines[0], lines[-1][0] - lines[0][0] + 1, fields)
 
     def _check_rows(self, columns: ColumnChoice, row_count: int | None = None) -> int:
-        """Return how many rows there are. Raise InputError at the first that is not as it should be.
+        """Return the number of rows. Raise InputError at the first invalid row.
 
-        If pyarrow has read all of them, `row_count` is their number; then a warning tells of those that span lines.
+        If pyarrow has read all rows, `row_count` is their number, and a warning reports rows that span lines.
         """
         first_long_row, long_rows, rows_read = None, 0, 0
         with self._translate_errors(), open_bytes(self.file) as stream:
@@ -185,14 +185,14 @@ def _empty_table(columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no
 
 
 def _syntax_fault(error: csv.Error) -> tuple[str, str]:
-    """Return what is expected and found where the standard library finds no row."""
+    """Return what is expected and found where the standard library reports a syntax error."""
     if str(error).startswith("new-line character"):  # words are all that the module gives
         return "a line feed at the end of each line", "a carriage return within the line"
     return "quotes that close where their field ends", str(error)
 
 
 def _row_faults(header: list[str], fields: list[str], columns: ColumnChoice) -> Iterator[tuple[str, str]]:
-    """Yield what is expected and found where a row is not right."""
+    """Yield what is expected and found for each fault of a row."""
     if len(fields) != len(header):
         yield f"{len(header)} columns ({', '.join(header)})", str(len(fields))
         return

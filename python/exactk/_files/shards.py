@@ -1,4 +1,4 @@
-"""Several files with columns that hold one system's predictions: their rows are read as those of one file."""
+"""One system's predictions in several columnar files, read as if their rows were in one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def predictions_of_sources(
     sources: Sequence[Source], requested: RequestedColumns, *, text_ids: bool
 ) -> results.ReadResult:
-    """Return the predictions of all files, in the order of the files. Users may stand in several."""
+    """Return the predictions of all files, in file order. A user may be in several files."""
     columns = _common_columns(sources, requested)._replace(text_ids=text_ids)
     has_types = sources[0].has_types
     as_written = columns._replace(text_ids=True)  # whether ids are integers is for all files to say
@@ -40,7 +40,7 @@ def predictions_of_sources(
 
 
 def _common_columns(sources: Sequence[Source], requested: RequestedColumns) -> ColumnChoice:
-    """Return the columns that are read of each file. Raise InputError if they differ."""
+    """Return the columns to read from each file. Raise InputError if they differ."""
     first, *others = sources
     with name_source(str(first.file.path)):
         columns = choose_columns(first.names, first.number_columns(), requested, first.file)
@@ -56,7 +56,7 @@ def _common_columns(sources: Sequence[Source], requested: RequestedColumns) -> C
 def _convert_ids(
     parts: Callable[[], Iterable[tuple[str, Any]]], columns: ColumnChoice, *, has_types: bool
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the parts with converted ids: where files have no types, to integers if those of all files are."""
+    """Yield the parts with converted ids; ids of untyped files become integers if all files hold only integers."""
     as_text = columns.text_ids or has_types
     integers = [] if as_text else ids.integer_columns((part for _, part in parts()), columns.ids)
     for path, part in parts():
@@ -64,7 +64,7 @@ def _convert_ids(
 
 
 def _concatenate(tables: Sequence[tuple[str, Any]]) -> Any:  # noqa: ANN401 - pyarrow has no types
-    """Return one table of all rows. Raise InputError if the columns are of different types."""
+    """Return one table of all rows. Raise InputError if column types differ."""
     first_path, first = tables[0]
     for path, table in tables:
         for name in first.schema.names:

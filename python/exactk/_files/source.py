@@ -1,4 +1,4 @@
-"""A file with columns, whatever its format."""
+"""The interface of files with columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _USUAL_RATIO = 4  # of text to what it is compressed to
 
 
 class Source:
-    """What every format offers of a file."""
+    """A file with columns, in any format."""
 
     has_types = True  # Whether columns say what they hold; else ids come as text if `text_ids` is set.
 
@@ -28,7 +28,7 @@ class Source:
 
     @property
     def size(self) -> int:
-        """How many bytes of text, or of rows, there are, at least."""
+        """A lower bound on the bytes of text, or of rows."""
         size = text_size(self.file)
         return max(size, _USUAL_RATIO * self.file.path.stat().st_size) if self.file.is_compressed else size
 
@@ -39,11 +39,11 @@ class Source:
 
     @property
     def names(self) -> list[str]:
-        """What its columns are called."""
+        """Column names."""
         raise NotImplementedError
 
     def number_columns(self) -> list[str]:
-        """Return those that hold numbers: by their types or, of text, as its first row says."""
+        """Return the numeric columns, by type or, for text, by the first row."""
         raise NotImplementedError
 
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
@@ -51,22 +51,22 @@ class Source:
         raise NotImplementedError
 
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
-        """Yield them part by part, if it is large."""
+        """Yield all rows in parts, for large files."""
         raise NotImplementedError
 
 
 def is_large(sources: Sequence[Source]) -> bool:
-    """Return whether all rows of the files had better not be in memory together, and each has one item."""
+    """Return whether the files are too large to hold all rows in memory, and have one item per row."""
     return all(source.has_one_item_per_row for source in sources) and sum(source.size for source in sources) > _LARGE
 
 
 def memory_size() -> int:
-    """Return how many bytes of memory the machine has."""
+    """Return the bytes of memory of the machine."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def read_ahead(parts: Iterator[Any]) -> Generator[Any]:
-    """Yield the parts; each is read while the one before it is made use of."""
+    """Yield the parts, reading each while the previous one is in use."""
     with ThreadPoolExecutor(1) as reader:
         coming = reader.submit(next, parts, None)
         while (part := coming.result()) is not None:

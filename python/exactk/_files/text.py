@@ -1,4 +1,4 @@
-"""What all formats of text share: they may be compressed, and have lines."""
+"""Compression and lines, shared by all text formats."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def open_bytes(file: File) -> IO[bytes]:
 
 
 def text_size(file: File) -> int:
-    """Return how many bytes of text the file has; of a compressed one, what it says itself, modulo 2^32."""
+    """Return the bytes of text; for a compressed file, its own record, modulo 2^32."""
     with file.path.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         if not file.is_compressed or size < _SIZE_FIELD:
@@ -42,7 +42,7 @@ _SIZE_FIELD = 4  # bytes at the end of a gzip file
 
 
 class _Decompressed(io.RawIOBase):
-    """The text of a gzip file, as a stream. Raises InputError if there is far more of it than of the file."""
+    """The text of a gzip file, as a stream. Raises InputError if it expands too far."""
 
     def __init__(self, file: File) -> None:
         self._file = file
@@ -70,7 +70,7 @@ class _Decompressed(io.RawIOBase):
         super().close()
 
     def _decompress(self, size: int) -> bytes:
-        """Return at most so many bytes, and none at the end."""
+        """Return at most this many bytes, and none at the end."""
         while True:
             if not self._input:
                 self._input = self._compressed.read(_READ_SIZE)
@@ -95,7 +95,7 @@ class _Decompressed(io.RawIOBase):
 
 
 def numbered_lines(stream: IO[bytes], file: File, limit: int = MAX_LINE) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines and their numbers from 1. Raise InputError at one that is too long or not UTF-8."""
+    """Yield each line with its number, from 1. Raise InputError for a line that is too long or not UTF-8."""
     line_number = 0
     while line := stream.readline(limit + 1):
         line_number += 1

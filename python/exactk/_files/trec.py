@@ -1,4 +1,4 @@
-"""Files of TREC: qrels and runs. The core parses them."""
+"""TREC files, qrels and runs, parsed by the core."""
 
 from __future__ import annotations
 

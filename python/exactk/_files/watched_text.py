@@ -1,6 +1,6 @@
-"""Whether rows are where pyarrow sees them: a look at the bytes that it reads, by NumPy.
+"""Checks, by NumPy, that pyarrow splits text into the same rows as a strict reader.
 
-It proves of most files that their rows are what they seem; of the others, the standard library's strict reader decides.
+Most files pass; for the others, the standard library's strict reader decides.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Alignment: truth, predictions and exclusions with rows of the same users and ids of the same items."""
+"""Alignment of truth, predictions and exclusions: one row per user in each, and the same item ids in all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class AlignedInputs:
-    """The inputs of one evaluation. Users of the truth come first, in its order; others follow."""
+    """The inputs of one evaluation. Users of the truth come first, in its order, then the other users."""
 
     truth: Truth
     predictions: Predictions
@@ -40,12 +40,12 @@ class AlignedInputs:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the predictions have all that may be ranked, and not the best of it by user and item."""
+        """Whether the predictions have everything that may be ranked, not only the best items."""
         return not isinstance(self.predictions, SparseScores) or self.predictions.is_complete
 
     @property
     def item_keys(self) -> NDArray[Any] | None:
-        """The key of each id; None if ids are the caller's."""
+        """The key of each item id; None if ids are the caller's."""
         if self.item_vocabulary is None:
             return None
         return (
@@ -55,7 +55,7 @@ class AlignedInputs:
         )
 
     def item_text(self, item: int) -> str:
-        """Return what a message calls an item."""
+        """Return an item as messages show it."""
         if self.item_vocabulary is None:
             return str(item)
         return self.item_vocabulary.repr_of(item if self.item_ids is None else int(np.argmax(self.item_ids == item)))
@@ -71,12 +71,12 @@ class AlignedInputs:
 
     @property
     def users(self) -> Snapshot | NDArray[Any] | None:
-        """What a report calls the users."""
+        """User keys or labels for the report."""
         return self.truth.labels if self.truth.user_vocabulary is None else self.truth.user_vocabulary
 
 
 def in_shared_vocabularies(rows: Rows, argument: str, encoding: Encoding) -> Rows:
-    """Return rows of a container that was converted before, with the codes of this call."""
+    """Return the rows of an already converted container, with the codes of this call."""
     if rows.user_vocabulary is not None:
         keys, codes = _encode_again(rows.user_vocabulary, argument, encoding.users)
         sources = np.full(len(keys), -1, np.int64)
@@ -91,7 +91,7 @@ def in_shared_vocabularies(rows: Rows, argument: str, encoding: Encoding) -> Row
 
 
 def exclusions_of_users(rows: Rows, encoding: Encoding) -> Rows:
-    """Return exclusions that were converted before, of the users so far, at the cost of what these users exclude."""
+    """Return already converted exclusions of the users so far, in time proportional to these users' exclusions."""
     keys = rows.user_vocabulary
     users = None if keys is None else encoding.users.snapshot()
     if keys is not None and users is not None and keys.kinds == users.kinds:
@@ -104,7 +104,7 @@ _FEW = 16  # a key by itself costs about as much as so many among all keys of a 
 
 
 def _with_few_items(rows: Rows) -> Rows:
-    """Return the rows with a vocabulary of the items that they hold, if these are few of the items of theirs."""
+    """Return the rows with a vocabulary of only their own items, if these are few."""
     keys = rows.item_vocabulary
     if keys is None or _FEW * len(rows.items) > keys.size:
         return rows
@@ -121,7 +121,7 @@ def _encode_again(keys: Snapshot, argument: str, shared: SharedVocabulary) -> tu
 
 
 def with_user_keys(truth: Rows, users: SharedVocabulary) -> Rows:
-    """Return the truth with keys of its users, which may be their labels."""
+    """Return the truth with user keys, which may be its labels."""
     if truth.user_vocabulary is not None:
         return truth
     keys = users.keys_of_labels()
@@ -132,10 +132,10 @@ def with_user_keys(truth: Rows, users: SharedVocabulary) -> Rows:
 
 
 class Alignment:
-    """The truth and the exclusions of a call, with which the predictions of each system are aligned.
+    """The truth and the exclusions of a call, with which each system's predictions are aligned.
 
-    Keyed users are matched by key and others by row, keyed items by key. All are rows until then, where a key has one
-    code, for their vocabularies are shared; each container is made of them at the end, once.
+    Users are matched by key, or by row if they have none, and keyed items by key. Rows share vocabularies, so a key has
+    one code in all of them; the canonical containers are built once, at the end.
     """
 
     def __init__(
@@ -181,11 +181,11 @@ class Alignment:
 
     @property
     def user_count(self) -> int:
-        """How many users are evaluated: those of the truth, and those of any system."""
+        """The number of evaluated users: those of the truth, and of any system."""
         return count_users(self._truth) if self._users is None else self._users.size
 
     def inputs(self, predictions: Rows | Predictions) -> AlignedInputs:
-        """Return the truth, the predictions of a system, and the exclusions."""
+        """Return the truth, a system's predictions, and the exclusions, aligned."""
         if self._has_keys:
             predictions = self._aligned_predictions(predictions)
         elif isinstance(predictions, Rows):
@@ -206,7 +206,7 @@ class Alignment:
         return predictions_from_rows(self._with_item_ids(aligned))
 
     def _check_users(self, keys: Snapshot | None) -> None:
-        """Raise InputTypeError if the users of a system, or of the exclusions, cannot be matched with those of the truth."""
+        """Raise InputTypeError if the users of a system, or of the exclusions, cannot match those of the truth."""
         if keys is None and self._truth.user_vocabulary is not None:
             hint = "exactk.Truth(indptr, items, users=users) is matched by row, and so is a list"
             raise type_error("predictions", "keys of users, as the truth has them", "rows by number", hint=hint)
@@ -220,7 +220,7 @@ class Alignment:
             self._shared_users.check_kinds_of(self._exclude.user_vocabulary, "exclude")
 
     def _with_rows_of_all_users(self, rows: Rows) -> Rows:
-        """Return the rows with one for each user; rows that are matched by number go with those of the truth."""
+        """Return the rows with one row for each user; rows without keys belong to the truth's users."""
         if self._users is None or (rows.user_vocabulary is None and rows.user_count != self._truth_rows.user_count):
             return rows
         return resize(rows, self._users.size)
@@ -247,7 +247,7 @@ class Alignment:
         return rows._replace(items=items, item_vocabulary=None)
 
     def _check_item_kinds(self, predictions: Rows | None) -> None:
-        """Raise InputTypeError if some items are keyed and others are integers: none would be the same."""
+        """Raise InputTypeError if some items are keyed and others are integers, which never match."""
         lists = {"truth": self._aligned_truth, "predictions": predictions, "exclude": self._aligned_exclude}
         if all(rows is None or rows.item_vocabulary is None for rows in lists.values()):
             return
@@ -265,7 +265,7 @@ class Alignment:
 
 
 def align_scores(scores: Rows | SparseScores, exclude: Exclusions | Rows | None, encoding: Encoding) -> AlignedInputs:
-    """Align scores and exclusions without a truth, as if there were one of the same users and no items."""
+    """Align scores and exclusions without a truth."""
     indptr = np.zeros(count_users(scores) + 1, np.int64)
     empty = Rows(indptr, np.zeros(0, np.int64), user_vocabulary=scores.user_vocabulary)
     return Alignment(empty, [scores], exclude, encoding).inputs(scores)

@@ -1,7 +1,7 @@
-"""Matrices beside scores of the same shape, which could mean ids or one value for each item.
+"""Matrices of the same shape as the scores, which could hold ids or one value per item.
 
-What decides is the type of their numbers, never the numbers: floats are grades, bools are flags, and integers, which
-are ids beside anything else, could be any of the three here.
+The dtype decides, never the values: floats are grades, bools are flags, and integers, which are ids elsewhere, are
+ambiguous here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _READINGS = {
 
 
 def shapes_of_scores(predictions: ClassifiedValue) -> Shapes:
-    """Return the shape of a matrix of scores, users by items, or those of several systems; of anything else none."""
+    """Return the shapes of dense scores of one system or several; none for other predictions."""
     value, container = predictions
     if container is MAPPING:
         systems = value.values() if is_mapping_of_systems(value) else ()
@@ -43,7 +43,7 @@ def shapes_of_scores(predictions: ClassifiedValue) -> Shapes:
 
 
 def grades_beside_scores(truth: ClassifiedValue, shapes: Shapes) -> ClassifiedValue:
-    """Return the truth if it is a matrix of floats beside scores, which are grades then; anything else as it is."""
+    """Return a float matrix beside scores as a truth with grades; return other values unchanged."""
     check_meaning(truth, "truth", shapes)
     if not shapes or not truth.is_matrix_of_floats:
         return truth
@@ -54,7 +54,7 @@ def grades_beside_scores(truth: ClassifiedValue, shapes: Shapes) -> ClassifiedVa
 
 
 def check_meaning(classified: ClassifiedValue, argument: str, shapes: Shapes) -> None:
-    """Raise InputError if the value is a matrix of integers of the scores' shape."""
+    """Raise InputError if the value is an integer matrix of the scores' shape."""
     if not shapes:
         return
     matrix = classified.value
@@ -69,7 +69,7 @@ def check_meaning(classified: ClassifiedValue, argument: str, shapes: Shapes) ->
 
 
 def check_blocks(blocks: Iterable[Any], **restrictions: ClassifiedValue) -> Iterator[Any]:
-    """Yield the blocks of an iterator; raise InputError where all of their users' restrictions are such a matrix."""
+    """Yield the blocks of an iterator; raise InputError where the restrictions of all users are such a matrix."""
     matrices = {name: one for name, one in restrictions.items() if one.container is ARRAY and one.value.ndim}
     for block in blocks:
         if isinstance(block, tuple) and len(block) in {2, 3}:
@@ -82,7 +82,7 @@ def check_blocks(blocks: Iterable[Any], **restrictions: ClassifiedValue) -> Iter
 
 
 def _is_matrix(value: object, shape: tuple[int, ...]) -> bool:
-    """Return whether the value is a list of rows of one length, and of this shape."""
+    """Return whether the value is a list of equally long rows, of this shape."""
     users, items = shape
     return (
         isinstance(value, list)

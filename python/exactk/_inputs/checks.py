@@ -1,4 +1,4 @@
-"""From what NumPy calls an array to the few forms that the core takes. Lossless, or an error."""
+"""Conversions of arrays to the few forms that the core takes: lossless, or an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ID_DTYPES = tuple(np.dtype(name) for name in ("int32", "int64", "uint32", "uint
 
 
 def import_dlpack(value: object, argument: str) -> object:
-    """Return an array of another library as one of NumPy, in place, by DLPack; anything else as it is."""
+    """Return another library's array as a NumPy array, zero-copy by DLPack; return other values unchanged."""
     if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
         return value
     try:
@@ -30,7 +30,7 @@ def import_dlpack(value: object, argument: str) -> object:
 
 
 def _describe_tensor(tensor: object, argument: str, error: Exception) -> tuple[str, str]:
-    """Return what keeps a tensor from being read, and how to write it instead."""
+    """Return why a tensor cannot be read, and how to convert it."""
     name, layout, device = type(tensor).__name__, str(getattr(tensor, "layout", "")), str(getattr(tensor, "device", ""))
     if "sparse" in layout:
         return f"{name} of the layout {layout}", f"{argument}={argument}.to_dense()"
@@ -44,7 +44,7 @@ def _describe_tensor(tensor: object, argument: str, error: Exception) -> tuple[s
 
 
 def as_ndarray(value: object, argument: str) -> NDArray[Any]:
-    """Return a base-class array of the value. Lists are taken; masked arrays and matrices are not."""
+    """Return a base-class array of the value. Lists are accepted; masked arrays and matrices are not."""
     value = import_dlpack(value, argument)
     if isinstance(value, np.ndarray):
         # A memory map is an array like any other; the other subclasses mean something by their type.
@@ -61,14 +61,14 @@ def as_ndarray(value: object, argument: str) -> NDArray[Any]:
 
 
 def describe_dtype(array: NDArray[Any]) -> str:
-    """Name the dtype, and what gave it away: an integer column with a hole in it becomes float."""
+    """Return the dtype with its likely cause: an integer column with missing values becomes float."""
     if array.dtype.kind == "f" and (holes := int(np.isnan(array).sum())):
         return f"{array.dtype} with {holes} NaN"
     return str(array.dtype)
 
 
 def _as_contiguous(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the array itself if the core can read it in place, or one exact copy of it."""
+    """Return the array itself if the core can read it in place, or an exact copy."""
     return np.require(array, dtype=dtype, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
@@ -101,7 +101,7 @@ def offset_array(value: object, argument: str) -> Offsets:
 
 
 def number_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[np.float64]:
-    """Return numbers as float64, if that is exact."""
+    """Return numbers as float64; raise if any would be rounded."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise type_error(argument, "real numbers that float64 holds", describe_dtype(array))
@@ -113,7 +113,7 @@ def number_array(value: object, argument: str, *, dimensions: int = 1) -> NDArra
 
 
 def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray[Any]:
-    """Return scores in their own type: the array itself, whatever its strides, if the core can read it."""
+    """Return scores in their own type: the array itself, with any strides, if the core can read it."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise type_error(argument, "scores that are integers or floats of at most 64 bits", describe_dtype(array))
@@ -122,12 +122,12 @@ def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray
 
 
 def vector_array(value: object, argument: str) -> NDArray[Any]:
-    """Return vectors in their own type, the numbers of each side by side: the array itself, if the core can read it."""
+    """Return vectors in their own type with contiguous rows: the array itself, if the core can read it."""
     return _float_array(value, argument, 2)
 
 
 def bias_array(value: object, argument: str) -> NDArray[Any]:
-    """Return a number a row in its own type, whatever the strides."""
+    """Return one number per item in its own type, with any strides."""
     return _float_array(value, argument, 1)
 
 
@@ -142,7 +142,7 @@ def _float_array(value: object, argument: str, dimensions: int) -> NDArray[Any]:
 
 
 def exact_float(number: Any) -> float | None:  # noqa: ANN401 - any real number
-    """Return the number as a float; None if that is another number."""
+    """Return the number as a float; None if that rounds it."""
     try:
         exact = float(number)
     except OverflowError:
@@ -169,7 +169,7 @@ def flag_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[
 
 
 def key_array(value: object, argument: str, size: int | None = None, *, hint: str = "") -> NDArray[Any]:
-    """Return a copy of keys (of users, of groups), which are all integers or all strings."""
+    """Return a copy of the keys of users or groups: all integers or all strings."""
     array = as_ndarray(value, argument)
     if not isinstance(value, np.ndarray):  # NumPy would write 1 as "1" beside a string
         kinds = {str if isinstance(key, str) else type(key) for key in value}  # type: ignore[attr-defined]
@@ -190,7 +190,7 @@ def _check_dimensions(array: NDArray[Any], argument: str, dimensions: int, row: 
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be written through."""
+    """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""From columns to rows in CSR form: users are encoded, and their rows grouped."""
+"""From long format to rows in CSR form: encode users, and group rows by user."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _order_by_rank(
     argument: str,
     locate: Locate,
 ) -> Rows:
-    """Return the rows user by user, in the order of their ranks."""
+    """Return the rows grouped by user, in rank order."""
     assert rows.user_vocabulary is not None  # noqa: S101 - long format has users
     find_row = rows_apart(find_codes, ranks, locate)
     try:
@@ -144,7 +144,7 @@ def _order_by_rank(
 
 
 def uncommon_ranks(ranks: NDArray[Any], indptr: Offsets) -> NDArray[Any] | None:
-    """Return the ranks, ascending by user; None if they are 1, 2, 3, ... for each."""
+    """Return the ranks, ascending per user; None if they are 1, 2, 3, ... for every user."""
     usual = np.arange(1, len(ranks) + 1) - np.repeat(indptr[:-1], np.diff(indptr))
     return None if np.array_equal(ranks, usual) else ranks
 
@@ -165,7 +165,7 @@ def rows_by_user(users: Sequence[Column], labels: Sequence[str], rows: Rows, arg
 def encode_items(
     items: Column, argument: str, encoding: Encoding, vocabulary: Vocabulary | None = None
 ) -> tuple[Ids, Vocabulary | None]:
-    """Return integers as they are; strings or bytes as codes, with their vocabulary, which may be given."""
+    """Return integers unchanged; encode strings or bytes, in the given vocabulary or a new one."""
     kind = key_kind(items, argument)
     if kind == "int":
         return id_array(items.values(argument), argument), None
@@ -182,12 +182,12 @@ def _encode_users(
 
 
 def key_kinds(users: Sequence[Column], labels: Sequence[str], argument: str) -> list[str]:
-    """Return the kinds of columns, which can be keys."""
+    """Return the kinds of key columns."""
     return [key_kind(column, f"{argument}.{label}") for column, label in zip(users, labels, strict=True)]
 
 
 def grade_array(grades: Column, argument: str) -> NDArray[np.float64]:
-    """Return grades as float64: of flags, 1 where they are True."""
+    """Return grades as float64; for bools, 1 is True."""
     array = grades.values(argument)
     return number_array(array.astype(np.int8) if array.dtype.kind == "b" else array, argument)
 

@@ -1,6 +1,6 @@
-"""What the caller gives: the list of containers, and the one place that looks at a value's type.
+"""The list of containers, and the only place that inspects a value's type.
 
-A new container is one adapter in `containers`, and one row here, from which docstrings and the README list it.
+A new container is one adapter in `containers` and one entry here, from which docstrings and the README list it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ConversionOptions(NamedTuple):
-    """What an adapter needs beside the container."""
+    """The options of an adapter."""
 
     argument: str
     encoding: Encoding
@@ -51,7 +51,7 @@ class Container(NamedTuple):
 
     @property
     def noun(self) -> str:
-        """What docs call it."""
+        """The container's name in documentation."""
         return self.name.removeprefix("a ").partition(" as ")[0]
 
 
@@ -122,19 +122,19 @@ ADAPTERS = tuple(container for container in CONTAINERS if container.to_rows is n
 
 
 class ClassifiedValue(NamedTuple):
-    """A value that the caller gave, an array of NumPy if it exports DLPack, and what it is; None: no container."""
+    """A caller's value, as a NumPy array if it exports DLPack, and its container; None if it is not a container."""
 
     value: Any
     container: Container | None
 
     @property
     def is_matrix_of_floats(self) -> bool:
-        """Whether it has scores of all items, or grades beside those."""
+        """Whether the value is dense scores, or grades beside them."""
         return self.container is ARRAY and self.value.ndim == 2 and self.value.dtype.kind == "f"
 
 
 def classify(value: object, argument: str) -> ClassifiedValue:
-    """Return what the value of an argument is."""
+    """Return the container of an argument's value."""
     if value is None:
         return ClassifiedValue(None, None)
     if hasattr(value, "__dlpack__") and not tables.is_series(value):
@@ -147,7 +147,7 @@ def classify(value: object, argument: str) -> ClassifiedValue:
 
 
 def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -> Rows:
-    """Return the rows that the adapter of the container makes of it."""
+    """Return the rows from the container's adapter."""
     value, container = classified
     if container is not None and container.to_rows is not None:
         return container.to_rows(value, options)
@@ -165,14 +165,14 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
 
 
 def _list_hint(value: object, argument: str) -> str:
-    """Return how to write as a list what holds rows, but is none, such as a generator."""
+    """Return how to convert an iterable that is not a container, such as a generator."""
     if tables.is_series(value):
         return _series_hint(value, argument)
     return f"{argument}=list({argument})" if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ""
 
 
 def _series_hint(series: object, argument: str) -> str:
-    """Return how to write what a Series, or an array of Arrow, holds as one of the containers."""
+    """Return how to convert a Series or an Arrow array to a container."""
     if argument == "candidates":
         return f"{argument}={argument}.to_numpy() for all users"
     is_default = not optional.is_series(series) or optional.is_default_index(series.index)  # type: ignore[attr-defined]
@@ -187,7 +187,7 @@ def _series_hint(series: object, argument: str) -> str:
 
 
 def as_candidate_items(classified: ClassifiedValue) -> CandidateItems | None:
-    """Return the columns that scores are restricted to: a flat sequence or 1-D array is for all users."""
+    """Return the columns to which scores are restricted: a flat sequence or 1-D array applies to all users."""
     value, container = classified
     if value is None or isinstance(value, CandidateItems):
         return value

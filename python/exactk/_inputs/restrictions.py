@@ -1,4 +1,4 @@
-"""Which items may be ranked: candidate items and exclusions, with what the predictions themselves say."""
+"""The items that may be ranked: candidates and exclusions, of the call and of the predictions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def merge_restrictions(
     predictions: Predictions, candidates: CandidateItems | None, exclude: Exclusions | None
 ) -> tuple[CandidateItems | None, Exclusions | None]:
-    """Return which items may be ranked and which are excluded, with what the predictions themselves say of it.
+    """Return the candidates and the exclusions of the call, merged with those of the predictions.
 
-    Raise InputError unless they are scores that can be restricted to the candidates.
+    Raise InputError if the predictions cannot be restricted to the candidates.
     """
     if isinstance(predictions, CanonicalEmbeddings):
         exclude = predictions.extend_exclusions(exclude)

@@ -1,4 +1,4 @@
-"""Weights and groups: one entry per user, in the order of the rows, or by the user's key."""
+"""Weights and groups: one value per user, by key or by row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class RowValues(NamedTuple):
-    """A value for each row of the inputs. The rows of users who have none must not be counted."""
+    """One value per row of the inputs. Users without a value must not count."""
 
     values: NDArray[Any]
     is_missing: NDArray[np.bool_]
@@ -33,7 +33,7 @@ class RowValues(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class UserValues:
-    """A value for each user, in the order of the rows or by the user's key."""
+    """One value per user, by key or by row."""
 
     values: NDArray[Any]
     keys: tuple[Any, ...] | None  # the user of each value; None: the values are in the order of the rows
@@ -45,14 +45,14 @@ class UserValues:
 
     @classmethod
     def from_argument(cls, container: object, columns: ColumnNames, truth: Truth | Rows | None = None) -> Self:
-        """Return the values in a container; columns are what those of a data frame are called."""
+        """Return the values of a container; `columns` names those of data frames."""
         if isinstance(container, str):
             raise _column_name_error(container, cls.argument, truth)
         values, keys, plain_values, column = values_by_user(container, cls.argument, columns)
         return cls(cls._to_array(values, as_strings(container, cls.argument, column)), keys, plain_values, column)
 
     def check_keys(self, truth: Truth | Rows) -> None:
-        """Raise InputTypeError if users have keys and the values none: their order may be another."""
+        """Raise InputTypeError if users are keyed and values are not, as their orders may differ."""
         if self.keys is not None or truth.users is None:
             return
         expected, found = "the user of each entry, as users have keys", f"{len(self.values)} entries without"
@@ -61,19 +61,19 @@ class UserValues:
 
     @classmethod
     def _to_array(cls, values: object, strings_code: str) -> NDArray[Any]:
-        """Return the values as the core takes them; the code makes strings of them, for hints."""
+        """Return the values in the core's form; the code, for hints, converts them to strings."""
         raise NotImplementedError
 
     @property
     def is_by_row(self) -> bool:
-        """Whether the values are in the order of the rows."""
+        """Whether the values are in row order."""
         return self.keys is None
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, users: slice) -> Self:
-        """Return those of consecutive rows."""
+        """Return the values of consecutive rows."""
         return self if self.keys is not None else replace(self, values=self.values[users])
 
     def encode_keys(self, users: Vocabulary) -> Self:
@@ -131,12 +131,12 @@ def _column_name_error(name: str, argument: str, truth: Truth | Rows | None) -> 
 
 
 def _lookup_key(key: object) -> object:
-    """Return the key as vocabularies hold it: others than numbers, strings and tuples of them by ``str``."""
+    """Return the key in the vocabulary's form: keys other than numbers, strings and tuples of them by ``str``."""
     return key if key is None or isinstance(key, (Number, np.generic, str, bytes, tuple)) else str(key)
 
 
 def _kinds_of(key: object) -> tuple[str, ...]:
-    """Return the kinds of a key's parts, as vocabularies name them; an empty one where it can be no user's."""
+    """Return the kinds of a key's parts; an empty kind if it cannot be a user key."""
     if isinstance(key, tuple):
         return tuple(kind for part in key for kind in _kinds_of(part))
     for kind, base in (("", bool), ("int", Integral), ("str", str), ("bytes", bytes)):
@@ -146,7 +146,7 @@ def _kinds_of(key: object) -> tuple[str, ...]:
 
 
 class Weights(UserValues):
-    """What each user weighs in a mean."""
+    """The weight of each user in a mean."""
 
     argument = "weights"
 
@@ -156,7 +156,7 @@ class Weights(UserValues):
 
 
 class Groups(UserValues):
-    """Which group each user is of."""
+    """The group of each user."""
 
     argument = "groups"
 
@@ -165,7 +165,7 @@ class Groups(UserValues):
         return key_array(values, cls.argument, hint=f"{strings_code} makes strings of them" if strings_code else "")
 
     def encode_by_row(self, inputs: AlignedInputs) -> tuple[RowValues, list[Any]]:
-        """Return the code of each row's group, and the labels of the groups that rows have."""
+        """Return the code of each row's group, and the group labels."""
         groups, is_missing = self.by_row(inputs)
         codes = np.zeros(len(groups), np.int64)
         labels, codes[~is_missing] = np.unique(groups[~is_missing], return_inverse=True)

@@ -1,4 +1,4 @@
-"""A value for each user: by the user's key in a mapping, a pandas Series or a data frame; else by row."""
+"""One value per user, by key in a mapping, a pandas Series or a data frame, or else by row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONTAINERS = "a mapping from user to value, a Series, a data frame, or an array 
 
 
 class ValuesByUser(NamedTuple):
-    """Values as an array or list, and the user of each."""
+    """Values as an array or list, and their users."""
 
     values: object
     keys: tuple[Any, ...] | None  # None: the values are in the order of the rows
@@ -60,7 +60,7 @@ def values_by_user(container: Any, argument: str, requested: ColumnNames) -> Val
 
 
 def as_strings(container: Any, argument: str, column: object) -> str:  # noqa: ANN401 - of any library
-    """Return code that makes strings of the values in a container, or in this column of it, for hints."""
+    """Return code, for hints, that converts the values in a container or column to strings."""
     is_keyed_series = optional.is_series(container) and not optional.is_default_index(container.index)
     if isinstance(container, Mapping) or is_keyed_series:
         return f"{argument}={{user: str(value) for user, value in {argument}.items()}}"
@@ -72,7 +72,7 @@ def as_strings(container: Any, argument: str, column: object) -> str:  # noqa: A
 
 
 def _check_keys(keys: Iterable[Any], argument: str) -> None:
-    """Raise InputTypeError for a key that no user has: 1.0 and True are equal to 1, but are no ids."""
+    """Raise InputTypeError for a key that cannot be a user, such as 1.0 and True, which equal 1."""
     parts = set(map(type, keys))
     parts |= {type(part) for key in keys if isinstance(key, tuple) for part in key}
     wrong = tuple(part for part in parts if not _is_key_type(part))
@@ -94,13 +94,13 @@ def _holds_objects(container: object) -> bool:
 
 
 def _plain_values(series: object) -> object:
-    """Return numbers and dates, which are refused, as an array, and anything else as a list."""
+    """Return numbers, and dates, which are then refused, as an array, and other values as a list."""
     array = np.asarray(series)
     return array if array.dtype.kind in "biufcmM" else array.tolist()  # which makes integers of some dates
 
 
 def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument: str) -> tuple[Any, ...]:
-    """Return the key in each row of the columns, none of which may come twice."""
+    """Return the key in each row of the columns; raise if any repeats."""
     vocabulary = Vocabulary.of_kinds(key_kinds(columns, labels, argument), labels)
     codes = vocabulary.encode(columns, argument)
     repeated = np.ones(len(codes), np.bool_)
@@ -114,7 +114,7 @@ def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument:
 
 
 def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library
-    """Return the values of the one column beside those that name the user."""
+    """Return the values of the only column besides the user columns."""
     table = open_table(frame, argument)
     users = column_roles.user_columns(table.names, requested.get("user"), argument)
     others = [name for name in table.data_names if name not in users]

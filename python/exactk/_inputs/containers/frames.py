@@ -1,4 +1,4 @@
-"""Data frames: pandas, Polars, and whatever else streams Arrow's columns (pyarrow, DuckDB)."""
+"""Data frames: pandas, Polars, and anything that streams Arrow (pyarrow, DuckDB)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _ColumnsByRole(NamedTuple):
 
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:
-    """Return the rows: of long format with one user and item each, or of users with a list of items each."""
+    """Return the rows of a frame in long format, or with one list of items per user."""
     by_role = _columns_by_role(value, argument, requested, encoding.source)
     _warn_of_other_scores(by_role, argument, requested)
     if by_role.item not in by_role.selected.list_offsets:
@@ -53,7 +53,7 @@ def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: C
 
 
 def _with_truth_columns(rows: Rows, by_role: _ColumnsByRole, argument: str) -> Rows:
-    """Return the rows with what the columns of the truth are; of other arguments nobody asks."""
+    """Return the rows with the source columns of a truth; other arguments do not need them."""
     if argument != "truth":
         return rows
     used, grade = (*by_role.users, by_role.item, *by_role.values.values()), by_role.values.get("grades")
@@ -70,7 +70,7 @@ def _warn_of_other_scores(by_role: _ColumnsByRole, argument: str, requested: Col
 
 
 def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: bool) -> LongColumns:
-    """Return the columns of a frame whose rows have one user and one item each."""
+    """Return the columns of a frame in long format."""
     by_role = _columns_by_role(value, argument, requested)
     if warn:
         _warn_of_other_scores(by_role, argument, requested)
@@ -111,7 +111,7 @@ def _to_long_columns(by_role: _ColumnsByRole, argument: str, requested: ColumnNa
 
 
 def _value_columns(names: Sequence[str], argument: str, requested: ColumnNames) -> dict[str, str]:
-    """Return which columns have grades, or scores or ranks."""
+    """Return the grade, score or rank columns."""
     possible = _VALUE_ROLES.get(argument, {})
     named = {field: role for field, role in possible.items() if requested.get(role) is not None}
     by_field = {
@@ -128,7 +128,7 @@ def _value_columns(names: Sequence[str], argument: str, requested: ColumnNames) 
 
 
 def _rows_of_list_columns(by_role: _ColumnsByRole, argument: str, encoding: Encoding) -> Rows:
-    """Return a row of items for each row of the frame. Lists of predictions without scores are best first."""
+    """Return one row of items per row of the frame. Predictions without scores are best first."""
     item, values, selected = by_role.item, by_role.values, by_role.selected
     indptr = selected.list_offsets[item]
     with name_rows(locate_in_frame(encoding.source, indptr)):

@@ -1,4 +1,4 @@
-"""A mapping from user to what that user has: a sequence or set of items, or items with grades or scores."""
+"""Mappings from user to a sequence or set of items, or to items with grades or scores."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding)
 
 
 def key_columns(keys: list[Any], argument: str) -> list[Column]:
-    """Return the keys as one column, or as one for each part of tuples of one length."""
+    """Return the keys as one column, or as one column per part for tuples of one length."""
     if keys and set(map(type, keys)) == {tuple} and len(set(map(len, keys))) == 1 and keys[0]:
         return [columns.column_of_objects(list(part), f"{argument}.user") for part in zip(*keys, strict=True)]
     return [columns.column_of_objects(keys, f"{argument}.user")]
 
 
 def _is_scored_item(value: Any) -> bool:  # noqa: ANN401 - of any type
-    """Return whether the value is an item and its score, and cannot be a row of two ids."""
+    """Return whether the value is an (item, score) pair that cannot be a row of two ids."""
     return sequences.is_pair(value) and not all(isinstance(part, Integral) for part in value)
 
 
 def is_mapping_of_systems(value: Mapping[Any, Any]) -> bool | None:
-    """Return whether the values are predictions of many users each, and not what one user has; None if all are empty.
+    """Return whether the values are the predictions of systems, not of single users; None if all are empty.
 
-    The first that is not empty tells: what one user has, has items, of which none has items itself.
+    The first non-empty value decides: a user's items do not contain items themselves.
     """
     for content in value.values():
         if content is None:

@@ -30,7 +30,7 @@ def rows_of_array(value: object, argument: str) -> Rows:
 
 
 def _vector_hint(array: NDArray[Any], argument: str) -> str:
-    """Return how to write what is one sequence of items or numbers, and not one for each user."""
+    """Return how to write a single sequence of items or numbers as one row per user."""
     if argument == "exclude" and array.dtype.kind in "biu":
         return "exclude=np.tile(exclude, (len(truth), 1)) excludes the same items for each user"
     if array.dtype.kind in "bf":

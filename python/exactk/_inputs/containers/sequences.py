@@ -1,4 +1,4 @@
-"""A list with one sequence, set or mapping a user; None for a user who has none."""
+"""Lists with one sequence, set or mapping per user; None for a user without one."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ _CORE_TYPES = {list, tuple, set, frozenset, dict, type(None)}  # of rows, which 
 
 
 def is_flat(value: object) -> bool:
-    """Return whether the value is one sequence or set of ids, and not a list with one a user."""
+    """Return whether the value is one sequence or set of ids, not one per user."""
     if isinstance(value, list):
         return len(value) > 0 and not (value[0] is None or is_row(value[0]))
     return isinstance(value, (Sequence, AbstractSet)) and not isinstance(value, (str, bytes))
 
 
 def is_row(value: object) -> bool:
-    """Return whether the value has items, and is not an item itself."""
+    """Return whether the value contains items, and is not an item itself."""
     return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
 
 
 def is_item(content: object) -> bool:
-    """Return whether what a user has is one item, as where one is left out for each user."""
+    """Return whether a user's value is a single item, as in leave-one-out evaluation."""
     return isinstance(content, (str, bytes, Number))
 
 
 def rows_of_lists(value: object, argument: str, encoding: Encoding) -> Rows:
-    """Return the rows. In the truth a row may also be a set, or items with grades: a mapping, or pairs.
+    """Return the rows. In the truth, a row may also be a set, a mapping from item to grade, or (item, grade) pairs.
 
-    In predictions, these have scores.
+    In predictions, mappings and pairs have scores.
     """
     assert isinstance(value, list)  # noqa: S101 - for the type checker
     types = set(map(type, value))
@@ -76,7 +76,7 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding) -> Rows:
 
 
 def _flat_hint(item: object, argument: str) -> str:
-    """Return how to write what is one sequence of items, and not one for each user."""
+    """Return how to write a single sequence of items as one row per user."""
     if argument == "exclude":
         return "exclude=[exclude] * len(truth) excludes the same items for each user"
     if argument in {"predictions", "scores"} and isinstance(item, (float, np.floating)):
@@ -92,12 +92,12 @@ def is_pair(value: object) -> bool:
 
 
 def _holds_pairs(rows: list[Any]) -> bool:
-    """Return whether the first item of all is a pair: a tuple alone is no item."""
+    """Return whether the first item is a pair; a plain tuple is not an item."""
     return is_pair(next((item for row in rows if row is not None and not isinstance(row, dict) for item in row), None))
 
 
 def _mapping_of_pairs(row: Any, argument: str, user: int) -> dict[Any, Any] | None:  # noqa: ANN401 - a row of any kind
-    """Return a row of pairs as a mapping, whose items must differ."""
+    """Return a row of pairs as a mapping; raise if items repeat."""
     if row is None or isinstance(row, dict):
         return row
     mapping: dict[Any, Any] = {}
@@ -138,7 +138,7 @@ def _encode_lists(lists: list[Any], argument: str, encoding: Encoding, *, has_va
 
 
 def _item_kind(lists: list[Any]) -> str:
-    """Return of what kind the first item is; "other" if only ``str`` can tell."""
+    """Return the kind of the first item; "other" if only ``str`` can tell."""
     first = next((item for row in lists if row for item in row), 0)
     if isinstance(first, (str, bytes)):
         return "str" if isinstance(first, str) else "bytes"
@@ -173,7 +173,7 @@ def _to_core_type(row: object, argument: str, user: int) -> Any:  # noqa: ANN401
 
 
 def _rows_of_arrays(value: list[Any], argument: str) -> Rows | None:
-    """Return the rows if all that are not empty are arrays of one type, which are concatenated."""
+    """Return the rows, concatenated, if all non-empty rows are arrays of one type."""
     lists = [import_dlpack(row, argument) for row in value]
     filled = [row for row in lists if isinstance(row, np.ndarray) and row.size]
     if (

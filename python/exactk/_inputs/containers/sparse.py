@@ -1,6 +1,6 @@
-"""SciPy's sparse arrays and matrices. Each element that is stored counts, whatever its value: a zero too.
+"""SciPy's sparse arrays and matrices. Every stored element counts, explicit zeros included.
 
-Nothing is asked of SciPy that would add up elements of one row and column, or change the matrix.
+No SciPy method is used that sums duplicates or changes the matrix.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class StoredElements(NamedTuple):
-    """The stored elements, row after row, within a row in the order in which they are stored."""
+    """The stored elements, grouped by row, in storage order within a row."""
 
     rows: Rows
     values: NDArray[Any]
 
 
 def rows_of_sparse_matrix(value: object, argument: str) -> Rows:
-    """Return the rows: the values are scores of predictions and grades of a truth, of which a zero is not relevant."""
+    """Return the rows: values are scores of predictions, or grades of a truth, where 0 is not relevant."""
     rows, values = stored_elements(value, argument)
     if argument in {"predictions", "scores"}:
         return rows._replace(scores=values, is_complete=True)
@@ -39,7 +39,7 @@ def rows_of_sparse_matrix(value: object, argument: str) -> Rows:
 
 
 def stored_elements(value: object, argument: str) -> StoredElements:
-    """Return what a csr, csc or coo array or matrix stores: views of the first, copies of the others."""
+    """Return the stored elements: views for CSR, copies for CSC and COO."""
     matrix: Any = value
     if matrix.ndim != 2 or matrix.format not in {"csr", "csc", "coo"}:
         found = f"{type(value).__name__} of {matrix.ndim} dimension(s)"
@@ -94,7 +94,7 @@ def _elements_by_row(users: Ids, items: Ids, matrix: Any, argument: str) -> Stor
 
 
 def _check_columns(rows: Rows, columns: int, argument: str) -> None:
-    """Raise InputError if an element lies beyond the columns of its matrix."""
+    """Raise InputError if an element is beyond the matrix's columns."""
     if not len(rows.items) or int(rows.items.max()) < columns:
         return
     if rows.indptr[0] != 0 or (rows.indptr[1:] < rows.indptr[:-1]).any():

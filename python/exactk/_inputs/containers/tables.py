@@ -1,4 +1,4 @@
-"""What each library's frames are: the names of their columns, and the columns themselves."""
+"""Column access to the data frames of each library."""
 
 from __future__ import annotations
 
@@ -27,57 +27,57 @@ def is_frame(value: object) -> bool:
 
 
 def _holds_structs(series: Any) -> bool:  # noqa: ANN401 - of Polars or Arrow
-    """Return whether the values of a Series have fields, which are the columns of a frame then."""
+    """Return whether a Series holds structs, whose fields are then columns of a frame."""
     return str(getattr(series, "type", getattr(series, "dtype", ""))).lower().startswith("struct")
 
 
 def is_series(value: object) -> bool:
-    """Return whether the value is one column: a Series of pandas or Polars, or an array of Arrow."""
+    """Return whether the value is a single column: a pandas or Polars Series, or an Arrow array."""
     return hasattr(value, "to_numpy") and not hasattr(value, "columns")
 
 
 class SelectedColumns(NamedTuple):
-    """Some columns of a frame, by name."""
+    """Selected columns of a frame, by name."""
 
     columns: dict[str, Column]  # of a column of lists, what all lists hold
     list_offsets: dict[str, Offsets]  # of a column of lists, where the list of each row begins
 
 
 class Table(Protocol):
-    """A frame, whose library matters no more."""
+    """A frame of any library."""
 
     @property
     def names(self) -> list[str]:
-        """What the columns are called, of pandas with those of the index."""
+        """Column names, for pandas including index levels."""
         ...
 
     @property
     def data_names(self) -> list[Any]:
-        """What the columns are called, without those of the index, and whatever their names are."""
+        """Column names without index levels, whatever their type."""
         ...
 
     def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns that hold numbers or flags, or lists, by their types."""
+        """Return the columns of numbers, bools or lists, by type."""
         ...
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
-        """Return these columns; messages call the frame by its source."""
+        """Return these columns; messages name the frame by its source."""
         ...
 
     def matrix_hint(self, argument: str) -> str:
-        """Return how to write a frame that most likely is a matrix: no column can hold keys by its name and type."""
+        """Return how to convert a frame that is most likely a matrix, as no column can be keys."""
         ...
 
 
 def open_table(frame: Any, argument: str) -> Table:  # noqa: ANN401 - of any library
-    """Return the frame as a table. What streams is read whole, for it may stream but once."""
+    """Return the frame as a table. Streams are read whole, as they may be read only once."""
     if optional.is_pandas(frame):
         return PandasTable(frame)
     return LazyTable(frame) if optional.is_lazy(frame) else ArrowTable(frame, argument)
 
 
 class PandasTable:
-    """A data frame of pandas."""
+    """A pandas data frame."""
 
     def __init__(self, frame: Any) -> None:  # noqa: ANN401 - pandas may not be installed
         self._frame = frame
@@ -85,11 +85,11 @@ class PandasTable:
 
     @property
     def data_names(self) -> list[Any]:
-        """What the columns are called, whatever their names are."""
+        """Column names, whatever their type."""
         return list(self._frame.columns)
 
     def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns that hold numbers or flags, or lists."""
+        """Return the columns of numbers, bools or lists."""
         frame = self._frame
         return [name for name in frame.columns if isinstance(name, str) and _holds_numbers(frame[name], with_lists)]
 
@@ -105,7 +105,7 @@ class PandasTable:
         return selected
 
     def matrix_hint(self, argument: str) -> str:
-        """Return how to write a matrix."""
+        """Return how to convert a matrix."""
         frame = self._frame
         if frame.columns.empty or any(
             isinstance(name, str) and getattr(dtype, "kind", "") != "f"
@@ -123,7 +123,7 @@ class PandasTable:
 
 
 class ArrowTable:
-    """What streams the columns of Arrow."""
+    """Columns from an Arrow stream."""
 
     def __init__(self, frame: Any, argument: str) -> None:  # noqa: ANN401 - of any library
         self._can_be_array = hasattr(frame, "to_numpy")
@@ -132,11 +132,11 @@ class ArrowTable:
 
     @property
     def data_names(self) -> list[Any]:
-        """What the columns are called."""
+        """Column names."""
         return self.names
 
     def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns that hold numbers or flags, or lists."""
+        """Return the columns of numbers, bools or lists."""
         types = ((name, column.type) for name, column in self._columns if not column.is_dictionary)
         return _names_of_numbers(types, with_lists)
 
@@ -152,13 +152,13 @@ class ArrowTable:
         return selected
 
     def matrix_hint(self, argument: str) -> str:
-        """Return how to write a matrix."""
+        """Return how to convert a matrix."""
         is_matrix = self._can_be_array and _are_of_floats(column.type for _, column in self._columns)
         return f"{argument}={argument}.to_numpy() takes it as a matrix" if is_matrix else ""
 
 
 class LazyTable:
-    """A lazy frame of Polars, of which only what is selected is collected."""
+    """A lazy Polars frame; only the selected columns are collected."""
 
     def __init__(self, frame: Any) -> None:  # noqa: ANN401 - Polars may not be installed
         self._frame = frame
@@ -167,11 +167,11 @@ class LazyTable:
 
     @property
     def data_names(self) -> list[Any]:
-        """What the columns are called."""
+        """Column names."""
         return self.names
 
     def number_names(self, *, with_lists: bool) -> list[str]:
-        """Return the columns that hold numbers or flags, or lists."""
+        """Return the columns of numbers, bools or lists."""
         return _names_of_numbers(self._types.items(), with_lists)
 
     def select(self, names: Sequence[str], argument: str, source: str = "the frame") -> SelectedColumns:
@@ -179,7 +179,7 @@ class LazyTable:
         return ArrowTable(self._frame.select(names).collect(), argument).select(names, argument, source)
 
     def matrix_hint(self, argument: str) -> str:
-        """Return how to write a matrix."""
+        """Return how to convert a matrix."""
         is_matrix = _are_of_floats(self._types.values())
         return f"{argument}={argument}.collect().to_numpy() takes it as a matrix" if is_matrix else ""
 

@@ -44,7 +44,7 @@ _ROLES = {
 
 @lru_cache(maxsize=1024)
 def _usual_role(name: str) -> str | None:
-    """Return the role of a column of that name; None if it has none."""
+    """Return the role that a column name implies; None if it implies none."""
     return _ROLES.get(_normalize(name))
 
 
@@ -67,19 +67,19 @@ def _words(name: str) -> list[str]:
 
 
 def names_ratings(name: str) -> bool:
-    """Return whether a column of that name holds ratings, of which the low ones are no recommendation."""
+    """Return whether the name suggests ratings, where low values are not recommendations."""
     return not _RATING_WORDS.isdisjoint(_words(name))
 
 
 def may_be_grades(names: Iterable[str]) -> tuple[str, ...]:
-    """Return those names of columns of numbers that are not the names of times, ids or numbers of rows."""
+    """Return the names of numeric columns that are not times, ids or row numbers."""
     return tuple(name for name in names if not _names_times(name) and not _names_rows_or_ids(name))
 
 
 def warn_of_other_scores(
     unused: Iterable[str], chosen: Mapping[str, str], argument: str, *, takes_scores: bool = True
 ) -> None:
-    """Warn of columns of numbers that could be the scores by their names, where the caller named none.
+    """Warn of numeric columns whose names suggest scores, if the caller named no column.
 
     The chosen columns are by role.
     """
@@ -103,7 +103,7 @@ def _names_rows_or_ids(name: str) -> bool:
 
 
 def user_columns(existing: Sequence[str], requested: object, argument: str, hint: Callable[[], str] = str) -> list[str]:
-    """Return the columns whose values together name a user; the hint is asked for where there are none."""
+    """Return the columns that together identify a user; the hint is used if there are none."""
     if requested is None:
         return [_required_column(existing, "user", argument, hint)]
     user_names = [requested] if isinstance(requested, str) else requested
@@ -115,7 +115,7 @@ def user_columns(existing: Sequence[str], requested: object, argument: str, hint
 
 
 def item_column(existing: Sequence[str], requested: object, argument: str, hint: Callable[[], str] = str) -> str:
-    """Return the column that names the items; the hint is asked for where there is none."""
+    """Return the item column; the hint is used if there is none."""
     return (
         _required_column(existing, "item", argument, hint)
         if requested is None
@@ -139,7 +139,7 @@ def name_columns(names: Iterable[object]) -> bool:
 
 
 def check_distinct(names: Sequence[str], argument: str) -> None:
-    """Raise InputError if a column is to be two things."""
+    """Raise InputError if a column has two roles."""
     twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
     if twice is not None:
         raise input_error(argument, "a column of its own for the user, the item and each value", f"{twice!r} for two")
@@ -170,7 +170,7 @@ def _list_in_brief(names: Sequence[str]) -> str:
 
 
 def naming_hint(existing: Sequence[str], *roles: str) -> Text:
-    """Return how to name a column for one of the roles: with the first that has no role by its name and tells no time."""
+    """Return how to name a column for a role, using the first column without a role that is not a time."""
     free = [name for name in existing if _usual_role(name) is None and not _names_times(name)]
     if "score" in roles:  # which ratings are, too
         free = [name for name in existing if _usual_role(name) == "grade"] + free

@@ -29,17 +29,17 @@ class Column(Protocol):
 
     @property
     def kind(self) -> str:
-        """What it holds: int, str or bytes, which can be keys; float; or what messages call it."""
+        """The kind of values: int, str or bytes, which can be keys; float; or a name for messages."""
         ...
 
     def __len__(self) -> int: ...
 
     def values(self, argument: str) -> NDArray[Any]:
-        """Return integers or floats as an array, in place if it can be."""
+        """Return integers or floats as an array, in place if possible."""
         ...
 
     def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the code of each row's key in the vocabulary; new keys are added."""
+        """Return the code of each row's key in the vocabulary, adding new keys."""
         ...
 
 
@@ -77,17 +77,17 @@ class TextColumn:
         return len(self.texts)
 
     def values(self, argument: str) -> NDArray[Any]:
-        """Refuse: there are none."""
+        """Raise: text has no numbers."""
         raise type_error(argument, "numbers", self.kind)
 
     def encode(self, vocabulary: _core.Vocabulary, argument: str, _threads: int) -> Codes:
-        """Return the code of each string; the objects are Python's, who lets one thread at a time at them."""
+        """Return the code of each string, in one thread, as the strings are Python objects."""
         return _core.encode_texts(vocabulary, self.texts, as_bytes=self.kind == "bytes", argument=argument)
 
 
 @dataclass(frozen=True)
 class PackedColumn:
-    """Strings one after another in UTF-8, of which the i-th is ``data[offsets[i]:offsets[i + 1]]``."""
+    """Concatenated UTF-8 strings; the i-th is ``data[offsets[i]:offsets[i + 1]]``."""
 
     offsets: NDArray[np.int64]
     data: NDArray[np.uint8]
@@ -97,7 +97,7 @@ class PackedColumn:
         return len(self.offsets) - 1
 
     def values(self, argument: str) -> NDArray[Any]:
-        """Refuse: there are none."""
+        """Raise: text has no numbers."""
         raise type_error(argument, "numbers", self.kind)
 
     def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
@@ -107,14 +107,14 @@ class PackedColumn:
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """Codes of few categories, as of a dictionary. Each category is encoded once."""
+    """Dictionary codes of a few categories. Each category is encoded once."""
 
     codes: NDArray[Any]
     categories: Column
 
     @property
     def kind(self) -> str:
-        """That of the categories."""
+        """The kind of the categories."""
         return self.categories.kind
 
     def __len__(self) -> int:
@@ -126,7 +126,7 @@ class CodedColumn:
         return values
 
     def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the code of each row's category. Categories of no row get none: a filter may have left them."""
+        """Return the code of each row's category. Unused categories, as filters leave them, get no code."""
         used = _core.Vocabulary(True)  # noqa: FBT003 - of integers
         used_codes = used.encode_integers(id_array(self._checked_codes(argument), argument), threads, argument)
         return self._take_categories(used.as_integers(len(used)), argument).encode(vocabulary, argument, threads)[
@@ -157,7 +157,7 @@ class CodedColumn:
 
 @dataclass(frozen=True)
 class ArrowTextColumn:
-    """Strings or bytes as Arrow has them."""
+    """Strings or bytes in an Arrow array."""
 
     column: _core.ArrowColumn
     kind: str
@@ -166,7 +166,7 @@ class ArrowTextColumn:
         return len(self.column)
 
     def values(self, argument: str) -> NDArray[Any]:
-        """Refuse: there are none."""
+        """Raise: text has no numbers."""
         raise type_error(argument, "numbers", self.kind)
 
     def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
@@ -176,13 +176,13 @@ class ArrowTextColumn:
 
 @dataclass(frozen=True)
 class ChunkedColumn:
-    """Columns of one kind, one after another, such as the chunks of a column of Arrow."""
+    """Concatenated columns of one kind, such as the chunks of an Arrow column."""
 
     chunks: Sequence[Column]
 
     @property
     def kind(self) -> str:
-        """That of the first chunk."""
+        """The kind of the first chunk."""
         return self.chunks[0].kind
 
     def __len__(self) -> int:
@@ -193,12 +193,12 @@ class ChunkedColumn:
         return np.concatenate([chunk.values(argument) for chunk in self.chunks])
 
     def encode(self, vocabulary: _core.Vocabulary, argument: str, threads: int) -> Codes:
-        """Return the code of each row's key, chunk after chunk."""
+        """Return the code of each row's key, chunk by chunk."""
         return np.concatenate([chunk.encode(vocabulary, argument, threads) for chunk in self.chunks])
 
 
 def column_of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
-    """Return a column of Arrow, none of whose rows may be null."""
+    """Return an Arrow column; raise if any row is null."""
     nulls, first = column.nulls()
     if nulls:
         raise type_error(argument, "a value in every row", f"{column.type} with {nulls} null", position=first)
@@ -233,7 +233,7 @@ def _concatenate_chunks(chunks: Sequence[Column], column: _core.ArrowColumn) -> 
 
 
 def column_of_array(array: NDArray[Any], argument: str) -> Column:
-    """Return an array of numbers, strings or objects."""
+    """Return the column for an array of numbers, strings or objects."""
     if array.dtype.kind in "iuf":
         return NumberColumn(array)
     if array.dtype.kind in "USTO":
@@ -242,7 +242,7 @@ def column_of_array(array: NDArray[Any], argument: str) -> Column:
 
 
 def column_of_objects(values: list[Any], argument: str) -> Column:
-    """Return objects of one kind: integers, strings, bytes; floats, which are no keys; or others, by ``str``."""
+    """Return the column for objects of one kind: integers, strings, bytes, floats (never keys), or others by ``str``."""
     types = set(map(type, values))
     for kind, base in (("str", str), ("bytes", bytes)):
         if all(issubclass(type_, base) for type_ in types):
@@ -289,7 +289,7 @@ def _integer_array(values: list[Any], argument: str) -> NDArray[Any]:
 
 
 def key_kind(column: Column, argument: str) -> str:
-    """Return the kind of a column that can be keys; raise InputTypeError for others, floats among them."""
+    """Return the kind of a column of keys; raise InputTypeError if it cannot be keys, such as floats."""
     kind = column.kind
     if kind in KEY_KINDS:
         return kind
