@@ -1,4 +1,4 @@
-"""Text on the two streams of the program."""
+"""Output to stdout and stderr."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def print_text(text: str, *, is_data: bool = False) -> None:
 
 
 def print_message(kind: str, text: str) -> None:
-    """Write one line to stderr."""
+    """Print one line to stderr."""
     print_to_stderr(f"exactk: {kind}: {printable(text)}\n")
 
 
 def print_to_stderr(text: str) -> None:
-    """Write to stderr, which may be closed."""
+    """Print to stderr, which may be closed."""
     if sys.stderr is not None:
         with _abandon_on_error(sys.stderr, "stderr"):
             sys.stderr.write(text)
@@ -51,7 +51,7 @@ def print_to_stderr(text: str) -> None:
 
 
 def flush_streams() -> None:
-    """Write what others, such as argparse, have left in the buffers."""
+    """Flush text that others, such as argparse, left in the buffers."""
     for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
         if stream is not None:
             with _abandon_on_error(stream, name):
@@ -72,7 +72,7 @@ def _abandon_on_error(stream: TextIO, name: str) -> Iterator[None]:
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Show each of the package's warnings as a line."""
+    """Print each warning of the package as one line."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", EvaluationWarning)
         showwarning = warnings.showwarning

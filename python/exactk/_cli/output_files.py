@@ -1,8 +1,8 @@
-"""Output files: what may be written is checked before anything is computed, and what was there is never lost.
+"""Output files: checked before anything is computed, and written without ever losing the old content.
 
-A file is replaced as a whole, so that a reader, or a crash, meets the old one or the new one. What cannot be replaced
-without loss is refused: a file with several hard links, one that is read-only, one of another owner or of a group that
-the user is not in. Devices, pipes and the process's descriptors, such as /dev/stdout, are written to.
+A file is replaced as a whole, so that readers, even after a crash, see either the old or the new one. Files that cannot
+be replaced without loss are refused: files with several hard links, read-only files, and files of another owner or of a
+group that the user is not in. Devices, pipes and file descriptors, such as /dev/stdout, are written in place.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _check_replaceable(option: str, path: Path) -> None:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write the file whole or not at all; a device, a pipe or a descriptor of this process is written to."""
+    """Write the file whole or not at all; devices, pipes and descriptors of this process are written in place."""
     descriptor = _descriptor(path)
     if descriptor is not None:
         if sys.stdout is not None:
@@ -145,7 +145,7 @@ def _replace_file(target: Path, data: bytes) -> None:
 
 
 def _copy_attributes(source: Path, descriptor: int) -> None:
-    """Give a new file what the old one has, or the mode of a new file."""
+    """Copy mode, owner and extended attributes of the old file, or set the mode of a new one."""
     try:
         status = source.stat()
     except FileNotFoundError:
@@ -169,7 +169,7 @@ def _names_of_attributes(source: Path) -> list[str]:
 
 
 def _umask() -> int:
-    """Return the mode bits that new files lack. There is no way to ask but to set them."""
+    """Return the umask. The only way to read it is to set it."""
     umask = os.umask(0o077)
     os.umask(umask)
     return umask

@@ -1,4 +1,4 @@
-"""What becomes of a report: printed, written, and held against what it must reach."""
+"""The result of a command: printed, written to files, and compared with --min."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NO_OPTIONS = trec.Output()
 
 
 def format_result(result: Result, format_name: str, trec_output: trec.Output = _NO_OPTIONS) -> str:
-    """Return the result in one of `FORMATS`."""
+    """Return the result as text in one of `FORMATS`."""
     if format_name == "trec":
         return trec.format_trec(result, trec_output)
     if format_name == "json":
@@ -40,14 +40,14 @@ def format_result(result: Result, format_name: str, trec_output: trec.Output = _
 
 
 def _without_user_values(result: Result) -> Result:
-    """Return the result without users' values, which have a file of their own."""
+    """Return the result without per-user values, which go to their own file."""
     if isinstance(result, exactk.Comparison):
         return exactk.Comparison({system: exactk.merge([report.state]) for system, report in result.items()})
     return exactk.merge([result.state])
 
 
 def report_low_values(result: Result, minimums: Sequence[tuple[str, float]]) -> bool:
-    """Report which values are below what they must reach; return whether there are any."""
+    """Print the values that are below their minimum; return whether there are any."""
     has_low_value = False
     systems = result if isinstance(result, exactk.Comparison) else {"": result}
     for system, report in systems.items():
@@ -76,7 +76,7 @@ def check_user_table_path(path: Path) -> None:
 
 
 def user_table_file(result: Result, path: Path) -> bytes:
-    """Return each user's values as a file with the ending of this path holds them."""
+    """Return the per-user values as the content of a file with this extension."""
     ending = path.suffix.lower()
     if ending == ".parquet":
         return optional.parquet(result.to_arrow("per_user"))
@@ -88,7 +88,7 @@ def user_table_file(result: Result, path: Path) -> bytes:
 
 
 def _json_rows(result: Result) -> list[str]:
-    """Return each user's values as an object of JSON; NaN is null."""
+    """Return each user's values as a JSON object, with null for NaN."""
     columns = {name: np.asarray(column).tolist() for name, column in result.columns("per_user").items()}
     return [
         json_object(dict(zip(columns, map(_nullable, row), strict=True))) for row in zip(*columns.values(), strict=True)

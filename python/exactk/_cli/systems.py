@@ -1,4 +1,4 @@
-"""Systems on the command line: the files that each is read from, and its name."""
+"""Systems on the command line: names and files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PACKED = frozenset({".gz", ".bz2", ".xz", ".zst"})
 
 
 class _Argument(NamedTuple):
-    """What the command line says of a system."""
+    """A system argument."""
 
     name: str  # empty if it says none
     text: str  # a path or a pattern
@@ -62,7 +62,7 @@ def _names_files(text: str) -> bool:
 
 
 def _matches(pattern: str) -> list[Path]:
-    """Return what the pattern matches, by name; nothing of a plain path. Hidden files match no wildcard."""
+    """Return the files that match the pattern, sorted by name; none for a plain path. Wildcards skip hidden files."""
     return sorted(map(Path, glob(pattern, recursive=True))) if has_magic(pattern) else []  # noqa: PTH207 - hides files
 
 
@@ -139,7 +139,7 @@ def _stem(name: str) -> str:
 
 @contextmanager
 def advising_on_shards(systems: Mapping[str, Sequence[Path]]) -> Iterator[None]:
-    """Have the warning of systems that look like parts of one say what to write."""
+    """Add a hint to the warning about systems that look like shards of one."""
     pattern = _common_pattern(list(chain.from_iterable(systems.values())))
     advice = f"write {shlex.quote(pattern)}" if pattern else "write a quoted pattern, or NAME=PATTERN"
     with warnings.catch_warnings():
@@ -158,7 +158,7 @@ def advising_on_shards(systems: Mapping[str, Sequence[Path]]) -> Iterator[None]:
 
 
 def _common_pattern(paths: Sequence[Path]) -> str | None:
-    """Return a pattern that matches these files and no others, if there is one."""
+    """Return a pattern that matches exactly these files, if there is one."""
     components = list(zip(*(path.parts for path in paths), strict=False))
     pattern = str(Path(*(_pattern_of_names(names) for names in components)))
     return pattern if len(paths) > 1 and _matches(pattern) == sorted(paths) else None

@@ -1,4 +1,4 @@
-"""Reports as trec_eval prints them, so that what reads its output can read ours."""
+"""Output in trec_eval's format."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _Measure(NamedTuple):
-    """One of trec_eval's measures."""
+    """A measure of trec_eval."""
 
     name: str
     metric: str | None = None  # ours; None where there is none
@@ -119,7 +119,7 @@ DEFAULT_MEASURES = ("official",)
 
 
 class Request(NamedTuple):
-    """What is to be printed."""
+    """The values to print."""
 
     metrics: list[str]  # to compute
     header: frozenset[str]
@@ -163,7 +163,7 @@ def _metric_of_measure(text: str) -> str:
 
 
 class Output(NamedTuple):
-    """How reports are printed."""
+    """The options of the output."""
 
     users: bool = False  # each user's values too
     header: frozenset[str] = frozenset()
@@ -172,7 +172,7 @@ class Output(NamedTuple):
 
 
 def tell_missing_measures(names: Sequence[str]) -> None:
-    """Tell once what trec_eval prints and we do not."""
+    """Print once which measures of trec_eval have no counterpart."""
     if names:
         print_message("warning", f"trec_eval prints measures that exactk does not have: {', '.join(names)}")
 
@@ -214,7 +214,7 @@ def users_of_run(base: str, systems: Mapping[str, object]) -> frozenset[str] | N
 
 
 def format_trec(result: exactk.Report | exactk.Comparison, output: Output) -> str:
-    """Return the lines of a report, or of one after another, each after the line that names the system."""
+    """Return the lines of one report, or of several, each after a line with its system's name."""
     if isinstance(result, exactk.Report):
         return "".join(_report_lines(result, output))
     return "".join(

@@ -1,4 +1,4 @@
-"""The fields of a convention as attributes. The stub beside it, which is generated, lists them for type checkers."""
+"""The fields of a convention as attributes, which the generated stub lists for type checkers."""
 
 from __future__ import annotations
 

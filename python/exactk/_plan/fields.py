@@ -1,4 +1,4 @@
-"""The fields of a convention: what values each may have, how text says them, and what they decide."""
+"""The fields of a convention: valid values, parsing from text, and meaning."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _number(value: object, argument: str, expected: str, bounds: tuple[float, fl
 
 
 def number_of_text(text: str, argument: str, expected: str = "a number") -> float:
-    """Return the number that the text is, or raise InputError."""
+    """Return the number in the text, or raise InputError."""
     number = parse_number(text)
     if number is None or math.isnan(number):
         raise input_error(argument, expected, quote(text))
@@ -104,7 +104,7 @@ def number_of_text(text: str, argument: str, expected: str = "a number") -> floa
 
 @contextmanager
 def within_spelling(spelling: str) -> Iterator[None]:
-    """Have errors about a part of a text show the text, too."""
+    """Add the whole text to errors about a part of it."""
     try:
         yield
     except ExactkError as error:
@@ -232,10 +232,10 @@ FIELDS: Mapping[str, Field] = MappingProxyType({**CORE_FIELDS, **{f.name: f for 
 
 
 def fields_of(*scopes: Scope) -> tuple[str, ...]:
-    """Return the names of the fields that decide one of these things."""
+    """Return the names of the fields of one scope."""
     return tuple(name for name, f in FIELDS.items() if f.scope in scopes)
 
 
 def core_rules(rules: Mapping[str, Any]) -> _core.Rules:
-    """Return the rules as the core takes them."""
+    """Return the rules in the core's form."""
     return _core.Rules({name: rules[name] for name in CORE_FIELDS})

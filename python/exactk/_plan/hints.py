@@ -1,4 +1,4 @@
-"""Hints of errors: each names a change of the convention so that it can be pasted into the call at fault."""
+"""Hints of errors: each is a change of the convention that can be pasted into the failing call."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _REFUSED_CHOICES = frozenset({"raise", "unjudged", "cutoff"})
 
 
 def convention_option(convention: Convention, **changes: object) -> Option:
-    """Return the keyword that changes the convention so."""
+    """Return the keyword argument for a change of the convention."""
     return Option("convention", changes_from(convention, changes))
 
 
 @contextmanager
 def complete_hints(convention: Convention, values: Sequence[Value]) -> Iterator[None]:
-    """Have the hints of errors, which speak of the standard convention, keep what the call has set already."""
+    """Complete the hints of errors, written for the standard convention, with the call's own changes."""
     try:
         yield
     except ExactkError as error:
@@ -37,7 +37,7 @@ def complete_hints(convention: Convention, values: Sequence[Value]) -> Iterator[
 
 
 def _complete(part: str | Option, convention: Convention, values: Sequence[Value]) -> str | Option:
-    """Return the part of a hint. An option of the convention is of one field."""
+    """Return the completed part of a hint."""
     if not isinstance(part, Option) or part.name != "convention" or not isinstance(part.value, dict):
         return part
     ((field, choice),) = part.value.items()

@@ -49,12 +49,12 @@ class Value:
 
     @cached_property
     def core(self) -> _core.PlannedValue:
-        """The same for the core."""
+        """The value in the core's form."""
         return _core.PlannedValue(self.metric, self.cutoff, self.parameter, core_rules(self.rules))
 
     @cached_property
     def parts(self) -> tuple[Value, ...]:
-        """What is computed for it: itself, or the values whose means it is made of."""
+        """The parts to compute: the value itself, or the values whose means it combines."""
         if self.rules["average"] != "of_means":
             return (self,)
         rules = MappingProxyType({**self.rules, "average": "macro"})
@@ -64,13 +64,13 @@ class Value:
 
     @cached_property
     def identity(self) -> tuple[object, ...]:
-        """What is equal where the same is computed, however it is rounded afterwards."""
+        """A key that is equal for values computed alike, before rounding."""
         computed = fields_of("ranking", "judging", "scoring")
         return self.metric, self.cutoff, self.parameter, *(self.rules[name] for name in computed)
 
 
 def distinct_parts(values: Iterable[Value]) -> tuple[Value, ...]:
-    """Return the parts of the values, those that are computed alike once."""
+    """Return the distinct parts of the values."""
     return tuple({part.identity: part for value in values for part in value.parts}.values())
 
 
@@ -81,9 +81,9 @@ def part_indices(values: Sequence[Value]) -> list[tuple[int, ...]]:
 
 
 def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value, ...]:
-    """Resolve metric strings against a convention, once, before any user is touched.
+    """Resolve metric strings against a convention.
 
-    A value that is asked for twice is reported once, where it was asked for first.
+    A repeated value is reported once, where it came first.
     """
     if isinstance(requested, str):
         requested = [requested]
@@ -115,7 +115,7 @@ def _cached_plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Va
 
 
 def canonical_name(spelling: str, convention: Convention) -> str:
-    """Return the name under which a report holds the value that the string asks for."""
+    """Return the canonical name of the value in a metric string."""
     names = [value.name for value in _parse_metric(spelling, convention)]
     if len(names) > 1:
         raise input_error("metric", "one cutoff", quote(spelling))
@@ -139,7 +139,7 @@ def _parse_metric(spelling: object, convention: Convention) -> Iterator[Value]:
 
 
 def _split_spelling(spelling: str) -> tuple[str, str, str, str]:
-    """Return the metric's name, the cutoff after its underscore, the cutoffs after @, and what stands in parentheses."""
+    """Return the metric's name, the cutoff after its underscore, the cutoffs after @, and the text in parentheses."""
     head, parenthesis, arguments = map(str.strip, spelling.partition("("))
     name, at, cutoffs = map(str.strip, head.partition("@"))
     is_well_formed = (
@@ -157,7 +157,7 @@ def _split_spelling(spelling: str) -> tuple[str, str, str, str]:
 
 
 def metric_info(name: str, spelling: str | None = None) -> _core.MetricInfo:
-    """Return what there is to know of a metric, by any of its names."""
+    """Return the metric's description, by name or alias."""
     if name.lower() not in _CANONICAL_NAMES:
         hint = did_you_mean(name, _CANONICAL_NAMES) or f"there are {', '.join(metrics)}"
         raise input_error("metrics", "the name of a metric", quote(spelling or name), hint=hint)
@@ -176,7 +176,7 @@ def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
 
 
 def _split_arguments(text: str) -> Iterator[str]:
-    """Yield what commas separate, but for those within brackets."""
+    """Yield the parts between commas, except commas in brackets."""
     pieces: list[str] = []
     is_open = False
     for piece in text.split(",") if text else []:
@@ -191,7 +191,7 @@ def _split_arguments(text: str) -> Iterator[str]:
 
 
 def _parse_arguments(text: str, info: _core.MetricInfo, spelling: str) -> tuple[float, dict[str, Any]]:
-    """Split what stands in parentheses into the metric's parameter and fields of the convention."""
+    """Split the text in parentheses into the metric's parameter and convention fields."""
     parameter: float | None = info.parameter.standard if info.parameter else 0.0
     changes: dict[str, Any] = {}
     seen: set[str] = set()
@@ -218,7 +218,7 @@ def _parse_arguments(text: str, info: _core.MetricInfo, spelling: str) -> tuple[
 
 
 def checked_cutoff(k: object) -> int:
-    """Return the cutoff, or raise if it is none."""
+    """Return the cutoff, or raise if it is invalid."""
     if isinstance(k, bool) or not isinstance(k, Integral):
         raise type_error("k", "an integer", repr(k))
     if not 1 <= int(k) <= _core.MAX_CUTOFF:
@@ -227,7 +227,7 @@ def checked_cutoff(k: object) -> int:
 
 
 def checked_parameter(info: _core.MetricInfo, number: float, argument: str) -> float:
-    """Return the metric's parameter, or raise if it is out of its range."""
+    """Return the metric's parameter, or raise if it is out of range."""
     bounds = info.parameter
     if bounds is None:
         return number

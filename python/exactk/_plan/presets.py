@@ -1,6 +1,6 @@
-"""The choices of other libraries and papers, each as what differs from the standard.
+"""The conventions of other libraries and papers, as differences from the standard.
 
-A preset is a row of data. ``tests/golden`` holds what the libraries themselves return for the same input.
+A preset is a row of data. ``tests/golden`` holds the libraries' own results for the same inputs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an evaluation counts beside its sums: users, items, candidates and ties."""
+"""The counts of an evaluation: users, items, candidates and ties."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CANDIDATES = tuple(("candidates", statistic) for statistic in ("users", "total"
 
 
 class CandidateCounts(NamedTuple):
-    """How many items could be ranked for the users who are present in the predictions, less the excluded ones."""
+    """Numbers of candidates, less exclusions, of the users who are present in the predictions."""
 
     users: int
     total: int
@@ -46,7 +46,7 @@ class CandidateCounts(NamedTuple):
 
 
 class TieCounts(NamedTuple):
-    """How much the order of tied items decides one value."""
+    """The effect of the order of ties on one value."""
 
     dependent: int  # users whose value another order changes
     spread: int  # how far apart its extremes are, summed over these users, in millionths
@@ -57,7 +57,7 @@ class TieCounts(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What was counted over some users; `Report.counts` says what each count is of."""
+    """Counts over some users; `Report.counts` describes each."""
 
     users: int
     empty_truth: int
@@ -75,7 +75,7 @@ class Counts(NamedTuple):
     ties: tuple[TieCounts, ...] | None = None  # by value, beside scores
 
     def merge(self, other: Counts) -> Counts:
-        """Return the counts of both sets of users, whose values are the same."""
+        """Return the counts of both sets of users, for the same values."""
         return Counts(
             users=self.users + other.users,
             empty_truth=self.empty_truth + other.empty_truth,
@@ -94,13 +94,13 @@ class Counts(NamedTuple):
         )
 
     def scalars(self) -> dict[str, int]:
-        """Return the counts that are one number by name; those that seldom apply only where they do."""
+        """Return the scalar counts by name, rare ones only if they apply."""
         counts = {name: getattr(self, name) for name in _REQUIRED}
         optional = {"unknown_actual": self.unknown_actual, "rank_gaps": self.rank_gaps or None}
         return counts | {name: count for name, count in optional.items() if count is not None}
 
     def by_name(self, metrics: Sequence[str]) -> dict[CountName, int]:
-        """Return all counts; the metrics are the names of the values."""
+        """Return all counts; `metrics` are the names of the values."""
         counts: dict[CountName, int] = {(name, ""): count for name, count in self.scalars().items()}
         if self.candidates is not None:
             counts.update(zip(_CANDIDATES, self.candidates, strict=True))
@@ -110,12 +110,12 @@ class Counts(NamedTuple):
         return counts
 
     def to_plain(self, metrics: Sequence[str]) -> dict[str, int]:
-        """Return all counts by one name each, as JSON has them."""
+        """Return all counts under one name each, for JSON."""
         return {_plain_name(name): count for name, count in self.by_name(metrics).items()}
 
     @classmethod
     def from_plain(cls, data: object, metrics: Sequence[str]) -> Counts:
-        """Return the counts that `to_plain` described; raise ValueError if no users can have them."""
+        """Return the counts that `to_plain` described; raise ValueError if they are impossible."""
         tie_names = list(chain.from_iterable(map(_tie_names, metrics)))
         counts = _read_counts(data, [*((name, "") for name in _SCALARS), *_CANDIDATES, *tie_names])
         _check_names(counts, [(name, "") for name in _REQUIRED])
@@ -130,7 +130,7 @@ class Counts(NamedTuple):
 
 
 def _merge_optional(one: _T | None, other: _T | None, merge: Callable[[_T, _T], _T]) -> _T | None:
-    """Return what both have, or what one of them has."""
+    """Return the merged counts of both, or those of the one that has them."""
     if one is None or other is None:
         return other if one is None else one
     return merge(one, other)
@@ -151,7 +151,7 @@ def _plain_name(name: CountName) -> str:
 
 
 def _read_counts(data: object, names: Sequence[CountName]) -> dict[CountName, int]:
-    """Return those of the counts that there are; raise ValueError if there are any others."""
+    """Return the counts present; raise ValueError for unknown ones."""
     if not isinstance(data, Mapping):
         raise fail("counts to be a mapping", data)
     by_plain_name = {_plain_name(name): name for name in names}
@@ -170,7 +170,7 @@ def _check_names(counts: Mapping[CountName, int], names: Sequence[CountName]) ->
 
 
 def _select(counts: Mapping[CountName, int], names: Sequence[CountName]) -> list[int]:
-    """Return the counts of these names, which are there all or none."""
+    """Return the counts of these names; all or none must be present."""
     if not any(name in counts for name in names):
         return []
     _check_names(counts, names)
@@ -178,7 +178,7 @@ def _select(counts: Mapping[CountName, int], names: Sequence[CountName]) -> list
 
 
 def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
-    """Raise ValueError if more users are counted than there are, or their candidates do not agree."""
+    """Raise ValueError if counts exceed the number of users, or candidates are inconsistent."""
     of_users: dict[CountName, int] = {(name, ""): getattr(counts, name) for name in _OF_USERS}
     if counts.candidates is not None:
         of_users["candidates", "users"] = counts.candidates.users

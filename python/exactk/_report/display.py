@@ -1,4 +1,4 @@
-"""Tables as text, each escaped for whatever reads it. Nothing here knows what the cells mean."""
+"""Text tables, escaped for each format, whatever the cells mean."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = Sequence[str]
 
 
 def printable(text: str) -> str:
-    r"""Return the text with what a terminal would not print, but obey, as Python writes it in a string: ``\x1b``."""
+    r"""Return the text with control characters escaped as Python escapes them."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
@@ -81,9 +81,9 @@ class _Lines(list[str]):
 
 
 def format_csv(columns: Mapping[str, Sequence[object]]) -> str:
-    """Return the columns as CSV: text quoted where RFC 4180 asks for it, numbers in full.
+    """Return the columns as CSV: text quoted as in RFC 4180, numbers in full precision.
 
-    Text that a spreadsheet would run, for it begins like a formula and is no number, has an apostrophe before it.
+    Text that a spreadsheet would run as a formula, unless it is a number, is prefixed with an apostrophe.
     """
     lines = _Lines()
     writer = csv.writer(lines)

@@ -1,4 +1,4 @@
-"""Mappings from metric to whatever there is of it."""
+"""Mappings from metric to value, statistic or count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 class MetricMapping(Mapping[str, _T], Generic[_T]):
-    """An immutable mapping from metric to something; aliases are accepted as keys."""
+    """An immutable mapping keyed by metric, which accepts aliases."""
 
     def __init__(self, names: Sequence[str], values: Sequence[_T], convention: Convention, absent: str) -> None:
         self._values = dict(zip(names, values, strict=True))
@@ -23,7 +23,7 @@ class MetricMapping(Mapping[str, _T], Generic[_T]):
         self._absent = absent
 
     def __getitem__(self, metric: str) -> _T:
-        """Return the value of a metric, by its canonical name or any other spelling of it."""
+        """Return the entry of a metric, by its canonical name or any other spelling."""
         if metric in self._values:
             return self._values[metric]
         try:

@@ -1,4 +1,4 @@
-"""Each user's values, read from plain data."""
+"""Per-user values, read from plain data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def per_user_from_plain(data: object, state: State) -> NDArray[np.float64] | None:
-    """Return each user's values, if there are any; raise ValueError if users cannot have them."""
+    """Return per-user values, if any; raise ValueError if they are impossible."""
     if not isinstance(data, Mapping):
         raise fail("per_user to be a mapping", data)
     if not data:

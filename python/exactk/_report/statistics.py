@@ -1,4 +1,4 @@
-"""From exact sums to the numbers of a report."""
+"""From exact sums to reported numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGITS = Context(prec=40)  # libm's exponential differs by an ulp between platf
 
 
 def value_of_sums(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
-    """Return the value that comes of the sums of its parts, rounded as its rules say."""
+    """Return the value for the sums of its parts, rounded by its rules."""
     number, decimals = _unrounded_value(value, sums, weighted=weighted), value.rules["decimals"]
     return number if decimals is None else _round_to_decimals(number, decimals)
 
@@ -48,7 +48,7 @@ def _unrounded_value(value: Value, sums: Sequence[Sums], *, weighted: bool) -> f
 
 
 def standard_deviation(value: Value, sums: Sequence[Sums], *, weighted: bool) -> float:
-    """Return the population standard deviation of the users' values; NaN unless their mean is the arithmetic one."""
+    """Return the population standard deviation of the users' values; NaN unless they are averaged arithmetically."""
     part = sums[0]
     divisor, scale = _divisor(value, part, weighted=weighted)
     if value.rules["average"] != "macro" or divisor == 0 or part.undefined:
@@ -60,7 +60,7 @@ def standard_deviation(value: Value, sums: Sequence[Sums], *, weighted: bool) ->
 
 
 def evaluated_users(sums: Sequence[Sums]) -> int:
-    """Return how many users a value was computed for: where its parts skip different ones, in the fewest."""
+    """Return the number of users evaluated for a value; for parts that skip different users, the minimum."""
     return min(one.users for one in sums)
 
 
@@ -74,7 +74,7 @@ def _mean(value: Value, sums: Sums, *, weighted: bool) -> Ratio | None:
 
 
 def _divisor(value: Value, sums: Sums, *, weighted: bool) -> tuple[int, int]:
-    """Return what the total is divided by, as an integer and its scale."""
+    """Return the divisor of the total, as an integer and its scale."""
     if weighted or value.rules["average"] == "micro":
         return sums.weight, sums.weight_scale
     return sums.users, 0

@@ -1,4 +1,4 @@
-"""The exact sums of one value, and what groups are called."""
+"""The exact sums of one value, and group labels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Sums(NamedTuple):
 
     @property
     def scales(self) -> tuple[int, int, int]:
-        """How finely the sums are resolved."""
+        """The resolution of the sums."""
         return self.total_scale, self.squares_scale, self.weight_scale
 
     @classmethod
@@ -38,7 +38,7 @@ class Sums(NamedTuple):
 
     @classmethod
     def over_groups(cls, groups: Iterable[Sums]) -> Sums:
-        """Return the sums over the users of all groups, of which there is at least one."""
+        """Return the sums over the users of all groups; there must be at least one."""
         users, undefined, totals, total_scales, squares, squares_scales, weights, weight_scales = zip(
             *groups, strict=True
         )

@@ -1,4 +1,4 @@
-"""What is said of one report, or of several systems: once, with the systems that it holds for."""
+"""Warnings about one report or several systems: each given once, naming its systems."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def warn_of_systems(findings: Mapping[str, str], *advice: str | Option) -> None:
 
 
 def _name_systems(systems: Sequence[str], count: int) -> str:
-    """Return the beginning of what is said of some of so many systems."""
+    """Return the beginning of a warning, which names the systems if there are several."""
     if list(systems) == [""]:
         return ""
     if len(systems) == 1:

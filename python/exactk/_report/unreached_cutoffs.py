@@ -1,4 +1,4 @@
-"""Cutoffs that no list reaches: what the values there are."""
+"""The warning about cutoffs that no list reaches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def warn_of_unreached_cutoffs(states: Mapping[str, State]) -> None:
-    """Say so if a system's longest list ends above a cutoff."""
+    """Warn if a system's longest list ends above a cutoff."""
     warn_of_systems({system: _message(state) for system, state in states.items()})
 
 

@@ -1,4 +1,4 @@
-"""The keys of users in reports: joined, compared, and written as plain data."""
+"""User keys in reports: joined, compared, and written as plain data."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def concatenate_users(parts: Sequence[Snapshot | NDArray[Any] | None]) -> NDArray[Any] | None:
-    """Return the keys of the users of all parts; None where they are row numbers in all.
+    """Return the user keys of all parts; None if all have row numbers.
 
-    A part without users says nothing about the kind of keys.
+    A part without users does not fix the kind of keys.
     """
     arrays = [part.array if isinstance(part, Snapshot) else part for part in parts if part is not None]
     keyed = [part for part in arrays if len(part)] or arrays[:1]
@@ -81,14 +81,14 @@ def equal_arrays(one: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
 
 
 def user_columns(users: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Return the keys of users as columns: several if several columns made them."""
+    """Return user keys as columns, one per part of the key."""
     if users.dtype.names is None:
         return {"user": users}
     return {name: users[name] for name in users.dtype.names}
 
 
 def join_columns(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of both; raise InputError if they share a name, for one would replace the other."""
+    """Return the columns of both; raise InputError if they share a name."""
     if shared := [name for name in second if name in set(first)]:
         hint = "name the columns of the users otherwise"
         raise input_error("table", "columns of different names", f"two columns {shared[0]!r}", hint=hint)
@@ -96,7 +96,7 @@ def join_columns(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[st
 
 
 def users_to_plain(users: NDArray[Any]) -> list[Any]:
-    """Return keys as plain data: how NumPy describes their type, and they; bytes as hexadecimal text."""
+    """Return keys as plain data: their NumPy type and values, with bytes as hexadecimal text."""
     kind = users.dtype.descr if users.dtype.names else users.dtype.str
     return [kind, [_key_to_plain(key) for key in users.tolist()]]
 
@@ -112,7 +112,7 @@ _TEXT_TYPE = re.compile(r"[<>]U[0-9]{1,10}|\|O")
 
 
 def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
-    """Return the keys that `users_to_plain` described; raise ValueError if they are others."""
+    """Return the keys that `users_to_plain` described; raise ValueError if they are invalid."""
     if data is None:
         return None
     kind, keys = checked_list(data, "members of users: their type and their keys", 2)
@@ -130,7 +130,7 @@ def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
 
 
 def _column_from_plain(kind: object, keys: Sequence[Any]) -> NDArray[Any]:
-    """Return one part of the keys. Memory for text is by what there is, whatever length the type names."""
+    """Return one part of the keys. Memory for text follows the values, not the stated length."""
     if isinstance(kind, str) and _INTEGER_TYPE.fullmatch(kind):
         dtype = np.dtype(kind)
         info = np.iinfo(dtype)

@@ -1,4 +1,4 @@
-"""What a state must be: plain data from anywhere is checked against the plan that it names."""
+"""Validation of states from untrusted plain data, against the plan that they name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LEAST_LOGARITHM, _MOST_LOGARITHM = -12, 222  # of 1e-5, and of the largest valu
 
 @contextmanager
 def plain_data(argument: str, expected: str) -> Iterator[None]:
-    """Raise InputError for whatever is wrong with data that was read."""
+    """Raise InputError for any error in reading the data."""
     try:
         yield
     except ExactkError as error:
@@ -53,13 +53,13 @@ def _in_brief(text: str, most: int = 500) -> str:
 
 
 def read_json(text: str | bytes, argument: str, expected: str) -> Any:  # noqa: ANN401 - what JSON holds
-    """Return what the JSON holds; raise InputError if it is none."""
+    """Return the JSON value; raise InputError if the text is not JSON."""
     with plain_data(argument, expected):
         return json.loads(text)
 
 
 def fail(expected: str, found: object) -> ValueError:
-    """Return the error that says what was expected; what was found is shown in brief."""
+    """Return the error for what was expected and, abbreviated, found."""
     try:
         text = repr(found)
     except ValueError:  # an integer of too many digits
@@ -68,7 +68,7 @@ def fail(expected: str, found: object) -> ValueError:
 
 
 def checked_fields(data: object, names: Sequence[str], what: str) -> Mapping[str, Any]:
-    """Return the mapping if it has these fields and no others."""
+    """Return the mapping if it has exactly these fields."""
     if not isinstance(data, Mapping):
         raise fail(f"{what} to be a mapping", data)
     if set(data) != set(names):
@@ -91,7 +91,7 @@ def checked_integer(value: object, what: str, least: int = 0, most: int = _MAX_C
 
 
 def checked_metrics(names: object, convention: Convention) -> tuple[Value, ...]:
-    """Return the plan of canonical names, each once."""
+    """Return the plan of distinct canonical names."""
     values = plan(tuple(checked_list(names, "metrics")), convention)
     if [value.name for value in values] != list(names):  # type: ignore[call-overload]
         raise fail("canonical names of metrics, each once", names)
@@ -99,7 +99,7 @@ def checked_metrics(names: object, convention: Convention) -> tuple[Value, ...]:
 
 
 def checked_sums(data: object, values: Sequence[Value], users: int, *, weighted: bool) -> tuple[Sums, ...]:
-    """Return the sums of all parts of the values, within what so many users can give."""
+    """Return the sums of all parts, after checking that this many users can have them."""
     parts = distinct_parts(values)
     rows = checked_list(data, "sums", len(parts))
     sums = tuple(_read_sums(row, users) for row in rows)
@@ -127,7 +127,7 @@ def _read_hex(text: object) -> int:
 
 
 def is_in_unit_range(value: Value) -> bool:
-    """Return whether each user's value is from 0 to 1, whatever the lists."""
+    """Return whether each user's value is in [0, 1] for any list."""
     return metrics[value.metric].unit_range and value.rules["duplicate_items"] != "count"
 
 
@@ -139,7 +139,7 @@ def _scales_of_part(part: Value, *, weighted: bool) -> tuple[int, int, int]:
 
 
 def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
-    """Raise unless the sums are ones that values in the metric's range can have."""
+    """Raise if values in the metric's range cannot have these sums."""
     average = part.rules["average"]
     defined = sums.users - sums.undefined
     has_weights = weighted or average == "micro" or sums.scales == _REFERENCE_SCALES
@@ -182,7 +182,7 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
 
 
 def _least_value(part: Value) -> int:
-    """Return the least value of a metric that is not in [0, 1]: gains may be negative if grades that count may."""
+    """Return the least value of a metric that is not in [0, 1]: gains of counted negative grades may be negative."""
     min_grade = part.rules["min_grade"]
     is_negative = metrics[part.metric].uses_gains and (min_grade == ANY_GRADE or (min_grade or 0) < 0)
     return -_MAX_VALUE if is_negative else 0
@@ -205,7 +205,7 @@ def _check_micro(part: Value, sums: Sums) -> None:
 def checked_groups(
     data: object, values: Sequence[Value], totals: Sequence[Sums], *, weighted: bool
 ) -> dict[Label, tuple[Sums, ...]] | None:
-    """Return the sums of each group, which come to the totals."""
+    """Return the sums of each group, which must add up to the totals."""
     if data is None:
         return None
     groups: dict[Label, tuple[Sums, ...]] = {}

@@ -104,7 +104,7 @@ class StateMismatchError(ExactkError, ValueError):
 def _of_core(
     error_type: type[ExactkError], change: tuple[str, str, bool] | None, hint: str, **parts: object
 ) -> ExactkError:
-    """Return the error of a fault of the core; the change is a field, its choice, and whether it is a keyword itself."""
+    """Return the error for a fault of the core, with its hint as a change of a field or of a keyword."""
     text: Text = (hint,) if hint else ()
     if change is not None:
         field, choice, is_keyword = change
@@ -127,12 +127,12 @@ class EvaluationWarning(UserWarning):
         return self.message()
 
     def message(self, write_option: WriteOption = str) -> str:
-        """Return the message, with each option as `write_option` writes it."""
+        """Return the message, with options written by `write_option`."""
         return write(self.args, write_option)
 
 
 def warn(*text: str | Option) -> None:
-    """Warn the caller of the package."""
+    """Warn at the line that called the package."""
     warnings.warn(EvaluationWarning(*text), stacklevel=caller_level())
 
 
@@ -160,7 +160,7 @@ def name_source(source: str) -> Iterator[None]:
 
 
 def caller_level() -> int:
-    """Return the stack level of the caller's own line, for a warning raised by our caller."""
+    """Return the stack level of the line that called the package, for warnings."""
     level = 1
     frame = sys._getframe(1)  # noqa: SLF001 - the standard library's own way before Python 3.12
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "exactk":

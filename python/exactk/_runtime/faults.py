@@ -1,4 +1,4 @@
-"""What is wrong with an argument, in parts: every layer adds what it can name, and the text is made of them at the end."""
+"""The parts of an error message: each layer adds what it can name, and the text is built at the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class Option:
-    """A keyword of a call, with the value that a hint proposes."""
+    """A keyword argument, with the value that a hint proposes."""
 
     name: str
     value: object
@@ -30,14 +30,14 @@ def write(text: Text, write_option: WriteOption = str) -> str:
 
 
 def as_text(text: str | Option | Text) -> Text:
-    """Return the parts of a text, of which a string is one."""
+    """Return the parts of a text; a string is one part."""
     if isinstance(text, tuple):
         return text
     return (text,) if text else ()
 
 
 def quote(text: str) -> str:
-    """Return text of the caller as messages show it: a long one from its beginning."""
+    """Return the caller's text as messages show it, truncated if it is long."""
     most = 200
     return repr(text) if len(text) <= most else f"{text[:most]!r}..."
 

@@ -1,4 +1,4 @@
-"""Which instruction set the kernels use: the widest of the CPU, unless EXACTK_ISA says otherwise."""
+"""The instruction set of the kernels: the CPU's widest, or that of EXACTK_ISA."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from exactk._runtime.errors import input_error
 
 
 def available_isas() -> list[str]:
-    """Return the instruction sets that this CPU has, the widest last."""
+    """Return the CPU's instruction sets, the widest last."""
     return _core.isas()
 
 
 def requested_isa() -> str:
-    """Return what EXACTK_ISA names; nothing if it is not set."""
+    """Return the value of EXACTK_ISA, or nothing if it is not set."""
     name = os.environ.get("EXACTK_ISA", "")
     if name and name not in available_isas():
         raise input_error(

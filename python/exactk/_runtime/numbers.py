@@ -1,4 +1,4 @@
-"""Numbers in text, of files, metric strings and the command line: cpp/include/exactk/number_syntax.hpp says which."""
+"""Numbers in text, in the syntax of cpp/include/exactk/number_syntax.hpp: files, metric strings, the command line."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def parse_number(text: str) -> float | None:
-    """Return the number that the text is, or None."""
+    """Return the number in the text, or None."""
     return _core.parse_number(text) if text.isascii() else None
 
 
 def parse_numbers(texts: Any) -> NDArray[np.float64] | None:  # noqa: ANN401 - pyarrow has no types
-    """Return the numbers that an array of strings is, or None if one is no number."""
+    """Return the numbers in an array of strings, or None if any string is not a number."""
     if not len(texts):
         return np.zeros(0)
     _, offsets, data = texts.buffers()

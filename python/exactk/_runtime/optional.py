@@ -1,4 +1,4 @@
-"""The only module that imports optional libraries, and each only where it is asked for."""
+"""The only module that imports optional libraries, each only on demand."""
 
 from __future__ import annotations
 
@@ -19,54 +19,54 @@ if TYPE_CHECKING:
 
 
 def has(library: str) -> bool:
-    """Return whether a library is installed, without an import of it."""
+    """Return whether a library is installed, without importing it."""
     return find_spec(library) is not None
 
 
 def require(library: str, purpose: str, extra: str) -> None:
-    """Raise unless a library is installed: what needs it, and which extra brings it."""
+    """Raise if a library is missing, naming the feature that needs it and the extra that installs it."""
     if not has(library):
         raise ImportError(f"{purpose} needs {library}: pip install 'exactk[{extra}]'")
 
 
 def is_sparse(value: object) -> bool:
-    """Return whether the value is a sparse array or matrix of SciPy. Without SciPy imported, none can be."""
+    """Return whether the value is a SciPy sparse array or matrix; never if SciPy is not imported."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(value))
 
 
 def is_pandas(value: object) -> bool:
-    """Return whether the value is a data frame of pandas."""
+    """Return whether the value is a pandas data frame."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
 def is_series(value: object) -> bool:
-    """Return whether the value is a Series of pandas."""
+    """Return whether the value is a pandas Series."""
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(value, pandas.Series)
 
 
 def is_default_index(index: Any) -> bool:  # noqa: ANN401 - an Index of pandas
-    """Return whether pandas made the index, where none was given: it numbers the rows."""
+    """Return whether the index is pandas' default, which numbers the rows."""
     is_range = isinstance(index, sys.modules["pandas"].RangeIndex)
     return bool(is_range and index.start == 0 and index.step == 1 and index.name is None)
 
 
 def is_lazy(value: object) -> bool:
-    """Return whether the value is a lazy frame of Polars."""
+    """Return whether the value is a lazy Polars frame."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(value, polars.LazyFrame)
 
 
 def holds_arrow(dtype: object) -> bool:
-    """Return whether a column of pandas of that type holds an array of pyarrow."""
+    """Return whether a pandas column of this type holds a pyarrow array."""
     pandas = sys.modules["pandas"]
     return isinstance(dtype, pandas.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow"
 
 
 def sgemm() -> Any:  # noqa: ANN401 - a capsule has a type from Python 3.13 on
-    """Return BLAS's product of matrices, as SciPy exports it to C; None without SciPy and threadpoolctl."""
+    """Return BLAS's matrix product, as SciPy exports it to C; None without SciPy and threadpoolctl."""
     try:
         import threadpoolctl  # noqa: F401, PLC0415 - without it, the threads of BLAS cannot be limited
         from scipy.linalg import cython_blas  # noqa: PLC0415 - an optional library
@@ -76,7 +76,7 @@ def sgemm() -> Any:  # noqa: ANN401 - a capsule has a type from Python 3.13 on
 
 
 def threadpool_controller() -> ThreadpoolController:
-    """Return what limits the threads of the BLAS libraries that are loaded by now."""
+    """Return a controller of the threads of all BLAS libraries loaded so far."""
     from threadpoolctl import ThreadpoolController  # noqa: PLC0415 - an optional library
 
     return ThreadpoolController()
@@ -104,7 +104,7 @@ def arrow_table(columns: Mapping[str, Any]) -> pa.Table:
 
 
 def csr_array(data: Any, indices: Any, indptr: Any, shape: Any) -> Any:  # noqa: ANN401 - SciPy has no types
-    """Return a matrix of SciPy of these parts, as they are."""
+    """Return a SciPy CSR array of these parts, unchanged."""
     try:
         from scipy.sparse import csr_array as scipy_csr_array  # noqa: PLC0415 - an optional library
     except ImportError as error:
@@ -136,7 +136,7 @@ def parquet(table: pa.Table) -> bytes:
 
 
 def progress_bar() -> rich.progress.Progress:
-    """Return a bar on stderr that leaves what others write alone."""
+    """Return a progress bar on stderr that does not disturb other output."""
     require("rich", "progress=True", "progress")
     from rich import console, progress  # noqa: PLC0415 - an optional library
 

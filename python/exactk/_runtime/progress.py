@@ -19,7 +19,7 @@ _REPORT_INTERVAL = 0.05  # seconds that pass before it is called again
 
 
 class Progress:
-    """How many users of a call are finished: those of earlier systems or blocks, and of the one at hand."""
+    """The number of finished users of a call, over all its systems or blocks."""
 
     def __init__(self, progress: object) -> None:
         self._display = _display_callback(progress)
@@ -37,9 +37,9 @@ class Progress:
             self._callback(self._finished_before, self._finished_before)
 
     def report_finished(self, finished: int) -> None:
-        """Take from an engine, as often as it likes, how many users of its problem are finished, and report it.
+        """Report the number of finished users of the current problem; engines may call it at any time.
 
-        That all are is reported by `track` alone, so that it is reported once.
+        Only `track` reports completion, so that it is reported once.
         """
         done = self._finished_before + finished
         if done == self._total or time.monotonic() - self._last_report < _REPORT_INTERVAL:
@@ -48,7 +48,7 @@ class Progress:
         self._last_report = time.monotonic()  # after the call, so that a slow callable does not take all of the time
 
     def add_finished(self, users: int) -> None:
-        """Go on to the next system or block, after one of so many users."""
+        """Continue with the next system or block, after one with this many users."""
         self._finished_before += users
         self.report_finished(0)
 
@@ -77,7 +77,7 @@ def _bar_callback() -> AbstractContextManager[ProgressCallback]:
 
 
 def ignore_progress(_finished: int) -> None:
-    """Take how many users are finished, and report it to nobody."""
+    """Ignore the progress."""
 
 
 def _draw_nothing(_done: int, _total: int | None) -> None:

@@ -1,4 +1,4 @@
-"""The errors that the core raises, detected in the plainest way."""
+"""Input errors, detected in the plainest way; the core raises the same."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_GIVEN_RANK = 2**20
 
 
 def check_problem(problem: Problem) -> None:
-    """Raise InputError for what can be seen without judging a user."""
+    """Raise InputError for faults that do not depend on judging a user."""
     for value in problem.values:
         _check_value(value)
     _check_negative_grades("convention", problem.convention.rules(""))
@@ -80,7 +80,7 @@ def _stored_lists(problem: Problem) -> Rankings | None:
 
 
 def _rules_of_problem(problem: Problem) -> list[Rules]:
-    """Return the rules that anything is computed under: those of the counts, then each value's."""
+    """Return all rules in use: those of the counts, then each value's."""
     return [problem.convention.rules(""), *(value.rules for value in problem.values)]
 
 
@@ -233,7 +233,7 @@ def _check_gains(problem: Problem, value: Value) -> None:
 
 
 def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], bool]) -> None:
-    """Raise InputError if a value counts a user who has no weight or no group."""
+    """Raise InputError if a user who counts has no weight or no group."""
     if len(problem.predictions) != len(problem.truth):  # there is more amiss
         return
     for argument, given in (("weights", problem.weights), ("groups", problem.groups)):

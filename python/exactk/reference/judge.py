@@ -40,7 +40,7 @@ class JudgedItem:
 
 @dataclass(frozen=True)
 class JudgedUser:
-    """One user: L, the ranking, and T, the relevant items, as the metrics see them."""
+    """One user as the metrics see it: L, the ranking, and T, the relevant items."""
 
     ranking: tuple[JudgedItem | None, ...]  # best first; None where the item is not judged
     list_ranks: tuple[int, ...]  # beside it: 1, 2, 3, ..., or those that were given

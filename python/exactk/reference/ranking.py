@@ -80,7 +80,7 @@ def scored_row(predictions: Scored, candidates: CandidateItems | None, user: int
 
 
 def scored_rows(predictions: Scored, candidates: CandidateItems | None) -> Iterator[ScoredRow]:
-    """Return the row of each user."""
+    """Return each user's row of scores."""
     return (scored_row(predictions, candidates, user) for user in range(len(predictions)))
 
 
@@ -127,7 +127,7 @@ def check_repeats(argument: str, rows: Iterable[Sequence[int]]) -> None:
 
 
 def reference_ranker(problem: TopKProblem) -> BestIndices:
-    """Return the indices of the k best items of each user in what stores the scores, padded with -1."""
+    """Return the indices of each user's k best items in the score container, padded with -1."""
     scores, exclude = problem.scores, problem.exclude
     if problem.ties not in {*STRICT_TIES, "raise"}:
         raise input_error("ties", "an order of the items alone, or 'raise'", repr(problem.ties))

@@ -1,4 +1,4 @@
-"""What the vectors of users and items score: in float64, the terms of a pair added in one order."""
+"""Scores of embeddings: in float64, with the terms of a pair added in a fixed order."""
 
 from __future__ import annotations
 
