@@ -51,7 +51,7 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path], *,
 
 def file_identities(path: Path) -> Iterator[Identity]:
     """Yield which file the path names, links resolved; nothing of a device or of what cannot be looked up."""
-    with suppress(OSError, RuntimeError):  # the latter of links in a circle
+    with suppress(OSError, RuntimeError):  # RuntimeError: circular links
         try:
             status = path.stat()
         except FileNotFoundError:

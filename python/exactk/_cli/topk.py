@@ -93,7 +93,7 @@ class _RankedList(NamedTuple):
 def _ranked_lists(users: NDArray[Any], best: exactk.TopK) -> Iterator[_RankedList]:
     """Yield each user's best items by their keys."""
     for user, ids, scores in zip(users.tolist(), *best, strict=True):
-        items = [item for item in ids.tolist() if item not in (-1, None)]  # those are padding
+        items = [item for item in ids.tolist() if item not in (-1, None)]  # -1 and None are padding
         yield _RankedList(user, items, scores[: len(items)].tolist())
 
 
@@ -103,7 +103,7 @@ def _trec_lines(lists: Iterable[_RankedList]) -> Iterator[str]:
             yield f"{_trec_field(user)} Q0 {_trec_field(item)} {rank} {score!r} exactk\n"
 
 
-_BLANK = re.compile(r"[ \t\n\v\f\r]")  # what ends fields: U+00A0 does not
+_BLANK = re.compile(r"[ \t\n\v\f\r]")  # field separators; U+00A0 is not one
 
 
 def _trec_field(key: object) -> str:

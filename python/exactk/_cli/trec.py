@@ -84,7 +84,7 @@ _MEASURES = (
 """In the order in which trec_eval prints them."""
 
 _BY_NAME = {measure.name: measure for measure in _MEASURES}
-_HEADER = ("runid", "num_q")  # what is printed before them
+_HEADER = ("runid", "num_q")  # printed before the measures
 _SETS: Mapping[str, tuple[str, ...]] = {
     "official": (
         *_HEADER,
@@ -197,7 +197,7 @@ def check_judged(base: str, truth: exactk.Truth, systems: Mapping[str, object], 
     for predictions in systems.values():
         if unjudged := sorted(map(key_text, set(_user_keys(predictions)) - judged)):
             raise input_error("predictions", expected, repr(unjudged[0]), count=len(unjudged), hint=hint)
-    if isinstance(result, exactk.Report) and (count := result.counts["missing_truth"]):  # of a file read in parts
+    if isinstance(result, exactk.Report) and (count := result.counts["missing_truth"]):  # a file read in parts
         raise input_error("predictions", expected, f"{count} others", hint=hint)
 
 
@@ -268,7 +268,7 @@ class _PrintedMeasure(NamedTuple):
     name: str
     value: str  # the canonical name
     only_mean: bool
-    total: int | None  # of a count
+    total: int | None  # total of a count
 
 
 def _printed_measures(report: exactk.Report) -> list[_PrintedMeasure]:

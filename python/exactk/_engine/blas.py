@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class _BlasCall:
-    """A call that multiplies matrices by BLAS."""
+    """A call that uses BLAS."""
 
 
 class _SingleThreadedBlas:
-    """One thread per call of BLAS, from when the first evaluation begins until the last of those beside it has ended.
+    """Limits BLAS to one thread per call while any evaluation uses it.
 
-    An interrupt may come anywhere: the threads from before are saved first and forgotten last, and a call that is gone is no
-    longer counted, so that the next to end sets right what one that was cut short left.
+    An interrupt may come at any time: the old limits are saved first and forgotten last, and calls that are gone no
+    longer count, so that the next call to end restores what an interrupted one left.
     """
 
     def __init__(self) -> None:

@@ -51,7 +51,7 @@ class RatingScale(NamedTuple):
     highest: float = -math.inf
 
     def add(self, ratings: NDArray[np.float64] | None) -> RatingScale:
-        """Return the scale of these ratings too."""
+        """Return the scale extended by these ratings."""
         if ratings is not None and len(ratings) and ratings.min() <= 0:
             ratings = ratings[ratings > 0]
         if ratings is None or not len(ratings):
@@ -60,14 +60,14 @@ class RatingScale(NamedTuple):
 
     @property
     def high_rating(self) -> float:
-        """Four fifths of the highest: 4 of 5, 8 of 10, 0.8 of 1; a whole number if the scale has one from there on."""
+        """Four fifths of the highest rating: 4 of 5, 8 of 10, 0.8 of 1; rounded up to an integer within the scale."""
         four_fifths = self.highest - self.highest / 5
         whole = math.ceil(four_fifths)
         return whole if 1 < self.highest >= whole else float(f"{four_fifths:.2g}")
 
 
 def rating_column(truth: Truth | Rows, values: Iterable[Value]) -> str | None:
-    """Return the column of ratings, by its name, if a value counts all above 0 as relevant; else None."""
+    """Return the name of the rating column if a value counts all ratings above 0 as relevant, else None."""
     grade = truth.columns.grade
     counts_all = any(value.rules["min_grade"] is None for value in values)
     return grade if grade is not None and names_ratings(grade) and counts_all else None
@@ -75,7 +75,7 @@ def rating_column(truth: Truth | Rows, values: Iterable[Value]) -> str | None:
 
 def warn_of_ratings(column: str, scale: RatingScale, convention: Convention) -> None:
     """Warn if all ratings count as relevant, unless all ratings above 0 are equal."""
-    if not scale.lowest < scale.highest < math.inf:  # what is infinite is refused later
+    if not scale.lowest < scale.highest < math.inf:  # infinite ratings are refused later
         return
     warn(
         f"truth: every rating above 0 in the column {column!r} counts as relevant; ",

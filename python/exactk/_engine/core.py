@@ -49,7 +49,7 @@ def core_engine(problem: Problem) -> Outcome:
     return Outcome(_list_sums(result.sums), _counts_of_tally(problem, result.tally), result.per_user)
 
 
-@lru_cache(maxsize=64)  # as plans are
+@lru_cache(maxsize=64)  # like plans
 def _tally_rules(convention: Convention) -> _core.Rules:
     """Return the rules of the counts."""
     return core_rules(convention.rules(""))

@@ -75,7 +75,7 @@ class Evaluation:
     engine: Engine
     values: tuple[Value, ...]
     convention: Convention
-    exclude: Exclusions | None  # of predictions that come in pieces; those of others are converted after these
+    exclude: Exclusions | None  # of predictions in batches; for others, converted after the predictions
     candidates: CandidateItems | None
     weights: Weights | None
     groups: Groups | None

@@ -24,7 +24,7 @@ class SharedItems:
     def __init__(self) -> None:
         self._has_match = False
         self._fewest = 1
-        self._counts = np.zeros(2, np.int64)  # of the items of the truth, and of the lists
+        self._counts = np.zeros(2, np.int64)  # numbers of items in the truth, and in the lists
         self._truth_items: set[Any] = set()
         self._list_items: set[Any] = set()
 

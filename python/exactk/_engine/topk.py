@@ -73,7 +73,7 @@ BestIndices: TypeAlias = (
 )
 Ranker = Callable[[TopKProblem], BestIndices]
 
-_BLOCK_CELLS = 1 << 20  # that are looked up at a time
+_BLOCK_CELLS = 1 << 20  # cells per lookup
 
 
 class TopKOptions(TypedDict, total=False):

@@ -75,8 +75,8 @@ def _describe_disjoint_items(truth_item: str = "", predictions_item: str = "") -
     )
 
 
-_MANY_TIED_USERS = 0.01  # of the users
-_SMALLEST_SPREAD = 50  # of a mean, in millionths: of less, four decimals show nothing
+_MANY_TIED_USERS = 0.01  # share of users
+_SMALLEST_SPREAD = 50  # change of a mean, in millionths; less does not show in four decimals
 
 
 def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None) -> str:

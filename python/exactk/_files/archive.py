@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Whether each array must be there.
 _EXACTK_ARRAYS = {"indptr": True, "items": True, "grades": False, "scores": False, "users": False}
-_SCIPY_ARRAYS = dict.fromkeys(("indptr", "indices", "data", "shape"), True)  # of a matrix in CSR form
+_SCIPY_ARRAYS = dict.fromkeys(("indptr", "indices", "data", "shape"), True)  # arrays of a CSR matrix
 _INTEGER_ARRAYS = ("indptr", "indices", "shape")
 _READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, OverflowError)
 _HEADER_ERRORS = (TypeError, KeyError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError)

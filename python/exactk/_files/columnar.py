@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from exactk._files.column_choice import ColumnChoice
     from exactk._files.faults import File
 
-_PART_ROWS = 1 << 20  # of a part: some 20 MB
+_PART_ROWS = 1 << 20  # per part: about 20 MB
 _ROW_SIZE = 16  # bytes of an id of a user and one of an item
 _BUFFER_SIZE = 1 << 20  # bytes of a column; without, all that it has in a group of rows, which may be all
 
@@ -146,4 +146,6 @@ def _validated(batch: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
 
 def _translate_arrow_errors(file: File, expected: str) -> Any:  # noqa: ANN401 - a context manager
     arrow = optional.arrow(expected)
-    return file.translate_errors(expected, arrow.ArrowException, UnicodeDecodeError)  # the latter of a column's name
+    return file.translate_errors(
+        expected, arrow.ArrowException, UnicodeDecodeError
+    )  # UnicodeDecodeError: a column name

@@ -54,7 +54,7 @@ def _text_type(kind: Any) -> Any:  # noqa: ANN401 - pyarrow has no types
     arrow = optional.arrow("ids as text")
     types = arrow.types
     if types.is_integer(kind) or (types.is_dictionary(kind) and types.is_integer(kind.value_type)):
-        return arrow.large_string()  # whose bytes may be more than 2^31
+        return arrow.large_string()  # allows more than 2^31 bytes
     if not types.is_nested(kind) or (text := _text_type(getattr(kind, "value_type", None))) is None:
         return None
     if types.is_fixed_size_list(kind):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MAX_LINE = 1 << 24  # bytes: all of a user's list
 _SAMPLED_LINES = 1000  # lines, until each column has been seen with something in it
 _TYPE_NAMES = {int: "an integer", str: "a string", float: "a number that float64 holds"}
-_MAX_EXACT = 2**53  # of the integers that float64 holds, all up to here
+_MAX_EXACT = 2**53  # float64 represents all integers up to here
 # Below 1e-323 there are a hundred zeros, or three digits in the exponent.
 _TINY_NUMBERS = tuple(
     (begin, re.compile(pattern))

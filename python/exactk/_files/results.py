@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ReadResult: TypeAlias = Truth | Rankings | SparseScores | Exclusions | Batches
 
-_SOURCE = "the data"  # whose rows are no lines, as those may be empty, comments, or parts of a row
+_SOURCE = "the data"  # rows are not lines: lines may be empty, comments, or parts of rows
 
 _CONTAINERS: Mapping[str, Callable[..., Any]] = {
     "predictions": predictions_of,
@@ -78,7 +78,7 @@ def result_of_arrays(arrays: Mapping[str, NDArray[Any]], role: str) -> ReadResul
         data, indices, indptr, shape = (arrays[name] for name in ("data", "indices", "indptr", "shape"))
         try:
             matrix = optional.csr_array(data, indices, indptr, shape.tolist())
-        except ValueError as error:  # what SciPy raises of parts that do not fit
+        except ValueError as error:  # raised by SciPy for inconsistent parts
             raise input_error(role, "a matrix in CSR form", str(error)) from None
         return result_of_table(matrix, role, {})
     items, item_vocabulary = encode_items(

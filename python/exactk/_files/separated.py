@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class _Row(NamedTuple):
-    line_number: int  # of its first line
+    line_number: int  # number of the first line
     line: bytes
     line_count: int
     fields: list[str]
@@ -39,7 +39,7 @@ class Separated(Source):
         super().__init__(file)
         self.delimiter = delimiter
         self.has_quoting = delimiter == ","
-        self._has_warned = False  # of rows that span lines
+        self._has_warned = False  # about rows that span lines
 
     @property
     def names(self) -> list[str]:
@@ -82,7 +82,7 @@ class Separated(Source):
                     yield self._with_numbers(part, columns)
                 watched.finish()
         except (arrow.ArrowException, OSError, *DECOMPRESSION_ERRORS):
-            if self._check_rows(columns) == 0:  # of a header without a line feed, pyarrow says that it is no file
+            if self._check_rows(columns) == 0:  # pyarrow rejects a header without a line feed
                 return
             with self._translate_errors():
                 raise

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from exactk._files.faults import File
 
 _LARGE = 1 << 28  # bytes
-_USUAL_RATIO = 4  # of text to what it is compressed to
+_USUAL_RATIO = 4  # ratio of text to compressed bytes
 
 
 class Source:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 MAX_LINE = 1 << 20  # bytes: as exactk/trec.hpp has it, and as large as pyarrow's blocks
-DECOMPRESSION_ERRORS = (EOFError, zlib.error)  # what gzip raises beside OSError
+DECOMPRESSION_ERRORS = (EOFError, zlib.error)  # raised by gzip besides OSError
 # Rows that differ do not compress so well; copies of a few do, up to 1032 times, and would fill the memory.
 _MAX_RATIO = 200
 _READ_SIZE = 1 << 16  # bytes

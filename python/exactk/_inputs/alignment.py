@@ -149,8 +149,8 @@ class Alignment:
         self._truth, self._exclude = truth, exclude
         self._systems = [predictions for predictions in systems if isinstance(predictions, Rows)]
         self._containers: tuple[Truth, Exclusions | None] | None = None
-        self._users: Snapshot | None = None  # of the truth and after them of the systems; None where rows are matched
-        self._item_keys: Snapshot | None = None  # of all inputs
+        self._users: Snapshot | None = None  # keys of the truth, then of the systems; None if matched by row
+        self._item_keys: Snapshot | None = None  # item keys of all inputs
         self._item_ids: Codes | None = None  # where ids ascend as the keys do, by which scores break ties
         others: list[Rows | Exclusions] = [*self._systems] if exclude is None else [*self._systems, exclude]
         lists = (truth, *others)
@@ -226,7 +226,7 @@ class Alignment:
         return resize(rows, self._users.size)
 
     def _freeze_truth(self) -> Truth:
-        if isinstance(self._truth, Truth) and self._users is None:  # as it is: its items have no keys
+        if isinstance(self._truth, Truth) and self._users is None:  # used unchanged: its items have no keys
             return self._truth
         rows = self._truth if isinstance(self._truth, Rows) and not self._has_keys else self._aligned_truth
         return Truth.from_valid_rows(self._with_item_ids(rows))

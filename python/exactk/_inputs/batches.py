@@ -65,7 +65,7 @@ class Batches:
     source: Callable[[], Iterable[Any]]
     columns: ColumnNames
     named_frames: Callable[[], Iterable[tuple[str, Any]]]  # each with its name in messages
-    is_of_files: bool  # whose names are paths
+    is_of_files: bool  # frames are named by path
 
     def __init__(
         self,
@@ -159,10 +159,10 @@ class Reader:
         self._batches = batches
         self._columns: ColumnNames = {**columns, **requested}  # type: ignore[typeddict-item]
         self._encoding = encoding
-        self._warns = not again  # of the columns, once
+        self._warns = not again  # warn about columns only once
         self.user_vocabulary: Vocabulary | None = None
         self._item_vocabulary: Vocabulary | None = None
-        self._first_rows: dict[str, int] = {}  # of each batch or file, among those of all
+        self._first_rows: dict[str, int] = {}  # first row of each batch or file
 
     @property
     def item_keys(self) -> Snapshot | None:

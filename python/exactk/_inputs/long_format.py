@@ -46,10 +46,10 @@ class LongColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class Encoding:
-    """How the keys of all inputs of a call are encoded: by which vocabularies, and by how many threads.
+    """The vocabularies and the number of threads that encode the keys of all inputs of a call.
 
-    `source` is what messages call that which has the rows. `outlives_call` is whether containers are made that may be
-    kept when the caller's arrays are gone.
+    `source` is the name of the rows' container in messages. `outlives_call` is whether the resulting containers may be
+    kept after the caller's arrays are gone.
     """
 
     threads: int = 1
@@ -62,9 +62,9 @@ class Encoding:
 def rows_from_long_format(
     columns: LongColumns, argument: str, encoding: Encoding, locate: Locate | None = None
 ) -> Rows:
-    """Return the rows of long format in any order; the items of a user stay in theirs.
+    """Return the rows of long format, in any order; each user's items keep their order.
 
-    Messages say where a row stands by `locate`, or else that it is of the encoding's source.
+    Messages locate rows by `locate`, or else name the encoding's source.
     """
     users, labels, items, grades, scores, ranks = columns
     _check_lengths(argument, *users, items, *(column for column in (grades, scores, ranks) if column is not None))

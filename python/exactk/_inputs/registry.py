@@ -1,6 +1,6 @@
 """The list of containers, and the only place that inspects a value's type.
 
-A new container is one adapter in `containers` and one entry here, from which docstrings and the README list it.
+A new container is one adapter in `containers` and one entry here, from which docstrings and the docs list it.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class ConversionOptions(NamedTuple):
 class Container(NamedTuple):
     """One kind of container."""
 
-    name: str  # as messages list it, with an article
+    name: str  # name in messages, with an article
     recognize: type | Callable[[object], bool]  # its class, or what tells
     to_rows: Callable[[Any, ConversionOptions], Rows] | None = None  # None: it has none, or is made of some
-    as_truth: str = ""  # what it holds then, for the docs
+    as_truth: str = ""  # contents as a truth, for the docs
     as_predictions: str = ""
     examples: str = ""  # libraries, for the docs
     is_keyed: bool = False  # its users have keys, and so it has no candidates, which are numbers of columns

@@ -38,7 +38,7 @@ class UserValues:
     values: NDArray[Any]
     keys: tuple[Any, ...] | None  # the user of each value; None: the values are in the order of the rows
     plain_values: str = ""  # code that returns the values alone, for hints
-    column: str | None = None  # what the column that held them is called
+    column: str | None = None  # name of the values' column
     code_positions: NDArray[np.int64] | None = None  # by code, where keys were encoded; last, -1 for all higher codes
 
     argument = "weights"

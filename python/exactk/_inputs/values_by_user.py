@@ -34,7 +34,7 @@ class ValuesByUser(NamedTuple):
     values: object
     keys: tuple[Any, ...] | None  # None: the values are in the order of the rows
     plain_values: str  # code that returns the values alone: where they have keys, those of `users`, in that order
-    column: str | None = None  # what the column that holds them is called
+    column: str | None = None  # name of the values' column
 
 
 def values_by_user(container: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library
@@ -96,7 +96,7 @@ def _holds_objects(container: object) -> bool:
 def _plain_values(series: object) -> object:
     """Return numbers, and dates, which are then refused, as an array, and other values as a list."""
     array = np.asarray(series)
-    return array if array.dtype.kind in "biufcmM" else array.tolist()  # which makes integers of some dates
+    return array if array.dtype.kind in "biufcmM" else array.tolist()  # tolist() turns some dates into integers
 
 
 def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument: str) -> tuple[Any, ...]:

@@ -33,25 +33,25 @@ STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
 
 @dataclass(frozen=True)
 class Field:
-    """A choice that a convention makes.
+    """A field of a convention.
 
     Attributes
     ----------
     name, summary : str
-        What it is called, and what it decides.
+        The field's name, and what it decides.
     scope : Scope
-        What it decides, for those who share what was computed: values that agree in the fields of ranking share a
-        ranking, and in those of judging a judgement.
+        What the field affects, so that results can be shared: values that agree in all ranking fields share a ranking,
+        and values that agree in all judging fields share judgements.
     expected : str
-        What a value must be.
+        A description of valid values, for messages.
     annotation : str
         The type of its canonical values.
     standard : object
         Its value in the convention ``standard``.
     check : callable
-        From a value and the argument it came in to its canonical form. Raises InputError or InputTypeError.
+        From a value and its argument to the canonical form. Raises InputError or InputTypeError.
     parse : callable
-        From text and the argument it came in to a value that is not checked yet.
+        From text and its argument to an unchecked value.
     choices : tuple of str
         The values, if they are a few names.
     """

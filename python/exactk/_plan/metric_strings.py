@@ -29,7 +29,7 @@ _PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The metrics that can be made of the means of others, and of which."""
 
 _MAX_LENGTH = 2**16  # characters of a metric string, or of a canonical name
-_MAX_GAINS = 2**24  # of all values of a plan, each of which has a table
+_MAX_GAINS = 2**24  # over all values of a plan, one table per value
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 

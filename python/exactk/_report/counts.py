@@ -30,7 +30,7 @@ class CandidateCounts(NamedTuple):
 
     users: int
     total: int
-    fewest: int  # of a user; 0 without users
+    fewest: int  # fewest of any user; 0 without users
     most: int
 
     def merge(self, other: CandidateCounts) -> CandidateCounts:
@@ -70,7 +70,7 @@ class Counts(NamedTuple):
     relevant_not_rankable: int
     longest_list: int
     candidates: CandidateCounts | None = None  # where only some items may be ranked
-    unknown_actual: int | None = None  # of what `exactk.from_ratings` made
+    unknown_actual: int | None = None  # set by `exactk.from_ratings`
     rank_gaps: int = 0
     ties: tuple[TieCounts, ...] | None = None  # by value, beside scores
 

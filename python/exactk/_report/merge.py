@@ -58,7 +58,7 @@ def merge(parts: Sequence[Report | State]) -> Report:
     for other in states[1:]:
         sums.add(other)
     state = sums.state()
-    if len(parts) > 1:  # of one, it was said when it was made
+    if len(parts) > 1:  # a single part has already warned
         warn_of_unreached_cutoffs({"": state})
     reports = [part for part in parts if isinstance(part, Report)]
     if len(reports) < len(parts):

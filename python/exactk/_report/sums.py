@@ -16,7 +16,7 @@ class Sums(NamedTuple):
     Each of the last three is to be multiplied by 2 to the power of minus its scale.
     """
 
-    users: int  # that the value was computed for
+    users: int  # users with a value
     undefined: int  # of these, how many are NaN
     total: int  # of weight x value (macro), weight x numerator (micro) or weight x logarithm (geometric)
     total_scale: int

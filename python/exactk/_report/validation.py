@@ -23,7 +23,7 @@ _MAX_COUNT = 2**62
 _MAX_HEX_DIGITS = 2048  # of an exact sum: the reference's have fewer, whatever the users
 _HEX = re.compile(r"-?0x[0-9a-f]+")
 
-_UNIT_SCALES = (80, 160, 80)  # of values in [0, 1] that all count the same
+_UNIT_SCALES = (80, 160, 80)  # for unweighted values in [0, 1]
 _WIDE_SCALES = (1074, 1074, 80)  # of others
 _WEIGHED_SCALES = (1074, 1074, 1074)
 _REFERENCE_SCALES = (4096, 4096, 4096)
@@ -154,7 +154,7 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
     if average == "micro":
         _check_micro(part, sums)
         return
-    mass, scale = (weight, sums.weight_scale) if has_weights else (defined, 0)  # what the values are multiplied by
+    mass, scale = (weight, sums.weight_scale) if has_weights else (defined, 0)  # the weight of the values
 
     def check(name: str, number: int, number_scale: int, least: int, most: int) -> None:
         low, high = (mass * bound << number_scale for bound in (least, most))

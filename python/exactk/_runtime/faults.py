@@ -44,30 +44,30 @@ def quote(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """What an error says.
+    """The parts of an error message.
 
     Attributes
     ----------
     argument, expected, found : str
-        The argument at fault, what it should have been, and what came.
+        The invalid argument, what was expected, and what was found.
     item : int or str or None
-        The item that was found: its code, or its key as a message shows it.
+        The item found: its code, or its key as messages show it.
     row, position : int or None
-        Of the first fault: the user's row, and the position within it.
+        The first fault: the user's row and the position within it.
     location : str or None
         The location in a frame or file, if the rows come from one; empty if the fault is not in a single row.
     count : int
-        How many such faults there are.
+        The number of such faults.
     hint : Text
         What to write instead.
     user : str or None
-        The key of the user in whose row the fault is, as a message shows it.
+        The key of the row's user, as messages show it.
     source : str
         The file or batch of the argument.
     line : tuple of int and str, or None
         The line of the file, counted from 1, and its text.
     text : str
-        What stands instead of argument, expected and found, if it is not empty.
+        If not empty, replaces argument, expected and found.
     """
 
     argument: str = ""

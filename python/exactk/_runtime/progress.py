@@ -63,7 +63,7 @@ def _display_callback(progress: object) -> AbstractContextManager[ProgressCallba
 
 def _bar_callback() -> AbstractContextManager[ProgressCallback]:
     """Return a progress bar on stderr, or a no-op if stderr is not a terminal."""
-    bar = progress_bar()  # which needs its library even then, so that the call fails everywhere or nowhere
+    bar = progress_bar()  # needs rich even without a terminal, so that a call fails everywhere or nowhere
     if sys.stderr is None or not sys.stderr.isatty():
         return nullcontext(_draw_nothing)
 

@@ -46,7 +46,7 @@ def check_problem(problem: Problem) -> None:
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and not is_relevant(1.0, rules):
             raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
-    for value in sorted(problem.values, key=lambda value: value.cutoff or math.inf):  # as the core walks them
+    for value in sorted(problem.values, key=lambda value: value.cutoff or math.inf):  # in the core's order
         _check_gains(problem, value)
     predictions = problem.predictions
     if isinstance(predictions, CanonicalEmbeddings):
@@ -205,7 +205,7 @@ def _has_gain(grade: float, value: Value) -> bool:
             return 0 <= grade <= _MAX_GAIN
         case "exp2":
             return 0 <= grade <= math.log2(_MAX_GAIN)
-        case "exp2_shifted":  # what is not relevant needs no gain
+        case "exp2_shifted":  # only relevant items need a gain
             return bool(grade - rules["min_grade"] <= math.log2(_MAX_GAIN) - 1)
         case _:  # table
             return grade in range(len(rules["gain_table"]))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _SCALE = 4096  # a product of three doubles is a multiple of 2^-3222
 _DIGITS = Context(prec=50)
-_LEAST_VALUE = 1e-5  # that a value counts in a geometric mean, as in trec_eval: one user without a hit would make it 0
+_LEAST_VALUE = 1e-5  # floor in a geometric mean, as in trec_eval: one user without a hit would make it 0
 _COMPUTE = "compute"
 
 

@@ -35,18 +35,18 @@ class ScoredRow:
     def ranking(self, excluded: Container[int], min_score: float | None, *, ties: str, nan: str) -> list[list[int]]:
         """Return which of them may be recommended, best first, as indices into the three sequences.
 
-        Ties form one group, or one group per item if `ties` orders them. Python compares integers and floats of any size
-        by value.
+        Ties form one group, or one group per item if `ties` orders them. Python compares integers and floats of any
+        size by value.
         """
         items = [i for i, score in enumerate(self.scores) if min_score is None or score >= min_score]
         items = [i for i in items if self.ids[i] not in excluded]
-        if ties != "input_order":  # of one id, the first stays first
+        if ties != "input_order":  # stable: of equal ids, the first stays first
             items.sort(key=lambda i: self.ids[i], reverse=ties == "highest_id")
         without_nan = [i for i in items if not _is_nan(self.scores[i])]
         assert nan == "last" or len(without_nan) == len(items)  # noqa: S101 - `check_nan` has seen to it
         best_first = sorted(
             without_nan, key=lambda i: self.scores[i], reverse=True
-        )  # of equal ones, the first stays first
+        )  # stable: of equal scores, the first stays first
         last = [i for i in items if _is_nan(self.scores[i])]
         if ties in STRICT_TIES:
             return [[i] for i in best_first + last]

@@ -25,7 +25,7 @@ class Tie(NamedTuple):
     m: int
     r: int
     R: int
-    grades: list[float]  # of the relevant items
+    grades: list[float]  # grades of the relevant items
 
 
 def _reached_ties(user: JudgedUser, k: int | None) -> Iterator[Tie]:

@@ -35,7 +35,7 @@ class _ColumnsByRole(NamedTuple):
     values: dict[str, str]  # the columns of grades, scores or ranks
     selected: SelectedColumns
     unused: tuple[str, ...]  # columns of numbers
-    names: list[str]  # of all columns
+    names: list[str]  # names of all columns
 
 
 def rows_of_frame(value: object, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:

@@ -53,7 +53,7 @@ def is_mapping_of_systems(value: Mapping[Any, Any]) -> bool | None:
     for content in value.values():
         if content is None:
             continue
-        if sequences.is_item(content):  # of a user, which is refused as such
+        if sequences.is_item(content):  # a user's value, refused later
             return False
         if hasattr(content, "shape"):
             return len(content.shape) != 1

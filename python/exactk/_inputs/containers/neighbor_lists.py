@@ -29,7 +29,7 @@ class NeighborLists(NamedTuple):
 
     ids: Ids
     distances: NDArray[Any]
-    lengths: Offsets | None  # of the rows, if any is padded
+    lengths: Offsets | None  # row lengths, if any row is padded
 
 
 def is_neighbor_lists(value: object) -> bool:
@@ -48,7 +48,7 @@ def rows_of_neighbor_lists(value: object, argument: str) -> Rows:
 
 def _lists_of_pair(pair: tuple[Any, ...], argument: str) -> NeighborLists:
     first, second = (as_ndarray(array, argument) for array in pair)
-    if getattr(pair, "_fields", None) == ("ids", "scores"):  # of TopK: scores may be integers, or NaN that is last
+    if getattr(pair, "_fields", None) == ("ids", "scores"):  # a TopK: scores may be integers, or NaN ranked last
         ids, distances = first, np.nan_to_num(second, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
     elif {first.dtype.kind, second.dtype.kind} in ({"i", "f"}, {"u", "f"}):
         ids, distances = (second, first) if first.dtype.kind == "f" else (first, second)
@@ -118,7 +118,7 @@ def _check_order(lists: NeighborLists, argument: str) -> None:
     if nan.count:
         _raise_first(nan, lists, "a distance beside each id", argument)
     if rises.count and falls.count:
-        rising = (rises.count, falls.first) > (falls.count, rises.first)  # as most do, or the first
+        rising = (rises.count, falls.first) > (falls.count, rises.first)  # by majority, or else by the first
         expected = f"ids best first: distances that {'rise' if rising else 'fall'} in each row"
         _raise_first(falls if rising else rises, lists, expected, argument)
 

@@ -19,11 +19,11 @@ from exactk._runtime.errors import input_error, type_error
 if TYPE_CHECKING:
     from exactk._inputs.long_format import Encoding
 
-VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # of a mapping, by argument
+VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # of mappings, by argument
 
 MOST_COLUMNS = 100  # more keys of a mapping are no names of columns
 
-_CORE_TYPES = {list, tuple, set, frozenset, dict, type(None)}  # of rows, which the core reads as they are
+_CORE_TYPES = {list, tuple, set, frozenset, dict, type(None)}  # row types that the core reads directly
 
 
 def is_flat(value: object) -> bool:

@@ -39,8 +39,8 @@ def is_series(value: object) -> bool:
 class SelectedColumns(NamedTuple):
     """Selected columns of a frame, by name."""
 
-    columns: dict[str, Column]  # of a column of lists, what all lists hold
-    list_offsets: dict[str, Offsets]  # of a column of lists, where the list of each row begins
+    columns: dict[str, Column]  # for columns of lists, the elements
+    list_offsets: dict[str, Offsets]  # for columns of lists, the offsets
 
 
 class Table(Protocol):

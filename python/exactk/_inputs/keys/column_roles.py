@@ -172,7 +172,7 @@ def _list_in_brief(names: Sequence[str]) -> str:
 def naming_hint(existing: Sequence[str], *roles: str) -> Text:
     """Return how to name a column for a role, using the first column without a role that is not a time."""
     free = [name for name in existing if _usual_role(name) is None and not _names_times(name)]
-    if "score" in roles:  # which ratings are, too
+    if "score" in roles:  # ratings are scores, too
         free = [name for name in existing if _usual_role(name) == "grade"] + free
     name = free[0] if free else "NAME"
     first, *others = (Option(role, name) for role in roles)

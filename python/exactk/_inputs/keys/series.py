@@ -40,7 +40,7 @@ def column_of_series(series: Any, argument: str) -> Column:  # noqa: ANN401 - a 
         return _column_of_categorical(series, argument)
     if (arrow := arrow_of_series(series, argument)) is not None:
         return columns.column_of_arrow(arrow, argument)
-    if dtype.kind in "iuf" and hasattr(dtype, "numpy_dtype"):  # of numbers with a mask, of which nothing is masked
+    if dtype.kind in "iuf" and hasattr(dtype, "numpy_dtype"):  # masked dtypes without missing values
         return NumberColumn(series.to_numpy(dtype=dtype.numpy_dtype, copy=False))
     return columns.column_of_objects(series.tolist(), argument)
 

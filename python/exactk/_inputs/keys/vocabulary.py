@@ -40,8 +40,8 @@ class Vocabulary:
     make another pair, and so on.
     """
 
-    kinds: tuple[str, ...]  # of the parts: int, str or bytes
-    labels: tuple[str, ...]  # what the parts are called, if there are several
+    kinds: tuple[str, ...]  # kinds of the parts: int, str or bytes
+    labels: tuple[str, ...]  # names of the parts, if there are several
     parts: tuple[_core.Vocabulary, ...]
     pairs: tuple[_core.Vocabulary, ...]  # one fewer than parts
     _positions: dict[tuple[int, ...], Codes] = field(default_factory=dict, repr=False)  # in key order, by sizes

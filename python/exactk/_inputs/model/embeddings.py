@@ -34,7 +34,7 @@ class CanonicalEmbeddings:
     item_bias: NDArray[Any] | None
     exclude_self: bool
     has_float32_scores: bool  # whether scores are rounded to float32
-    arguments: tuple[str, str]  # what messages call users and items
+    arguments: tuple[str, str]  # names of users and items in messages
     core: _core.Embeddings = field(repr=False)
 
     @classmethod

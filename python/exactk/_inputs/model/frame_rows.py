@@ -22,7 +22,7 @@ class FrameRow(NamedTuple):
     """A row of a data frame or file."""
 
     number: int  # from 0
-    source: str = "the frame"  # as a message calls it
+    source: str = "the frame"  # name in messages
     position: int | None = None  # in the list that the row holds
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ def rows_apart(user_codes: Callable[[], Codes], ranks: NDArray[Any] | None, loca
         rows = np.flatnonzero(user_codes() == user)
         if ranks is not None:
             rows = rows[np.argsort(ranks[rows], kind="stable")]
-        return locate(int(rows[position])) if position < len(rows) else None  # of a frame that changed meanwhile
+        return locate(int(rows[position])) if position < len(rows) else None  # None if the frame has changed meanwhile
 
     return find_row
 

@@ -31,11 +31,11 @@ class Lists:
     present: NDArray[np.bool_] | None
     lengths: Offsets | None
     user_vocabulary: Snapshot | None  # of keyed users
-    item_vocabulary: Snapshot | None  # of keyed items, which are codes then
+    item_vocabulary: Snapshot | None  # item keys, if items are codes
     find_row: FindRow | None = field(repr=False)  # where rows stand in a frame or file, for messages
     core: _core.Lists = field(repr=False)
 
-    _argument = "lists"  # what messages call it
+    _argument = "lists"  # name in messages
 
     def _freeze(self, rows: Rows) -> None:
         """View the items; copy other arrays that anyone else can write to, so that Python and the core agree."""
@@ -125,7 +125,7 @@ class Truth(Lists):
     """
 
     grades: NDArray[np.float64] | None
-    labels: NDArray[Any] | None  # of the users, where their rows come in an order of the caller's
+    labels: NDArray[Any] | None  # user labels, if rows are in the caller's order
     columns: TruthColumns
     unknown_actual: int | None  # ratings that were left out as they are not known; None: it is not of ratings
 

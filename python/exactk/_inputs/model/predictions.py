@@ -12,7 +12,7 @@ from exactk._inputs.model.sparse_scores import SparseScores
 if TYPE_CHECKING:
     from exactk._inputs.model.rows import Rows
 
-Scored: TypeAlias = Scores | SparseScores | CanonicalEmbeddings  # what has scores
+Scored: TypeAlias = Scores | SparseScores | CanonicalEmbeddings  # the containers with scores
 Predictions: TypeAlias = Rankings | Scored
 
 

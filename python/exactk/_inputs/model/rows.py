@@ -33,15 +33,15 @@ class Rows(NamedTuple):
     items: Ids
     grades: NDArray[np.float64] | None = None
     present: NDArray[np.bool_] | None = None
-    lengths: Offsets | None = None  # of the rows of a padded matrix
+    lengths: Offsets | None = None  # row lengths of a padded matrix
     scores: NDArray[Any] | None = None
-    ranks: NDArray[Any] | None = None  # that items were given, int64 or float64, ascending in a row; None: 1, 2, 3, ...
+    ranks: NDArray[Any] | None = None  # given ranks, int64 or float64, ascending per row; None: 1, 2, 3, ...
     user_vocabulary: Snapshot | None = None  # keyed users of the rows; None: rows are matched by position
-    item_vocabulary: Snapshot | None = None  # of keyed items, which are codes then
+    item_vocabulary: Snapshot | None = None  # item keys, if items are codes
     is_complete: bool = False  # whether what may be ranked is given, as by a matrix, and not the best of it
     columns: TruthColumns = TruthColumns()
     find_row: FindRow | None = None  # where rows stand in a frame or file, for messages; not pickled
-    labels: NDArray[Any] | None = None  # of the users of a truth, where their rows come in an order of the caller's
+    labels: NDArray[Any] | None = None  # user labels of a truth, if rows are in the caller's order
     unknown_actual: int | None = (
         None  # ratings that a truth leaves out as they are not known; None: it is not of ratings
     )
