@@ -122,7 +122,7 @@ def evaluate(
     Warns
     -----
     EvaluationWarning
-        Once per warning for several systems, naming the systems that it holds for, if:
+        In these cases; for several systems, each warning is given once and names the systems concerned:
 
         - no user is evaluated;
         - no item of the truth is in any list;
