@@ -1,4 +1,4 @@
-// Whether there is memory for what a request needs, asked before the work instead of after it.
+// Checks that a request fits into memory before the work starts.
 #pragma once
 
 #include "exactk/error.hpp"
@@ -6,8 +6,9 @@
 
 namespace exactk {
 
-// Throws CapacityError, with the bytes as `found`, if they are more than the machine has or
-// than the limit of the process's address space. What is less may yet fail, by std::bad_alloc.
+// Throws CapacityError, with the number of bytes in `found`, if they exceed the machine's physical
+// memory or the limit of the process's address space. A smaller allocation may still fail with
+// std::bad_alloc.
 void require_memory(Count cells, Count bytes_per_cell, Fault fault);
 
 }  // namespace exactk

@@ -1,6 +1,6 @@
-// The choices that make one metric's name mean different numbers, as data: an enum or a number per
-// question, a field of Rules per answer, and a table that describes them for every reader (Python,
-// help, README).
+// Conventions as data: the choices that let one metric name stand for different numbers. Each
+// choice is an enum or a number, each answer a field of Rules, and one table describes the fields
+// for Python, the help and the documentation.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@ enum class Over : std::uint8_t {
 };
 enum class Gain : std::uint8_t { linear, binary, exp2, exp2_shifted, table };
 enum class Discount : std::uint8_t { log2, log2_floored };
-// The last is made of the means of other values, by who asks for them: the core computes none.
+// `of_means` averages the means of other values. Callers of the core compute it; the core never
+// does.
 enum class Average : std::uint8_t { macro, micro, geometric, of_means };
 enum class Users : std::uint8_t { truth, both, predictions, union_ };
 enum class Empty : std::uint8_t { compute, skip, zero, one, error };
@@ -47,33 +48,33 @@ enum class Ties : std::uint8_t {
 };
 enum class NanScores : std::uint8_t { raise, last };
 
-// The min_grade that makes relevant what is above 0: the smallest positive double.
+// min_grade for "relevant if the grade is above 0": the smallest positive double.
 inline constexpr double kAnyAboveZero = std::numeric_limits<double>::denorm_min();
-// The min_grade that makes relevant whatever is judged: the lowest double.
+// min_grade for "every judged item is relevant": the lowest double.
 inline constexpr double kAnyGrade = std::numeric_limits<double>::lowest();
 
-// What decides which items of a list are hits, and at which ranks.
+// The fields that decide which items of a list are hits, and at which ranks.
 struct HitFields {
   Duplicates duplicate_items = Duplicates::raise;
   Duplicates duplicate_truth = Duplicates::raise;
   NegativeGrades negative_grades = NegativeGrades::raise;
   Ties ties = Ties::lowest_id;
   NanScores nan = NanScores::raise;
-  double min_grade = kAnyAboveZero;  // an item is relevant if its grade is not lower
+  double min_grade = kAnyAboveZero;  // an item is relevant if its grade is at least this
 
   friend bool operator==(const HitFields&, const HitFields&) = default;
 };
 
-// What decides how a list is judged: its hits, and what each gains. Values that agree in these
-// fields share what was judged.
+// The fields that decide how a list is judged: its hits and their gains. Values that agree in all
+// of these fields share one judgement.
 struct JudgingFields : HitFields {
   Gain gain = Gain::linear;
-  std::vector<double> gain_table;  // gain of the grades 0, 1, 2, ...; used by Gain::table
+  std::vector<double> gain_table;  // gains of the grades 0, 1, 2, ...; used by Gain::table
 
   friend bool operator==(const JudgingFields&, const JudgingFields&) = default;
 };
 
-// How one value is to be computed: a convention with its overrides applied.
+// The rules for computing one value: a convention with its overrides applied.
 struct Rules : JudgingFields {
   Over precision_over = Over::cutoff;
   Over recall_over = Over::relevant;
@@ -90,13 +91,13 @@ struct Rules : JudgingFields {
   friend bool operator==(const Rules&, const Rules&) = default;
 };
 
-// The value of a field, as it is written: None or another name, a number, or several.
+// The value of a field as the user writes it: None, a name, a number or a list of numbers.
 using FieldValue = std::variant<std::monostate, std::string, double, std::vector<double>>;
 
 // A field whose value is one of a few names.
 struct ChoiceField {
-  std::span<const std::string_view> names;  // of the whole enum, in its order
-  std::span<const std::uint8_t> choices;    // those that make sense for this field
+  std::span<const std::string_view> names;  // names of the whole enum, in its order
+  std::span<const std::uint8_t> choices;    // the subset that this field accepts
   void (*set)(Rules&, std::uint8_t);
   std::uint8_t (*get)(const Rules&);
 };
@@ -106,15 +107,15 @@ struct NamedNumber {
   double number;
 };
 
-// A field whose value is a number of a range.
+// A field whose value is a number within a range.
 struct NumberField {
   double low;
   double high;
-  std::span<const NamedNumber> names;  // what says the same as some numbers
+  std::span<const NamedNumber> names;  // names that stand for certain numbers
   double Rules::* member;
 };
 
-// A field whose value is a list of numbers, all of a range.
+// A field whose value is a list of numbers, each within a range.
 struct NumbersField {
   double low;
   double high;
@@ -124,22 +125,21 @@ struct NumbersField {
 struct ConventionField {
   std::string_view name;
   std::string_view summary;
-  bool is_judging;  // one of JudgingFields
+  bool is_judging;  // whether it belongs to JudgingFields
   std::variant<ChoiceField, NumberField, NumbersField> kind;
 };
 
 [[nodiscard]] std::span<const ConventionField> convention_fields() noexcept;
 
-// What a value of the field must be, as a message says it.
+// Describes the values that the field accepts, worded for an error message.
 [[nodiscard]] std::string expected_value(const ConventionField& field);
 
 [[nodiscard]] FieldValue get_field(const Rules& rules, const ConventionField& field);
 
-// Throws InputError unless there is such a field and the value is one of its values.
+// Throws InputError if the field does not exist or does not accept the value.
 void set_field(Rules& rules, std::string_view field, const FieldValue& value);
 
-// Returns the first number of the rules that is not one of its field's values: what it must be,
-// and what it is.
+// Returns a fault for the first number in the rules that its field does not accept.
 [[nodiscard]] std::optional<Fault> find_invalid_number(const Rules& rules);
 
 }  // namespace exactk

@@ -1,4 +1,4 @@
-// Users and items as vectors: a score is what a pair of them has in common.
+// Users and items as vectors; a score is the similarity of a user's and an item's vector.
 #pragma once
 
 #include <cstddef>
@@ -12,42 +12,41 @@
 
 namespace exactk {
 
-// What the score is: the product of the two vectors; that over their lengths; or minus their
-// distance.
+// The score of a pair: the dot product, the cosine, or the negated Euclidean distance.
 enum class Similarity : std::uint8_t { dot, cosine, euclidean };
 
 inline constexpr Count kMaxWidth = Count{1} << 16U;
 
-// Rows of numbers of float16, float32 or float64, side by side within a row.
+// A matrix of float16, float32 or float64 numbers, contiguous within each row.
 struct Vectors {
-  std::string argument = {};  // what messages call them
+  std::string argument = {};  // the name in error messages
   const std::byte* numbers = nullptr;
   ScoreType type = ScoreType::float32;
   Count rows = 0;
   std::ptrdiff_t row_stride = 0;  // in bytes
 };
 
-// BLAS's product of matrices in single precision, as Fortran calls it. It must round as IEEE 754
-// says, and may add in any order.
+// BLAS's single-precision matrix product with the Fortran calling convention. It must round as IEEE
+// 754 requires, but may add in any order.
 using Sgemm = void(char* transpose_a, char* transpose_b, int* m, int* n, int* k, float* alpha,
                    float* a, int* lda, float* b, int* ldb, float* beta, float* c, int* ldc);
 
-// An item's id is its row. What scores less than min_score is not recommended.
+// An item's id is its row. Items that score below min_score are not recommended.
 struct Embeddings {
   Vectors users;
   Vectors items;
-  Count width = 0;  // of both
+  Count width = 0;  // of both matrices
   Similarity similarity = Similarity::dot;
-  std::optional<Vectors> item_bias = {};  // a number an item, added to its product
-  bool float32_scores = false;            // whether scores are rounded to single precision
+  std::optional<Vectors> item_bias = {};  // one number per item, added to its product
+  bool float32_scores = false;            // whether to round scores to single precision
   std::optional<double> min_score = {};
-  // The only items that may be ranked: one row for all users or a row a user, each ascending.
+  // The only items that may be ranked: one row for all users or one per user, each ascending.
   std::optional<Lists> candidates = {};
-  Sgemm* sgemm = nullptr;  // null: there is none, and scores are computed one by one
+  Sgemm* sgemm = nullptr;  // null: not available, and every score is computed on its own
 };
 
-// Throws InputError unless the matrices are such that the rest can be read: their types,
-// sizes, min_score and the candidates.
+// Throws InputError if the types, the sizes, min_score or the candidates are invalid. The rest can
+// be read safely only after this check.
 void validate_embeddings(const Embeddings& embeddings, const Execution& execution = {});
 
 }  // namespace exactk

@@ -1,5 +1,5 @@
-// Every complaint about an input says which argument, what was expected, what came, how many times
-// and where first. Python turns it into exactk.InputError with the same attributes.
+// Errors about inputs. Each names the argument, what was expected, what was found, how often and
+// where first. Python raises exactk.InputError with the same attributes.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,29 @@
 
 namespace exactk {
 
-// A choice that a field of the convention may have instead.
+// A choice of a convention field that would accept the input.
 struct Change {
   std::string field;
   std::string choice;
-  bool is_keyword = false;  // whether the call takes the field itself, as topk does
+  bool is_keyword = false;  // whether the field is also a keyword of the call, as in topk
 };
 
 struct Fault {
   std::string argument = {};
   std::string expected = {};
   std::string found = {};
-  std::int64_t item = -1;  // the id of the item that was found; -1: none
+  std::int64_t item = -1;  // id of the offending item; -1: none
   std::int64_t count = 1;
-  std::int64_t row = -1;       // -1: does not apply
-  std::int64_t position = -1;  // within the row, or within a flat array where there is no row
+  std::int64_t row = -1;       // -1: not applicable
+  std::int64_t position = -1;  // within the row, or within a flat array if there are no rows
   std::optional<Change> change = {};
   std::string hint = {};  // what to write, or what the change does
 };
 
-// A number as a message shows it.
+// Formats a number for an error message.
 [[nodiscard]] std::string format_number(double number);
 
-// Anything that the core complains about.
+// Base class of all errors of the core.
 class Error : public std::runtime_error {
  public:
   explicit Error(Fault fault);
@@ -41,13 +41,13 @@ class Error : public std::runtime_error {
   Fault fault_;
 };
 
-// An input is not what it must be.
+// An input is invalid.
 class InputError : public Error {
  public:
   using Error::Error;
 };
 
-// What is asked for needs more memory than there is.
+// A request needs more memory than is available.
 class CapacityError : public Error {
  public:
   using Error::Error;

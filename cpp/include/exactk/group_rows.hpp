@@ -1,4 +1,4 @@
-// Groups rows in any order by user.
+// Groups rows that come in any order by user.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@
 
 namespace exactk {
 
-// How many rows each user has, slice by slice: what several threads need to group them by user
-// without waiting for each other.
+// The number of rows per user and slice, which lets several threads group rows without waiting for
+// each other.
 struct RowCounts {
-  std::vector<Offset> indptr;  // where the rows of each user begin, once they are grouped by user
-  bool is_grouped = true;      // whether all rows are so already
-  std::size_t slice_rows = 0;  // rows of a slice, which is counted by itself
-  std::vector<std::vector<Offset>> slice_offsets;  // by slice: where those of each user go
+  std::vector<Offset> indptr;                      // offset of each user's first row after grouping
+  bool is_grouped = true;                          // whether all rows are already in this order
+  std::size_t slice_rows = 0;                      // rows per slice; slices are counted separately
+  std::vector<std::vector<Offset>> slice_offsets;  // per slice: destination of each user's rows
 };
 
-// The user of each row is its code, below `users`.
+// `codes` holds the user of each row, a code below `users`.
 [[nodiscard]] RowCounts count_rows(std::span<const Code> codes, Count users,
                                    const std::string& argument, const Execution& execution);
 
-// A column of elements of 1, 2, 4 or 8 bytes, so many bytes apart, and where it goes.
+// A column to copy: elements of 1, 2, 4 or 8 bytes at a fixed stride, and their destination.
 struct ColumnCopy {
   const std::byte* from;
   std::ptrdiff_t stride;
@@ -34,26 +34,26 @@ struct ColumnCopy {
   std::size_t width;
 };
 
-// Groups the rows by user; those of a user stay in the order in which they came.
+// Groups the rows by user and keeps the order of the rows within each user.
 void copy_grouped(RowCounts counts, std::span<const Code> codes,
                   std::span<const ColumnCopy> columns, const std::string& argument,
                   const Execution& execution);
 
 struct Grouping {
-  std::vector<Offset> indptr;  // where the rows of each user begin, once they are grouped by user
-  // The row at each position then: those of a user in the order in which they came. Empty if all
-  // rows are grouped already.
+  std::vector<Offset> indptr;  // offset of each user's first row after grouping
+  // The row at each position after grouping; rows of one user keep their order. Empty if all rows
+  // are already grouped.
   std::vector<Offset> order;
 };
 
-// The same as an order of the rows.
+// Groups the rows by user, as copy_grouped does, but returns their order and copies nothing.
 [[nodiscard]] Grouping group_rows(std::span<const Code> codes, Count users,
                                   const std::string& argument, const Execution& execution);
 
 using Ranks = std::variant<std::span<const std::int64_t>, std::span<const double>>;
 
-// Orders the rows of each user by their ranks, the lowest first. Throws InputError at two of one
-// rank, or NaN.
+// Sorts the rows of each user by rank, lowest first. Throws InputError if a rank is NaN or repeated
+// within a user.
 void order_by_rank(Grouping& grouping, const Ranks& ranks, const std::string& argument,
                    const Execution& execution);
 

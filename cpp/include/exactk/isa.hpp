@@ -1,5 +1,5 @@
-// Which instruction sets the kernels come in. The choice changes how long a call takes, and no bit
-// of what it returns.
+// The instruction sets that the kernels are compiled for. The choice changes how long a call takes,
+// and no bit of its result.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@ enum class Isa : std::uint8_t { scalar, avx2, avx512 };
 
 [[nodiscard]] std::string_view name_of(Isa isa) noexcept;
 
-// Those that this build holds and this CPU has, the widest last; scalar is always among them.
+// The instruction sets that this build contains and this CPU supports, widest last. Always includes
+// scalar.
 [[nodiscard]] std::span<const Isa> available_isas() noexcept;
 
-// The one of that name; the widest for an empty name. Throws InputError about EXACTK_ISA, where the
-// name comes from, if there is none such or the CPU lacks it.
+// Returns the instruction set of that name, or the widest for an empty name. Throws InputError
+// about EXACTK_ISA, the source of the name, if it is unknown or unsupported.
 [[nodiscard]] Isa isa_of(std::string_view name);
 
 }  // namespace exactk

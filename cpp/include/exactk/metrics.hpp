@@ -1,4 +1,4 @@
-// What there is to know about a metric without computing it.
+// Metadata of the metrics.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@ namespace exactk {
 
 struct MetricParameter {
   std::string_view name;  // empty: the metric has none
-  double standard = 0;    // the value when it is not given; NaN: it must be given
-  double low = 0;         // both ends included
+  double standard = 0;    // the default; NaN: required
+  double low = 0;         // inclusive bounds
   double high = 0;
-  bool whole = false;  // a whole number
+  bool whole = false;  // whether it must be an integer
 };
 
 struct MetricInfo {
@@ -21,24 +21,24 @@ struct MetricInfo {
   std::string_view formula;
   std::string_view source;
   MetricParameter parameter = {};
-  // Within [0, 1] unless repeated items count, so that 2^-80 fixed point holds its sum.
+  // The value is within [0, 1] unless repeated items count, so 2^-80 fixed point holds its sum.
   bool unit_range = true;
-  bool micro = true;  // a pooled numerator over a pooled denominator has a meaning
-  // Fields of the convention that choose what the value is divided by.
+  bool micro = true;  // a pooled numerator over a pooled denominator is meaningful
+  // Convention fields that choose the divisor.
   std::span<const std::string_view> divisor_fields = {};
-  // A mean of the precisions at the hits, which falls where a hit comes late.
+  // A mean of the precisions at the hits; late hits lower it.
   bool averages_precisions = false;
   bool uses_gains = false;
-  bool uses_ideal = false;  // the gains of the best possible ranking; implies uses_gains
-  // Compares each item with each other: without a cutoff, and ties by an id count half.
+  bool uses_ideal = false;  // uses the gains of the ideal ranking; implies uses_gains
+  // Compares every pair of items: takes no cutoff, and ties broken by id count half.
   bool pairwise = false;
-  bool discounted = false;  // by the convention's discount of the rank
-  bool every_rank = false;  // takes a step at each rank down to the cutoff
-  // Its gain is exp2 in any convention, of grades up to its parameter.
+  bool discounted = false;  // discounts gains by rank, as the convention says
+  bool every_rank = false;  // visits every rank down to the cutoff, not only hits
+  // The gain is exp2 under any convention, for grades up to the parameter.
   bool takes_max_grade = false;
-  // Above 0 also where nothing of the truth is recommended: says nothing of hits.
+  // May be above 0 without any hit, so a positive value does not imply a hit.
   bool positive_without_hits = false;
-  bool takes_item_count = false;  // its parameter is the number of all items
+  bool takes_item_count = false;  // the parameter is the total number of items
 };
 
 [[nodiscard]] std::span<const MetricInfo> metric_table() noexcept;

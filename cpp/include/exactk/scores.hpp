@@ -1,4 +1,4 @@
-// Scores to rank by, as the caller stores them: a matrix, or sparse scores.
+// Scores to rank by, in the caller's memory: a dense matrix or sparse rows.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ enum class ScoreType : std::uint8_t {
   uint64
 };
 
-// Positions within a row are held in 32 bits.
+// Positions within a row are 32-bit.
 inline constexpr Count kMaxScoredItems = (Count{1} << 32U) - 1;
 
 // The score of user u and item i lies at scores + u * user_stride + i * item_stride, in bytes. An
-// item's id is its column. What scores less than min_score is not recommended.
+// item's id is its column. Items that score below min_score are not recommended.
 struct ScoreMatrix {
   const std::byte* scores = nullptr;
   ScoreType type = ScoreType::float32;
@@ -38,28 +38,28 @@ struct ScoreMatrix {
   std::ptrdiff_t user_stride = 0;
   std::ptrdiff_t item_stride = 0;
   std::optional<double> min_score = {};
-  // The only items that may be ranked: one row for all users or a row a user, each ascending.
+  // The only items that may be ranked: one row for all users or one per user, each ascending.
   std::optional<Lists> candidates = {};
 };
 
-// The score of the item at `offset` of the items lies at scores + offset * stride, in bytes. What
-// scores less than min_score is not recommended.
+// The score of items[offset] lies at scores + offset * stride, in bytes. Items that score below
+// min_score are not recommended.
 struct SparseScores {
   Lists items;  // in any order
   const std::byte* scores = nullptr;
   ScoreType type = ScoreType::float32;
-  Count size = 0;  // scores
+  Count size = 0;  // number of scores
   std::ptrdiff_t stride = 0;
   std::optional<double> min_score = {};
 };
 
-// Throws InputError unless there are so few users and items that they can be counted, min_score is
-// a number, and each row of the candidates has columns, in ascending order.
+// Throws InputError if there are too many users and items to count their pairs, min_score is NaN,
+// or a row of the candidates is not an ascending list of columns.
 void validate_scores(const ScoreMatrix& scores, const std::string& argument,
                      const Execution& execution = {});
 
-// Throws InputError unless the items are valid lists of lengths that can be counted, each with a
-// score, and min_score is a number. Returns the bitwise "or" of the ids.
+// Throws InputError if the items are not valid lists of at most kMaxScoredItems items each, an item
+// has no score, or min_score is NaN. Returns the bitwise "or" of the ids.
 std::uint64_t validate_scores(const SparseScores& scores, const std::string& argument,
                               const Execution& execution = {});
 

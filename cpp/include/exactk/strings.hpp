@@ -1,4 +1,4 @@
-// Columns of strings in the layouts in which callers hold them, read in place.
+// Columns of strings in the layouts that callers hold, read without a copy.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace exactk {
 
-// One string after another. StringOffset is the type of the offsets: 32 or 64 bits.
+// Concatenated strings. StringOffset is the type of the offsets: 32 or 64 bits.
 template <class StringOffset>
 struct PackedStrings {
-  std::span<const StringOffset> offsets;  // one more than there are strings
+  std::span<const StringOffset> offsets;  // one more than the number of strings
   std::string_view bytes;
 
   [[nodiscard]] std::size_t size() const noexcept { return offsets.size() - 1; }
-  [[nodiscard]] std::string_view operator[](std::size_t i) const;  // throws outside of the bytes
+  [[nodiscard]] std::string_view operator[](std::size_t i) const;  // throws if out of bounds
 };
 
-// Arrow's string views. Sixteen bytes per string: its length, then the string itself if it has up
-// to 12 bytes; else its first four bytes, the index of a buffer, and its offset there.
+// Arrow's string views: 16 bytes per string. A view holds the length, then the string itself if it
+// has at most 12 bytes; otherwise its first four bytes, the index of a buffer and the offset there.
 struct StringViews {
   struct View {
     std::int32_t length;

@@ -16,7 +16,6 @@
 
 namespace exactk {
 
-// Scores of any kind.
 using AnyScores = std::variant<ScoreMatrix, SparseScores, Embeddings>;
 
 [[nodiscard]] Count user_count(const AnyScores& scores);
@@ -27,18 +26,18 @@ struct TopKRequest {
   std::optional<Lists> exclude;
   Ties ties = Ties::lowest_id;
   NanScores nan = NanScores::raise;
-  // users x k: the positions of the best items, best first, then -1. Of a matrix or of embeddings,
-  // columns or rows; of sparse scores, their offsets in the arrays.
+  // users x k: positions of the best items, best first, padded with -1. A position is a column of a
+  // matrix, a row of the item embeddings, or an offset into the arrays of sparse scores.
   std::span<std::int64_t> positions;
-  std::span<double> best_scores = {};  // of these items, then NaN: of embeddings alone, else empty
+  std::span<double> best_scores = {};  // embeddings only: scores of these, then NaN
   int threads = 1;
   Isa isa = Isa::scalar;
   std::function<void()> poll = [] {};      // called often by the calling thread; throws to cancel
-  std::atomic<Count>* finished = nullptr;  // if any, users are added as threads finish them
+  std::atomic<Count>* finished = nullptr;  // if not null, incremented as threads finish users
 };
 
-// Throws InputError where the request is malformed, a score is NaN and must not be, or a candidate
-// is repeated.
+// Throws InputError if the request is malformed, a score is NaN under NanScores::raise, or a
+// candidate is repeated.
 void topk(const TopKRequest& request);
 
 }  // namespace exactk

@@ -1,6 +1,7 @@
-// The two text formats of TREC: qrels ("query iteration document grade") and runs ("query Q0
-// document rank score tag"), fields between any number of blanks. As in trec_eval, the rank and any
-// text after the tag are ignored: scores rank. Numbers are written as in exactk/number_syntax.hpp.
+// Reads the two text formats of TREC: qrels ("query iteration document grade") and runs ("query Q0
+// document rank score tag"), with fields separated by any number of blanks. As in trec_eval, scores
+// rank; the rank field and any text after the tag are ignored. exactk/number_syntax.hpp defines the
+// syntax of numbers.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +17,13 @@
 
 namespace exactk {
 
-// What a line, and a key in it, may have at most, in bytes: a file of something else is found out
-// early.
+// Maximum bytes of a line, and of a key in it, so that a file of another kind is rejected early.
 inline constexpr std::size_t kMaxTrecLine = std::size_t{1} << 20U;
 inline constexpr std::size_t kMaxTrecKey = 4096;
 
 enum class TrecFormat : std::uint8_t { qrels, run };
 
-// String i is bytes[offsets[i], offsets[i + 1]), and is UTF-8 without a zero in it.
+// String i is bytes[offsets[i], offsets[i + 1]): valid UTF-8 without zero bytes.
 struct StringColumn {
   std::vector<Offset> offsets = {0};
   std::vector<std::uint8_t> bytes = {};
@@ -32,15 +32,15 @@ struct StringColumn {
 struct TrecColumns {
   StringColumn queries = {};
   StringColumn documents = {};
-  std::vector<double> numbers = {};  // grades of qrels, scores of a run
+  std::vector<double> numbers = {};  // grades of qrels or scores of a run
 };
 
-// What is wrong with a line. Only the caller knows the name of the file.
+// The fault in a line. Only the caller knows the file's name.
 struct LineFault {
   Count line = 0;  // from 1
   std::string expected;
   std::string found;
-  std::string text;  // how the line begins, byte for byte
+  std::string text;  // the beginning of the line, byte for byte
 };
 
 class LineError : public std::runtime_error {
@@ -52,10 +52,10 @@ class LineError : public std::runtime_error {
   LineFault fault_;
 };
 
-// Reads a whole file: `next` returns more of it, which stays where it is until the next call, and
-// nothing at its end. Lines may be cut anywhere. Empty lines and those that begin with # are
-// skipped; a line that begins with # and would be a row without it ("#q 0 d 1") is an error.
-// Without a format, the number of fields of the first line decides. Throws LineError.
+// Reads a whole file. `next` returns its next part, which stays valid until the next call, and an
+// empty view at the end; lines may be split anywhere. Skips empty lines and comments (#), but
+// rejects a comment that would be a row without its # ("#q 0 d 1"). If `format` is nullopt, the
+// number of fields in the first line decides. Throws LineError.
 [[nodiscard]] TrecColumns parse_trec(std::optional<TrecFormat> format,
                                      const std::function<std::string_view()>& next);
 

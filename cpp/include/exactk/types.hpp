@@ -1,4 +1,4 @@
-// What crosses the border of the core: views on the way in, exact integers on the way out.
+// Types at the boundary of the core: views as inputs, exact integers as outputs.
 #pragma once
 
 #include <cstddef>
@@ -10,26 +10,26 @@
 
 namespace exactk {
 
-using Count = std::int64_t;   // how many of something; a rank, counted from 1
-using Offset = std::int64_t;  // an index into an array, whatever the width of the caller's indptr
+using Count = std::int64_t;   // a number of things; a rank, counted from 1
+using Offset = std::int64_t;  // an index into an array, for any width of the caller's indptr
 
-// "No cutoff": larger than any list, so that min(k, .) needs no special case.
+// No cutoff: larger than any list, so min(k, .) needs no special case.
 inline constexpr Count kNoCutoff = std::numeric_limits<Count>::max();
 
 inline constexpr Count kMaxCutoff = (Count{1} << 31U) - 1;
-// The highest rank that a list may give an item. It is bounded because work may grow with it.
+// The highest rank that a list may assign. Bounded because the work may grow with it.
 inline constexpr Count kMaxGivenRank = Count{1} << 20U;
 inline constexpr int kMaxThreads = 1024;
 
-// Item ids as the caller stores them: read in place, converted one by one.
+// Item ids as the caller stores them, read without a copy and converted one at a time.
 using ItemArray = std::variant<std::span<const std::int32_t>, std::span<const std::int64_t>,
                                std::span<const std::uint32_t>, std::span<const std::uint64_t>>;
 
-// One list of items a user. Row u begins at items[indptr[u]] and has lengths[u] items, or ends
-// where the next row begins if there are no lengths (those of a padded matrix differ).
-// present[u] == 0 says that the user has no list at all, which is not the same as an empty one;
-// without `present` every user has one. `ranks` are those of the items, ascending within a row,
-// perhaps with gaps; without `ranks` they are 1, 2, 3, ...
+// One list of items per user. Row u begins at items[indptr[u]] and has lengths[u] items; without
+// `lengths` it ends where the next row begins (padded matrices need `lengths`). present[u] == 0
+// means that the user has no list, as opposed to an empty one; without `present` every user has
+// one. `ranks` are the ranks of the items, ascending within a row, possibly with gaps; without
+// `ranks` they are 1, 2, 3, ...
 struct Lists {
   ItemArray items;
   std::span<const Offset> indptr;
@@ -50,7 +50,7 @@ struct Lists {
   }
 };
 
-// One row of the items, or of an array beside them.
+// One row of the items, or of an array parallel to them.
 template <class T>
 [[nodiscard]] std::span<const T> row_slice(std::span<const T> values, const Lists& lists,
                                            Count row) {
@@ -58,12 +58,13 @@ template <class T>
                         static_cast<std::size_t>(lists.length(row)));
 }
 
-// Only rankings and sparse scores come in several widths; the adapters convert the rest once.
+// Only rankings and sparse scores may have other integer types; the adapters convert everything
+// else to int64.
 [[nodiscard]] inline std::span<const std::int64_t> int64_row_items(const Lists& lists, Count row) {
   return row_slice(std::get<std::span<const std::int64_t>>(lists.items), lists, row);
 }
 
-// An exact sum as an integer: little-endian two's complement, to be multiplied by 2^-scale.
+// An exact sum as an integer in little-endian two's complement; its value is integer x 2^-scale.
 struct ExactInteger {
   std::vector<std::uint8_t> bytes;
   int scale = 0;

@@ -1,5 +1,5 @@
-// Vocabularies: external ids of users or items (keys), and the integers that stand for them
-// (codes). Everything after a vocabulary works on codes.
+// Vocabularies map external ids of users or items (keys) to integers (codes). Everything downstream
+// works on codes.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 namespace exactk {
 
 using Code = std::uint32_t;
-inline constexpr Code kNoCode = ~Code{0};  // of a key that is not in the vocabulary
+inline constexpr Code kNoCode = ~Code{0};  // the code of an unknown key
 
 template <class Key>
 struct Lookup;
 
-// The distinct keys of one kind, integers or strings of bytes, in order of first appearance. A
-// key's code is its position in that order. Keys are only ever added: a recorded size stands for
-// the keys that existed then.
+// The distinct keys of one kind, integers or byte strings, in order of first appearance. A key's
+// code is its position in that order. Keys are only ever added, so a recorded size identifies the
+// keys that existed then.
 class Vocabulary {
  public:
   explicit Vocabulary(bool of_integers);
@@ -31,7 +31,8 @@ class Vocabulary {
   Vocabulary& operator=(Vocabulary&&) noexcept;
   ~Vocabulary();
 
-  // The same keys in a vocabulary of its own. The tables are shared until either adds a key.
+  // Returns an independent vocabulary with the same keys. The two share tables until either adds a
+  // key.
   [[nodiscard]] Vocabulary copy();
 
   [[nodiscard]] bool of_integers() const noexcept { return of_integers_; }
@@ -40,8 +41,8 @@ class Vocabulary {
   [[nodiscard]] bool has_wide() const noexcept;
   [[nodiscard]] Count size() const noexcept;
 
-  // The code of the key, which is added if it is new. Throws InputError if integers are asked of
-  // strings, or the other way round.
+  // Returns the key's code, adding the key if it is new. Throws InputError if the key is an integer
+  // and the vocabulary holds strings, or the other way round.
   Code encode(std::string_view key);
   Code encode(std::uint64_t key);
   [[nodiscard]] Code find(std::string_view key) const;
@@ -49,14 +50,14 @@ class Vocabulary {
   [[nodiscard]] std::string_view string(Code code) const;
   [[nodiscard]] std::uint64_t integer(Code code) const;
 
-  // Throws InputError at integers with a sign beside others that need bit 63.
+  // Throws InputError if negative integers would meet integers that need bit 63.
   void check_range(bool negative, bool wide, const std::string& argument) const;
-  // Declares that integers to come may have a sign, or need bit 63; checks them so.
+  // Records that later integers may be negative or need bit 63, after the same check.
   void declare_range(bool negative, bool wide, const std::string& argument);
 
-  struct Tables;  // defined with the functions that fill them
+  struct Tables;  // defined with the functions that fill it
 
-  // For columns of keys: what is computed from a key once, and the memory of its slot.
+  // For columns of keys: a Lookup holds what is computed once per key; prefetch loads its slot.
   template <class Key>
   void prefetch(const Lookup<Key>& lookup) const;
   template <class Key>
@@ -74,29 +75,29 @@ class Vocabulary {
   bool has_wide_ = false;
 };
 
-// Writes the code of each key of a column; new keys are added.
+// Writes the code of each key of a column, adding new keys.
 void encode(Vocabulary& vocabulary, const ItemArray& column, std::span<Code> codes,
             const std::string& argument, const Execution& execution);
 
-// The same for strings: several threads encode slices by themselves, which are then merged.
+// For strings: threads encode slices independently, which are then merged.
 template <class Strings>
 void encode(Vocabulary& vocabulary, const Strings& column, std::span<Code> codes,
             const Execution& execution);
 
-// Throws InputError unless the vocabulary has so many keys.
+// Throws InputError unless `size` is from 0 to the number of keys.
 void check_size(const Vocabulary& vocabulary, Count size);
 
-// Adds the first keys of another vocabulary. Returns the code of each of them.
+// Adds the first `size` keys of another vocabulary and returns their codes here.
 [[nodiscard]] std::vector<Code> extend(Vocabulary& vocabulary, const Vocabulary& other, Count size,
                                        const std::string& argument, const Execution& execution);
 
-// The codes that the first keys of another vocabulary have here; kNoCode for those that it lacks.
+// Returns the codes here of the first `size` keys of another vocabulary; kNoCode where missing.
 [[nodiscard]] std::vector<Code> find(const Vocabulary& vocabulary, const Vocabulary& other,
                                      Count size, const std::string& argument,
                                      const Execution& execution);
 
-// The position of each of the first keys among them in ascending order; strings compare by their
-// bytes.
+// Returns the position of each of the first `size` keys in ascending key order. Strings are
+// compared bytewise.
 [[nodiscard]] std::vector<Code> positions_in_key_order(const Vocabulary& vocabulary, Count size,
                                                        const Execution& execution);
 
