@@ -1,4 +1,4 @@
-// Where a long loop stops for breath: signals are handled, and a cancelled evaluation ends.
+// Checkpoints of long loops: they let signals be handled and cancel an evaluation.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 
 namespace exactk {
 
-// Returns at once, or throws to end the loop. Cheap enough for every few thousand elements.
+// Returns at once, or throws to end the loop. Cheap enough to call every few thousand elements.
 using Checkpoint = std::function<void()>;
 
-// What a loop may do between two checkpoints: some milliseconds, even with a cache miss an element.
+// Elements between two checkpoints: a few milliseconds of work, even with a cache miss per element.
 inline constexpr std::size_t kChunk = std::size_t{1} << 16U;
 
 // Runs body(begin, end) over [0, size), with a checkpoint after each whole chunk.
@@ -27,8 +27,8 @@ void in_chunks(std::size_t size, const Checkpoint& checkpoint, const Body& body,
   if (begin < size) body(begin, size);
 }
 
-// Makes the vector that long, new elements having the value: the first touch of gigabytes takes
-// seconds.
+// Grows the vector to `size` with copies of `value`, checking in between because the first touch of
+// gigabytes takes seconds.
 template <class T>
 void grow(std::vector<T>& elements, std::size_t size, const T& value,
           const Checkpoint& checkpoint) {
@@ -39,7 +39,7 @@ void grow(std::vector<T>& elements, std::size_t size, const T& value,
   });
 }
 
-// Runs an algorithm that compares elements, with a checkpoint at every so many comparisons.
+// Runs a comparison-based algorithm with a checkpoint every kChunk comparisons.
 template <class T, class Before, class Algorithm>
 void with_counted_comparisons(std::span<T> elements, const Before& before,
                               const Checkpoint& checkpoint, const Algorithm& algorithm) {
@@ -60,8 +60,8 @@ void sort(std::span<T> elements, const Before& before, const Checkpoint& checkpo
                            [&](const auto& counted) { std::ranges::sort(elements, counted); });
 }
 
-// Moves the first so many of the order, at least one, before the others, and the last of them to
-// their end.
+// Partitions like std::nth_element: moves the first `count` elements of the order (at least one) to
+// the front, the last of them at the end of that part.
 template <class T, class Before>
 void move_first(std::span<T> elements, std::size_t count, const Before& before,
                 const Checkpoint& checkpoint) {

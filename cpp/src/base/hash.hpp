@@ -1,5 +1,5 @@
-// The keyed hash of all tables. Its secrets are drawn by the process, so that nobody can craft keys
-// that collide. No result depends on them.
+// The keyed hash of all tables. Each process draws its own secrets, so nobody can craft keys that
+// collide. No result depends on them.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ __extension__ using UInt128 = unsigned __int128;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
 }
 
-// Of a key of two words and a length.
+// Hashes a key of two words and a length.
 [[nodiscard]] inline std::uint64_t keyed_hash(std::uint64_t head, std::uint64_t tail,
                                               std::uint32_t length) {
   const auto [first, second] = process_secrets();
@@ -47,7 +47,8 @@ template <class T>
 
 inline constexpr std::size_t kHashBlock = 2 * sizeof(std::uint64_t);
 
-// Of a string of a block or more, block by block; the last one may overlap another.
+// Hashes a string of at least one block, block by block; the last block may overlap its
+// predecessor.
 [[nodiscard]] inline std::uint64_t keyed_hash(std::string_view string) {
   const auto [first, second] = process_secrets();
   std::uint64_t hash = second ^ string.size();
@@ -60,15 +61,15 @@ inline constexpr std::size_t kHashBlock = 2 * sizeof(std::uint64_t);
   return mix(load<std::uint64_t>(end - kHashBlock) ^ first, load<std::uint64_t>(end - 8) ^ hash);
 }
 
-// The high bits of a product with a secret: one multiplication, for tables in which a collision
-// costs only time. The number of bits is that of the table's slots.
+// Hashes with one multiplication: the high bits of a product with a secret, as many as index the
+// table's slots. For tables in which a collision costs only time.
 struct ShortHash {
   [[nodiscard]] std::size_t operator()(std::uint64_t key) const noexcept {
     return static_cast<std::size_t>((key * factor) >> shift);
   }
 
   std::uint64_t factor = process_secrets().first;
-  unsigned shift = 0;  // 64 less the number of bits
+  unsigned shift = 0;  // 64 minus the number of bits
 };
 
 }  // namespace exactk

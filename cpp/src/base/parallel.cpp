@@ -23,15 +23,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kPollInterval{20};
 
-// Thrown at the checkpoint of a worker when another has failed; goes no further.
+// Thrown at a worker's checkpoint after another worker has failed; never leaves this file.
 struct Stopped : std::exception {};
 
-// The first exception of a thread needs memory for the thread's own variables, and the C library
-// ends the process where there is none. So they get it while there is some.
+// A thread's first exception allocates the thread's exception state, and the C library ends the
+// process if that allocation fails. This allocates it while memory is available.
 bool can_throw() noexcept {
   constexpr std::size_t kExceptionBytes = std::size_t{1} << 14U;
   void* volatile memory =
-      std::malloc(kExceptionBytes);  // volatile, or a compiler sees that nobody needs it
+      std::malloc(kExceptionBytes);  // volatile, so the compiler keeps the unused allocation
   if (memory == nullptr) return false;
   std::free(memory);
   return std::uncaught_exceptions() == 0;
@@ -41,7 +41,7 @@ class WorkerTeam {
  public:
   WorkerTeam(Count blocks, const BlockBody& body) : blocks_(blocks), body_(body) {}
 
-  // Takes blocks until there are none left, with a checkpoint before each.
+  // Takes blocks until none are left, with a checkpoint before each.
   void run_blocks(int worker, const Checkpoint& checkpoint) noexcept {
     try {
       while (true) {
@@ -63,13 +63,12 @@ class WorkerTeam {
 
   void run_worker(int worker) noexcept {
     if (can_throw())
-      run_blocks(worker, [this] { throw_if_stopped(); });  // else the others do without it
+      run_blocks(worker, [this] { throw_if_stopped(); });  // else the others do all blocks
     const std::scoped_lock lock(mutex_);
     ++finished_workers_;
     finished_changed_.notify_one();
   }
 
-  // Polls until all other workers have finished.
   void wait_for_workers(int others, const std::function<void()>& poll) noexcept {
     std::unique_lock lock(mutex_);
     while (!finished_changed_.wait_for(lock, kPollInterval,
@@ -113,7 +112,7 @@ std::vector<std::thread> start_workers(WorkerTeam& team, int count) {
       others.emplace_back([&team, worker] { team.run_worker(worker); });
     }
   } catch (const std::exception&) {
-    return others;  // no more threads to be had: those that started suffice
+    return others;  // no more threads available: continue with those that started
   }
   return others;
 }

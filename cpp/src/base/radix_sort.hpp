@@ -1,5 +1,5 @@
-// Sorts many elements by a number that each has, without comparing them: no branch depends on the
-// numbers, where a sort by comparisons takes a wrong one at every other comparison.
+// Radix sort of many elements by an unsigned code. No branch depends on the codes, whereas a
+// comparison sort mispredicts every other comparison.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 
 namespace exactk {
 
-// By code_of(element), an unsigned number, least first: from its last digit to its first, each time
-// without changing the order of those that share the digit. A digit that all share is left out.
-// `buffer` is what the elements are moved to and fro, as large as they are.
+// Sorts by code_of(element), ascending, in one stable pass per digit from the least significant on.
+// Skips digits that all elements share. `buffer` is scratch space and grows to the number of
+// elements.
 template <class T, class CodeOf>
 void radix_sort(std::vector<T>& elements, std::vector<T>& buffer, const CodeOf& code_of,
                 const Checkpoint& checkpoint) {
@@ -39,7 +39,7 @@ void radix_sort(std::vector<T>& elements, std::vector<T>& buffer, const CodeOf& 
   grow(buffer, size, T{}, checkpoint);
   const Code first_code = code_of(elements.front());
   for (std::size_t digit = 0; digit < kDigits; ++digit) {
-    auto& offsets = counts[digit];  // where the next element with a digit goes
+    auto& offsets = counts[digit];  // destination of the next element with each digit
     if (offsets[digit_of(first_code, digit)] == size) continue;
     std::size_t offset = 0;
     for (std::size_t& count : offsets) offset += std::exchange(count, offset);

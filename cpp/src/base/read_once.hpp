@@ -1,9 +1,9 @@
-// Memory of the caller may be written to by another thread meanwhile.
+// Reads of the caller's memory, which another thread may write at the same time.
 #pragma once
 
 namespace exactk {
 
-// The value as it was at one moment: what is checked is then what is used.
+// Returns the value at one moment, so that the value that is checked is the value that is used.
 template <class T>
 [[nodiscard]] T read_once(const T& value) {
   return *static_cast<const volatile T*>(&value);
