@@ -1,4 +1,4 @@
-// The sums of one value over the users of one group, while they grow.
+// Accumulates the sums of one value over the users of one group.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@
 
 namespace exactk {
 
-// Which integers hold the sums. The choice depends on the metric and on whether there are weights,
-// never on the data.
+// The integers that hold the sums. The choice depends on the metric and on whether there are
+// weights, never on the data.
 enum class Exactness : std::uint8_t {
-  unit,     // values in [0, 1] that all count the same
-  any,      // other values that all count the same
-  weighing  // the divisor of the mean is a sum of its own, not the number of users
+  unit,     // values in [0, 1] with equal weights
+  any,      // other values with equal weights
+  weighing  // the divisor of the mean is a sum of weights, not the number of users
 };
 
 class Accumulator {
@@ -30,7 +30,7 @@ class Accumulator {
     has_weight_sum_ = exactness == Exactness::weighing;
   }
 
-  // At most kTerms users of a mean. `weights` beside what it sums of each; empty: all are 1.
+  // Adds at most kTerms users of a mean. `weights` are parallel to `values`; empty: all are 1.
   void add(std::span<const double> values, std::span<const double> weights,
            const Kernels& kernels) noexcept {
     if (!wide_ && unit_.add(values, kernels)) {
@@ -50,11 +50,11 @@ class Accumulator {
         unit_values[count++] = values[i];
       }
     }
-    // Refused only if another thread writes to the input meanwhile; the sum is wrong then.
+    // Fails only if another thread writes to the input meanwhile; the sum is then wrong.
     unit_.add(std::span(unit_values).first(count), kernels);
   }
 
-  // One user of a micro average.
+  // Adds one user of a micro average.
   void add_ratio(double numerator, double denominator, double weight) noexcept {
     ++users_;
     add_pair(wide_->total, two_product(weight, numerator));

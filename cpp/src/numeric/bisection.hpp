@@ -1,5 +1,5 @@
-// A bound that at least min_count keys reach, without an order of the keys: by counting those
-// that reach one bound after another, which takes a vector at a time.
+// Finds a key that at least min_count keys reach, without sorting: it counts the keys that reach
+// one candidate after another, which vectorizes.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,10 @@ template <class Key>
 inline constexpr Key kHighest = std::is_floating_point_v<Key> ? std::numeric_limits<Key>::infinity()
                                                               : std::numeric_limits<Key>::max();
 
-// A key that at least `min_count` keys reach, and hardly more if it can be had, or the least: by
-// halving the range of keys. Begins near `last`, the result of a similar search, and leaves its own
-// result there. count(key, reaching) adds how many reach the key.
+// Bisects the range of keys for one that at least `min_count` keys reach, and at most a sixteenth
+// more if possible; returns `least` if there is none. Starts near `last`, the result of a similar
+// search, and stores its own result there. count(key, reaching) adds the number of keys that reach
+// `key`.
 template <class Key, class CountReaching>
 Key find_threshold(std::size_t min_count, Key least, Key& last, const CountReaching& count) {
   using Distance = std::make_unsigned_t<KeyBits<Key>>;
@@ -29,7 +30,7 @@ Key find_threshold(std::size_t min_count, Key least, Key& last, const CountReach
   constexpr Distance kNear = kFar >> 10U;
   const auto bits_of = [](Key key) { return ordered_bits<Key>(std::bit_cast<KeyBits<Key>>(key)); };
   const auto key_of = [](KeyBits<Key> bits) { return std::bit_cast<Key>(ordered_bits<Key>(bits)); };
-  KeyBits<Key> low = bits_of(least);  // reached by enough, or the least there is
+  KeyBits<Key> low = bits_of(least);  // reached by enough keys, or the least key
   KeyBits<Key> high = bits_of(kHighest<Key>);
   KeyBits<Key> probe = bits_of(last);
   if (probe <= low || probe >= high) probe = std::midpoint(low, high);

@@ -1,5 +1,5 @@
-// 1/log2(x) in doubles would round twice: here the logarithm has the digits of two, and the
-// quotient is rounded once.
+// Computing 1/log2(x) in doubles would round twice. Here the logarithm is a double-double and only
+// the quotient is rounded.
 
 #include "numeric/discounts.hpp"
 
@@ -17,8 +17,8 @@ constexpr double compute_discount(Discount kind, Count rank) noexcept {
   return rank <= 2 ? 1.0 : divide({1, 0}, log2_of(static_cast<double>(rank))).high;
 }
 
-// 1/log2(n) for the n of one part of the first thousand, which the compiler has computed.
-constexpr std::size_t kPartSize = 256;  // what compilers are willing to compute at a time
+// 1/log2(n) for one part of the first thousand values of n, computed at compile time.
+constexpr std::size_t kPartSize = 256;  // the most that compilers evaluate at once
 template <std::size_t Part>
 constexpr auto kInverseLog2 = [] {
   std::array<double, kPartSize> inverse{};
@@ -31,7 +31,7 @@ constexpr auto kInverseLog2 = [] {
 constexpr std::array kParts = {&kInverseLog2<0>, &kInverseLog2<1>, &kInverseLog2<2>,
                                &kInverseLog2<3>};
 
-// A table deeper than this costs more than the few hits below it.
+// A larger table costs more than computing the discounts of the few hits below it.
 constexpr Count kMaxRanks = Count{1} << 14U;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The weight of a rank in discounted cumulative gain, correctly rounded on every platform.
+// Discounts of ranks in DCG, correctly rounded on every platform.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace exactk {
 
-// 1/log2(rank + 1), or 1/max(1, log2(rank)), rounded once from about 100 bits. rank >= 1.
+// Returns 1/log2(rank + 1) or 1/max(1, log2(rank)), rounded once from about 100 bits. rank >= 1.
 [[nodiscard]] double discount(Discount kind, Count rank) noexcept;
 
-// The discounts of the ranks 1, 2, ..., and the sums of the first n of them, in rank order.
+// The discounts of the ranks 1, 2, ..., and their prefix sums in rank order.
 class DiscountTable {
  public:
-  // Holds the sums of up to `sum_depth` ranks. A discount may be asked for at any rank; those up to
-  // `ranks` are held too, as far as that is worth the while.
+  // Stores the prefix sums of up to `sum_depth` ranks. Discounts are available at any rank; those
+  // up to `ranks` are stored too, as far as that pays.
   DiscountTable(Discount kind, Count sum_depth, Count ranks, const Checkpoint& checkpoint);
 
   [[nodiscard]] double at(Count rank) const noexcept {

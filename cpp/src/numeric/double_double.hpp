@@ -1,6 +1,6 @@
-// Sums and products of doubles without rounding: a result is the unevaluated sum of two doubles.
-// And arithmetic with such pairs, to about 106 bits. Nothing but +, -, x and /, so that it is the
-// same on every platform.
+// Double-double arithmetic. Sums and products of two doubles are exact, as an unevaluated sum of
+// two doubles; arithmetic on such pairs keeps about 106 bits. Uses only +, -, x and /, so the
+// results are the same on every platform.
 #pragma once
 
 namespace exactk {
@@ -10,7 +10,7 @@ struct Pair {  // high + low, |low| <= ulp(high) / 2
   double low = 0;
 };
 
-constexpr Pair quick_two_sum(double a, double b) noexcept {  // |a| >= |b|
+constexpr Pair quick_two_sum(double a, double b) noexcept {  // Requires |a| >= |b|.
   const double sum = a + b;
   return {sum, b - (sum - a)};
 }
@@ -21,7 +21,7 @@ constexpr Pair two_sum(double a, double b) noexcept {  // Knuth
   return {sum, (a - (sum - part)) + (b - part)};
 }
 
-// Dekker. Exact for factors below 2^996 and a product that is 0 or above 2^-969.
+// Dekker's product. Exact for factors below 2^996 and a product that is 0 or above 2^-969.
 constexpr Pair two_product(double a, double b) noexcept {
   constexpr double kSplitter = 134217729;  // 2^27 + 1
   const auto split = [](double x) {

@@ -7,7 +7,7 @@
 namespace exactk {
 namespace {
 
-// A digit grows by less than 2^32 an addition, so that 2^30 of them cannot overflow it.
+// An addition grows a digit by less than 2^32, so 2^30 additions cannot overflow it.
 constexpr std::int64_t kMaxPendingAdditions = std::int64_t{1} << 30U;
 
 __extension__ using UInt128 = unsigned __int128;
@@ -24,7 +24,7 @@ void append_bytes(std::vector<std::uint8_t>& bytes, Word word, std::size_t size)
 bool UnitSums::add(std::span<const double> terms, const Kernels& kernels) noexcept {
   std::array<double, kTerms> padded;  // NOLINT(*-member-init): filled where it is used
   const double* first = terms.data();
-  if (terms.size() < kTerms) {  // with zeros, which change no sum
+  if (terms.size() < kTerms) {  // pad with zeros, which change no sum
     const auto rest = std::ranges::copy(terms, padded.begin()).out;
     std::fill(rest, padded.end(), 0.0);
     first = padded.data();
@@ -51,7 +51,7 @@ ExactInteger UnitSums::total() const {
 
 ExactInteger UnitSums::squares() const {
   constexpr Int128 kLowDigit = (Int128{1} << kDigitBits) - 1;
-  UInt128 low = 0;  // all digits but the first, carried
+  UInt128 low = 0;  // all digits except the most significant, carried
   Int128 carried = 0;
   for (std::size_t i = squares_.size() - 1; i > 0; --i) {
     const Int128 digits = squares_[i] + carried;
@@ -92,7 +92,7 @@ void WideSum::add(const WideSum& other) noexcept {
   pending_additions_ += other.pending_additions_ + 1;
 }
 
-// Leaves every digit but the last within its base.
+// Propagates carries: every digit except the last ends up within its base.
 void WideSum::carry() noexcept {
   std::int64_t carried = 0;
   for (std::size_t i = 0; i + 1 < kDigits; ++i) {

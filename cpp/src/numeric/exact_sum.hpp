@@ -1,5 +1,5 @@
-// Sums of doubles that do not depend on the order of their terms, so that threads, blocks and
-// shards may be merged in any order: integers are associative, floating-point numbers are not.
+// Sums of doubles that do not depend on the order of the terms, so threads, blocks and shards can
+// be merged in any order. They are integers, whose addition is associative.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@ namespace exactk {
 
 __extension__ using Int128 = __int128;
 
-// The sum of terms in [0, 1], each rounded to a multiple of 2^-80, and of the squares of just these
-// rounded terms. Room for fewer than 2^47 of them.
+// The sum of terms in [0, 1], each rounded to a multiple of 2^-80, and the sum of the squares of
+// the rounded terms. Holds fewer than 2^47 terms.
 class UnitSums {
  public:
-  // Adds at most kTerms terms if all are in [0, 1], and returns whether they are. -0.0 is not.
+  // Adds at most kTerms terms if all are in [0, 1], and returns whether they are. Rejects -0.0.
   bool add(std::span<const double> terms, const Kernels& kernels) noexcept;
   void add(const UnitSums& other) noexcept;
   [[nodiscard]] ExactInteger total() const;
@@ -30,7 +30,7 @@ class UnitSums {
   std::array<Int128, std::extent_v<decltype(UnitDigits::squares)>> squares_{};  // see UnitDigits
 };
 
-// The sum of any finite doubles: an integer wide enough for every bit of every double.
+// The sum of any finite doubles, as an integer wide enough for every bit of every double.
 class WideSum {
  public:
   void add(double term) noexcept;
@@ -38,7 +38,7 @@ class WideSum {
   [[nodiscard]] ExactInteger integer() const;
 
  private:
-  static constexpr int kScale = 1074;  // of the smallest double, 2^-1074
+  static constexpr int kScale = 1074;  // the smallest double is 2^-1074
   static constexpr int kWordBits = 32;
   // 2^1024 / 2^-1074 needs 2098 bits; 62 more leave room for 2^62 terms.
   static constexpr std::size_t kDigits = (kScale + 1024 + 62 + kWordBits - 1) / kWordBits;

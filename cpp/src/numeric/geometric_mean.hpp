@@ -1,4 +1,4 @@
-// What a geometric mean is made of: the exponential of the mean of the users' logarithms.
+// Geometric means: the exponential of the mean of the users' logarithms.
 #pragma once
 
 #include <cmath>
@@ -7,11 +7,12 @@
 
 namespace exactk {
 
-// What a value counts at least, as in trec_eval: one user without a hit would make the mean 0.
+// Lower bound of a value, as in trec_eval; without it, one user without a hit would make the mean
+// 0.
 inline constexpr double kLeastFactor = 1e-5;
 
-// What is summed of a user. NaN stays the NaN that it is, as one of them says that a user is
-// skipped.
+// The term that a user adds to the sum. Passes NaN through bit by bit, because one NaN marks
+// skipped users.
 [[nodiscard]] inline double geometric_term(double value) noexcept {
   constexpr double kLeastTerm = natural_log(kLeastFactor);
   if (std::isnan(value)) return value;

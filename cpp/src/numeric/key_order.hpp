@@ -1,4 +1,4 @@
-// The order of keys: that of their numbers, NaN below all others.
+// The order of sort keys: numeric, with NaN below all numbers.
 #pragma once
 
 #include <bit>
@@ -18,14 +18,14 @@ template <class Key>
   }
 }
 
-// Whether neither is before the other.
+// Whether neither key orders before the other.
 template <class Key>
 [[nodiscard]] bool is_same_key(Key one, Key other) noexcept {
   return one == other || (is_nan(one) && is_nan(other));
 }
 
-// The key's bits as an integer that is in the order of the keys, and back: the same for both. No
-// NaN.
+// Maps a key's bits to an integer that orders as the keys do. The mapping is its own inverse. Not
+// for NaN.
 template <class Key>
 using KeyBits = std::conditional_t<sizeof(Key) == 4, std::int32_t, std::int64_t>;
 template <class Key>
@@ -34,7 +34,7 @@ template <class Key>
   return is_flipped ? bits ^ std::numeric_limits<KeyBits<Key>>::max() : bits;
 }
 
-// A number that is the less the higher the key: the same for keys that are the same.
+// Returns a code that descends as keys ascend; equal keys share one code.
 template <class Key>
 [[nodiscard]] std::make_unsigned_t<KeyBits<Key>> descending_code(Key key) noexcept {
   using Code = std::make_unsigned_t<KeyBits<Key>>;

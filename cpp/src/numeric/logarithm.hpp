@@ -1,5 +1,5 @@
-// Logarithms that are the same on every platform, while libm's differ by an ulp: built of +, -, x
-// and / alone, as an unevaluated sum of two doubles.
+// Logarithms that are the same on every platform, whereas those of libm differ by an ulp. They use
+// only +, -, x and /, on unevaluated sums of two doubles.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 
 namespace exactk {
 
-// 1, 1/3, 1/5, ...: the series of atanh. With s^2 < 0.0295 the first term left out is below 2^-120.
+// The coefficients 1, 1/3, 1/5, ... of the atanh series. With s^2 < 0.0295 the first omitted term
+// is below 2^-120.
 inline constexpr auto kInverseOdd = [] {
   std::array<Pair, 24> inverse{};
   for (std::size_t i = 0; i < inverse.size(); ++i) {
@@ -21,8 +22,8 @@ inline constexpr auto kInverseOdd = [] {
   return inverse;
 }();
 
-// Of a positive normal double, by log(m) = 2 atanh((m - 1) / (m + 1)), where x = m 2^e and m lies
-// in [sqrt(1/2), sqrt(2)).
+// The base-2 logarithm of a positive normal double x = m 2^e with m in [sqrt(1/2), sqrt(2)), by
+// log(m) = 2 atanh((m - 1) / (m + 1)).
 [[nodiscard]] constexpr Pair log2_of(double x) noexcept {
   constexpr std::uint64_t kFraction = (std::uint64_t{1} << 52U) - 1;
   constexpr Pair kTwoOverLog2 = {0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55};  // 2 / ln 2
@@ -35,7 +36,7 @@ inline constexpr auto kInverseOdd = [] {
   }
   const Pair s = divide({mantissa - 1, 0}, two_sum(mantissa, 1));
   const Pair square = multiply(s, s);
-  // What follows the first 11 terms is so small that a double holds enough of it: below 2^-108.
+  // The terms after the first 11 sum to less than 2^-108, so a double holds enough of their digits.
   constexpr std::size_t kPairs = 11;
   double rest = 0;
   for (std::size_t i = kInverseOdd.size(); i-- > kPairs;) {
@@ -49,7 +50,7 @@ inline constexpr auto kInverseOdd = [] {
   return add({static_cast<double>(exponent), 0}, logarithm);
 }
 
-// The natural logarithm, rounded once from about 100 bits.
+// Returns the natural logarithm, rounded once from about 100 bits.
 [[nodiscard]] constexpr double natural_log(double x) noexcept {
   constexpr Pair kLog2 = {std::numbers::ln2, 0x1.abc9e3b39803fp-56};
   return multiply(log2_of(x), kLog2).high;

@@ -1,4 +1,4 @@
-// The value of a user who is in no mean.
+// The value of a user who is left out of the mean.
 #pragma once
 
 #include <bit>
@@ -6,7 +6,7 @@
 
 namespace exactk {
 
-// Another NaN than that of a value which is in the mean and undefined: only their bits differ.
+// A NaN with other bits than the NaN of an undefined value, which does count in the mean.
 inline constexpr auto kSkipped = std::bit_cast<double>(std::uint64_t{0x7ff8000000005c1d});
 
 [[nodiscard]] inline bool is_skipped(double value) noexcept {
