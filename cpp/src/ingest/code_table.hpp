@@ -1,4 +1,4 @@
-// A hash table from keys to codes, and the keys by code.
+// A hash table from keys to codes, with the keys in code order.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +13,21 @@
 
 namespace exactk {
 
-// The longest string that a digest holds: its first eight bytes and its last, which may overlap.
+// The longest string that a digest holds: its first and its last eight bytes, which may overlap.
 inline constexpr std::size_t kDigestBytes = kHashBlock;
 
-// Distinguishes most strings without reading them: those of up to kDigestBytes completely. For a
-// longer one it is a hash, and equal digests call for a comparison.
+// A digest that distinguishes most strings without reading them. It holds strings of up to
+// kDigestBytes completely. For longer strings it is a hash, and equal digests require a comparison.
 struct TextDigest {
   std::uint64_t head;
   std::uint64_t tail;
-  std::uint32_t length;  // of the string; kDigestBytes + 1 for a longer one
+  std::uint32_t length;  // of the string; kDigestBytes + 1 if longer
 
   [[nodiscard]] bool is_complete() const noexcept { return length <= kDigestBytes; }
   friend bool operator==(const TextDigest&, const TextDigest&) = default;
 };
 
-// An integer itself.
+// The integer itself.
 struct IntegerDigest {
   std::uint64_t head;
 
@@ -71,7 +71,7 @@ struct IntegerDigest {
   return keyed_hash(digest.head);
 }
 
-// A key to look up, with what is computed from it once.
+// A key to look up, with its hash and digest computed once.
 template <class Key>
 struct Lookup {
   Lookup() = default;
@@ -108,7 +108,7 @@ class IntegerStore {
 class StringStore {
  public:
   using Key = std::string_view;
-  struct Slot {  // the members of the digest, for it ends in padding
+  struct Slot {  // flattens the digest's members, because a digest ends in padding
     std::uint64_t head = 0;
     std::uint64_t tail = 0;
     std::uint32_t length = 0;
@@ -137,9 +137,9 @@ class StringStore {
   std::vector<std::size_t> ends_;
 };
 
-// Open addressing with linear probing, never more than half full. The hash is seeded at random, so
-// that nobody can choose keys that collide; no result depends on it, for codes follow the order of
-// the keys.
+// Open addressing with linear probing, at most half full. The hash is seeded at random, so nobody
+// can choose keys that collide. No result depends on it, because codes follow the order of the
+// keys.
 template <class Store>
 class CodeTable {
  public:
@@ -149,7 +149,7 @@ class CodeTable {
   [[nodiscard]] const Store& store() const noexcept { return store_; }
   [[nodiscard]] Code find(const Lookup<Key>& lookup) const;
   Code find_or_add(const Lookup<Key>& lookup);
-  // Fetches the memory in which the key will be looked up.
+  // Prefetches the slot of the key.
   void prefetch(const Lookup<Key>& lookup) const {
     if (!slots_.empty())
       __builtin_prefetch(&slots_[static_cast<std::size_t>(lookup.hash) & (slots_.size() - 1)]);
@@ -208,7 +208,7 @@ Code CodeTable<Store>::find_or_add(const Lookup<Key>& lookup) {
   Slot& slot = slots_[slot_of(lookup)];
   if (slot.code == kNoCode) {
     const auto code = static_cast<Code>(store_.size());
-    store_.push_back(lookup.key);  // first, as it may throw
+    store_.push_back(lookup.key);  // first, because it may throw
     slot.fill(lookup.digest, code);
   }
   return slot.code;

@@ -15,7 +15,7 @@
 namespace exactk {
 namespace {
 
-// A row of no user is refused, and so is one that another thread has written since it was counted.
+// Rejects codes without a user, including codes that another thread has written since the count.
 [[noreturn]] void refuse_code(Code code, Count users, std::size_t row,
                               const std::string& argument) {
   throw InputError({.argument = argument,
@@ -24,17 +24,17 @@ namespace {
                     .position = static_cast<Offset>(row)});
 }
 
-constexpr std::size_t kMinSliceRows = std::size_t{1} << 18U;  // rows that are worth a thread
+constexpr std::size_t kMinSliceRows = std::size_t{1} << 18U;  // fewer rows are not worth a thread
 
-// As many slices as there are threads, if each is worth it and its counts are no more than its
-// rows.
+// One slice per thread, if each slice is worth a thread and its counts do not outnumber its rows
+// fourfold.
 std::size_t rows_per_slice(std::size_t rows, Count users, int threads) {
   const std::size_t least = std::max(kMinSliceRows, static_cast<std::size_t>(users) / 4);
   const auto slices = std::clamp<std::size_t>(rows / least, 1, static_cast<std::size_t>(threads));
   return (rows + slices - 1) / slices;
 }
 
-// Counts the rows of each user; returns whether they are grouped by user, in ascending order.
+// Counts the rows of each user. Returns whether the slice is already in ascending order of users.
 bool count_slice(std::span<const Code> codes, std::size_t first_row, Count users,
                  std::vector<Offset>& counts, const std::string& argument,
                  const Checkpoint& checkpoint) {
@@ -58,7 +58,7 @@ void scatter(const ColumnCopy& column, std::size_t row, std::span<const Offset> 
   auto* const to = reinterpret_cast<Element*>(column.to);
   const std::byte* from = column.from + static_cast<std::ptrdiff_t>(row) * column.stride;
   for (const Offset destination : destinations) {
-    std::memcpy(to + destination, from, sizeof(Element));  // which may lie anywhere
+    std::memcpy(to + destination, from, sizeof(Element));  // either may be unaligned
     from += column.stride;
   }
 }
@@ -125,14 +125,14 @@ void copy_grouped(RowCounts counts, std::span<const Code> codes,
   const auto copy_slice = [&](int /*worker*/, Count block, const Checkpoint& checkpoint) {
     std::vector<Offset>& next = counts.slice_offsets[static_cast<std::size_t>(block)];
     const std::size_t first = static_cast<std::size_t>(block) * counts.slice_rows;
-    constexpr std::size_t kCopyRows = 1024;  // whose destinations stay in the first cache
+    constexpr std::size_t kCopyRows = 1024;  // their destinations stay in the L1 cache
     std::vector<Offset> destinations(kCopyRows);
     in_chunks(
         std::min(counts.slice_rows, rows - first), checkpoint,
         [&](std::size_t begin, std::size_t end) {
           for (std::size_t i = begin; i < end; ++i) {
             const Code code = read_once(codes[first + i]);
-            // Another thread may have written to the codes since they were counted.
+            // Another thread may have written to the codes since the count.
             if (std::cmp_greater_equal(code, users) || std::cmp_greater_equal(next[code], rows))
               refuse_code(code, users, first + i, argument);
             destinations[i - begin] = next[code]++;

@@ -11,7 +11,7 @@
 namespace exactk {
 namespace {
 
-// Any integer of so many digits is exact.
+// Every integer of at most this many digits is exact in float64.
 constexpr std::size_t kExactDigits = std::numeric_limits<double>::digits10;
 constexpr std::size_t kMaxIntegerDigits = std::numeric_limits<double>::max_exponent10 + 1;
 
@@ -24,7 +24,7 @@ std::string_view trim_blanks(std::string_view text) {
   return text;
 }
 
-// Removes a plus sign, which from_chars refuses. Returns nothing if another sign follows it.
+// Strips a plus sign, which from_chars rejects. Returns an empty text if another sign follows.
 std::string_view strip_plus(std::string_view text) {
   if (!text.starts_with('+')) return text;
   text.remove_prefix(1);
@@ -41,7 +41,7 @@ std::optional<Number> convert(std::string_view text) {
   return number;
 }
 
-// Whether float64 holds the integer of these digits.
+// Whether float64 holds the integer of these digits exactly.
 bool is_exact_integer(std::string_view digits, double number) {
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
   if (digits.size() <= kExactDigits) return true;
@@ -53,7 +53,8 @@ bool is_exact_integer(std::string_view digits, double number) {
          std::string_view(text.data(), static_cast<std::size_t>(end - text.data())) == digits;
 }
 
-// Whether a decimal is held: neither infinite, nor 0 though a digit is not, nor a rounded integer.
+// Whether float64 holds a decimal: it is not infinite, not 0 with a nonzero digit, and not a
+// rounded integer.
 bool is_held(std::string_view text, double number) {
   if (std::isinf(number)) return false;
   const std::string_view digits = text.substr(text.front() == '-' ? 1 : 0);
@@ -74,7 +75,7 @@ std::optional<double> parse_number(std::string_view text) {
   if (is_digit(text.back()) || text.back() == '.') {
     if (!is_held(text, *number)) return std::nullopt;
   } else if (text.back() == ')') {
-    return std::nullopt;  // nan(...), which from_chars takes
+    return std::nullopt;  // rejects nan(...), which from_chars accepts
   }
   return number;
 }

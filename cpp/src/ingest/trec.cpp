@@ -10,14 +10,14 @@ namespace exactk {
 namespace {
 
 constexpr std::size_t kMaxFields = 6;
-constexpr std::size_t kMaxLineExcerpt = 320;  // 80 characters, whatever they are
+constexpr std::size_t kMaxLineExcerpt = 320;  // 80 characters of any kind
 constexpr std::size_t kMaxFieldExcerpt = 32;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::int64_t kMaxGrade = std::int64_t{1} << 53U;  // what float64 holds exactly
+constexpr std::int64_t kMaxGrade = std::int64_t{1} << 53U;  // float64 is exact up to here
 
 struct Layout {
   std::size_t field_count;
-  bool has_text_after;       // more fields may follow, and are ignored
+  bool has_text_after;       // further fields are allowed and ignored
   std::size_t number_field;  // index of the grade or score
   std::string_view description;
 };
@@ -27,7 +27,7 @@ constexpr Layout kRun = {6, true, 4, "6 fields (query Q0 document rank score tag
 constexpr std::size_t kQueryField = 0;
 constexpr std::size_t kDocumentField = 2;
 
-// What a byte is; of a whole line, what there is in it.
+// Classes of bytes, as flags. For a line, the union of its bytes' classes.
 constexpr std::uint8_t kBlank = 1;
 constexpr std::uint8_t kZero = 2;
 constexpr std::uint8_t kNotAscii = 4;
@@ -45,8 +45,8 @@ constexpr std::array<std::uint8_t, 256> kByteKinds = [] {
 
 std::uint8_t kind_of(char byte) { return kByteKinds[static_cast<unsigned char>(byte)]; }
 
-// The length of the character that begins here, or 0 if none does. No character has two spellings,
-// and none is half of a pair of UTF-16.
+// Returns the length of the UTF-8 character at the start, or 0 if it is invalid, overlong or a
+// surrogate.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -94,9 +94,9 @@ std::string quote(std::string_view field) {
 }
 
 struct Fields {
-  std::array<std::string_view, kMaxFields> texts;  // of the first fields
+  std::array<std::string_view, kMaxFields> texts;  // at most the first kMaxFields
   std::size_t count = 0;
-  std::uint8_t byte_kinds = 0;  // in them, and between them
+  std::uint8_t byte_kinds = 0;  // within and between the fields
 };
 
 Fields split_fields(std::string_view line) {
@@ -142,7 +142,7 @@ class Parser {
         continue;
       }
       partial_line_.append(
-          part.substr(0, kMaxTrecLine + 1));  // one byte more shows that the line is too long
+          part.substr(0, kMaxTrecLine + 1));  // one extra byte reveals that the line is too long
       if (is_complete || partial_line_.size() > kMaxTrecLine) finish_line();
     }
   }
@@ -174,7 +174,7 @@ class Parser {
     }
   }
 
-  // Refuses a comment that could be a row, because a query may be called #1.
+  // Rejects a comment that could be a row, because a query may be called #1.
   void skip_comment(const Fields& fields) {
     const bool is_word = fields.texts[kQueryField] != "#";
     const bool is_qrel = fields.count == kQrels.field_count &&
@@ -204,14 +204,14 @@ class Parser {
     columns_.numbers.push_back(number);
   }
 
-  // Ignores what follows the tag, as trec_eval does, unless that is another row.
+  // Ignores text after the tag, as trec_eval does, unless it is another row.
   void check_text_after(const Fields& fields) const {
     if (fields.count < layout_->field_count || !layout_->has_text_after)
       fail(std::string(layout_->description), std::to_string(fields.count));
     const std::string_view tag = fields.texts[kRun.field_count - 1];
     const Fields after = split_fields(
         text_.substr(static_cast<std::size_t>(tag.data() + tag.size() - text_.data())));
-    // The next row's query may be a part of the tag, if only the line feed is missing.
+    // If only the line feed is missing, the next row's query may be part of the tag.
     for (const std::size_t iteration : {std::size_t{0}, std::size_t{1}}) {
       if (after.count >= iteration + kRun.field_count - 1 &&
           after.texts[iteration] == fields.texts[1] &&
@@ -259,8 +259,8 @@ class Parser {
 
   const Layout* layout_ = nullptr;
   Count line_ = 0;
-  std::string_view text_;     // of the current line
-  std::string partial_line_;  // the beginning of a line whose end has not come yet
+  std::string_view text_;     // the current line
+  std::string partial_line_;  // start of a line that continues in the next part
   TrecColumns columns_;
 };
 

@@ -33,7 +33,7 @@ void check_key_type(const Vocabulary& vocabulary, bool integers) {
 
 }  // namespace
 
-// One of the tables is used, the other stays empty.
+// One of the tables is used; the other stays empty.
 struct Vocabulary::Tables {
   [[nodiscard]] std::size_t size() const noexcept { return integers.size() + strings.size(); }
   auto& table_for(std::uint64_t /*key*/) { return integers; }
@@ -119,7 +119,7 @@ void Vocabulary::declare_range(bool negative, bool wide, const std::string& argu
 namespace {
 
 struct Range {
-  std::uint64_t low;  // as they are ordered in their own type
+  std::uint64_t low;  // in the order of the column's type
   std::uint64_t high;
 };
 
@@ -137,8 +137,8 @@ Range range_of(std::span<const T> column, const Checkpoint& checkpoint) {
   return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)};
 }
 
-// Keys lie anywhere in a table: those of some rows are fetched before the first of them is looked
-// at.
+// Slots of the table are scattered in memory, so those of several rows are prefetched before the
+// first lookup.
 constexpr std::size_t kLookahead = 32;
 
 template <class Target, class KeyAt>
@@ -157,7 +157,7 @@ void encode_each(Target& vocabulary, std::size_t rows, const KeyAt& key_at, std:
   });
 }
 
-// Integers that are close to each other are looked up by their distance from the least of them.
+// Looks up integers in a narrow range by their distance from the smallest.
 template <class T>
 void encode_integers(Vocabulary& vocabulary, std::span<const T> column, std::span<Code> codes,
                      const std::string& argument, const Checkpoint& checkpoint) {
@@ -180,12 +180,12 @@ void encode_integers(Vocabulary& vocabulary, std::span<const T> column, std::spa
     encode_each(vocabulary, column.size(), key_at, codes, checkpoint);
     return;
   }
-  // First each key gets its position among the distinct ones, then these are looked up, many at
-  // a time.
+  // First map each key to its position among the distinct keys, then look up the distinct keys in
+  // bulk.
   std::vector<std::uint64_t> distinct_keys;
   const auto position_of = [&](std::uint64_t key) {
     const std::uint64_t distance = key - low;
-    Code unlisted = kNoCode;  // of a key that another thread has written since
+    Code unlisted = kNoCode;  // for keys that another thread has written since the scan
     Code& position =
         distance < positions.size() ? positions[static_cast<std::size_t>(distance)] : unlisted;
     if (position != kNoCode) return position;
@@ -198,7 +198,7 @@ void encode_integers(Vocabulary& vocabulary, std::span<const T> column, std::spa
   in_chunks(column.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint64_t key = key_at(i);
-      if (last_position == kNoCode || key != last_key) {  // those of a user are often adjacent
+      if (last_position == kNoCode || key != last_key) {  // equal keys are often adjacent
         last_key = key;
         last_position = position_of(key);
       }
@@ -234,7 +234,7 @@ void encode_slice(Target& target, const Strings& column, std::size_t first, std:
   encode_each(target, codes.size(), key_at, codes, checkpoint);
 }
 
-// The keys of a slice that a vocabulary does not have yet. Their codes follow those that it has.
+// The keys of a slice that the vocabulary lacks. Their provisional codes follow its existing codes.
 struct NewKeys {
   void prefetch(const Lookup<std::string_view>& lookup) const {
     vocabulary.prefetch(lookup);
@@ -252,7 +252,7 @@ struct NewKeys {
   Vocabulary keys{false};
 };
 
-// Slices are encoded at the same time, each by its own new keys.
+// Encodes slices concurrently, each with its own new keys.
 template <class Strings>
 void encode_in_slices(Vocabulary& vocabulary, const Strings& column, std::span<Code> codes,
                       std::size_t slices, const Execution& execution) {
@@ -272,7 +272,7 @@ void encode_in_slices(Vocabulary& vocabulary, const Strings& column, std::span<C
         encode_slice(parts[slice], column, slice * slice_size, slice_codes(slice), checkpoint);
       },
       execution.poll);
-  // One slice after another, so that codes are the same as if the keys had been read in order.
+  // Merges slices in order, so codes are the same as after reading the keys in sequence.
   std::vector<std::vector<Code>> translations;
   translations.reserve(slices);
   for (NewKeys& part : parts) {
@@ -300,7 +300,7 @@ void encode_in_slices(Vocabulary& vocabulary, const Strings& column, std::span<C
 template <class Strings>
 void encode(Vocabulary& vocabulary, const Strings& column, std::span<Code> codes,
             const Execution& execution) {
-  constexpr std::size_t kMinSliceStrings = std::size_t{1} << 18U;  // worth a thread
+  constexpr std::size_t kMinSliceStrings = std::size_t{1} << 18U;  // fewer are not worth a thread
   check_threads(execution.threads);
   check_key_type(vocabulary, false);
   const std::size_t slices = std::clamp<std::size_t>(codes.size() / kMinSliceStrings, 1,
@@ -330,7 +330,7 @@ void check_size(const Vocabulary& vocabulary, Count size) {
 
 namespace {
 
-// Encodes the first keys of another vocabulary by the target.
+// Encodes the first `size` keys of another vocabulary with the target.
 template <class Target>
 std::vector<Code> encode_keys(Target& target, const Vocabulary& other, Count size,
                               const Execution& execution) {
@@ -380,8 +380,7 @@ std::vector<Code> find(const Vocabulary& vocabulary, const Vocabulary& other, Co
 
 namespace {
 
-// A key whose order is mostly that of the strings: eight of their bytes, after the prefix that all
-// share.
+// Sorts most strings without reading them: the eight bytes after the prefix that all share.
 struct SortKey {
   std::uint64_t head;
   Code code;
