@@ -1,4 +1,4 @@
-// The order of items by their scores, and of those of one score by their ids or positions.
+// The order of items by score, and of ties by id or position.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ struct ScoredItem {
   std::uint32_t position;
 };
 
-// Whether one is ranked before the other.
+// Compares items: whether one ranks before the other.
 template <class Key>
 struct BetterItem {
-  bool highest_first;       // of equal scores, the highest id is first
-  const std::int64_t* ids;  // by position; null: the positions are the ids
+  bool highest_first;       // whether ties go to the highest id
+  const std::int64_t* ids;  // by position; null: positions are ids
 
   bool operator()(const ScoredItem<Key>& one, const ScoredItem<Key>& other) const noexcept {
     if (one.key > other.key) return true;
@@ -26,7 +26,7 @@ struct BetterItem {
     if (ids != nullptr && ids[one.position] != ids[other.position]) {
       return (ids[one.position] > ids[other.position]) == highest_first;
     }
-    // Of one id, the first in the row.
+    // Repeated ids rank in row order.
     return highest_first && ids == nullptr ? one.position > other.position
                                            : one.position < other.position;
   }

@@ -1,5 +1,5 @@
-// A user's scores, made of vectors whenever they are asked for. What has a score is counted by its
-// position; its id may be another number.
+// A user's row of scores, computed from vectors on demand. Scored items are addressed by position;
+// their ids may differ from it.
 #pragma once
 
 #include <algorithm>
@@ -35,10 +35,10 @@ class EmbeddingRow {
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // So many scores at a time at most.
+  // The most scores that one read returns.
   [[nodiscard]] std::size_t chunk_size() const noexcept { return similarities_.chunk_size(); }
-  // Scores at consecutive positions, valid until the next call. Those of a short row are made
-  // once, as what is asked of it may take many readings.
+  // Returns scores at consecutive positions, valid until the next call. A short row is computed
+  // once, because callers may read it many times.
   [[nodiscard]] const double* read_chunk(std::size_t begin, std::size_t size) {
     const bool is_short = size_ <= chunk_size();
     if (is_short && has_scores_) return scores_.data() + begin;
@@ -76,12 +76,12 @@ class EmbeddingRow {
  private:
   const Embeddings& source_;
   Similarities similarities_;
-  const Lists* candidate_items_;  // the only ones that may be ranked, or null
+  const Lists* candidate_items_;  // the only items that may be ranked, or null
   std::size_t size_;
   UserVector user_vector_;
-  std::span<const std::int64_t> ids_;  // by position, of the candidate items
+  std::span<const std::int64_t> ids_;  // by position: ids of the candidate items
   std::vector<double> scores_;
-  bool has_scores_ = false;  // all of a short row
+  bool has_scores_ = false;  // whether scores_ holds all of a short row
 };
 
 }  // namespace exactk

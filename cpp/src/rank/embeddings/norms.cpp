@@ -13,22 +13,22 @@
 namespace exactk {
 namespace {
 
-// The product of the squares of two such lengths is no infinity.
+// The product of the squares of two such lengths does not overflow.
 constexpr double kMaxLength = 0x1p250;
 constexpr double kMaxSquare = kMaxLength * kMaxLength;
 
-// Looks at one matrix.
+// Scans one matrix.
 class NormScan {
  public:
   NormScan(const Embeddings& source, const Vectors& vectors, const Kernels& kernels,
            const Execution& execution)
       : source_(source), vectors_(vectors), kernels_(kernels), execution_(execution) {}
 
-  // The largest square of each tile.
+  // Returns the largest square in each tile.
   std::vector<double> largest_squares() {
     std::vector<double> largest(tile_count());
     std::atomic<bool> has_fault = false;
-    constexpr std::size_t kTiles = 64;  // a block
+    constexpr std::size_t kTiles = 64;  // tiles per block
     const auto body = [&](int, Count block, const Checkpoint& checkpoint) {
       Similarities similarities(source_, kernels_);
       std::array<double, kTileItems> buffer{};
@@ -58,7 +58,7 @@ class NormScan {
   [[nodiscard]] bool is_allowed(double square) const noexcept {
     return square <= kMaxSquare && (!needs_direction() || square >= kSmallestSquare);
   }
-  // Valid until the next call.
+  // Returns the squares of one tile, valid until the next call.
   std::span<const double> squares_of(Similarities& similarities, std::size_t tile,
                                      std::span<double> squares) const {
     const std::size_t first = tile * kTileItems;
@@ -76,7 +76,7 @@ class NormScan {
   const Execution& execution_;
 };
 
-// What is wrong with a vector.
+// Describes the fault in a vector.
 void NormScan::describe_fault(Fault& fault, Count row, double square) const {
   fault.row = row;
   for (std::size_t i = 0; std::cmp_less(i, source_.width); ++i) {
@@ -95,7 +95,7 @@ void NormScan::describe_fault(Fault& fault, Count row, double square) const {
     fault.hint = "similarity='dot', in exactk.Embeddings or exactk.neighbors, takes it";
 }
 
-// Walks all vectors again to say how many are wrong, and which is the first.
+// Scans all vectors again to count the faulty ones and find the first.
 void NormScan::throw_fault() const {
   const Checkpoint checkpoint = timed_checkpoint(execution_.poll);
   Similarities similarities(source_, kernels_);
@@ -131,7 +131,7 @@ void check_biases(const Vectors& biases, const Checkpoint& checkpoint) {
   if (fault.count > 0) throw InputError(std::move(fault));
 }
 
-// The largest of value_at(position) in each tile of so many positions.
+// Returns the largest value_at(position) in each tile of kTileItems positions.
 template <class ValueAt>
 std::vector<double> largest_per_tile(std::size_t positions, const Checkpoint& checkpoint,
                                      const ValueAt& value_at) {

@@ -1,5 +1,5 @@
-// How long vectors are, which says whether they can be multiplied, and how far off a rounded
-// product may be.
+// Norms of vectors. They decide whether vectors can be multiplied, and bound the error of a rounded
+// product.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,23 @@
 
 namespace exactk {
 
-// So many items are measured, and multiplied, together.
+// Items that are measured, and multiplied, together.
 inline constexpr std::size_t kTileItems = 256;
 
-// The product of two squares from here on is a number that is not 0.
+// The product of two squares of at least this size does not underflow to 0.
 inline constexpr double kSmallestSquare = 0x1p-500;
 
-// Of the items that may be ranked, where these are the same for all users, else of all.
+// Norms of the items that may be ranked if these are the same for all users, otherwise of all
+// items.
 struct Norms {
-  std::vector<double> largest_squares;  // of each tile of them
-  std::vector<double> largest_biases;   // of each, if there are biases
+  std::vector<double> largest_squares;  // per tile
+  std::vector<double> largest_biases;   // per tile, if there are biases
   double largest_square = 0;
   double largest_bias = 0;
 };
 
-// Throws InputError unless all numbers are finite, no vector is too long to multiply, and, of
-// those whose direction is asked for, none too short.
+// Throws InputError if a number is not finite, a vector is too long to multiply, or a vector that
+// needs a direction (cosine) is too short.
 [[nodiscard]] Norms measure_norms(const Embeddings& source, const Kernels& kernels,
                                   const Execution& execution);
 

@@ -9,24 +9,25 @@
 namespace exactk {
 namespace {
 
-// A user with more excluded items is left out.
+// Users with more excluded items are not screened.
 constexpr std::size_t kMaxExcluded = std::size_t{1} << 13U;
 
-// What the users of a block, or the items of a tile, may take.
+// Memory limit for the users of a block, and for the items of a tile.
 constexpr Count kPanelBytes = Count{1} << 23U;
 
-// BLAS counts numbers in 32 bits: those of a tile of rows that lie further apart might be more.
+// BLAS indexes in 32 bits, which a tile of rows further apart could overflow.
 constexpr std::ptrdiff_t kMaxStride = std::ptrdiff_t{1} << 22U;
 
-// With so many users, the products of a tile fill about half of a second cache.
+// With this many users, the products of a tile fill about half of an L2 cache.
 constexpr Count kMaxUsers = 512;
 
-// A power of two that makes the length at most 1, and more than half.
+// Returns a power of two that scales the length into (1/2, 1].
 double scale_to_unit(double length) noexcept {
   return length > 0 ? std::ldexp(1.0, -std::ilogb(length) - 1) : 1;
 }
 
-// One more number of each vector: what a bias, or half of a square, is multiplied by.
+// Biases and Euclidean distances add one number to each vector: the factor of the bias, or of half
+// the square.
 std::size_t panel_width(const Embeddings& source) noexcept {
   const bool longer = source.item_bias || source.similarity == Similarity::euclidean;
   return static_cast<std::size_t>(source.width) + (longer ? 1 : 0);
@@ -34,7 +35,8 @@ std::size_t panel_width(const Embeddings& source) noexcept {
 
 }  // namespace
 
-// In single precision, and no less than any product but that of an excluded item.
+// Converts to single precision, and raises minus infinity to the lowest finite number, because only
+// products of excluded items are minus infinity.
 float clamp_to_float(double product) noexcept {
   constexpr double kHighestProduct = std::numeric_limits<float>::max();
   if (product > kHighestProduct) return std::numeric_limits<float>::infinity();
@@ -68,8 +70,8 @@ Products::Products(const Embeddings& source, const Norms& norms, const Kernels& 
   choose_scale();
 }
 
-// Items are multiplied where they lie if BLAS can read them, and none is so long or so short that
-// the product would leave the range of single precision.
+// Multiplies items in place if BLAS can read them and none is so long or so short that products
+// would leave the range of single precision. Otherwise items are packed and scaled.
 void Products::choose_scale() {
   const Vectors& items = source_.items;
   const double length = std::sqrt(norms_.largest_square);
@@ -89,12 +91,12 @@ std::int64_t Products::item_at(std::size_t position) const noexcept {
   return read_item(candidate_items_[position], source_);
 }
 
-// The user's row of the panel, such that its product with an item's is the factor times the score,
-// or for distances, times the product less half the square of the item's length.
+// Fills the user's row of the panel. Its product with an item's row is factor x score, or for
+// distances, factor x (dot product - half the square of the item's length).
 void Products::fill_panel_row(TileUser& user, float* row) const {
   const double length = std::sqrt(user.vector.square);
   user.extra = 0;
-  double before = 1;  // multiplied in two steps, as the factor may be less than any number
+  double before = 1;  // two steps, because the factor may be below any double
   double after = 1;
   if (source_.similarity == Similarity::cosine) {
     after = 1 / length;
@@ -132,12 +134,12 @@ void Products::find_positions(std::span<const std::int64_t> items,
   if (!std::ranges::is_sorted(positions)) std::ranges::sort(positions);
 }
 
-// By how much a product may differ from the factor times the score. A sum of n terms, in whatever
-// order, is wrong by at most n roundings of the sum of their magnitudes: the product of the two
-// lengths, and of the last numbers, where there is one more. The vectors were rounded before, and
-// bounds are rounded after; what is too small for a number may be lost.
-// All of this is less than half of what is allowed for, so that scores which are the same once they
-// are rounded to single precision are not told apart either.
+// Bounds the difference between a product and factor x score. In any order of addition, a sum of n
+// terms is off by at most n roundings of the sum of their magnitudes. These add up to at most the
+// product of the two lengths, plus the product of the extra numbers, if there are any. On top of
+// that, vectors are rounded before and bounds after, and tiny numbers underflow.
+// All of this is less than half of the allowance, so that scores that are equal after rounding to
+// single precision are not separated either.
 void Products::estimate_errors(TileUser& user) const noexcept {
   const auto terms = static_cast<double>(width_ + 16);
   user.error_by_length = terms * 0x1p-23 * user.length;
@@ -145,14 +147,14 @@ void Products::estimate_errors(TileUser& user) const noexcept {
   user.error = terms * 0x1p-120 + (source_.float32_scores ? user.factor * 0x1p-148 : 0);
   user.error_by_square = 0;
   if (source_.similarity != Similarity::euclidean) return;
-  // A distance is rounded in proportion to itself, and may be longer than what was multiplied.
+  // A distance is rounded in proportion to itself, and may be longer than the vectors multiplied.
   const double rounding = terms * 0x1p-49 + (source_.float32_scores ? 0x1p-20 : 0);
   user.error_by_square = rounding * user.factor;
   user.error += user.error_by_square * user.vector.square;
 }
 
-// Whether the user's products tell of scores: not where these are infinite in single precision,
-// and so equal, or lack digits in double precision.
+// Whether the user's products say anything about the scores. They do not if scores overflow to
+// infinity in single precision, and so are equal, or lose digits to underflow in double precision.
 bool Products::is_in_range(const TileUser& user) const noexcept {
   const double square = user.vector.square;
   for (const double any_square : {square, norms_.largest_square}) {
@@ -228,7 +230,7 @@ Products::Tile Products::tile_at(std::size_t begin) const {
   return tile;
 }
 
-// Copies items as they are multiplied.
+// Copies the tile's items in the form in which they are multiplied.
 void Products::pack_tile() {
   items_.resize(tile_items_ * width_);
   for (std::size_t i = 0; i < tile_.size; ++i) {
@@ -258,7 +260,7 @@ void Products::multiply_tile(std::size_t begin) {
   auto result_stride = static_cast<int>(tile_items_);
   float one = 1;
   float zero = 0;
-  // BLAS does not write to what it multiplies.
+  // BLAS does not write to its factors.
   const std::byte* first = source_.items.numbers;
   if (is_packed_) {
     pack_tile();

@@ -1,5 +1,6 @@
-// The products of some users' vectors with those of the items, a tile at a time, which stays in a
-// near cache: made by BLAS in single precision, so each comes with how wrong it may be.
+// Multiplies the vectors of a block of users with those of the items, one tile at a time, so that
+// the tile stays in a near cache. BLAS computes the products in single precision, so each comes
+// with an error bound.
 #pragma once
 
 #include <cstddef>
@@ -18,26 +19,26 @@
 
 namespace exactk {
 
-// One of the users that are multiplied together.
+// One of the users of a block.
 struct TileUser {
-  // What every tile looks at stands together, in one line of a cache.
-  bool is_unscreened = false;  // takes too much memory, or no product tells anything
+  // The members that every tile reads come first, in one cache line.
+  bool is_unscreened = false;  // too many exclusions, or products say nothing
   std::uint32_t next_excluded_position = 0;
-  // By how much a product may be wrong: so much for each of the tile's length, of what stands
-  // behind its vectors, of its square, and whatever it is.
+  // Error bound of a product: coefficients of the tile's length, extra number and square, and a
+  // constant.
   double error_by_length = 0;
   double error_by_extra = 0;
   double error_by_square = 0;
   double error = 0;
-  double factor = 0;  // what scores are multiplied by in a product
+  double factor = 0;  // scale of scores in a product
   Count user = 0;
   UserVector vector;
   double length = 0;                    // of the vector in the panel
-  double extra = 0;                     // the number behind it there
+  double extra = 0;                     // the number after the vector in the panel
   std::vector<std::uint32_t> excluded;  // ascending positions
   std::size_t next_excluded = 0;
 
-  // Where the next excluded item stands, if there is one.
+  // Sets the position of the next excluded item, or the highest number if there is none.
   void update_next_excluded() noexcept {
     next_excluded_position = next_excluded < excluded.size()
                                  ? excluded[next_excluded]
@@ -45,7 +46,7 @@ struct TileUser {
   }
 };
 
-// A user's products with consecutive items, that of an excluded one minus infinity.
+// A user's products with consecutive items; minus infinity for excluded items.
 struct TileProducts {
   std::size_t begin;  // position of the first
   std::span<float> products;
@@ -54,14 +55,15 @@ struct TileProducts {
   [[nodiscard]] std::size_t end() const noexcept { return begin + products.size(); }
 };
 
-// In single precision, and no less than any product but that of an excluded item.
+// Converts to single precision, and raises minus infinity to the lowest finite number, because only
+// products of excluded items are minus infinity.
 [[nodiscard]] float clamp_to_float(double product) noexcept;
 
 class Products {
  public:
-  // Whether products can be made.
+  // Whether the source can be multiplied: BLAS is available and all users share their candidates.
   [[nodiscard]] static bool can_multiply(const Embeddings& source) noexcept;
-  // As many users as may be multiplied together, if something else takes so much memory for each.
+  // Returns how many users to multiply together if the caller needs `bytes_per_user` for each.
   [[nodiscard]] static Count max_users(const Embeddings& source, Count bytes_per_user) noexcept;
 
   Products(const Embeddings& source, const Norms& norms, const Kernels& kernels);
@@ -78,30 +80,30 @@ class Products {
     return std::span(users_).first(user_count_);
   }
 
-  // Multiplies all users with the tile that begins at a position. The tiles come in their order.
+  // Multiplies all users with the tile that begins at a position. Call it for tiles in order.
   void multiply_tile(std::size_t begin);
-  // Of that tile, and valid until the next. Each once.
+  // Returns a user's products with that tile, valid until the next tile. Call it once per user.
   [[nodiscard]] TileProducts products_of_user(std::size_t index);
 
-  // What an item of this score has as its product, but for the error.
+  // Returns the product that an item of this score has, up to the error.
   [[nodiscard]] double product_of(const TileUser& user, double score) const noexcept;
-  // The exact scores of items at some positions. Valid until the next call.
+  // Returns the exact scores of the items at the positions, valid until the next call.
   std::span<const double> score_exactly(const TileUser& user,
                                         std::span<const std::uint32_t> positions,
                                         const Checkpoint& checkpoint);
-  // The positions of items, ascending.
+  // Finds the positions of the items, ascending.
   void find_positions(std::span<const std::int64_t> items,
                       std::vector<std::uint32_t>& positions) const;
 
  private:
-  // A part of the items: positions, and the greatest of their lengths, and of what stands behind
-  // them, as they are multiplied.
+  // A range of positions, with the largest length and extra number of its items as they are
+  // multiplied.
   struct Tile {
     std::size_t begin;
     std::size_t size;
     double length;
     double extra;
-    double square;  // of the greatest length, unscaled
+    double square;  // of the largest length, unscaled
   };
 
   [[nodiscard]] std::int64_t item_at(std::size_t position) const noexcept;
@@ -117,13 +119,13 @@ class Products {
   const Norms& norms_;
   Similarities similarities_;
   std::span<const std::int64_t> candidate_items_;  // if only some may be ranked
-  std::size_t size_;                               // positions
-  std::size_t width_;                              // of the rows as they are multiplied
-  std::size_t tile_items_ = kTileItems;            // positions at a time
-  double scale_ = 1;                               // what items are multiplied by
+  std::size_t size_;                               // number of positions
+  std::size_t width_;                              // width of the rows that are multiplied
+  std::size_t tile_items_ = kTileItems;            // positions per tile
+  double scale_ = 1;                               // scale of the items
   bool is_packed_ = false;                         // whether items are copied to be multiplied
   std::vector<TileUser> users_;
-  std::size_t user_count_ = 0;  // of those that are multiplied
+  std::size_t user_count_ = 0;  // users of the current block
   Tile tile_{};
   std::vector<float> panel_;
   std::vector<float> items_;

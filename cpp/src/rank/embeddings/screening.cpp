@@ -5,7 +5,7 @@
 namespace exactk {
 namespace {
 
-// Beyond so deep a list the best are found sooner by reading the scores.
+// Deeper lists are found faster by computing all scores.
 constexpr Count kMaxDepth = 16384;
 
 }  // namespace
@@ -55,7 +55,7 @@ void Screening::screen(std::span<const Count> users, const std::optional<Lists>&
       if (user.is_unscreened) continue;
       const TileProducts tile = products_.products_of_user(i);
       if (shortlists_) user.is_unscreened = !shortlists_->add_tile(i, user, tile, checkpoint);
-      if (truth_ranks_) truth_ranks_->add_tile(i, user, tile, checkpoint);  // leaves not all of it
+      if (truth_ranks_) truth_ranks_->add_tile(i, user, tile, checkpoint);  // takes products out
     }
     checkpoint();
   }

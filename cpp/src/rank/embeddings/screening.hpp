@@ -1,5 +1,5 @@
-// Screens some users at a time, without computing all scores: products of matrices in single
-// precision decide on nearly every item, and only the others are scored.
+// Screens a block of users without computing all scores: single-precision matrix products with an
+// error bound decide on nearly every item, and only the rest are scored exactly.
 #pragma once
 
 #include <optional>
@@ -17,32 +17,32 @@
 
 namespace exactk {
 
-// Of each user.
+// What to find for each user.
 struct ScreeningRequest {
-  Count depth = 0;               // so many of the best
-  bool highest_first = false;    // of equal scores, the highest position is first
-  const Lists* truth = nullptr;  // whose items are to be ranked, if there is one
+  Count depth = 0;               // length of the list of best items
+  bool highest_first = false;    // whether ties go to the highest position
+  const Lists* truth = nullptr;  // items to rank, or null
 
   [[nodiscard]] bool is_empty() const noexcept { return depth == 0 && truth == nullptr; }
 };
 
 class Screening {
  public:
-  // Whether there is something to gain.
+  // Whether screening is possible and saves time.
   [[nodiscard]] static bool is_worthwhile(const Embeddings& source,
                                           const ScreeningRequest& request) noexcept;
-  // The users that are best looked at together.
+  // Returns how many users to screen together.
   [[nodiscard]] static Count block_users(const Embeddings& source, const ScreeningRequest& request,
                                          int threads) noexcept;
 
   Screening(const Embeddings& source, const Norms& norms, const ScreeningRequest& request,
             const Kernels& kernels);
-  Screening(const Screening&) = delete;  // its parts know where the others are
+  Screening(const Screening&) = delete;  // members refer to each other
   Screening& operator=(const Screening&) = delete;
 
   void screen(std::span<const Count> users, const std::optional<Lists>& exclude,
               const Checkpoint& checkpoint);
-  // Of one of the users last screened. Valid until others are.
+  // Returns the result of one of the users last screened, valid until the next screening.
   [[nodiscard]] std::optional<ScreeningResult> result_of(Count user) const;
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr float kLowestProduct = std::numeric_limits<float>::lowest();
 
-// For so many of a user's items that may be among the best: twice as many as are, and a tile.
+// Capacity of a shortlist: at least twice the depth, plus a tile.
 constexpr std::size_t capacity(std::size_t depth) {
   return depth + std::max<std::size_t>(depth, 128) + kTileItems;
 }
@@ -44,7 +44,7 @@ void Shortlists::start_list(std::size_t index, const TileUser& user) {
                                  : kLowestProduct;
 }
 
-// A number that as many of these reach as are wanted, or the lowest.
+// Returns a number that at least depth_ of the numbers reach, or the lowest if there is none.
 float Shortlists::find_bound(std::span<const float> numbers) {
   return find_threshold(depth_, kLowestProduct, last_bound_, [&](float key, Count& count) {
     kernels_.float32.count_beating(numbers.data(), numbers.size(), &key, 1, 1, &count);
@@ -71,7 +71,7 @@ bool Shortlists::add_tile(std::size_t index, const TileUser& user, const TilePro
   return 2 * list.scored_items < tile.end() + 16 * capacity_;
 }
 
-// Leaves what may be among the best, for all that is known.
+// Drops the items that cannot be among the best, given the bounds so far.
 void Shortlists::prune(List& list, const TileUser& user, const Checkpoint& checkpoint) {
   if (list.size <= depth_) return;
   list.bound = std::max(list.bound, find_bound(std::span(list.lower_bounds).first(list.size)));
@@ -83,13 +83,13 @@ void Shortlists::prune(List& list, const TileUser& user, const Checkpoint& check
     kept += list.upper_bounds[i] >= list.bound ? 1U : 0U;
   }
   list.size = kept;
-  // Products of about one value tell nothing apart.
+  // If most products are nearly equal, their bounds separate nothing.
   if (kept > depth_ + (capacity_ - products_.tile_items() - depth_) / 2) {
     prune_exactly(list, user, checkpoint);
   }
 }
 
-// The exact scores of all that may be among the best.
+// Computes the exact scores of all items that may be among the best.
 void Shortlists::score_list(List& list, const TileUser& user, const Checkpoint& checkpoint) {
   const auto positions = std::span<const std::uint32_t>(list.positions).first(list.size);
   const std::span<const double> scores = products_.score_exactly(user, positions, checkpoint);
@@ -100,7 +100,7 @@ void Shortlists::score_list(List& list, const TileUser& user, const Checkpoint& 
   }
 }
 
-// The same by the scores themselves.
+// Prunes by exact scores.
 void Shortlists::prune_exactly(List& list, const TileUser& user, const Checkpoint& checkpoint) {
   score_list(list, user, checkpoint);
   list.scored_items += list.size;
@@ -110,7 +110,7 @@ void Shortlists::prune_exactly(List& list, const TileUser& user, const Checkpoin
     std::ranges::nth_element(list.best, last,
                              BetterItem<double>{.highest_first = highest_first_, .ids = nullptr});
   }
-  // In the order in which they came, as are their bounds.
+  // Restores the order of arrival, which the bounds are in.
   list.best.resize(kept);
   std::ranges::sort(list.best, {}, &Item::position);
   std::size_t next = 0;

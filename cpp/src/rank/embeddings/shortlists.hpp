@@ -1,6 +1,6 @@
-// Finds the best items of users by products: nearly all items are further from a user's best than
-// the products can be wrong, and are dropped at sight. The others are scored exactly, so what comes
-// out depends neither on the products nor on the shape of the tiles.
+// Finds the best items of users from products. Nearly all items are further below the best than the
+// error bound, and are dropped at once. The rest are scored exactly, so the result depends neither
+// on the products nor on the shape of the tiles.
 #pragma once
 
 #include <cstddef>
@@ -20,36 +20,36 @@ class Shortlists {
  public:
   using Item = ScoredItem<double>;
 
-  // What the list of one user takes.
+  // Memory for the list of one user.
   [[nodiscard]] static Count bytes_per_user(Count depth) noexcept;
 
-  // `depth`: so many of the best are wanted of each user. `highest_first`: of equal scores, the
-  // highest position is first, else the lowest.
+  // `depth`: number of best items per user. `highest_first`: whether ties go to the highest
+  // position rather than the lowest.
   Shortlists(const Embeddings& source, Count depth, bool highest_first, Products& products,
              const Kernels& kernels);
 
   void start_list(std::size_t index, const TileUser& user);
-  // The tiles come in their order. Returns whether it pays to go on: not where products tell so
-  // little apart that most items are scored, and that again and again.
+  // Adds a tile; call it for tiles in order. Returns whether it pays to go on: not if the products
+  // separate so little that most items are scored exactly, again and again.
   [[nodiscard]] bool add_tile(std::size_t index, const TileUser& user, const TileProducts& tile,
                               const Checkpoint& checkpoint);
   void finish_list(std::size_t index, const TileUser& user, const Checkpoint& checkpoint);
 
   [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
   [[nodiscard]] bool highest_first() const noexcept { return highest_first_; }
-  // In no order, and perhaps some more.
+  // Returns the best items, and possibly some more, in no order.
   [[nodiscard]] std::span<const Item> best(std::size_t index) const { return lists_[index].best; }
 
  private:
-  // What may be among the best of a user, with a lower and an upper bound of each product.
+  // Items that may be among a user's best, with a lower and an upper bound of each product.
   struct List {
-    float bound = 0;  // that enough of them reach
+    float bound = 0;  // reached by at least `depth` of them
     std::size_t size = 0;
-    std::size_t scored_items = 0;  // each as often as it was scored
+    std::size_t scored_items = 0;  // counted once per scoring
     std::vector<float> lower_bounds;
     std::vector<float> upper_bounds;
     std::vector<std::uint32_t> positions;
-    std::vector<Item> best;  // in the end
+    std::vector<Item> best;  // set by finish_list
   };
 
   [[nodiscard]] float find_bound(std::span<const float> numbers);
@@ -62,9 +62,9 @@ class Shortlists {
   const bool highest_first_;
   Products& products_;
   const Kernels& kernels_;
-  std::size_t capacity_;  // for what may be among a user's best
+  std::size_t capacity_;  // of a list
   std::vector<List> lists_;
-  float last_bound_ = 0;  // of whatever user, who is like the next
+  float last_bound_ = 0;  // of the user before, who is likely similar
   std::vector<std::uint32_t> tile_positions_;
 };
 

@@ -22,7 +22,7 @@ template <class Number>
   return reinterpret_cast<const Number*>(row_address(vectors, row));
 }
 
-// Calls visitor(numbers) with the row as an array of its type, half precision as integers.
+// Calls visitor(numbers) with the row as an array of its type; half precision as integers.
 template <class Visitor>
 auto with_row(const Vectors& vectors, Count row, const Visitor& visitor) {
   switch (vectors.type) {
@@ -68,7 +68,8 @@ void Similarities::scale_item(Count item, double factor, float* scaled) const {
   });
 }
 
-// Points at rows as the kernels take them: where they lie, but for those of half precision.
+// Sets pointers to rows as the kernels read them: in place, except that half precision is
+// converted.
 template <class Number>
 void Similarities::point_to_rows(const Vectors& vectors, std::span<const Number*> rows,
                                  const auto& row_of) {

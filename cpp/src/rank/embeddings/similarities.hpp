@@ -1,5 +1,5 @@
-// What users and items score, to the last bit: in double precision, the terms of a pair added in
-// one order. Whatever else is made of vectors only tells which pairs are worth the trouble.
+// The exact scores of pairs, reproducible to the last bit: computed in double precision, with the
+// terms of a pair added in a fixed order. All other products only decide which pairs to score.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace exactk {
 
-// A user's vector as it is compared with items.
+// A user's vector, prepared for comparison with items.
 struct UserVector {
   std::vector<double> numbers;
   double square = 0;  // of its length
@@ -25,18 +25,18 @@ class Similarities {
  public:
   Similarities(const Embeddings& source, const Kernels& kernels);
 
-  // So many scores are made in some milliseconds: whole chunks of the kernels, up to kChunk.
+  // Returns how many scores take a few milliseconds: whole kernel chunks, at most kChunk.
   [[nodiscard]] std::size_t chunk_size() const noexcept;
 
   void read_user(Count user, UserVector& vector);
-  // The squares of the lengths of some rows.
+  // Computes the squared lengths of consecutive rows.
   void compute_squares(const Vectors& vectors, Count first, std::span<double> squares);
 
-  // The scores of consecutive items, and of some items.
+  // Computes the scores of consecutive items, or of the given items.
   void score(const UserVector& user, Count first, std::span<double> scores);
   void score(const UserVector& user, std::span<const std::int64_t> items, std::span<double> scores);
 
-  // An item's vector times a factor, rounded.
+  // Writes an item's vector times a factor, rounded to single precision.
   void scale_item(Count item, double factor, float* scaled) const;
 
  private:
@@ -54,16 +54,16 @@ class Similarities {
   const Embeddings& source_;
   const Kernels& kernels_;
   std::size_t width_;
-  std::vector<float> float_rows_;  // rows of half precision
+  std::vector<float> float_rows_;  // converted half-precision rows
 };
 
-// The item of an id that another thread may change meanwhile: one that there is, whatever comes.
+// Reads an item id that another thread may change meanwhile, clamped to existing items.
 [[nodiscard]] inline Count read_item(const std::int64_t& id, const Embeddings& source) noexcept {
   const std::int64_t once = read_once(id);
   return std::clamp<Count>(once, 0, source.items.rows - 1);
 }
 
-// A number of a vector, as it is.
+// Returns one number of a vector as a double, without rounding.
 [[nodiscard]] double number_at(const Vectors& vectors, Count row, std::size_t column) noexcept;
 
 }  // namespace exactk

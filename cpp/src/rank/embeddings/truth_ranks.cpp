@@ -8,10 +8,10 @@
 namespace exactk {
 namespace {
 
-// Beyond so many items, to compare all products with each costs as much as to make the scores.
+// With more items, comparing all products with each costs as much as computing the scores.
 constexpr std::size_t kMaxItems = 64;
 
-// A longer truth is not looked through for those that can be ranked.
+// Longer truths are not searched for rankable items.
 constexpr std::size_t kMaxTruth = std::size_t{1} << 15U;
 
 constexpr std::uint32_t kNoPosition = std::numeric_limits<std::uint32_t>::max();
@@ -28,7 +28,7 @@ TruthRanks::TruthRanks(const Embeddings& source, Products& products, const Kerne
       kernels_(kernels),
       tile_positions_(products.tile_items()) {}
 
-// The positions of items of the truth that may be ranked, each once.
+// Selects the positions of the truth's items that are not excluded, each once.
 void TruthRanks::select_positions(const TileUser& user, std::span<const std::int64_t> truth) {
   products_.find_positions(truth, positions_);
   const auto repeats = std::ranges::unique(positions_);
@@ -65,8 +65,8 @@ bool TruthRanks::start_user(std::size_t index, const TileUser& user,
   return true;
 }
 
-// First those that a product reaches unless the item scores less, then, in the same order, those
-// that it exceeds only if the item scores more.
+// Sets two bounds per score. A product below the first belongs to an item that scores less; one
+// above the second, which follow in the same order, to an item that scores more.
 void TruthRanks::set_bounds(const Row& row, double error) {
   bounds_.clear();
   for (const double product : row.products) bounds_.push_back(clamp_to_float(product - error));
@@ -79,14 +79,14 @@ void TruthRanks::count_beating(std::span<const float> products) {
                                  bounds_.size() / 2, bounds_.size(), counts_.data());
 }
 
-// How many products lie between the two bounds of a score, for all scores together.
+// Returns the number of products between the two bounds of a score, summed over all scores.
 Count TruthRanks::count_undecided() const {
   const auto size = static_cast<Offset>(counts_.size() / 2);
   return std::reduce(counts_.begin(), counts_.begin() + size) -
          std::reduce(counts_.begin() + size, counts_.end());
 }
 
-// Moves the products from one bound to another out of the tile: their positions are undecided.
+// Removes the products between two bounds from the tile and lists their positions as undecided.
 void TruthRanks::extract_range(const TileProducts& tile, float lowest, float highest) {
   const std::size_t count = kernels_.float32.find_at_least(
       tile.products.data(), tile.products.size(), lowest, tile_positions_.data());
@@ -97,7 +97,8 @@ void TruthRanks::extract_range(const TileProducts& tile, float lowest, float hig
   }
 }
 
-// Extracts those between two bounds, or all if that is most of them, and counts the others anew.
+// Extracts the products between the bounds of each score, or all products if that is most of them,
+// and counts the rest again.
 void TruthRanks::extract_undecided(const TileProducts& tile) {
   const std::size_t size = bounds_.size() / 2;
   undecided_.clear();
@@ -113,8 +114,7 @@ void TruthRanks::extract_undecided(const TileProducts& tile) {
   count_beating(tile.products);
 }
 
-// Those of the undecided that score the same at lower positions than the item, which is of the
-// tile.
+// Counts the undecided items that tie with the item at lower positions. The item is in the tile.
 Count TruthRanks::count_before(const ItemRank& rank, double score,
                                std::span<const double> scores) const {
   Count before = 0;

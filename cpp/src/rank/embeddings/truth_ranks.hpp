@@ -1,7 +1,7 @@
-// Finds by products how many items score more than those of a user's truth, and how many the same.
-// The scores of these are made first; nearly all products are further from theirs than they can be
-// wrong, and are counted, for all items of the truth at one reading. The others are scored exactly,
-// each once, so what comes out depends neither on the products nor on the shape of the tiles.
+// Ranks the items of a user's truth from products: counts the items that score more and those that
+// tie. The truth is scored exactly first. Nearly all products are further from its scores than the
+// error bound, and are counted for the whole truth in one pass. The rest are scored exactly, each
+// once, so the result depends neither on the products nor on the shape of the tiles.
 #pragma once
 
 #include <cstddef>
@@ -20,29 +20,29 @@ namespace exactk {
 
 class TruthRanks {
  public:
-  // What those of one user take at most.
+  // Maximum memory for one user.
   [[nodiscard]] static Count bytes_per_user() noexcept;
 
   TruthRanks(const Embeddings& source, Products& products, const Kernels& kernels);
 
-  // Returns whether there are few enough items to be counted.
+  // Returns whether the truth is small enough to be ranked from products.
   [[nodiscard]] bool start_user(std::size_t index, const TileUser& user,
                                 std::span<const std::int64_t> truth, const Checkpoint& checkpoint);
-  // The tiles come in any order. Leaves those products that are counted by themselves.
+  // Adds a tile; the order of tiles does not matter. Removes undecided products from the tile.
   void add_tile(std::size_t index, const TileUser& user, const TileProducts& tile,
                 const Checkpoint& checkpoint);
 
-  // By position.
+  // Returns the ranks by ascending position.
   [[nodiscard]] std::span<const ItemRank> ranks_of_user(std::size_t index) const;
-  // How many items score min_score, if there is one.
+  // Returns the number of items that score at least min_score. Requires min_score.
   [[nodiscard]] Count list_length(std::size_t index) const;
 
  private:
-  // Of a user: the items of the truth, and behind them, as if it were an item's, min_score.
+  // Per-user state: the items of the truth, followed by min_score as if it were an item's score.
   struct Row {
     std::vector<ItemRank> ranks;
-    std::vector<double> products;  // that they have but for the error
-    std::vector<double> scores;    // twice: to be reached, and to be beaten
+    std::vector<double> products;  // of these, up to the error
+    std::vector<double> scores;    // stored twice: to be reached, and to be beaten
   };
 
   void select_positions(const TileUser& user, std::span<const std::int64_t> truth);
@@ -61,11 +61,11 @@ class TruthRanks {
   const Kernels& kernels_;
   std::vector<Row> rows_;
   std::vector<std::uint32_t> positions_;  // of the truth
-  // Of a tile: what products surely reach, and what they surely beat, and how many do.
+  // Per tile: the bounds that products surely reach or beat, and how many do.
   std::vector<float> bounds_;
   std::vector<Count> counts_;
   std::vector<std::uint32_t> tile_positions_;
-  std::vector<std::uint32_t> undecided_;  // positions that are scored exactly
+  std::vector<std::uint32_t> undecided_;  // positions to score exactly
 };
 
 }  // namespace exactk

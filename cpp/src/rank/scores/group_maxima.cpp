@@ -11,7 +11,7 @@
 namespace exactk {
 namespace {
 
-// So many maxima can be read several times at no great cost: they stay in the nearest cache.
+// This many maxima stay in the L1 cache, so they can be read several times cheaply.
 constexpr std::size_t kNearGroups = 2048;
 
 }  // namespace
@@ -39,7 +39,7 @@ void GroupMaxima<Row>::read(RankableRow<Row>& row, const Checkpoint& checkpoint)
   });
 }
 
-// The maxima of all groups, or, if these are many, of at least so many sets of groups.
+// Returns the maxima of all groups or, if there are many, of at least `groups` sets of groups.
 template <class Row>
 auto GroupMaxima<Row>::fold(std::size_t groups, const Checkpoint& checkpoint)
     -> std::span<const Key> {
@@ -74,7 +74,7 @@ auto GroupMaxima<Row>::find_bound(RankableRow<Row>& row, std::size_t min_count,
           });
         });
   }
-  min_count += row.excluded_count();  // which may be the best of all
+  min_count += row.excluded_count();  // excluded items may be the best of all
   if (min_count >= row.size()) return row.least_rankable_key();
   return find_threshold(
       min_count, row.least_rankable_key(), last_bound_, [&](Key key, Count& count) {

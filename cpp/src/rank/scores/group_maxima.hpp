@@ -1,5 +1,5 @@
-// The maxima of groups of a user's scores, and the bound that follows from them: a key that at
-// least so many items reach. Whatever group has no maximum that reaches it need not be read again.
+// Maxima of groups of a user's scores, and the bound that follows: a key that at least a given
+// number of items reach. Groups whose maximum does not reach it need not be read again.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ class GroupMaxima {
  public:
   using Key = Row::Score;
 
-  // Forgets those of the user before.
+  // Forgets the maxima of the previous user.
   void clear() noexcept { is_read_ = false; }
   [[nodiscard]] bool is_read() const noexcept { return is_read_; }
-  // Reads all scores; tells the row whether one is NaN.
+  // Reads all scores, and notes NaN in the row.
   void read(RankableRow<Row>& row, const Checkpoint& checkpoint);
 
-  // kGroups per chunk of kChunkScores items, excluded ones left out.
+  // kGroups maxima per chunk of kChunkScores items, without excluded items.
   [[nodiscard]] std::span<const Key> maxima() const noexcept { return maxima_; }
 
-  // A key that at least `min_count` items reach, if so many are no NaN, and not many more: from the
-  // maxima if there are enough of them to tell these items apart, else from all items.
+  // Returns a key that at least `min_count` items reach, if that many are not NaN, and not many
+  // more. Uses the maxima if there are enough to separate these items, otherwise all items.
   [[nodiscard]] Key find_bound(RankableRow<Row>& row, std::size_t min_count,
                                const Checkpoint& checkpoint);
 
@@ -36,7 +36,7 @@ class GroupMaxima {
   bool is_read_ = false;
   std::vector<Key> maxima_;
   std::vector<Key> folded_maxima_;
-  Key last_bound_ = 0;  // of the last user, whoever that was: that of the next is likely near
+  Key last_bound_ = 0;  // of the last user, as the next one's is likely near
 };
 
 }  // namespace exactk

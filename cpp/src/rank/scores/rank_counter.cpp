@@ -11,7 +11,7 @@
 
 namespace exactk {
 
-// Collects what of the truth has a score, by position: each once, with its first entry.
+// Collects the positions of the truth that have a score, in order, each once with its first entry.
 template <class Row>
 void RankCounter<Row>::locate_truth(const TruthPositions& truth, std::size_t row_size,
                                     const Checkpoint& checkpoint) {
@@ -35,7 +35,7 @@ void RankCounter<Row>::locate_truth(const TruthPositions& truth, std::size_t row
   truth_items_.erase(repeats.begin(), repeats.end());
 }
 
-// Collects those of the truth that may be ranked, best first.
+// Collects the rankable items of the truth, best first.
 template <class Row>
 void RankCounter<Row>::collect_items(RankableRow<Row>& row, const TruthPositions& truth, Ties ties,
                                      const Checkpoint& checkpoint) {
@@ -62,7 +62,7 @@ void RankCounter<Row>::collect_items(RankableRow<Row>& row, const TruthPositions
   });
 }
 
-// Which of the items, best first, is the first that another beats.
+// Returns the index of the first item, best first, that the given one beats.
 template <class Row>
 std::size_t RankCounter<Row>::first_beaten(const Item& item, const Better& better) const {
   const auto beaten =
@@ -70,20 +70,21 @@ std::size_t RankCounter<Row>::first_beaten(const Item& item, const Better& bette
   return static_cast<std::size_t>(beaten - items_.begin());
 }
 
-// Adds to the rank of each item how many of the row beat it, or subtracts it.
+// Adds `sign` times the number of items that beat it to the rank of each item.
 template <class Row>
 void RankCounter<Row>::add_beating_counts(Count sign) {
   Count above = 0;
   for (std::size_t i = 0; i < items_.size(); ++i) ranks_[i] += sign * (above += beating_counts_[i]);
 }
 
-// Adds to the rank of each item how many of the row beat it, where of equal ones the lowest
-// position wins, or the highest.
+// Adds the number of items that beat it to the rank of each item, where ties go to the lowest or
+// the highest position.
 template <class Row>
 void RankCounter<Row>::add_ranks_by_position(RankableRow<Row>& row, bool highest_first,
                                              const Checkpoint& checkpoint) {
   const std::size_t count = items_.size();
-  // Those first that equal keys beat: at the begin of the row all, or none.
+  // Bounds that equal keys beat come first: at the start of the row none of them (highest_first) or
+  // all.
   position_order_.resize(count);
   std::iota(position_order_.begin(), position_order_.end(), std::size_t{0});
   std::ranges::sort(position_order_, [&](std::size_t one, std::size_t other) {
@@ -92,7 +93,7 @@ void RankCounter<Row>::add_ranks_by_position(RankableRow<Row>& row, bool highest
   bounds_.clear();
   for (const std::size_t index : position_order_) bounds_.push_back(items_[index].key);
   above_counts_.assign(count, 0);
-  std::size_t passed_items = 0;  // whose position lies behind
+  std::size_t passed_items = 0;  // items whose position lies behind
   const auto next_position = [&](std::size_t end) {
     if (passed_items == count) return end;
     const Item& next =
@@ -112,25 +113,25 @@ void RankCounter<Row>::add_ranks_by_position(RankableRow<Row>& row, bool highest
   for (std::size_t i = 0; i < count; ++i) ranks_[position_order_[i]] += above_counts_[i];
 }
 
-// Ranks each item by itself. Positions decide ties.
+// Ranks each item on its own. Ties are broken by position.
 template <class Row>
 void RankCounter<Row>::rank_each(RankableRow<Row>& row, const Better& order,
                                  const Checkpoint& checkpoint) {
   ranks_.assign(items_.size(), 1);
   add_ranks_by_position(row, order.highest_first, checkpoint);
-  // Those that are excluded beat nobody.
+  // Excluded items beat nothing.
   beating_counts_.assign(items_.size() + 1, 0);
   row.for_each_excluded(
       checkpoint, [&](const Item& excluded) { ++beating_counts_[first_beaten(excluded, order)]; });
   add_beating_counts(-1);
 }
 
-// Ranks all items at once: counts how many of them each of the row beats.
+// Ranks all items in one pass: for each item of the row, counts the items that it beats.
 template <class Row>
 void RankCounter<Row>::rank_together(RankableRow<Row>& row, const Better& order,
                                      const Checkpoint& checkpoint) {
   ranks_.assign(items_.size(), 1);
-  std::size_t tied_items = 0;  // of the row, the items included, that have the score of an item
+  std::size_t tied_items = 0;  // items of the row, these included, with the score of one of these
   beating_counts_.assign(items_.size() + 1, 0);
   row.for_each_chunk(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) {
@@ -151,7 +152,7 @@ void RankCounter<Row>::rank_together(RankableRow<Row>& row, const Better& order,
   add_beating_counts(1);
 }
 
-// Looks up the ranks that screening has counted. Returns whether it has them all.
+// Looks up the ranks from screening. Returns whether it has all of them.
 template <class Row>
 bool RankCounter<Row>::look_up(const std::optional<std::span<const ItemRank>>& screened) {
   screened_ranks_.clear();
@@ -164,7 +165,7 @@ bool RankCounter<Row>::look_up(const std::optional<std::span<const ItemRank>>& s
   return true;
 }
 
-// The strict ranks, by those that screening has counted.
+// Computes strict ranks from those of screening.
 template <class Row>
 void RankCounter<Row>::use_screened_ranks(bool highest_first) {
   ranks_.resize(items_.size());
@@ -196,7 +197,7 @@ void RankCounter<Row>::rank_strictly(RankableRow<Row>& row, Ties ties, bool is_s
   } else {
     rank_together(row, order, checkpoint);
   }
-  // Each below the one before, and within the row, even if another thread writes to the scores.
+  // Keeps ranks ascending and within the row, even if another thread writes to the scores.
   const auto beyond = static_cast<Count>(row.size() - ranks_.size()) + 1;
   Count above = 0;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {

@@ -1,5 +1,5 @@
-// Ranks a user's truth within a row without sorting the row: the rank of an item is one more than
-// the number of items that beat it.
+// Ranks a user's truth within a row without sorting: the rank of an item is one more than the
+// number of items that beat it.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +26,18 @@ class RankCounter {
   using Item = ScoredItem<Key>;
   using Better = BetterItem<Key>;
 
-  // Ranks those items of the truth that may be ranked. Unless `ties` says which of a tie is first,
-  // the tie of each is recorded, and those of the truth stand first in it. `screened`: the ranks
-  // that screening has counted already, by position, if it has.
+  // Ranks the rankable items of the truth. Unless `ties` is strict, records the tie of each item,
+  // and the truth comes first in it. `screened`: ranks from screening, by position, if available.
   void count(RankableRow<Row>& row, const TruthPositions& truth, Ties ties,
              const std::optional<std::span<const ItemRank>>& screened,
              const Checkpoint& checkpoint);
 
-  // What was ranked last, best first: each position once, with the first entry that names it.
+  // The items ranked last, best first: each position once, with its first entry in the truth.
   [[nodiscard]] std::span<const Item> items() const noexcept { return items_; }
   [[nodiscard]] std::span<const Count> entries() const noexcept { return entries_; }
   [[nodiscard]] std::span<const Count> ranks() const noexcept { return ranks_; }
   [[nodiscard]] std::span<const Tie> ties() const noexcept { return ties_; }  // if recorded
-  // Whether one of them ties with another item of the row, where `ties` was strict.
+  // Whether one of them ties with another item of the row; only after strict `ties`.
   [[nodiscard]] bool has_ties() const noexcept { return has_ties_; }
 
  private:
@@ -69,11 +68,11 @@ class RankCounter {
   // Scratch space of a call.
   std::vector<TruthItem> truth_items_;
   std::vector<TruthItem> buffer_;
-  std::vector<ItemRank> screened_ranks_;  // beside the items
+  std::vector<ItemRank> screened_ranks_;  // parallel to the items
   TieCounter<Row> tie_counter_;
-  std::vector<Count> beating_counts_;        // of the row, by the first item that they beat
-  std::vector<Key> bounds_;                  // that the row is compared with
-  std::vector<Count> above_counts_;          // by bound: of the row, those that beat it
+  std::vector<Count> beating_counts_;        // items of the row, by the first item that they beat
+  std::vector<Key> bounds_;                  // compared with the row
+  std::vector<Count> above_counts_;          // by bound: items of the row that beat it
   std::vector<std::size_t> position_order_;  // of the items
 };
 

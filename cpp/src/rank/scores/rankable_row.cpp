@@ -57,7 +57,7 @@ Count RankableRow<Row>::rankable_count(const Checkpoint& checkpoint) {
   });
   for_each_excluded(checkpoint,
                     [&](const Item& item) { items -= item.key >= least_rankable_key_ ? 1 : 0; });
-  return std::max(items, Count{0});  // less only if another thread writes to the scores meanwhile
+  return std::max(items, Count{0});  // negative only if another thread writes to the scores
 }
 
 template class RankableRow<ScoreRow<float>>;

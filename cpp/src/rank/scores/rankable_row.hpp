@@ -1,5 +1,5 @@
-// A user's row of scores, and which of its items may be ranked: those that are not excluded and
-// score at least min_score.
+// A user's row of scores with its rankable items: those that are not excluded and score at least
+// min_score.
 #pragma once
 
 #include <algorithm>
@@ -37,10 +37,10 @@ class RankableRow : public Row {
 
   [[nodiscard]] const ScoreKernels<Key>& kernels() const noexcept { return kernels_; }
 
-  // After a user is selected. Positions beyond the end of the row are ignored.
+  // Call after selecting a user. Ignores positions beyond the end of the row.
   void exclude(std::span<const std::int64_t> positions, const Checkpoint& checkpoint);
   [[nodiscard]] std::size_t excluded_count() const noexcept { return excluded_positions_.size(); }
-  // A bit per item from a whole chunk on, or null if no item of the row is excluded.
+  // Returns one bit per item, starting at a whole chunk, or null if no item is excluded.
   [[nodiscard]] const std::uint64_t* excluded_bits(std::size_t begin) const noexcept {
     return excluded_positions_.empty() ? nullptr : &excluded_bits_[begin / 64];
   }
@@ -48,14 +48,14 @@ class RankableRow : public Row {
     return (excluded_bits_[position / 64] >> (position % 64) & 1U) != 0;
   }
 
-  // Whether a score that was read is NaN, if only of an excluded item.
+  // Whether a NaN was read, even for an excluded item.
   [[nodiscard]] bool has_nan() const noexcept { return has_nan_; }
   void note_nan() noexcept { has_nan_ = true; }
-  // `first`: the offset of the first.
+  // Counts the NaN scores and sets `first` to the offset of the first one.
   [[nodiscard]] Count count_nan(Offset& first, const Checkpoint& checkpoint);
 
   [[nodiscard]] bool has_min_score() const noexcept { return has_min_score_; }
-  // The lowest key that may be ranked, but for NaN.
+  // The lowest rankable key, NaN aside.
   [[nodiscard]] Key least_rankable_key() const noexcept { return least_rankable_key_; }
   // Whether any score can be high enough.
   [[nodiscard]] bool can_rank() const noexcept { return can_rank_; }
@@ -63,37 +63,37 @@ class RankableRow : public Row {
     return !is_excluded(position) &&
            (key >= least_rankable_key_ || (!has_min_score_ && is_nan(key)));
   }
-  // The score of the item at the position, or nothing if the item may not be ranked.
+  // Returns the score of the item at the position, or nullopt if it may not be ranked.
   [[nodiscard]] std::optional<Key> rankable_score(std::size_t position) {
     const Key key = this->key_at(position);
     return is_rankable(key, position) ? std::optional(key) : std::nullopt;
   }
-  // Whether items may be left out because they score -inf or NaN.
+  // Whether items may be left out for scoring -inf or NaN.
   [[nodiscard]] bool may_mask() const noexcept {
     return has_min_score_ && std::is_floating_point_v<Key>;
   }
-  // Whether the item at the position is left out because it scores -inf or NaN.
+  // Whether the item at the position is left out for scoring -inf or NaN.
   [[nodiscard]] bool is_masked(std::size_t position) {
     const Key key = this->key_at(position);
     return may_mask() && !is_excluded(position) && !(key >= least_rankable_key_) &&
            !(key > -std::numeric_limits<Key>::infinity());
   }
 
-  // Items that are not excluded.
+  // Number of items that are not excluded.
   [[nodiscard]] Count candidate_count() const noexcept {
     return static_cast<Count>(this->size() - excluded_positions_.size());
   }
-  // Items that may be ranked.
+  // Number of rankable items.
   [[nodiscard]] Count rankable_count(const Checkpoint& checkpoint);
 
-  // The order of the items. Ids that ascend break ties as the positions do.
+  // Returns the order of the items. Ascending ids break ties as positions do.
   [[nodiscard]] Better order(Ties ties) const noexcept {
     const bool is_by_id = ties != Ties::input_order && !this->ids_ascend();
     return {.highest_first = ties == Ties::highest_id,
             .ids = is_by_id ? this->ids().data() : nullptr};
   }
 
-  // Calls body(keys, begin, size) for one chunk of positions after another.
+  // Calls body(keys, begin, size) for each chunk of positions in order.
   template <class Body>
   void for_each_chunk(const Checkpoint& checkpoint, const Body& body) {
     const std::size_t chunk_size = this->chunk_size();
@@ -130,10 +130,10 @@ class RankableRow : public Row {
   Key least_rankable_key_ = kLowestKey<Key>;
   bool has_min_score_;
   bool can_rank_ = true;
-  // Per user.
+  // Per-user state.
   bool has_nan_ = false;
   std::vector<std::uint32_t> excluded_positions_;  // each once
-  std::vector<std::uint64_t> excluded_bits_;       // one per item, whole chunks of them
+  std::vector<std::uint64_t> excluded_bits_;       // one per item, in whole chunks
 };
 
 }  // namespace exactk

@@ -57,7 +57,7 @@ RankedList ScoreRanker<Row>::best_entries(Count depth, Ties ties, const TruthPos
   select_best(depth, length, ties, checkpoint);
   const auto items = selector_.items();
   const std::size_t row_size = row_.size();
-  // Never cleared: what the list has not written points to no item at that position.
+  // Never cleared: a stale index refers to an item at another position, and so is ignored.
   grow(list_indices_, row_size, std::uint32_t{0}, checkpoint);
   entries_.clear();
   grow(entries_, items.size(), RankedList::kNoEntry, checkpoint);

@@ -1,8 +1,8 @@
-// Ranks the items of a user by their scores, without sorting what nobody asks for: the best are
-// selected, and the ranks of the truth are counted.
+// Ranks a user's items by score without a full sort: selects the best, and counts the ranks of the
+// truth.
 //
-// The order is one and strict: by score, highest first, NaN below all others; then by id or, under
-// Ties::input_order, by position. Items are told apart by their positions in the user's row.
+// The order is strict: by score, highest first, with NaN below all others; then by id or, under
+// Ties::input_order, by position. Items are identified by position in the user's row.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,10 @@ class ScoreRanker {
   ScoreRanker(Row row, std::optional<double> min_score, const ScoreKernels<Key>& kernels)
       : row_(std::move(row), min_score, kernels) {}
 
-  // What follows is about this user, until the next.
+  // Selects the user that the following calls are about.
   void select_user(Count user, const Checkpoint& checkpoint) { row_.select_user(user, checkpoint); }
-  // Reads the user's scores, or, if none can be NaN, as soon as that is needed: a screening may
-  // make it needless. Of `excluded`, positions beyond the end of the row are ignored.
+  // Reads the user's scores, unless none can be NaN; then reading waits until it is needed, because
+  // screening may make it unnecessary. Ignores positions in `excluded` beyond the end of the row.
   void load_scores(std::span<const std::int64_t> excluded, const Checkpoint& checkpoint);
   void load_scores(Count user, std::span<const std::int64_t> excluded,
                    const Checkpoint& checkpoint) {
@@ -56,27 +56,26 @@ class ScoreRanker {
     return screening_ && screening_->truth_ranks.has_value();
   }
 
-  // The best items. Valid until the next call.
+  // Returns the best items, valid until the next call.
   RankedList best(Count depth, Ties ties, const Checkpoint& checkpoint);
-  // The entries of the best items. Of those of the truth at one position, the first counts.
+  // Returns the truth entries of the best items. If entries share a position, the first counts.
   RankedList best_entries(Count depth, Ties ties, const TruthPositions& truth,
                           const Checkpoint& checkpoint);
 
-  // The score of one of the items of the last call of `best`.
+  // Returns the score of an item of the last call of `best`.
   [[nodiscard]] Key score_at(std::size_t index) const noexcept {
     return selector_.items()[index].key;
   }
-  // The first rank whose item has the score of the next, among those of the last call of `best`; 0
-  // if there is none.
+  // Returns the first rank whose item ties with the next in the last call of `best`, or 0 if there
+  // is none.
   [[nodiscard]] Count first_tied_rank() const noexcept { return selector_.first_tied_rank(); }
 
-  // The entries of those items of the truth that are ranked, however far down. Valid until the
-  // next call. Unless `ties` says which of a tie is first, the tie of each is recorded, and those
-  // of the truth stand first in it.
+  // Returns the entries and ranks of the truth's ranked items, however deep, valid until the next
+  // call. Unless `ties` is strict, records the tie of each item, and the truth comes first in it.
   RankedList ranks_of(const TruthPositions& truth, Ties ties, const Checkpoint& checkpoint);
 
-  // Whether any item at the positions may be tied with another item. After `best` the answer is
-  // certain for the items of that list; after a strict `ranks_of`, for all.
+  // Whether any item at the positions may tie with another. The answer is exact for the items of
+  // the list after `best`, and for all items after a strict `ranks_of`.
   [[nodiscard]] bool may_tie(std::span<const std::int64_t> positions) {
     return has_list_ ? selector_.may_tie(row_, positions) : counter_.has_ties();
   }
@@ -89,9 +88,9 @@ class ScoreRanker {
   GroupMaxima<Row> maxima_;
   TopSelector<Row> selector_;
   RankCounter<Row> counter_;
-  std::optional<ScreeningResult> screening_;  // of the user, if there is one
-  bool has_list_ = false;                     // whether the best were ranked last
-  // Of the last ranked list.
+  std::optional<ScreeningResult> screening_;  // of the user, if available
+  bool has_list_ = false;                     // whether the last call ranked the best items
+  // The last ranked list.
   std::vector<Offset> offsets_;
   std::vector<Count> entries_;               // of the best
   std::vector<std::uint32_t> list_indices_;  // of the best, by position in the row

@@ -1,6 +1,6 @@
-// A user's scores, some at a time, as keys that the kernels compare: read where they lie if the
-// kernels can, else converted without a loss. What has a score is counted by its position;
-// its id may be another number.
+// A user's scores in chunks of keys that the kernels compare: read in place if the kernels can,
+// otherwise converted exactly. Scored items are addressed by position; their ids may differ from
+// it.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace exactk {
 
-// Which keys scores of a type become: exactly, and in the same order.
+// Maps a score type to its key type, which preserves values and order exactly.
 template <class Visitor>
 auto with_key_type(ScoreType type, const Visitor& visitor) {
   switch (type) {
@@ -51,35 +51,36 @@ class ScoreRow {
   void select_user(Count user, const Checkpoint& checkpoint);
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // At most so many keys are read at a time.
+  // The most keys that one read returns.
   [[nodiscard]] static constexpr std::size_t chunk_size() noexcept { return kChunk; }
-  // Keys at consecutive positions, valid until the next call.
+  // Returns keys at consecutive positions, valid until the next call.
   [[nodiscard]] const Key* read_chunk(std::size_t begin, std::size_t size);
   [[nodiscard]] Key key_at(std::size_t position) const noexcept;
 
   // Whether the items have ids other than their positions.
   [[nodiscard]] bool has_ids() const noexcept { return candidate_items_ != nullptr || is_sparse(); }
-  // The ids by position, if there are any: those of sparse scores as they were when the user was
-  // selected.
+  // Returns the ids by position, if there are any. Ids of sparse scores are a copy from when the
+  // user was selected.
   [[nodiscard]] std::span<const std::int64_t> ids() const noexcept {
     return candidate_items_ != nullptr ? columns_ : std::span<const std::int64_t>(ids_);
   }
-  // Whether the scores are sparse: their ids stand beside them.
+  // Whether the scores are sparse, with ids beside them.
   [[nodiscard]] bool is_sparse() const noexcept { return sparse_scores_ != nullptr; }
-  // Whether a later position has a higher id.
+  // Whether ids ascend with positions.
   [[nodiscard]] bool ids_ascend() const noexcept { return ids_ascend_; }
-  // The offset within the row as it is stored: of a matrix, the id.
+  // Returns the offset within the stored row; for a matrix, the id.
   [[nodiscard]] Offset offset_of(std::size_t position) const noexcept {
     return static_cast<Offset>(candidate_items_ != nullptr ? column(position) : position);
   }
 
-  // The key of the least score that a min_score lets pass; sets `none` if there is no such score.
+  // Returns the lowest key that reaches min_score; sets `none` if no score can.
   [[nodiscard]] Key least_key(double min_score, bool& none) const noexcept;
 
  private:
   void choose_layout(const std::byte* scores, std::ptrdiff_t user_stride);
   void copy_ids(Count user, const Checkpoint& checkpoint);
-  // The column is read again, and may be another by now: it must be one at least.
+  // The column is read again and another thread may have changed it, so it is clamped to existing
+  // columns.
   [[nodiscard]] std::size_t column(std::size_t position) const noexcept {
     return std::min(static_cast<std::size_t>(columns_[position]), last_column_);
   }
@@ -89,19 +90,19 @@ class ScoreRow {
   template <class Visitor>
   [[nodiscard]] auto with_score_type(const Visitor& visitor) const;
 
-  const ScoreMatrix* matrix_ = nullptr;  // one of the two
+  const ScoreMatrix* matrix_ = nullptr;  // one of the two is set
   const SparseScores* sparse_scores_ = nullptr;
   ScoreType type_;
-  std::ptrdiff_t stride_;  // from a score to the next
+  std::ptrdiff_t stride_;  // between scores
   bool has_native_layout_ = false;
   const Lists* candidate_items_ = nullptr;  // the only columns of a matrix that may be ranked
   std::size_t last_column_ = 0;
-  std::vector<Key> keys_;  // converted
-  // Of the user.
+  std::vector<Key> keys_;  // converted keys
+  // Per-user state.
   const std::byte* row_ = nullptr;
   std::size_t size_ = 0;
-  std::span<const std::int64_t> columns_;  // by position, of the candidate items
-  std::vector<std::int64_t> ids_;          // by position, of sparse scores
+  std::span<const std::int64_t> columns_;  // by position: candidate items
+  std::vector<std::int64_t> ids_;          // by position: ids of sparse scores
   bool ids_ascend_ = true;
 };
 
@@ -112,7 +113,7 @@ Score read_score(const std::byte* from) noexcept {
   return score;
 }
 
-// What a score in memory is as a key.
+// Converts a score in memory to a key.
 template <class Key, class Score>
 struct Conversion {
   static Key key(Score score) noexcept {
@@ -131,7 +132,7 @@ struct Conversion<Key, Half> {
   static Key key(Half half) noexcept { return from_half(half.bits); }
 };
 
-// Calls visitor(type_identity<Score>) with the type in memory, one of those that have this key.
+// Calls visitor(type_identity<Score>) with the type in memory, among those that have this key type.
 template <class Key>
 template <class Visitor>
 auto ScoreRow<Key>::with_score_type(const Visitor& visitor) const {
@@ -208,7 +209,7 @@ void ScoreRow<Key>::select_user(Count user, const Checkpoint& checkpoint) {
   size_ = columns_.size();
 }
 
-// A copy, as ids break ties: an order that changes while they are sorted is none.
+// Copies the ids, because they break ties: an order that changes during a sort is not an order.
 template <class Key>
 void ScoreRow<Key>::copy_ids(Count user, const Checkpoint& checkpoint) {
   const Lists& lists = sparse_scores_->items;
@@ -221,7 +222,7 @@ void ScoreRow<Key>::copy_ids(Count user, const Checkpoint& checkpoint) {
         in_chunks(row.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
           const auto chunk = row.subspan(begin, end - begin);
           ids_.insert(ids_.end(), chunk.begin(), chunk.end());
-          bool ascend = ids_ascend_;  // a copy, as a member is written at each turn
+          bool ascend = ids_ascend_;  // a copy, to write the member only once
           for (std::size_t i = std::max(begin, std::size_t{1}); i < end; ++i) {
             ascend = (ids_[i - 1] < ids_[i]) & ascend;
           }
@@ -264,7 +265,7 @@ Key ScoreRow<Key>::least_key(double min_score, bool& none) const noexcept {
   if constexpr (std::is_same_v<Key, double>) {
     return min_score;
   } else if constexpr (std::is_same_v<Key, float>) {
-    // The least float that is not below: rounding may have gone down.
+    // The lowest float that is not below min_score: rounding may have gone down.
     const auto nearest = static_cast<float>(min_score);
     if (static_cast<double>(nearest) >= min_score) return nearest;
     return std::nextafter(nearest, std::numeric_limits<float>::infinity());

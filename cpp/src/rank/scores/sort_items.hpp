@@ -1,5 +1,5 @@
-// Puts the best of some items in order: few by comparing them, many by the digits of their keys.
-// An item is a ScoredItem, or derived from one.
+// Sorts the best of some items: few by comparison, many by the digits of their keys. An item is a
+// ScoredItem or derived from one.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace exactk {
 
-// So few items are sorted sooner than the values of a digit are counted.
+// Fewer items are sorted faster by comparison than by counting digits.
 inline constexpr std::size_t kMaxComparedItems = 64;
 
-// Removes all but so many of the best, and moves the last of these to the end.
+// Keeps only the best `depth` items, with the last of them at the end.
 template <class Item, class Better>
 void keep_best(std::vector<Item>& items, std::size_t depth, const Better& better,
                const Checkpoint& checkpoint) {
@@ -25,8 +25,8 @@ void keep_best(std::vector<Item>& items, std::size_t depth, const Better& better
   items.resize(depth);
 }
 
-// Keeps so many of the best, in order; those that tie by their key are compared. `buffer` is what
-// the items are moved to and fro.
+// Keeps the best `depth` items, sorted; equal keys are ordered by `better`. `buffer` is scratch
+// space.
 template <class Item, class Better>
 void sort_best(std::vector<Item>& items, std::vector<Item>& buffer, std::size_t depth,
                const Better& better, const Checkpoint& checkpoint) {

@@ -8,7 +8,7 @@
 
 namespace exactk {
 
-// Counts so many more items of the key.
+// Adds `times` items of the key.
 template <class Row>
 void TieCounter<Row>::add(Key key, Count times) {
   const auto match = std::ranges::partition_point(
@@ -29,7 +29,7 @@ void TieCounter<Row>::count(RankableRow<Row>& row, std::span<const Item> items,
   equal_counts_.assign(size, 0);
   beating_counts_.assign(size + 1, 0);
   above_counts_.assign(size, 0);
-  // The kernel does not say where NaN stands.
+  // The kernel does not handle NaN.
   if (size > kMaxComparedKeys || row.has_nan()) {
     row.for_each_chunk(checkpoint, [&](const Key* keys, std::size_t begin, std::size_t count) {
       for (std::size_t i = 0; i < count; ++i) {
@@ -83,15 +83,14 @@ template <class Row>
 void TieCounter<Row>::record(std::span<const Item> items, std::vector<Count>& ranks,
                              std::vector<Tie>& ties) const {
   Count beating = 0;
-  Count last = 0;  // rank of the tie before
+  Count last = 0;  // last rank of the previous tie
   std::size_t begin = 0;
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     beating += beating_counts_[i];
     std::size_t end = begin;
     while (end < items.size() && is_same_key(items[end].key, keys_[i])) ++end;
     const auto members = static_cast<Count>(end - begin);
-    // Below the one before, and with room for the items, even if another thread writes to the
-    // scores.
+    // Keeps ties disjoint, with room for the items, even if another thread writes to the scores.
     const Count first = std::max(1 + above_counts_[i] + beating, last + 1);
     last = first + std::max(equal_counts_[i], members) - 1;
     for (Count member = 0; member < members; ++member) ranks.push_back(first + member);

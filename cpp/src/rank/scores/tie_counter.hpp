@@ -1,4 +1,4 @@
-// Counts the items of a row that tie with each of some, and those that score more.
+// Counts the items of a row that tie with each of some items, and those that score more.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace exactk {
 
-// Beyond so many keys, comparing the row with each costs more than searching, for each of the row,
-// its position among them.
+// With more keys, comparing the row with each key costs more than a binary search per item of the
+// row.
 inline constexpr std::size_t kMaxComparedKeys = 64;
 
-// In all calls, `items` are the same, best first.
+// All calls for one row take the same `items`, best first.
 template <class Row>
 class TieCounter {
  public:
@@ -26,23 +26,23 @@ class TieCounter {
   using Item = ScoredItem<Key>;
 
   void count(RankableRow<Row>& row, std::span<const Item> items, const Checkpoint& checkpoint);
-  // Instead of counting: the ranks that screening has counted, beside the items.
+  // Uses the ranks from screening, parallel to the items, instead of counting.
   void use_screened(std::span<const Item> items, std::span<const ItemRank> ranks);
 
   // Whether an item ties with any other.
   [[nodiscard]] bool has_ties() const noexcept;
-  // Whether an item ties with one of the row that is not among them.
+  // Whether an item ties with an item of the row that is not among them.
   [[nodiscard]] bool has_ties_beyond(std::span<const Item> items) const noexcept;
-  // Appends the tie of each item, and the ranks that they have if they stand first in it.
+  // Appends the tie of each item, and its rank if the items come first in their ties.
   void record(std::span<const Item> items, std::vector<Count>& ranks, std::vector<Tie>& ties) const;
 
  private:
   void add(Key key, Count times);
 
-  std::vector<Key> keys_;            // of the items, each once
+  std::vector<Key> keys_;            // distinct keys of the items
   std::vector<Count> equal_counts_;  // by key
-  // Above a key are its above count and the beating counts down to it: these count an item at the
-  // first key that it beats alone.
+  // The number of items above a key is its above count plus the beating counts up to it. The
+  // beating count of a key includes the items for which it is the first key that they beat.
   std::vector<Count> above_counts_;
   std::vector<Count> beating_counts_;
   std::vector<Count> below_counts_;  // by key

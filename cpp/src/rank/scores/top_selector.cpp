@@ -16,12 +16,12 @@
 namespace exactk {
 namespace {
 
-// At most so many items are put in order by counting, which takes the square of their number: more
-// are sorted sooner by their digits.
+// The most items that are sorted by counting, which takes quadratic time; more are sorted faster by
+// digits.
 constexpr std::size_t kMaxCountedItems = 128;
 static_assert(kMaxCountedItems % kCompareBlock == 0);
 
-// The least key above; sets `none` if there is none.
+// Returns the next higher key; sets `none` if there is none.
 template <class Key>
 Key successor(Key key, bool& none) noexcept {
   if constexpr (std::is_floating_point_v<Key>) {
@@ -35,7 +35,7 @@ Key successor(Key key, bool& none) noexcept {
 
 }  // namespace
 
-// Gathers all that may be ranked and is no NaN.
+// Gathers all rankable items except NaN.
 template <class Row>
 void TopSelector<Row>::gather_all(RankableRow<Row>& row) {
   const std::size_t size = row.size();
@@ -51,8 +51,8 @@ void TopSelector<Row>::gather_all(RankableRow<Row>& row) {
   items_.resize(count);
 }
 
-// Gathers the best that are no NaN, and some more: what reaches a bound. However many do, few are
-// held at a time.
+// Gathers the items that reach a bound: the best without NaN, and some more. Holds few items at a
+// time, however many reach it.
 template <class Row>
 void TopSelector<Row>::gather_reaching(RankableRow<Row>& row, GroupMaxima<Row>& group_maxima,
                                        std::size_t depth, Ties ties, const Checkpoint& checkpoint) {
@@ -63,14 +63,14 @@ void TopSelector<Row>::gather_reaching(RankableRow<Row>& row, GroupMaxima<Row>& 
   items_.reserve(capacity);
   Key least = group_maxima.find_bound(row, depth, checkpoint);
   bool is_done = false;
-  const Key* keys = nullptr;  // of the chunk that was read last
+  const Key* keys = nullptr;  // of the chunk read last
   std::size_t chunk = maxima.size();
   const auto add_group = [&](std::size_t group) {
     const std::size_t begin = group / kGroups * kChunkScores;
     const std::size_t size = std::min(kChunkScores, row_size - begin);
     if (chunk != group / kGroups) keys = row.read_chunk(begin, size);
     chunk = group / kGroups;
-    // Read once, as another thread may write to the scores.
+    // Read once, because another thread may write to the scores.
     std::array<Item, kChunkScores / kGroups> reaching;
     std::size_t count = 0;
     for (std::size_t i = group % kGroups; i < size; i += kGroups) {
@@ -103,7 +103,7 @@ void TopSelector<Row>::gather_reaching(RankableRow<Row>& row, GroupMaxima<Row>& 
   }
 }
 
-// Gathers NaN, which ranks below all other scores, if there is room for it.
+// Gathers NaN scores, which rank last, if there is room.
 template <class Row>
 void TopSelector<Row>::gather_nan(RankableRow<Row>& row, std::size_t depth, Ties ties,
                                   const Checkpoint& checkpoint) {
@@ -116,8 +116,8 @@ void TopSelector<Row>::gather_nan(RankableRow<Row>& row, std::size_t depth, Ties
   });
 }
 
-// Puts the best in order by how many of the others beat each: no branch depends on the keys.
-// Returns whether it could: not where some are equal, or too many.
+// Sorts the best items by counting how many of the others beat each, without branching on keys.
+// Returns false, and sorts nothing, if there are ties or too many items.
 template <class Row>
 bool TopSelector<Row>::sort_by_counting(const RankableRow<Row>& row, std::size_t depth) {
   const std::size_t size = items_.size();
@@ -154,7 +154,7 @@ void TopSelector<Row>::select(RankableRow<Row>& row, GroupMaxima<Row>& maxima, s
   items_.clear();
   if (depth == 0) return;
   const std::size_t size = row.size();
-  if (size <= kMaxCountedItems && size <= 2 * depth) {  // no bound would leave many out
+  if (size <= kMaxCountedItems && size <= 2 * depth) {  // no bound would rule out many
     gather_all(row);
   } else {
     gather_reaching(row, maxima, depth, ties, checkpoint);

@@ -1,5 +1,5 @@
-// Selects the best items of a row: a bound that enough of them reach rules out nearly all others,
-// and only what is left is put in order.
+// Selects the best items of a row: a bound that enough items reach rules out nearly all others, and
+// only the rest are sorted.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,18 @@ class TopSelector {
   using Key = Row::Score;
   using Item = ScoredItem<Key>;
 
-  // Selects so many of the best, if the row has as many. The maxima must have been read.
+  // Selects the best `depth` items, or fewer if the row is shorter. Requires the maxima to be read.
   void select(RankableRow<Row>& row, GroupMaxima<Row>& maxima, std::size_t depth, Ties ties,
               const Checkpoint& checkpoint);
-  // The same, where these items include the best.
+  // Selects from a shortlist that includes the best.
   void select_from(std::span<const ScoredItem<double>> shortlist, RankableRow<Row>& row,
                    std::size_t depth, Ties ties, const Checkpoint& checkpoint);
 
-  // What was selected last, best first.
+  // The items selected last, best first.
   [[nodiscard]] std::span<const Item> items() const noexcept { return items_; }
-  // The first rank whose item ties with the next, or 0 if there is none.
+  // Returns the first rank whose item ties with the next, or 0 if there is none.
   [[nodiscard]] Count first_tied_rank() const noexcept;
-  // Whether a rankable item at one of the positions ties with another of those selected, or, if it
-  // is not selected itself, with one of them.
+  // Whether a rankable item at one of the positions ties with a selected item other than itself.
   [[nodiscard]] bool may_tie(RankableRow<Row>& row, std::span<const std::int64_t> positions) const;
 
  private:
