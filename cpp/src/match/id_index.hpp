@@ -1,4 +1,4 @@
-// Where in a list an id first stands: a hash table of positions, compared by whole ids.
+// Finds the first position of an id in a list: a hash table of positions that compares whole ids.
 #pragma once
 
 #include <bit>
@@ -28,8 +28,8 @@ class IdIndex {
     });
   }
 
-  // The first position of the id in the list that the index was built of; -1 if it has none. The
-  // list is read again, and may be another by now: a wrong answer, but a position within it.
+  // Returns the first position of the id in the indexed list, or -1. The list is read again; if
+  // another thread has changed it, the answer may be wrong, but is a position within it.
   template <class Id>
   [[nodiscard]] Offset find(std::span<const Id> ids, std::uint64_t id) const noexcept {
     return slots_[slot_of(ids, id)];
@@ -38,7 +38,7 @@ class IdIndex {
  private:
   static constexpr Offset kEmpty = -1;
 
-  // The slot that holds the id, or the empty one where it would stand. There is an empty one.
+  // Returns the slot of the id, or the empty slot where it belongs. There always is an empty slot.
   template <class Id>
   [[nodiscard]] std::size_t slot_of(std::span<const Id> ids, std::uint64_t id) const noexcept {
     std::size_t slot = static_cast<std::size_t>(keyed_hash(id)) & mask_;

@@ -28,7 +28,7 @@ void ListMatcher::reset(Ids truth, std::size_t list_size, Ids exclude,
   seen_filter_.reset(truth.size() + list_size + exclude.size(), checkpoint);
 }
 
-// Returns whether each entry has a slot of its own.
+// Marks the truth. Returns whether each entry has a slot of its own.
 bool ListMatcher::mark_truth() {
   bool has_collisions = false;
   in_chunks(truth_.size(), *checkpoint_, [&](std::size_t begin, std::size_t end) {
@@ -39,8 +39,8 @@ bool ListMatcher::mark_truth() {
   return !has_collisions;
 }
 
-// Stores the position of each entry beside its slot, which must be its own, if there is room; else
-// an index finds it.
+// Stores each entry's position beside its slot if there is room; otherwise an index finds it.
+// Requires one slot per entry.
 void ListMatcher::store_truth() {
   has_stored_truth_ = (needs_entries_ || !seen_filter_.is_exact()) &&
                       seen_filter_.can_store_positions(truth_.size());
@@ -53,7 +53,7 @@ void ListMatcher::find_duplicates_in_truth() {
     for (std::size_t i = begin; i < end; ++i) {
       const auto entry = static_cast<Offset>(i);
       const Offset match = find_in_truth(static_cast<std::uint64_t>(truth_[i]));
-      const Offset first = match < 0 || match > entry ? entry : match;  // if it changes meanwhile
+      const Offset first = match < 0 || match > entry ? entry : match;  // in case it changes
       matches_.first_entry.push_back(first);
       if (first != entry && matches_.truth_duplicates++ == 0) {
         matches_.first_truth_duplicate = entry;
@@ -100,7 +100,7 @@ void ListMatcher::list_remaining_ranks() {
   });
 }
 
-// `may_repeat`: whether several items may have one entry.
+// `may_repeat`: whether several items may share an entry.
 void ListMatcher::add_carried_hits(const RankedList& ranked, bool may_repeat,
                                    const Checkpoint& checkpoint) {
   const std::size_t size = ranked.entries.size();
@@ -137,7 +137,7 @@ const Matches& ListMatcher::match(Ids truth, const RankedList& ranked, Ids exclu
   return matches_;
 }
 
-// Resolves the collision, and stores its position where the item is of the truth or excluded.
+// Resolves the collision, and stores its position if the item is in the truth or excluded.
 void ListMatcher::locate_collision(Ids list, std::size_t position, Mark previous) {
   const std::size_t hits = matches_.hits.size();
   const Count excluded = matches_.excluded_recommended;
@@ -183,7 +183,7 @@ const ItemPositions& ListMatcher::find_item_positions(Ids truth, Ids list, Ids e
   return positions_;
 }
 
-// What is of the truth alone was found when the list was located.
+// Keeps the facts about the truth alone that find_item_positions has established.
 const Matches& ListMatcher::match_located(const RankedList& ranked, const Checkpoint& checkpoint) {
   const bool may_repeat = positions_.duplicates > 0;
   if (may_repeat) {

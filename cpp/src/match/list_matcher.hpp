@@ -1,6 +1,6 @@
-// Matches a list of ids, best first, with the user's truth: ranks the list, less what is excluded,
-// and finds the items of the truth in it. The slot of an id decides nearly all of the list; what is
-// left is compared.
+// Matches a list of ids, best first, with a user's truth: takes out excluded items, ranks the rest,
+// and finds the truth's items among them. The slot of an id decides nearly all of the list; only
+// collisions are compared.
 #pragma once
 
 #include <algorithm>
@@ -18,50 +18,50 @@
 
 namespace exactk {
 
-// A position of the list that holds an item of the user's truth.
+// A position of the list whose item is in the user's truth.
 struct Match {
   Count rank;
-  Count entry;     // the first entry of the truth that names the item; 0 if entries are not needed
-  bool is_repeat;  // the item stood higher in the list already
+  Count entry;     // first entry of the truth that names the item; 0 if entries are not needed
+  bool is_repeat;  // the item also occurs higher in the list
 };
 
 struct Matches {
   std::vector<Match> hits;  // by rank
-  std::vector<Tie> ties;    // of the hits, where scores rank and ties are asked for
-  // By entry, the first one of the same item. Empty if each entry is the first.
+  std::vector<Tie> ties;    // parallel to hits, if scores rank and ties are requested
+  // Per entry, the first entry of the same item. Empty if no item repeats.
   std::vector<Count> first_entry;
-  std::vector<Count> excluded_entries;  // whose item is excluded
-  Count truth_size = 0;                 // entries
-  Count truth_duplicates = 0;           // of these, those that repeat an earlier one
-  Count list_length = 0;                // after the excluded items are taken out
-  // Of the items that are left, where the list has ranks: each excluded item moves those below it
+  std::vector<Count> excluded_entries;  // entries whose item is excluded
+  Count truth_size = 0;                 // number of entries
+  Count truth_duplicates = 0;           // entries that repeat an earlier one
+  Count list_length = 0;                // without excluded items
+  // Ranks of the remaining items, if the list has ranks: each excluded item moves those below it
   // up.
   std::vector<Count> list_ranks;
   Count list_duplicates = 0;          // items of the list that repeat an earlier one
-  Count excluded_recommended = 0;     // items of the list that were taken out
-  Offset first_truth_duplicate = -1;  // positions within the row as it is stored
+  Count excluded_recommended = 0;     // excluded items of the list
+  Offset first_truth_duplicate = -1;  // positions within the stored row
   Offset first_list_duplicate = -1;
-  std::vector<Count> unscored_entries;  // whose item has no score, where scores rank
+  std::vector<Count> unscored_entries;  // entries whose item has no score, if scores rank
 };
 
-// The positions in a list, whatever its order, of the items that matter: ascending.
+// Ascending positions of the relevant parts of a list in any order.
 struct ItemPositions {
   std::vector<std::int64_t> truth;     // of items of the truth that are not excluded
-  std::vector<Count> entries;          // of the truth, by position: the item's first entry
+  std::vector<Count> entries;          // parallel to `truth`: the item's first entry
   std::vector<std::int64_t> excluded;  // of excluded items
-  std::vector<Count> absent_entries;   // of the truth whose item is not in the list
+  std::vector<Count> absent_entries;   // entries of the truth whose item is not in the list
   Count duplicates = 0;                // items that repeat an earlier one
   Offset first_duplicate = -1;
 };
 
 class ListMatcher {
  public:
-  // `id_bits`: the bitwise "or" of all ids that will come. `needs_entries`: whether it matters
-  // which entry of the truth a match is.
+  // `id_bits`: the bitwise "or" of all ids to come. `needs_entries`: whether the caller needs the
+  // truth entry of each match.
   ListMatcher(std::uint64_t id_bits, bool needs_entries)
       : seen_filter_(id_bits), needs_entries_(needs_entries) {}
 
-  // `ranks`: of the list's items, ascending; if empty, 1, 2, 3, ... The result is valid until the
+  // `ranks`: ascending ranks of the list's items; empty: 1, 2, 3, ... The result is valid until the
   // next call.
   template <class Id>
   const Matches& match(std::span<const std::int64_t> truth, std::span<const Id> list,
@@ -73,31 +73,31 @@ class ListMatcher {
     return match(truth, list, {}, exclude, checkpoint);
   }
 
-  // The same of a list that scores rank, where nothing excluded is: by the entries that it carries,
-  // else by its items.
+  // Matches a list ranked by scores, which has no excluded items: by the entries that it carries,
+  // otherwise by its items.
   const Matches& match(std::span<const std::int64_t> truth, const RankedList& ranked,
                        std::span<const std::int64_t> exclude, const Checkpoint& checkpoint);
 
-  // Before a list is ranked. `needs_entries` must have been true. Valid until the next list.
+  // Locates items before the list is ranked. Requires `needs_entries`. Valid until the next list.
   const ItemPositions& find_item_positions(std::span<const std::int64_t> truth,
                                            std::span<const std::int64_t> list,
                                            std::span<const std::int64_t> exclude,
                                            const Checkpoint& checkpoint);
-  // What is ranked of the list that was located last, by the entries that it carries. May follow
-  // several times.
+  // Matches a ranking of the list located last, by the entries that it carries. Can be called
+  // repeatedly.
   const Matches& match_located(const RankedList& ranked, const Checkpoint& checkpoint);
 
  private:
   using Ids = std::span<const std::int64_t>;
 
-  // Finds the id by an index that is built when a user first needs it.
+  // Finds the id with an index that is built on first use per user.
   template <class Id>
   Offset find_indexed(IdIndex& index, bool& has_index, std::span<const Id> ids, std::uint64_t id) {
     if (!has_index) index.build(ids, *checkpoint_);
     has_index = true;
     return index.find(ids, id);
   }
-  // The first entry of the id, or -1.
+  // Returns the first entry of the id, or -1.
   Offset find_in_truth(std::uint64_t id) {
     if (!has_stored_truth_) return find_indexed(truth_index_, has_truth_index_, truth_, id);
     const std::size_t entry = seen_filter_.stored_position(id);
@@ -129,12 +129,12 @@ class ListMatcher {
   std::vector<std::int64_t> truth_and_excluded_;  // excluded ids whose slot has an id of the truth
   Matches matches_;
   ItemPositions positions_;
-  std::vector<std::uint8_t> in_list_;  // beside the truth: whether the list so far has the item
-  // Of the current user.
+  std::vector<std::uint8_t> in_list_;  // per entry: whether the list so far has the item
+  // Per-user state.
   Ids truth_;
   Ids exclude_;
   std::span<const Count> given_ranks_;           // of the list; empty: 1, 2, 3, ...
-  std::vector<std::size_t> excluded_positions_;  // in the list, where it has ranks
+  std::vector<std::size_t> excluded_positions_;  // in the list, if it has ranks
   const Checkpoint* checkpoint_ = nullptr;
   bool has_stored_truth_ = false;  // beside the slots
   bool has_truth_index_ = false;
@@ -143,8 +143,8 @@ class ListMatcher {
   std::size_t scanned_items_ = 0;
 };
 
-// Whether the item stands higher in the list: by a look at all of these, as long as such looks
-// cost less than an index.
+// Whether the item also occurs higher in the list. Scans these items as long as scans cost less
+// than an index.
 template <class Id>
 bool ListMatcher::is_repeat(std::span<const Id> list, std::size_t position) {
   if (seen_filter_.is_exact()) return true;
@@ -159,7 +159,7 @@ bool ListMatcher::is_repeat(std::span<const Id> list, std::size_t position) {
   return std::ranges::find(above, id) != above.end();
 }
 
-// An item of the list whose slot was marked before: by itself, or by another that shares it.
+// Handles an item of the list whose slot was already marked, by the same or another id.
 template <class Id>
 void ListMatcher::resolve_collision(std::span<const Id> list, std::size_t position, Mark previous) {
   const auto id = static_cast<std::uint64_t>(list[position]);

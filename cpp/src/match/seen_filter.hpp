@@ -1,6 +1,6 @@
-// A table with one byte per slot, where an id has a slot of its own or shares it with a few others:
-// what was last seen of these ids. Few enough bytes for a near cache, unless the user has very many
-// ids; emptied by counting on.
+// A table with one byte per slot: the last mark of its ids. An id has a slot of its own or shares
+// it with a few others. The table fits into a near cache unless the user has very many ids, and is
+// cleared by raising the base of its marks.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,11 @@
 
 namespace exactk {
 
-// What was last seen of the ids of a slot.
+// The last mark of the ids of a slot.
 enum class Mark : std::uint8_t { truth, listed, excluded, truth_and_excluded };
 
-// An id whose slot was marked already. One word, as every id is written down as if it were one.
+// An id whose slot was already marked. One word, because every id is written as if it were a
+// collision.
 class Collision {
  public:
   Collision() = default;
@@ -41,10 +42,10 @@ class Collision {
 
 class SeenFilter {
  public:
-  // `id_bits`: the bitwise "or" of all ids there are.
+  // `id_bits`: the bitwise "or" of all ids.
   explicit SeenFilter(std::uint64_t id_bits) : id_bits_(id_bits) {}
 
-  // Forgets the user before; the next one has so many ids.
+  // Forgets the previous user. `ids`: number of ids of the next one.
   void reset(std::size_t ids, const Checkpoint& checkpoint) {
     if (ids != id_count_) choose_layout(ids);
     grow(slots_, mask_ + 1, std::uint8_t{0}, checkpoint);
@@ -60,8 +61,8 @@ class SeenFilter {
   // Whether each id has a slot of its own.
   [[nodiscard]] bool is_exact() const noexcept { return is_exact_; }
 
-  // Marks the slot of each id. Returns those whose slot was marked already for this user, in order;
-  // valid until the next call. At most a chunk of ids at a time.
+  // Marks the slot of each id, at most a chunk of ids at a time. Returns, in order, the ids whose
+  // slot was already marked for this user; valid until the next call.
   template <class Id>
   std::span<const Collision> mark(std::span<const Id> ids, Mark mark) {
     if (collisions_.size() < ids.size()) collisions_.resize(ids.size());
@@ -70,12 +71,12 @@ class SeenFilter {
     return mark_slots(ids, mark, [hash = hash_](std::uint64_t id) { return hash(id); });
   }
 
-  // The mark that the slot of a collision had before.
+  // Returns the mark that the slot of a collision had before.
   [[nodiscard]] Mark previous_mark(std::uint8_t previous_byte) const noexcept {
     return static_cast<Mark>(previous_byte - base_);
   }
 
-  // Whether there are so few slots that the positions of so many ids can be stored beside them.
+  // Whether the slots are few enough to store the positions of `ids` ids beside them.
   [[nodiscard]] bool can_store_positions(std::size_t ids) const noexcept {
     return mask_ < std::max(kNearSlots, 4 * ids) &&
            ids <= std::numeric_limits<std::uint32_t>::max();
@@ -89,13 +90,14 @@ class SeenFilter {
       }
     });
   }
-  // The stored position of the id, if it has one and no later id shares its slot; else some number.
+  // Returns the id's stored position if it has one and no later id shares its slot, otherwise any
+  // number.
   [[nodiscard]] std::size_t stored_position(std::uint64_t id) const noexcept {
     return positions_[slot_of(id)];
   }
 
  private:
-  // How many slots there are for so many ids, and which is an id's.
+  // Chooses the number of slots for `ids` ids and the mapping from id to slot.
   void choose_layout(std::size_t ids) {
     const auto id_width = static_cast<unsigned>(std::bit_width(id_bits_));
     is_exact_ = id_width < 48 && (std::size_t{1} << id_width) <= std::max(kNearSlots, 4 * ids);
@@ -114,7 +116,7 @@ class SeenFilter {
   template <class Id, class SlotOf>
   std::span<const Collision> mark_slots(std::span<const Id> ids, Mark mark,
                                         const SlotOf& slot_of) noexcept {
-    // Copies, because a store to a byte might change any member as far as the compiler knows.
+    // Local copies, because the compiler must assume that a store to a byte changes any member.
     const std::uint8_t base = base_;
     const auto marked = static_cast<std::uint8_t>(base + static_cast<std::uint8_t>(mark));
     std::uint8_t* const slots = slots_.data();
@@ -125,26 +127,26 @@ class SeenFilter {
       const std::uint8_t previous = slots[slot];
       slots[slot] = marked;
       collisions[count] = {i, previous};
-      count += previous >= base ? 1 : 0;  // seldom, but too often for a branch
+      count += previous >= base ? 1 : 0;  // rare, but too frequent for a branch
     }
     return {collisions, count};
   }
 
   static constexpr std::size_t kFewSlots = std::size_t{1} << 11U;
-  static constexpr std::size_t kNearSlots = std::size_t{1} << 17U;  // 128 KiB, in the second cache
+  static constexpr std::size_t kNearSlots = std::size_t{1} << 17U;  // 128 KiB, fits the L2 cache
   static constexpr std::uint8_t kMarks = 4;  // marks of one user: base_, base_ + 1, ...
   static constexpr std::uint8_t kLastBase = 255 - 2 * kMarks + 1;
 
   std::uint64_t id_bits_;
   std::uint64_t mask_ = 0;                                          // of the slots
-  std::size_t id_count_ = std::numeric_limits<std::size_t>::max();  // that they are for
+  std::size_t id_count_ = std::numeric_limits<std::size_t>::max();  // that the layout is for
   ShortHash hash_;
-  std::size_t used_slots_ = 0;  // that may have been marked since they were last cleared
+  std::size_t used_slots_ = 0;  // slots that may be marked since the table was last cleared
   std::uint8_t base_ = 0;
   bool is_exact_ = true;
   std::vector<std::uint8_t> slots_;
-  std::vector<std::uint32_t> positions_;  // beside the slots
-  std::vector<Collision> collisions_;     // the last ones
+  std::vector<std::uint32_t> positions_;  // parallel to the slots
+  std::vector<Collision> collisions_;     // of the last call
 };
 
 }  // namespace exactk
