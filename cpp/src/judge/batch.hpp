@@ -1,4 +1,4 @@
-// Numbers of a batch of users, in columns.
+// Columns of numbers for a batch of users.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace exactk {
 
-// Users that are scored together: so few that all of their data stays in the nearest cache.
+// Users per batch: few enough that all of their data stays in the L1 cache.
 inline constexpr std::size_t kBatchSize = kTerms;
 
-// One column per cutoff or value, in it one number per user.
+// One column per cutoff or value, with one number per user.
 class BatchColumns {
  public:
   explicit BatchColumns(std::size_t columns) : values_(columns * kBatchSize) {}

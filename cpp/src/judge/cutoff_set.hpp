@@ -1,4 +1,4 @@
-// What of a user can be counted down to each cutoff, once for all metrics.
+// Counts down to each cutoff, made once per user for all metrics.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 
 namespace exactk {
 
-// Ascending cutoffs. Metrics that agree in them share what is counted down to each.
+// Ascending cutoffs. Metrics with the same cutoffs share the counts.
 class CutoffSet {
  public:
   explicit CutoffSet(std::vector<Count> cutoffs);
 
   [[nodiscard]] std::span<const Count> cutoffs() const noexcept { return cutoffs_; }
 
-  // Counts down to each cutoff.
+  // Counts judged items and hits down to each cutoff.
   void count_hits(const HitRow& row, std::span<HitCounts> counts,
                   const Checkpoint& checkpoint) const;
 
  private:
-  // How many cutoffs are below the rank.
+  // Returns the number of cutoffs below the rank.
   [[nodiscard]] std::size_t count_below(Count rank) const noexcept;
 
   std::vector<Count> cutoffs_;
-  std::vector<std::uint32_t> counts_below_;  // of the first ranks: a look-up without a branch
+  std::vector<std::uint32_t> counts_below_;  // for the first ranks: a lookup without a branch
 };
 
 }  // namespace exactk

@@ -16,7 +16,7 @@ JudgingRules::JudgingRules(const Rules& rules, bool uses_gains)
 
 namespace {
 
-// 2^exponent - 1, exact for whole exponents.
+// Returns 2^exponent - 1, exactly for integer exponents.
 double exponential(double unclamped) noexcept {
   constexpr double kMaxExponent = 256;
   const double exponent = std::clamp(unclamped, 0.0, kMaxExponent);
@@ -26,8 +26,8 @@ double exponential(double unclamped) noexcept {
 
 }  // namespace
 
-// The grade was checked, but lies in memory that another thread may write to: it indexes nothing
-// before it is checked again.
+// The grade has been checked, but another thread may write to its memory, so it is checked again
+// before it indexes the table.
 double JudgingRules::gain_of(double grade) const noexcept {
   switch (gain) {
     case Gain::linear:
@@ -92,7 +92,7 @@ void Judge::judge_truth(const JudgingRules& rules, const Matches& matches,
   });
 }
 
-// How many entries are relevant, and, unless all are 1, the gains of these.
+// Counts the relevant entries and collects their gains unless all are 1.
 void Judge::count_truth(const JudgingRules& rules, const Matches& matches, HitRow& row,
                         std::vector<double>& ideal_gains, const Checkpoint& checkpoint) {
   const double min_judged_grade = rules.min_judged_grade();
@@ -144,9 +144,9 @@ void Judge::add_judged_items(const JudgingRules& rules, const Matches& matches, 
   });
 }
 
-// Puts the judged items of each tie where the convention wants them: those of the highest gain
-// first, then those of none, then the unjudged; or all of these the other way round, and, where
-// they share a rank, the last one, each with all hits of the tie.
+// Orders the judged items of each tie as the convention says. `optimistic`: by descending gain,
+// then the rest, with unjudged items last. `pessimistic`: the reverse. `shared`: all at the last
+// rank of the tie, each with all hits of the tie.
 void Judge::arrange_ties(Ties ties, HitRow& row, std::span<JudgedItem> judged_items,
                          const Checkpoint& checkpoint) {
   const bool best_first = ties == Ties::optimistic;
@@ -199,7 +199,7 @@ void Judge::add_tied_hits(std::span<const JudgedItem> judged_items,
 const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
                            std::span<const double> grades, HitRows& rows,
                            const Checkpoint& checkpoint) {
-  HitRow& row = rows.rows_.emplace_back();  // in place, as a copy waits for what was just written
+  HitRow& row = rows.rows_.emplace_back();  // a copy would stall on fresh stores
   row.recommended = matches.list_length;
   const std::size_t ranks_begin = rows.list_ranks_.size();
   append(rows.list_ranks_, matches.list_ranks, checkpoint);
@@ -222,7 +222,7 @@ const HitRow& Judge::judge(const JudgingRules& rules, const Matches& matches,
   return row;
 }
 
-// The vectors may have moved since the rows were made.
+// Rebuilds the spans, because the vectors may have moved since the rows were made.
 std::span<const HitRow> HitRows::rows() noexcept {
   std::size_t item = 0;
   std::size_t tie = 0;

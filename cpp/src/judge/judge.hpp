@@ -1,5 +1,5 @@
-// What a convention makes of the matches of one user after another: grades to relevance and gains,
-// matches to hits.
+// Applies a convention to the matches of each user: turns grades into relevance and gains, and
+// matches into hits.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace exactk {
 
-// What the judge made of a batch of users.
+// The judged users of a batch.
 class HitRows {
  public:
   [[nodiscard]] bool is_full() const noexcept {
@@ -30,47 +30,48 @@ class HitRows {
     ideal_gains_.clear();
     list_ranks_.clear();
   }
-  [[nodiscard]] std::span<const HitRow> rows() noexcept;  // valid until the next is judged
+  [[nodiscard]] std::span<const HitRow> rows() noexcept;  // valid until the next call of Judge
 
  private:
   friend class Judge;
   static constexpr std::size_t kMaxItems = 4096;
 
   std::vector<HitRow> rows_;
-  std::vector<JudgedItem> judged_items_;  // of one user after another
-  std::vector<TiedHits> tied_hits_;       // the same
-  std::vector<double> ideal_gains_;       // the same
-  std::vector<Count> list_ranks_;         // the same
+  std::vector<JudgedItem> judged_items_;  // of all users, in order
+  std::vector<TiedHits> tied_hits_;       // likewise
+  std::vector<double> ideal_gains_;       // likewise
+  std::vector<Count> list_ranks_;         // likewise
 };
 
-// What of a convention decides how a user is judged. Values that agree in it share one HitRow.
+// The part of a convention that decides how a user is judged. Values with equal rules share one
+// HitRow.
 struct JudgingRules : JudgingFields {
-  // Where no gains are asked for, the gain is binary: a table need not fit the grades then.
+  // If no gains are needed, the gain becomes binary, so a gain table need not cover the grades.
   JudgingRules(const Rules& rules, bool uses_gains);
   friend bool operator==(const JudgingRules&, const JudgingRules&) = default;
 
-  // Whether the two are equal, except perhaps in their gains.
+  // Whether the two are equal in everything but their gains.
   [[nodiscard]] bool equals_except_gains(const JudgingRules& other) const noexcept {
     return static_cast<const HitFields&>(*this) == static_cast<const HitFields&>(other);
   }
 
-  [[nodiscard]] double gain_of(double grade) const noexcept;  // of a relevant item
-  // Items of a lower grade are ignored, as if the truth did not have them.
+  [[nodiscard]] double gain_of(double grade) const noexcept;  // for a relevant item
+  // Items with a lower grade are ignored, as if they were not in the truth.
   [[nodiscard]] double min_judged_grade() const noexcept {
     constexpr double kNone = -std::numeric_limits<double>::infinity();
     return negative_grades == NegativeGrades::unjudged ? 0 : kNone;
   }
 };
 
-// Turns the matches of one user after another into HitRows.
+// Turns the matches of each user into a HitRow.
 class Judge {
  public:
-  // Adds the user to the rows. `grades` beside the user's truth entries, empty where every grade
-  // is 1. Returns the row, valid until the next call.
+  // Adds the user to the rows. `grades` are parallel to the user's truth; empty: every grade is 1.
+  // Returns the row, valid until the next call.
   const HitRow& judge(const JudgingRules& rules, const Matches& matches,
                       std::span<const double> grades, HitRows& rows, const Checkpoint& checkpoint);
 
-  // How many relevant items are among some entries, by the last rules.
+  // Counts the distinct relevant items among the entries under the last rules.
   [[nodiscard]] Count count_relevant(const Matches& matches,
                                      std::span<const Count> entries) const noexcept;
 
@@ -95,9 +96,9 @@ class Judge {
     return entries_[is_ungraded_ ? 0 : static_cast<std::size_t>(entry)];
   }
 
-  bool is_ungraded_ = true;  // one entry stands for all
+  bool is_ungraded_ = true;  // one element of entries_ stands for all
   std::vector<Entry> entries_;
-  std::vector<Tie> ties_;  // beside the judged items; empty: there are none
+  std::vector<Tie> ties_;  // parallel to the judged items; empty: none
 };
 
 }  // namespace exactk
