@@ -1,4 +1,4 @@
-// The list of metrics. Everything else that names metrics is derived from it.
+// The list of metrics, from which everything else that names metrics is derived.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ using AllMetrics =
                MeanPrecision, SetAveragePrecision, ReciprocalRank, Dcg, Ndcg, RPrecision, Rbp, Err,
                Auc, ListAuc, Judged, Bpref, NumHits, NumRelevant, NumRecommended>;
 
-// Every name and alias means one metric.
+// Checks that every name and alias belongs to one metric.
 consteval bool unique_names() {
   std::array<std::string_view, 256> seen{};
   std::size_t size = 0;

@@ -1,4 +1,4 @@
-// How often a relevant item is ranked above one that is not.
+// The share of pairs in which a relevant item ranks above one that is not.
 #pragma once
 
 #include <limits>
@@ -22,7 +22,7 @@ class Auc {
       .source = "Hanley, McNeil 1982",
       .pairwise = true};
 
-  // Returns how many pairs are in the wrong order: the others above each hit.
+  // Returns the number of misordered pairs: for each hit, the other items above it.
   double accumulate(const JudgedItem& item) noexcept {
     if (item.relevant) wrong_pairs_ += static_cast<double>(item.rank - item.hits);
     return wrong_pairs_;
@@ -42,8 +42,8 @@ class Auc {
   double wrong_pairs_ = 0;
 };
 
-// The same of all items there are: each order of those that are not recommended is as likely
-// as any other, so that a hit among them is halfway down.
+// AUC over all items. Every order of the items that are not recommended is equally likely, so a
+// relevant item among them is expected halfway down.
 class ListAuc {
  public:
   static constexpr MetricInfo info{

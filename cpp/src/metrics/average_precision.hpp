@@ -1,4 +1,4 @@
-// Means over the ranks of the hits.
+// Means of a ratio over the ranks of the hits.
 #pragma once
 
 #include "metrics/metric.hpp"
@@ -25,7 +25,8 @@ class AveragePrecision {
     if (item.relevant) sum_ += static_cast<double>(item.hits) / static_cast<double>(item.rank);
     return sum_;
   }
-  // At each rank of the tie, the chance of a hit times the hits that are then expected down to it.
+  // At each rank of the tie: the chance of a hit times the expected number of hits down to it,
+  // given that hit, over the rank.
   [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const {
     const auto size = static_cast<double>(tied.tie.size());
     const double chance = static_cast<double>(tied.hits) / size;
@@ -48,7 +49,7 @@ class AveragePrecision {
   double sum_ = 0;
 };
 
-// The sum of the recalls at the hits is an integer over |T|.
+// The recalls at the hits sum to an integer over |T|.
 class AverageRecall {
  public:
   static constexpr std::string_view kAliases[] = {"ar", "mar"};

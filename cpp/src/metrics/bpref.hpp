@@ -1,4 +1,4 @@
-// A preference of judged relevant over judged non-relevant items that ignores the unjudged.
+// Preference of judged relevant over judged non-relevant items; ignores unjudged items.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Bpref {
 
  private:
   Count max_above_;              // judged non-relevant items that can count against a hit
-  Count nonrelevant_above_ = 0;  // seen so far
+  Count nonrelevant_above_ = 0;  // so far
   double sum_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What the ratios are made of. A user's value is the count, and the report's value its mean.
+// Counts that the ratios are made of. A user's value is the count; the report's value is its mean.
 #pragma once
 
 #include "metrics/metric.hpp"

@@ -1,4 +1,4 @@
-// Gains, discounted by rank; as they are, and as a share of what the best ranking would gain.
+// Discounted cumulative gain, and its ratio to that of the ideal ranking.
 #pragma once
 
 #include <algorithm>
@@ -72,12 +72,12 @@ class Ndcg {
 
   [[nodiscard]] Ratio ratio_at(double dcg, const CutoffCounts& counts, const Rules& rules) {
     const double ideal = ideal_dcg(divisor(rules.ideal_over, counts));
-    // No ranking gains more than the ideal, but for the rounding of another order of terms.
+    // No ranking gains more than the ideal one, except by rounding in another order of terms.
     return {row_.hits_repeat ? dcg : std::min(dcg, ideal), ideal};
   }
 
  private:
-  // Cutoffs ascend, and so do the ranks of the ideal ranking: each is added once.
+  // Adds each rank of the ideal ranking once, because cutoffs ascend.
   double ideal_dcg(Count ranks) {
     if (row_.unit_gains) return discounts_.sum_to(ranks);
     for (; ideal_ranks_ < ranks; ++ideal_ranks_) {

@@ -1,4 +1,4 @@
-// What a convention divides by, as a table from the enum to a number; and what 0 / 0 is.
+// Divisors by convention, as a table from the enum to a number, and the value of 0 / 0.
 #pragma once
 
 #include <algorithm>
@@ -8,20 +8,20 @@
 
 namespace exactk {
 
-// What is counted of a user down to a cutoff.
+// Counts of one user down to a cutoff.
 struct CutoffCounts {
   Count cutoff = kNoCutoff;
-  Count list_length = 0;  // items of the list down to the cutoff
-  Count list_depth = 0;   // the rank of the last item of the list
+  Count list_length = 0;  // items in the list down to the cutoff
+  Count list_depth = 0;   // rank of the last item of the list
   Count relevant = 0;     // in the whole truth
   Count nonrelevant = 0;
-  Count judged = 0;  // judged items seen down to here
-  Count hits = 0;    // of these, the relevant ones
+  Count judged = 0;  // judged items down to the cutoff
+  Count hits = 0;    // relevant ones among them
 };
 
 [[nodiscard]] inline Count divisor(Over over, const CutoffCounts& counts) noexcept {
   switch (over) {
-    case Over::cutoff:  // without a cutoff, the list is what was asked for
+    case Over::cutoff:  // without a cutoff, the length of the list
       return counts.cutoff == kNoCutoff ? counts.list_depth : counts.cutoff;
     case Over::list:
       return counts.list_length;
@@ -38,7 +38,8 @@ struct CutoffCounts {
   return counts.relevant;
 }
 
-// A metric's value for one user. No metric divides: what 0 / 0 is, is a convention.
+// The value of a metric for one user. Metrics do not divide, because a convention decides about 0 /
+// 0.
 struct Ratio {
   double numerator = 0;
   double denominator = 1;

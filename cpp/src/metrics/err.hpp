@@ -1,4 +1,4 @@
-// A reader who stops at the first item that satisfies, the likelier the higher its grade.
+// A reader who stops at the first satisfying item; higher grades are likelier to satisfy.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class Err {
 
   double accumulate(const JudgedItem& item) noexcept {
     const double stop_chance =
-        std::min(item.gain / gain_scale_, 1.0);  // if another thread writes grades
+        std::min(item.gain / gain_scale_, 1.0);  // in case another thread writes grades
     expected_ += chance_to_reach_ * stop_chance / static_cast<double>(item.rank);
     chance_to_reach_ *= 1 - stop_chance;
     return expected_;
@@ -41,7 +41,7 @@ class Err {
 
  private:
   double gain_scale_;
-  double chance_to_reach_ = 1;  // the chance that none above satisfies
+  double chance_to_reach_ = 1;  // the chance that no item above satisfies
   double expected_ = 0;
 };
 

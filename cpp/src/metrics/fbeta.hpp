@@ -24,8 +24,8 @@ class Fbeta {
 
   explicit Fbeta(const Context& context) : Fbeta(context.parameter) {}
 
-  // One division, so that 0 / 0 is asked once, by a divisor that lies between D_P and D_R even
-  // when rounded.
+  // A single division, so 0 / 0 arises once; the divisor lies between D_P and D_R even after
+  // rounding.
   [[nodiscard]] Ratio ratio_at(const CutoffCounts& counts, const Rules& rules) const noexcept {
     const auto precision_divisor = static_cast<double>(divisor(rules.precision_over, counts));
     const auto recall_divisor = static_cast<double>(divisor(rules.recall_over, counts));

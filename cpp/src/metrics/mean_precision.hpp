@@ -1,4 +1,4 @@
-// The mean of the precisions at all ranks, be there a hit or not.
+// The mean of the precisions at all ranks, with or without a hit.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,9 @@ class MeanPrecision {
         rank_(context.row.first_hit - 1),
         checkpoint_(context.checkpoint) {}
 
-  // Cutoffs ascend: each rank is passed once, from the first hit on, and beyond the list's end, at
-  // which no cutoff comes after them all.
+  // Cutoffs ascend, so each rank is visited once, starting at the first hit. By the time of
+  // kNoCutoff, which comes last, ranks beyond the list's end may have been visited; its sum is kept
+  // apart.
   Ratio ratio_at(const CutoffCounts& counts, const Rules&) {
     const Count ranks = divisor(Over::cutoff, counts);
     if (counts.hits == 0) return ratio(0, ranks);

@@ -1,4 +1,4 @@
-// What a metric is: a description, and a pass over the judged items of one user's ranking.
+// The interface of a metric: a description, and a pass over the judged items of one user's ranking.
 //
 //   struct Recall {
 //     static constexpr MetricInfo info{...};
@@ -6,16 +6,17 @@
 //     Ratio ratio_at(const CutoffCounts&, const Rules&);  // the cutoffs ascend
 //   };
 //
-// A metric that needs the ranks of the hits adds them up, once for all cutoffs:
+// A metric that needs the ranks of the hits accumulates them, once for all cutoffs:
 //
 //     double accumulate(const JudgedItem&);  // each judged item, by rank; returns the sum so far
 //     Ratio ratio_at(double partial, const CutoffCounts&, const Rules&);
 //
-// One that has an expectation over all orders of tied items adds up what it expects of each tie:
+// A metric with an expectation over all orders of ties sums the expectation of each tie:
 //
 //     double expectation(const TiedHits&, Count ranks);  // of its first `ranks` ranks
 //
-// The sum is what it comes to at a cutoff, or, where it has no `ratio_at` for that, its numerator.
+// The sum is the argument of `ratio_at` at a cutoff or, if there is no such `ratio_at`, its
+// numerator.
 #pragma once
 
 #include <algorithm>
@@ -34,16 +35,16 @@
 
 namespace exactk {
 
-// What is fixed for all cutoffs of one user.
+// The values that are fixed for all cutoffs of one user.
 struct Context {
   const HitRow& row;
   const Rules& rules;
-  const DiscountTable& discounts;  // with the sums of all ranks of an ideal ranking
+  const DiscountTable& discounts;  // with the prefix sums down to the last rank of an ideal ranking
   double parameter;
-  const Checkpoint& checkpoint;  // passed during very long loops
+  const Checkpoint& checkpoint;  // called during very long loops
 };
 
-// What is fixed for all users of a batch.
+// The values that are fixed for all users of a batch.
 struct ScoringTask {
   std::span<const HitRow> rows;
   std::span<const Count> cutoffs;         // ascending
@@ -54,11 +55,11 @@ struct ScoringTask {
   const Checkpoint& checkpoint;
 };
 
-// Where the results go.
+// The results of a batch.
 struct BatchRatios {
   explicit BatchRatios(std::size_t cutoffs) : numerators(cutoffs), denominators(cutoffs) {}
 
-  BatchColumns numerators;  // a column a cutoff
+  BatchColumns numerators;  // one column per cutoff
   BatchColumns denominators;
   std::vector<double> partials = {0};  // of one user
 };
@@ -71,7 +72,7 @@ template <class Metric>
 concept HasExpectation =
     requires(Metric metric, const TiedHits& tied) { metric.expectation(tied, Count{}); };
 
-// Steps between the checkpoints of a long loop.
+// Iterations between the checkpoints of a long loop.
 inline constexpr Count kCheckpointInterval = kChunk;
 
 template <class Metric>
@@ -83,7 +84,7 @@ Metric make_metric(const Context& context) {
   }
 }
 
-// What the metric comes to after each judged item; first, before any.
+// Stores the metric's partial result after each judged item. The first is that before any item.
 template <class Metric>
 void accumulate_items(Metric& metric, const Context& context, std::vector<double>& partials) {
   const std::span<const JudgedItem> judged = context.row.judged_items;
@@ -130,7 +131,7 @@ void score(const ScoringTask& task, BatchRatios& ratios) {
   }
 }
 
-// The same of what is expected over all orders of tied items. No divisor depends on the order.
+// Computes the expectations over all orders of ties. No divisor depends on the order.
 template <HasExpectation Metric>
 void score_expected(const ScoringTask& task, BatchRatios& ratios) {
   const std::size_t cutoffs = task.cutoffs.size();
@@ -138,7 +139,7 @@ void score_expected(const ScoringTask& task, BatchRatios& ratios) {
     const HitRow& row = task.rows[user];
     const Context context{row, task.rules, task.discounts, task.parameter, task.checkpoint};
     auto metric = make_metric<Metric>(context);  // NOLINT(misc-const-correctness): may accumulate
-    double above = 0;                            // of the ties that end above the cutoff
+    double above = 0;                            // of the ties that end at or above the cutoff
     std::size_t next = 0;
     for (std::size_t i = 0; i < cutoffs; ++i) {
       const Count cutoff = task.cutoffs[i];
@@ -166,7 +167,7 @@ void score_expected(const ScoringTask& task, BatchRatios& ratios) {
 
 using ScoreFunction = void (*)(const ScoringTask&, BatchRatios&);
 
-// Null where the metric has no expectation.
+// Null if the metric has no expectation.
 template <class Metric>
 constexpr ScoreFunction expected_score() {
   if constexpr (HasExpectation<Metric>) {
@@ -176,7 +177,7 @@ constexpr ScoreFunction expected_score() {
   }
 }
 
-// Of the relevant items of a tie, how many are expected among its first `ranks` ranks.
+// Returns the expected number of the tie's hits among its first `ranks` ranks.
 [[nodiscard]] inline double expected_hits(const TiedHits& tied, Count ranks) noexcept {
   return static_cast<double>(tied.hits) * static_cast<double>(ranks) /
          static_cast<double>(tied.tie.size());

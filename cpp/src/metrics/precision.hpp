@@ -35,7 +35,7 @@ struct Judged {
       .source = "Buckley, Voorhees 2004 (incomplete judgments)",
       .divisor_fields = kDivisorFields};
 
-  // Precision, were all of the judged items relevant.
+  // Precision as if all judged items were relevant.
   static Ratio ratio_at(CutoffCounts counts, const Rules& rules) noexcept {
     counts.hits = counts.judged;
     counts.relevant += counts.nonrelevant;

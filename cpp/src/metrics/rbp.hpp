@@ -1,4 +1,4 @@
-// A reader who goes on from each rank to the next with probability p.
+// A reader who continues from each rank to the next with probability p.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class Rbp {
       if (rank_ % kCheckpointInterval == 0) checkpoint_();
     }
     if (item.relevant) sum_ += item.gain * weight_;
-    return std::min((1 - persistence_) * sum_, highest_gain_);  // no more, but for rounding
+    return std::min((1 - persistence_) * sum_, highest_gain_);  // no more, except by rounding
   }
   static Ratio ratio_at(double expected, const CutoffCounts&, const Rules&) noexcept {
     return {expected, 1};

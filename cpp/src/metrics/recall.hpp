@@ -38,7 +38,7 @@ struct HitRate {
   static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
     return ratio(counts.hits > 0 ? 1 : 0, 1);
   }
-  // Only the first tie with hits decides: 1 - the chance that all of them stand further down.
+  // Only the first tie with hits matters: 1 - the chance that all of its hits are further down.
   static double expectation(const TiedHits& tied, Count ranks) noexcept {
     if (tied.hits_above > 0) return 0;
     double no_hit = 1;
@@ -50,7 +50,7 @@ struct HitRate {
   }
 };
 
-// Recall where the list is as long as the truth: the point at which precision equals recall.
+// Recall at the cutoff |T|, where precision equals recall.
 class RPrecision {
  public:
   static constexpr std::string_view kAliases[] = {"rprec", "r_prec"};

@@ -1,4 +1,4 @@
-// How far down the first hit is.
+// The reciprocal of the first hit's rank.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,8 @@ class ReciprocalRank {
     return {expected, 1};
   }
 
-  // Over the ranks of the first tie with hits: the chance that the first hit is there.
+  // Over the ranks of the first tie with hits: the chance that the first hit is there, over the
+  // rank.
   [[nodiscard]] double expectation(const TiedHits& tied, Count ranks) const {
     if (tied.hits_above > 0) return 0;
     const Count size = tied.tie.size();

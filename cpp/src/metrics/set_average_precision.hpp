@@ -1,4 +1,4 @@
-// Precision times recall, whatever the order within the list.
+// Precision times recall, independent of the order within the list.
 #pragma once
 
 #include "metrics/metric.hpp"
@@ -21,7 +21,7 @@ struct SetAveragePrecision {
     return {hits * hits, static_cast<double>(divisor(rules.precision_over, counts)) *
                              static_cast<double>(divisor(rules.recall_over, counts))};
   }
-  // What the hits of the tie add to the mean of h^2: as above + x, squared, less above squared.
+  // The tie's share of the mean of h^2: the mean of (above + x)^2 - above^2 for x hits in the tie.
   static double expectation(const TiedHits& tied, Count ranks) noexcept {
     const auto others = static_cast<double>(tied.hits - 1) * static_cast<double>(ranks - 1);
     const double squares =
