@@ -17,7 +17,7 @@ std::size_t max_cutoff_count(const Plan& plan) {
   return cutoffs;
 }
 
-// Rows x cutoffs.
+// Counts hits for rows x cutoffs.
 void count_hits(std::span<const HitRow> rows, const CutoffSet& cutoff_set,
                 std::vector<HitCounts>& hit_counts, const Checkpoint& checkpoint) {
   const std::size_t cutoffs = cutoff_set.cutoffs().size();
@@ -29,8 +29,7 @@ void count_hits(std::span<const HitRow> rows, const CutoffSet& cutoff_set,
 
 constexpr Count kMillion = 1'000'000;
 
-// The difference of two ratios in millionths, at most 1000 whole ones, so that sums do not
-// overflow.
+// Returns the difference of two ratios in millionths, capped at 1000 so that sums do not overflow.
 Count spread_of(const Ratio& one, const Ratio& other) {
   if (one.denominator == 0 || other.denominator == 0) return 0;
   const double spread =
@@ -86,7 +85,7 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
     if (!is_regular(presence_of(job_.request, users_[i]), rows[i])) irregular_users_.push_back(i);
   }
   Violation gravest = Violation::none;
-  std::size_t cutoff_set_index = job_.plan.cutoff_sets.size();  // the last; none yet
+  std::size_t cutoff_set_index = job_.plan.cutoff_sets.size();  // the previous set; none yet
   for (const Run& run : job_.plan.runs) {
     if (run.judging_rules_index != rules_index) continue;
     if (run.cutoff_set_index != cutoff_set_index) {
@@ -96,7 +95,7 @@ Violation BatchScorer::score_under(std::size_t rules_index, JudgedBatch& batch, 
     compute_ratios(run, rows, hit_counts_, ratios_, checkpoint);
     compute_values(run);
     const Violation violation = std::min(apply_policies(run, rows), check_item_count(run, rows));
-    if (violation == Violation::none) reduce(run, rows);  // else the values may be any numbers
+    if (violation == Violation::none) reduce(run, rows);  // otherwise the values may be anything
     if (is_strict(run.rules.ties) && !batch.tied_users.empty()) {
       score_extremes(run, rules_index, batch, checkpoint);
       const Rows best_rows = batch.extreme_rows.front()[rules_index].rows();
@@ -131,7 +130,7 @@ UserPolicy BatchScorer::policy_of(const Run& run, Rows rows, std::size_t index) 
   return user_policy(run.rules, presence_of(job_.request, users_[index]), rows[index]);
 }
 
-// Gives irregular users what the convention says, instead of what was computed.
+// Replaces the computed values of irregular users by those of the convention.
 Violation BatchScorer::apply_policies(const Run& run, Rows rows) {
   Violation gravest = Violation::none;
   for (const std::size_t user : irregular_users_) {
@@ -145,8 +144,8 @@ Violation BatchScorer::apply_policies(const Run& run, Rows rows) {
   return gravest;
 }
 
-// Whether some user's relevant items and misses are more than the given number of items. The
-// misses are the most at the last cutoff.
+// Whether some user's relevant items and misses outnumber the given number of items. Misses grow
+// with the cutoff, so the last one decides.
 Violation BatchScorer::check_item_count(const Run& run, Rows rows) const {
   if (!run.info->takes_item_count) return Violation::none;
   const std::span<const Count> cutoffs = job_.plan.cutoff_sets[run.cutoff_set_index].cutoffs();
@@ -201,9 +200,9 @@ void BatchScorer::score_extremes(const Run& run, std::size_t rules_index, Judged
   }
 }
 
-// Counts the users whose value depends on the order of ties. Every order's value lies between the
-// two extremes, except for a mean over the hits, which falls both where a hit comes later and where
-// one more comes late: there, any tie of hits with other items counts.
+// Counts the users whose value depends on the order of ties. The value of any order lies between
+// the two extremes, except for a mean over the hits, which falls both if a hit comes later and if
+// another hit comes late. For such a mean, every tie that mixes hits with other items counts.
 void BatchScorer::count_tie_dependent(const Run& run, Rows rows,
                                       std::span<const std::size_t> tied_users, Rows best_rows,
                                       Tally& tally) const {

@@ -1,5 +1,5 @@
-// Scores a batch of judged users: values, policies, sums; and counts the users whose values depend
-// on the order of ties.
+// Scores a batch of judged users: values, policies and sums. Also counts the users whose values
+// depend on the order of ties.
 #pragma once
 
 #include <array>
@@ -25,18 +25,18 @@ class BatchScorer {
  public:
   explicit BatchScorer(const Job& job);
 
-  // Adds the users to the sums, and those that ties decide on to the tally. Returns the gravest
-  // rule that one of them breaks, if any: the sums mean nothing then.
+  // Adds the users to the sums, and those whose values depend on ties to the tally. Returns the
+  // gravest rule that a user breaks, if any; the sums are then meaningless.
   Violation score(JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint);
 
-  // Over the users scored since the last `clear`.
+  // Sums over the users scored since the last `clear`.
   [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return sums_; }
   void clear() noexcept {
     for (Accumulator& sums : sums_) sums.clear();
   }
 
  private:
-  using Rows = std::span<const HitRow>;  // beside the users
+  using Rows = std::span<const HitRow>;  // parallel to the users
 
   Violation score_under(std::size_t rules_index, JudgedBatch& batch, Tally& tally,
                         const Checkpoint& checkpoint);
@@ -54,17 +54,17 @@ class BatchScorer {
                            Rows best_rows, Tally& tally) const;
 
   const Job& job_;
-  // Of the batch.
+  // Per-batch state.
   std::span<const Count> users_;
   std::vector<double> weights_;  // empty if there are none
-  // Of one set of judging rules and one run at a time.
+  // State of one set of judging rules and one run at a time.
   std::vector<std::size_t> irregular_users_;  // users whose values a convention may override
   std::vector<HitCounts> hit_counts_;         // rows x cutoffs
   BatchRatios ratios_;
   BatchColumns values_;
   std::vector<HitCounts> extreme_hit_counts_;  // tied users x cutoffs
   std::array<BatchRatios, 2> extreme_ratios_;  // of the tied users
-  // Of all users.
+  // State of all users.
   std::vector<Accumulator> sums_;
 };
 

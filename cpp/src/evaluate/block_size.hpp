@@ -1,4 +1,4 @@
-// How many users a thread evaluates at a time.
+// The number of users that a thread evaluates at a time.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace exactk {
 
-// How much is read for all users, in ids: a score takes a small part of the time of an id.
+// Cost of reading all users, in ids; reading a score takes a fraction of the time of an id.
 [[nodiscard]] inline Count cost_in_ids(const Lists& lists) { return lists.indptr.back(); }
 [[nodiscard]] inline Count cost_in_ids(const ScoreMatrix& scores) {
   if (scores.candidates && scores.candidates->row_count() > 1)
@@ -26,9 +26,9 @@ namespace exactk {
   return scores * embeddings.width / 16;  // scored one by one, 16 numbers cost as much as an id
 }
 
-// Blocks of about 2^14 ids: the counter costs nothing, yet they can be shared out, and one takes as
-// long as it takes to start a thread. Rows of scores come some in a row, as memory is fetched
-// ahead.
+// Blocks of about 2^14 ids: large enough that the shared counter costs nothing, small enough to
+// share out work, and about as long as starting a thread. Rows of scores are processed in runs,
+// because memory is prefetched.
 [[nodiscard]] inline Count users_per_block(Count users, Count ids) {
   return std::clamp<Count>((users << 14U) / (ids + 1), 1, 1024);
 }

@@ -58,7 +58,7 @@ struct MemberPointer<V C::*> {
   using Value = V;
 };
 
-// Whether the member is one of JudgingFields, as where it is declared says.
+// Whether the member is declared in JudgingFields or one of its bases.
 template <auto member>
 constexpr bool kIsJudging =
     std::is_base_of_v<typename MemberPointer<decltype(member)>::Class, JudgingFields>;
@@ -76,7 +76,7 @@ constexpr ConventionField choice(std::string_view name, std::string_view summary
 constexpr double kLowest = std::numeric_limits<double>::lowest();
 constexpr double kHighest = std::numeric_limits<double>::max();
 
-// A number of a range, of all finite ones by default, or a list of such.
+// A field for a number, or a list of numbers, within a range; by default all finite numbers.
 template <auto member>
 constexpr ConventionField number(std::string_view name, std::string_view summary,
                                  double low = kLowest, double high = kHighest,
@@ -154,7 +154,7 @@ constexpr auto kFields = std::to_array<ConventionField>({
 
 std::string quoted(std::string_view text) { return std::string("'").append(text) + "'"; }
 
-// "a, b or c"
+// Formats "a, b or c".
 std::string alternatives(const std::vector<std::string>& texts) {
   std::string joined;
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -164,7 +164,7 @@ std::string alternatives(const std::vector<std::string>& texts) {
   return joined;
 }
 
-// "finite numbers", "numbers in [0, 1]"
+// Formats "finite numbers" or "numbers in [0, 1]".
 std::string in_range(const std::string& noun, double low, double high) {
   if (low == kLowest && high == kHighest) return "finite " + noun;
   return noun + " in [" + format_number(low) + ", " + format_number(high) + "]";
@@ -206,7 +206,7 @@ bool is_in_range(const NumericField& field, double number) {
   return field.low <= number && number <= field.high;
 }
 
-// Returns whether the value is one of the field's.
+// Sets the field. Returns whether it accepts the value.
 bool set(Rules& rules, const ChoiceField& field, const FieldValue& value) {
   const auto* const name = std::get_if<std::string>(&value);
   if (name == nullptr) return false;

@@ -1,4 +1,4 @@
-// One pass over the users: rank, judge, score, reduce. Everything in it was validated before.
+// One pass over the users: rank, judge, score, reduce. All inputs have been validated.
 
 #include "exactk/evaluate.hpp"
 
@@ -29,7 +29,7 @@
 namespace exactk {
 namespace {
 
-// Memory for the sums of a value and group, here and as Python's integers.
+// Memory for the sums of a value and group, here and as Python integers.
 Count bytes_of_sums(Exactness exactness) { return exactness == Exactness::unit ? 1088 : 5120; }
 
 struct DiscountDepths {
@@ -37,7 +37,7 @@ struct DiscountDepths {
   Count hit_ranks = 0;    // that a hit can have
 };
 
-// How far down the values need discounts.
+// Returns how deep the values need discounts.
 DiscountDepths discount_depths(const Plan& plan, Discount kind, Count longest_list,
                                Count longest_truth) {
   DiscountDepths depths;
@@ -73,10 +73,10 @@ Count max_list_length(const Embeddings& embeddings) {
   return embeddings.candidates ? max_list_length(*embeddings.candidates) : embeddings.items.rows;
 }
 
-// Users by group, those of a group in their own order: a counting sort.
+// Lists users by group, in their own order within each group: a counting sort.
 std::vector<Count> users_by_group(std::span<const Offset> groups, Count group_count,
                                   const Checkpoint& checkpoint) {
-  std::vector<Count> next;  // position of a group's next user
+  std::vector<Count> next;  // position of each group's next user
   grow(next, static_cast<std::size_t>(group_count) + 1, Count{0}, checkpoint);
   in_chunks(groups.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
     for (const Offset group : groups.subspan(begin, end - begin)) {
@@ -115,7 +115,7 @@ class Evaluation {
   Job job_;
   std::vector<Count> order_;  // users by group; empty if there is one group
   std::mutex mutex_;
-  std::vector<std::vector<Accumulator>> totals_;  // group, value
+  std::vector<std::vector<Accumulator>> totals_;  // groups x values
   Tally tally_;
 };
 
@@ -156,7 +156,7 @@ Evaluation::Evaluation(const Request& request)
   }
 }
 
-// Adds what a worker has summed to the sums of the group.
+// Adds the worker's sums to those of the group.
 void Evaluation::add_sums(Worker& worker, Count group) {
   const std::scoped_lock lock(mutex_);
   std::vector<Accumulator>& totals = totals_[static_cast<std::size_t>(group)];
@@ -165,7 +165,7 @@ void Evaluation::add_sums(Worker& worker, Count group) {
   worker.clear();
 }
 
-// The lists broke a rule. Reads all users again, in order, to count those that did and find the
+// Reports a broken rule: reads all users again, in order, to count those that break it and find the
 // first.
 void Evaluation::throw_violation(Violation gravest) {
   job_.request.poll();
@@ -196,7 +196,7 @@ void Evaluation::throw_violation(Violation gravest) {
   throw InputError(std::move(fault));
 }
 
-// Some of them in the order in which they are evaluated.
+// Lists `count` users from `begin`, in the order of evaluation.
 void Evaluation::list_users(Count begin, Count count, std::vector<Count>& users) const {
   users.clear();
   for (Count position = begin; position < std::min(begin + count, this->users()); ++position) {
@@ -217,7 +217,7 @@ Count Evaluation::choose_block_users() const {
   return users_per_block(users(), ids);
 }
 
-// Evaluates all users, and returns a rule that is broken, if any.
+// Evaluates all users. Returns the rule that is broken, if any.
 Violation Evaluation::evaluate_blocks() {
   const Request& request = job_.request;
   const Count block_users = choose_block_users();
@@ -227,10 +227,10 @@ Violation Evaluation::evaluate_blocks() {
     explicit ThreadState(const Job& job) : worker(job) {}
 
     Worker worker;
-    Count group = 0;                // of the current users: they are sorted by group
+    Count group = 0;                // of the current users, who are sorted by group
     std::vector<Count> users = {};  // of the block
   };
-  // Each is made by its own thread, so that no two write to one line of a cache.
+  // Each is created by its own thread, so that no two threads write to one cache line.
   std::vector<std::unique_ptr<ThreadState>> states(static_cast<std::size_t>(threads));
   std::atomic<Violation> violation = Violation::none;
 

@@ -16,12 +16,12 @@ Presence presence_of(const Request& request, Count user) noexcept {
   return {request.truth.has(user), lists == nullptr || lists->has(user)};
 }
 
-// The ranks of the truth cost the same however deep they lie, and a list as much as it is long.
+// Ranks of the truth cost the same at any depth; the cost of a list grows with its length.
 bool is_shallow(const Plan& plan, Count items) noexcept {
   return plan.depth <= std::clamp<Count>(items / 8, 1024, 16384);
 }
 
-// The list if that is short and strict, else the ranks of the truth.
+// Requests the list if it is short and strict, otherwise the ranks of the truth.
 ScreeningRequest screening_request(const Job& job) {
   const auto* source = std::get_if<Embeddings>(&job.request.predictions);
   const Plan& plan = job.plan;

@@ -1,4 +1,4 @@
-// What an evaluation's threads share: the request, and what follows from it alone.
+// State that the threads of an evaluation share: the request, and what follows from it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace exactk {
 
-// All threads read it, and none changes it.
+// Read by all threads, changed by none.
 struct Job {
   const Request& request;
   Plan plan;
@@ -25,23 +25,23 @@ struct Job {
   Norms norms;                           // if the predictions are embeddings
 };
 
-// The items of the predictions, if each user has a list of them.
+// Returns the items of the predictions if each user has a list of them, otherwise null.
 [[nodiscard]] const Lists* item_lists(const Predictions& predictions) noexcept;
 
-// Whether the truth and the predictions have the user.
+// Whether the user is in the truth and in the predictions.
 [[nodiscard]] Presence presence_of(const Request& request, Count user) noexcept;
 
-// Whether the best of so many items, down to the last rank that a value asks for, cost less than
-// the ranks of the truth.
+// Whether selecting the best of `items` items, down to the last rank that a value asks for, costs
+// less than ranking the truth.
 [[nodiscard]] bool is_shallow(const Plan& plan, Count items) noexcept;
 
-// What the users are screened for before they are judged.
+// Returns how users are screened before they are judged.
 [[nodiscard]] ScreeningRequest screening_request(const Job& job);
 
-// How each value is summed.
+// Returns how each value is summed.
 [[nodiscard]] std::vector<Exactness> exactness_of_values(const Job& job);
 
-// Empty sums, one for each value.
+// Returns empty sums, one for each value.
 [[nodiscard]] std::vector<Accumulator> make_accumulators(const Job& job);
 
 }  // namespace exactk

@@ -1,4 +1,4 @@
-// A batch of judged users: what the judge hands to the scorer.
+// A batch of judged users, the input of the scorer.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace exactk {
 struct JudgedBatch {
   std::vector<Count> users;
   std::vector<HitRows> hit_rows;  // by judging rules
-  // Those users whose values may depend on the order of ties, as positions in the batch, and their
-  // rows by judging rules: with the relevant items of each tie first, and last.
+  // Users whose values may depend on the order of ties, as positions in the batch, and their rows
+  // by judging rules: with the relevant items of each tie first, and last.
   std::vector<std::size_t> tied_users;
   std::array<std::vector<HitRows>, 2> extreme_rows;
 

@@ -1,5 +1,5 @@
-// Opens the row of a user whose items have ids: these are looked up first, as a ranker knows
-// positions alone.
+// Opens a user's row of scores. If items have ids, looks them up first, because a ranker works with
+// positions only.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace exactk {
 
-// Reads the user's scores. Returns the positions of the items in the row, or null if their ids are
-// the positions.
+// Reads the user's scores. Returns the positions of the items in the row, or null if ids are
+// positions.
 template <class Row>
 const ItemPositions* open_score_row(ScoreRanker<Row>& ranker, ListMatcher& matcher, Count user,
                                     std::span<const std::int64_t> truth,

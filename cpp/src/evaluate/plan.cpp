@@ -13,7 +13,7 @@
 namespace exactk {
 namespace {
 
-// Each rank down to it is computed: of a full-k ideal, or of a mean over the ranks.
+// For values computed at every rank down to the cutoff: a full-k ideal, or a mean over the ranks.
 constexpr Count kMaxStepwiseCutoff = Count{1} << 20U;
 
 Fault fault_of(const PlannedValue& value, std::string expected, std::string found) {
@@ -69,7 +69,7 @@ void check_shifted_gain(const PlannedValue& value) {
   }
 }
 
-// What is not judged cannot be relevant, as a negative min_grade says.
+// Rejects a negative min_grade if negative grades are unjudged: unjudged items cannot be relevant.
 void check_negative_grades(const Rules& rules, const std::string& argument) {
   if (rules.negative_grades != NegativeGrades::unjudged || rules.min_grade >= 0) return;
   throw InputError(
@@ -125,7 +125,7 @@ std::size_t metric_index(const MetricInfo& info) {
   return static_cast<std::size_t>(&info - AllMetrics::info.data());
 }
 
-// The value, its rules resolved for its metric.
+// Returns the value with the rules adapted to its metric.
 PlannedValue resolve_value(const MetricInfo& info, PlannedValue value) {
   if (info.pairwise && is_strict(value.rules.ties)) value.rules.ties = Ties::expected;
   if (info.takes_max_grade) value.rules.gain = Gain::exp2;
@@ -145,7 +145,7 @@ void check_ties(const MetricInfo& info, const PlannedValue& value) {
     refuse(value, "other ties than 'expected' (overrides set it for one metric)",
            "'expected', for which it has no formula");
   }
-  // The expectation of a quotient is another thing than a quotient of expectations.
+  // The expectation of a quotient is not the quotient of the expectations.
   if (is_mean_over_hits(info, value.rules)) {
     refuse(value, "another ap_over beside ties='expected'", "'hits'");
   }
@@ -178,8 +178,8 @@ void check_tally_rules(const Rules& rules) {
   check_negative_grades(rules, "convention");
 }
 
-// The index of the judging rules for some rules, added unless they exist. Where gains do not
-// matter, existing ones may differ in these.
+// Returns the index of equivalent judging rules, adding them if missing. If gains do not matter,
+// existing rules may differ in them.
 std::size_t find_or_add_judging_rules(std::vector<JudgingRules>& judging_rules, const Rules& rules,
                                       bool uses_gains) {
   const JudgingRules requested(rules, uses_gains);
@@ -193,7 +193,7 @@ std::size_t find_or_add_judging_rules(std::vector<JudgingRules>& judging_rules, 
 
 void choose_judging_rules(Plan& plan, const Rules& tally_rules) {
   for (const bool uses_gains :
-       {true, false}) {  // so that the second pass can use the rules of the first
+       {true, false}) {  // so that the second pass can reuse the rules of the first
     for (Run& run : plan.runs) {
       if (run.info->uses_gains != uses_gains) continue;
       run.judging_rules_index =
@@ -213,7 +213,7 @@ void choose_cutoff_sets(Plan& plan, std::span<const std::vector<Count>> cutoffs)
   }
 }
 
-// How, and how deep, the scores have to be ranked.
+// Chooses for which ties, and how deep, scores are ranked.
 void choose_depths(Plan& plan) {
   for (const JudgingRules& rules : plan.judging_rules) {
     const Ties ties = ranking_ties(rules.ties);
@@ -229,7 +229,7 @@ void choose_depths(Plan& plan) {
   }
 }
 
-// The values in the order in which one pass meets them.
+// Returns the order in which one pass reaches the values.
 std::vector<std::size_t> order_by_cutoff(std::span<const PlannedValue> values) {
   std::vector<std::size_t> order(values.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -244,7 +244,7 @@ Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules) {
     throw InputError({.argument = "metrics", .expected = "at least one metric", .found = "none"});
   }
   Plan plan;
-  std::vector<std::vector<Count>> cutoffs;  // beside the runs
+  std::vector<std::vector<Count>> cutoffs;  // parallel to the runs
   for (const std::size_t index : order_by_cutoff(values)) {
     const MetricInfo& info = find_metric(values[index].metric);
     const PlannedValue value = resolve_value(info, values[index]);

@@ -1,4 +1,4 @@
-// The request's values, resolved before any user is read: what is computed together, and how.
+// The plan: the request's values resolved before any user is read, and grouped by shared work.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ namespace exactk {
 // Gains and weights up to 2^256 leave room for the square of a sum of 2^40 of them.
 inline constexpr double kMaxGain = 0x1p256;
 
-// Values computed in one pass over a HitRow: the same metric and rules at several cutoffs.
+// Values computed in one pass over a HitRow: one metric and rules at several cutoffs.
 struct Run {
   const MetricInfo* info;
   ScoreFunction score;
   double parameter;
   Rules rules;
   std::size_t judging_rules_index;        // index into Plan::judging_rules
-  bool unit_range;                        // values in [0, 1], whatever the lists
+  bool unit_range;                        // values are in [0, 1] for all lists
   bool is_mean_over_hits;                 // a late hit may lower the value
   std::size_t cutoff_set_index = 0;       // index into Plan::cutoff_sets
-  std::vector<std::size_t> outputs = {};  // beside its cutoffs: index into Request::values
+  std::vector<std::size_t> outputs = {};  // per cutoff: index into Request::values
 };
 
 struct Plan {
@@ -33,13 +33,13 @@ struct Plan {
   std::size_t tally_rules_index = 0;
   std::vector<Run> runs;
   std::vector<CutoffSet> cutoff_sets;
-  std::vector<Ties> ties;    // for which the scores have to be ranked
-  Count depth = 0;           // the last rank that a value asks for
-  Count tie_free_depth = 0;  // the last rank at which an item of the truth must not be tied
+  std::vector<Ties> ties;             // for which scores have to be ranked
+  Count depth = 0;                    // the last rank that a value asks for
+  Count tie_free_depth = 0;           // the last rank at which the truth's items must not tie
   bool refuses_tied_repeats = false;  // of an item of the truth within a tie
 };
 
-// Throws InputError where a value asks for what no metric or rule can give.
+// Throws InputError if a value asks for something that no metric or rule provides.
 [[nodiscard]] Plan make_plan(std::span<const PlannedValue> values, const Rules& tally_rules);
 
 }  // namespace exactk

@@ -1,5 +1,4 @@
-// What a convention says about the whole user and about 0 / 0: the two questions that a metric
-// never asks itself.
+// Policies of the convention for whole users and for 0 / 0: the two cases that metrics leave open.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ struct Presence {
 
 struct UserPolicy {
   Empty empty;
-  Violation violation;  // that `Empty::error` stands for
+  Violation violation;  // that `Empty::error` reports
 };
 
 [[nodiscard]] inline bool is_in_population(Users users, Presence presence) noexcept {
@@ -36,12 +35,12 @@ struct UserPolicy {
   return presence.in_truth;
 }
 
-// Whether no convention does anything but compute the user's values.
+// Whether every convention computes the user's values.
 [[nodiscard]] inline bool is_regular(Presence presence, const HitRow& row) noexcept {
   return presence.in_truth && presence.in_predictions && row.relevant > 0 && row.recommended > 0;
 }
 
-// What the convention does with a user. An empty truth decides before the list.
+// Returns the convention's policy for a user. An empty truth takes precedence over the list.
 [[nodiscard]] inline UserPolicy user_policy(const Rules& rules, Presence presence,
                                             const HitRow& row) noexcept {
   if (!is_in_population(rules.users, presence)) return {Empty::skip, Violation::none};
@@ -53,7 +52,7 @@ struct UserPolicy {
   return {Empty::compute, Violation::none};
 }
 
-// What 0 / 0 is.
+// Returns the value of 0 / 0.
 [[nodiscard]] inline double undefined_value(Undefined undefined) noexcept {
   switch (undefined) {
     case Undefined::zero:
@@ -68,7 +67,7 @@ struct UserPolicy {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-// The value of a user whom the convention gives one without computing it.
+// Returns the value that the convention assigns to a user without computing it.
 [[nodiscard]] inline double fixed_value(Empty empty) noexcept {
   switch (empty) {
     case Empty::zero:

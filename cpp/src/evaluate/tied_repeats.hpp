@@ -1,6 +1,6 @@
-// Finds the items of the truth that stand more than once within a tie. Where only the first of them
-// counts, the expectation over the orders of the tie is not defined: its formulas take each item of
-// the tie to be as likely at any of its ranks, and the first of several is not.
+// Finds items of the truth that repeat within a tie. If only the first of them counts, the
+// expectation over the orders of the tie is undefined: its formulas assume that each item of the
+// tie is equally likely at any of its ranks, and the first of several repeats is not.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace exactk {
 
-// Stores the positions in the row of all but the first in each tie, ascending. `items`: of the row.
+// Stores the positions of all repeats but the first in each tie, ascending. `items`: of the row.
 template <class Row>
 void find_tied_repeats(RankableRow<Row>& row, const ItemPositions& items,
                        std::vector<Offset>& repeats, const Checkpoint& checkpoint) {

@@ -30,7 +30,7 @@
 namespace exactk {
 namespace {
 
-// Returns the bitwise "or" of all ids.
+// Validates the request. Returns the bitwise "or" of all ids.
 std::uint64_t validate(const TopKRequest& request) {
   check_threads(request.threads);
   const Execution execution{.threads = request.threads, .poll = request.poll};
@@ -78,12 +78,12 @@ std::span<const std::int64_t> excluded_items(const TopKRequest& request, Count u
   return int64_row_items(*request.exclude, user);
 }
 
-// What all threads read.
+// State that all threads read.
 struct SharedState {
   const TopKRequest& request;
   std::uint64_t id_bits;
   Norms norms;                         // if there are embeddings
-  ScreeningRequest screening_request;  // for which they are screened
+  ScreeningRequest screening_request;  // of the embeddings
 };
 
 SharedState make_shared_state(const TopKRequest& request, std::uint64_t id_bits) {
@@ -92,7 +92,7 @@ SharedState make_shared_state(const TopKRequest& request, std::uint64_t id_bits)
   if (embeddings == nullptr) return shared;
   shared.norms = measure_norms(*embeddings, kernels(request.isa),
                                {.threads = request.threads, .poll = request.poll});
-  // One deeper, to see what is tied with the last.
+  // One rank deeper, to detect a tie with the last item.
   const ScreeningRequest screening_request{
       .depth = request.k + (request.ties == Ties::raise ? 1 : 0),
       .highest_first = request.ties == Ties::highest_id};
@@ -101,7 +101,7 @@ SharedState make_shared_state(const TopKRequest& request, std::uint64_t id_bits)
   return shared;
 }
 
-// Ranks one user after another.
+// Ranks users one by one.
 class TopKRanker {
  public:
   explicit TopKRanker(const SharedState& shared)
@@ -115,7 +115,7 @@ class TopKRanker {
                        shared.screening_request, kernels(request_.isa));
   }
 
-  // Does what is cheaper for several users at a time.
+  // Screens users together, which is cheaper.
   void prepare(Count begin, Count end, const Checkpoint& checkpoint) {
     if (!screening_) return;
     users_.resize(static_cast<std::size_t>(end - begin));
@@ -136,7 +136,7 @@ class TopKRanker {
     return (!has_nan || request_.nan != NanScores::raise) &&
            (item_positions_ == nullptr || item_positions_->duplicates == 0);
   }
-  // How often the user breaks a rule, and where first.
+  // Counts the user's faults and locates the first.
   Count count_nan(Offset& first, const Checkpoint& checkpoint) {
     return std::visit(
         [&](auto& ranker) {
@@ -150,8 +150,8 @@ class TopKRanker {
     return item_positions_->duplicates;
   }
 
-  // The first rank among the best whose item is tied with the next, or 0: only if ties are an
-  // error.
+  // Returns the first rank whose item ties with the next among the best, or 0 if there is none or
+  // ties are allowed.
   Count first_tied_rank(const Checkpoint& checkpoint) {
     if (request_.ties != Ties::raise) return 0;
     return std::visit(
@@ -188,7 +188,7 @@ class TopKRanker {
     });
   }
 
-  // Of the items that were ranked last.
+  // Writes the scores of the items ranked last.
   void write_scores(Count user, std::size_t count, const Checkpoint& checkpoint) {
     const auto scores = request_.best_scores.subspan(static_cast<std::size_t>(user * request_.k),
                                                      static_cast<std::size_t>(request_.k));
@@ -207,12 +207,12 @@ class TopKRanker {
   const TopKRequest& request_;
   AnyScoreRanker score_ranker_;
   ListMatcher matcher_;
-  std::optional<Screening> screening_;  // if that pays
+  std::optional<Screening> screening_;  // if it pays
   std::vector<Count> users_;
   const ItemPositions* item_positions_ = nullptr;
 };
 
-// Adds up `count_in_user(user, first)` of all users, and locates the first fault.
+// Sums `count_in_user(user, first)` over all users, and locates the first fault.
 template <class CountInUser>
 void count_faults(Count users, Fault& fault, const Checkpoint& checkpoint,
                   const CountInUser& count_in_user) {
@@ -277,7 +277,7 @@ void refuse_ties(const TopKRequest& request, TopKRanker& ranker, const Checkpoin
   if (fault.count > 0) throw InputError(std::move(fault));
 }
 
-// A rule is broken. Reads all users again to count how often, and to find the first.
+// Reports a broken rule: reads all users again to count its violations and find the first.
 [[noreturn]] void throw_fault(const SharedState& shared) {
   const TopKRequest& request = shared.request;
   const Checkpoint checkpoint = timed_checkpoint(request.poll);

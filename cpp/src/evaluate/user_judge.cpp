@@ -17,11 +17,11 @@ template <class Row>
 bool prefers_list(const Plan& plan, ScoreRanker<Row>& ranker, Ties ties) {
   const auto items = static_cast<Count>(ranker.row().size());
   if (!is_strict(ties) || !is_shallow(plan, items)) return false;
-  // One deeper, to see what is tied with the last.
+  // One rank deeper, to detect a tie with the last item.
   return !ranker.has_truth_ranks() || ranker.has_best(plan.depth + 1, ties);
 }
 
-// Whether some value refuses what the field is about.
+// Whether some value has `raise` as its choice of the field.
 template <class Choice>
 bool raises(const Plan& plan, Choice HitFields::* field) {
   return std::ranges::any_of(plan.runs,
@@ -63,7 +63,7 @@ std::span<const std::int64_t> UserJudge::excluded_items(Count user) const {
   return int64_row_items(*job_.request.exclude, user);
 }
 
-// In the row of scores that is open.
+// Returns the positions of the truth in the open row of scores.
 TruthPositions UserJudge::truth_positions(Count user) const {
   if (item_positions_ == nullptr) {
     return {.positions = int64_row_items(job_.request.truth, user)};
@@ -98,7 +98,7 @@ const Matches& UserJudge::match_list(Count user, const Checkpoint& checkpoint) {
       lists.items);
 }
 
-// Of the row that is open.
+// Matches the open row.
 const Matches& UserJudge::match_scores(AnyScoreRanker& any_ranker, Count user, Ties ties,
                                        const Checkpoint& checkpoint) {
   const TruthPositions truth = truth_positions(user);
@@ -185,7 +185,7 @@ Violation UserJudge::judge(Count user, JudgedBatch& batch, Tally& tally,
   return Violation::none;
 }
 
-// Whether an item of the truth is tied with another, where the items were ranked strictly.
+// Whether an item of the truth ties with another item, if items were ranked strictly.
 bool UserJudge::may_depend_on_ties(Count user, Ties ties) {
   if (!score_ranker_ || !is_strict(ties)) return false;
   return std::visit([&](auto& ranker) { return ranker.may_tie(truth_positions(user).positions); },
@@ -216,7 +216,7 @@ void UserJudge::add_to_tally(Count user, const Matches& matches, const HitRow& r
   tally.excluded_recommended += matches.excluded_recommended;
   tally.relevant_excluded += judge_.count_relevant(matches, matches.excluded_entries);
   if (!presence.in_predictions) return;
-  // A list of scores is ranked only down to the last rank that a value asks for.
+  // Scores are ranked only down to the last rank that a value asks for.
   tally.longest_list = std::max(tally.longest_list, std::min(row.depth(), job_.plan.depth));
   tally.relevant_not_rankable +=
       judge_.count_relevant(matches, matches.unscored_entries) +
@@ -224,8 +224,8 @@ void UserJudge::add_to_tally(Count user, const Matches& matches, const HitRow& r
   count_candidates(tally);
 }
 
-// Finds the entries of the truth whose item is left out because it scores -inf or NaN, wherever it
-// stands in the row. Valid until the next call.
+// Finds the entries of the truth whose item is left out for scoring -inf or NaN at every position
+// in the row. Valid until the next call.
 std::span<const Count> UserJudge::find_masked_entries(Count user, const Checkpoint& checkpoint) {
   masked_entries_.clear();
   if (!score_ranker_) return masked_entries_;
@@ -257,7 +257,7 @@ std::span<const Count> UserJudge::find_masked_entries(Count user, const Checkpoi
   return masked_entries_;
 }
 
-// Where not all items of the predictions may be ranked.
+// Counts candidates if not all items of the predictions may be ranked.
 void UserJudge::count_candidates(Tally& tally) {
   if (!score_ranker_ || item_positions_ == nullptr) return;
   const Count candidates =

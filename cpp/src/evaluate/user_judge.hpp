@@ -1,4 +1,4 @@
-// Judges one user after another: opens the user's list or scores, ranks, matches and judges them.
+// Judges users one by one: opens the user's list or scores, then ranks, matches and judges.
 #pragma once
 
 #include <array>
@@ -24,21 +24,21 @@ class UserJudge {
  public:
   explicit UserJudge(const Job& job);
 
-  // Screens these users together, where that pays. Callers may still skip any of them.
+  // Screens these users together if that pays. Callers may still skip any of them.
   void prepare(std::span<const Count> users, const Checkpoint& checkpoint);
 
-  // Adds the user to the batch and to the tally. Returns which rule the user breaks, if any: the
-  // batch may hold rows of the user then, and must be cleared.
+  // Adds the user to the batch and to the tally. Returns the rule that the user breaks, if any; the
+  // batch may then hold rows of the user and must be cleared.
   Violation judge(Count user, JudgedBatch& batch, Tally& tally, const Checkpoint& checkpoint);
 
-  // Of any user, whether judged or not. Valid until the next call of any member.
+  // Matches any user, judged or not. Valid until the next call of any member.
   const Matches& match(Count user, const Checkpoint& checkpoint);
-  // The first tie of an item of the truth, where none may be tied.
+  // Returns the first tie of an item of the truth down to the rank at which ties are refused.
   [[nodiscard]] std::optional<Tie> first_forbidden_tie(const Matches& matches) const;
-  // Of the user matched last, the offsets in the row of the items of the truth that a tie repeats,
-  // where that is refused: ascending. Valid until the next call of any member.
+  // Returns the offsets in the row of the truth's items that repeat within a tie, if the plan
+  // refuses them: ascending, for the user matched last. Valid until the next call of any member.
   std::span<const Offset> find_tied_repeats(const Checkpoint& checkpoint);
-  // How many scores of the user are NaN, and which is the first.
+  // Counts the user's NaN scores and sets `first` to the first one.
   Count count_nan(Count user, Offset& first, const Checkpoint& checkpoint);
 
  private:
@@ -60,14 +60,14 @@ class UserJudge {
   const Job& job_;
   ListMatcher matcher_;
   std::optional<AnyScoreRanker> score_ranker_;     // if the predictions are scores
-  std::optional<Screening> screening_;             // if that pays
+  std::optional<Screening> screening_;             // if it pays
   const ItemPositions* item_positions_ = nullptr;  // of the current user, if items have ids
   Judge judge_;
-  // As the plan's, but for ties: with the relevant items of each first, and last.
+  // The plan's rules except for ties: relevant items first, and last.
   std::array<std::vector<JudgingRules>, 2> extreme_rules_;
   std::vector<Offset> tied_repeats_;
   enum class EntryScore : std::uint8_t { none, masked, other };
-  std::vector<EntryScore> entry_scores_;  // of the truth
+  std::vector<EntryScore> entry_scores_;  // by truth entry
   std::vector<Count> masked_entries_;     // of the truth
 };
 

@@ -8,10 +8,10 @@
 namespace exactk {
 namespace {
 
-// The item at the position of the user's list was there before.
+// Describes an item that repeats an earlier one at the position of the user's list.
 Fault repeat_fault(const Lists* lists, Count user, Offset position) {
   Fault fault{.found = "again", .position = position};
-  // Another thread has changed the list since, or the candidates beside scores.
+  // Another thread has since changed the list, or the candidates of scores.
   if (lists == nullptr || position < 0) {
     fault.found = "an item again";
     return fault;

@@ -1,4 +1,4 @@
-// What an error says of a rule that the lists broke.
+// Error messages about rules that lists break.
 #pragma once
 
 #include "base/checkpoint.hpp"
@@ -10,11 +10,11 @@
 
 namespace exactk {
 
-// How often the user breaks the rule.
+// Returns how often the user breaks the rule.
 [[nodiscard]] Count count_violations(Violation violation, UserJudge& judge, Count user,
                                      const Checkpoint& checkpoint);
 
-// What is wrong with the lists of the first user who breaks the rule.
+// Describes the fault in the lists of the first user who breaks the rule.
 [[nodiscard]] Fault describe_violation(Violation violation, const Request& request,
                                        UserJudge& judge, Count user, const Checkpoint& checkpoint);
 

@@ -1,11 +1,11 @@
-// The input rules that only reading the lists can show to be broken.
+// Input rules whose violations only reading the lists reveals.
 #pragma once
 
 #include <cstdint>
 
 namespace exactk {
 
-// The gravest first.
+// Gravest first.
 enum class Violation : std::uint8_t {
   nan_score,
   duplicate_truth,

@@ -1,4 +1,4 @@
-// What a thread does: users are judged one after another, and scored a batch at a time.
+// The work of one thread: judges users one by one, and scores them in batches.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ class Worker {
 
   [[nodiscard]] UserJudge& judge() noexcept { return judge_; }
 
-  // Adds a user to the batch. Returns which rule is broken, by this user or by one of the batch.
+  // Adds a user to the batch. Returns the rule that this user or one of the batch breaks, if any.
   Violation add_user(Count user, const Checkpoint& checkpoint) {
     const Violation violation = judge_.judge(user, batch_, tally_, checkpoint);
     if (violation != Violation::none) {
@@ -37,7 +37,7 @@ class Worker {
     return violation;
   }
 
-  // Over the users scored since the last `clear`.
+  // Sums over the users scored since the last `clear`.
   [[nodiscard]] const std::vector<Accumulator>& sums() const noexcept { return scorer_.sums(); }
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
   void clear() noexcept {

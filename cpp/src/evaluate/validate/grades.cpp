@@ -12,7 +12,7 @@
 namespace exactk {
 namespace {
 
-// What a grade must be for its gain to exist; empty where every finite grade has one.
+// Describes the grades that have a gain; empty if every finite grade has one.
 std::string required_grades(const Run& run) {
   if (run.info->takes_max_grade)
     return "grades from 0 to max_grade=" + format_number(run.parameter);

@@ -1,4 +1,4 @@
-// Checks of grades beside the plan: each has the gain that is asked for.
+// Checks grades against the plan: each must have the gain that is needed.
 #pragma once
 
 #include "base/checkpoint.hpp"
@@ -7,10 +7,10 @@
 
 namespace exactk {
 
-// Throws InputError if a grade of a relevant item has no gain.
+// Throws InputError if a relevant item has a grade without a gain.
 void check_gains(const Request& request, const Run& run, const Checkpoint& checkpoint);
-// Throws InputError if there are no grades, so that every item has grade 1, and min_grade is
-// higher, which would silently call none relevant.
+// Throws InputError if there are no grades, so that every item has grade 1, and min_grade is above
+// 1, which would silently make no item relevant.
 void check_min_grade(const Request& request, const Rules& rules);
 
 }  // namespace exactk

@@ -69,10 +69,11 @@ std::uint64_t bits_of(std::span<const T> ids) {
   return static_cast<std::uint64_t>(bits);
 }
 
-// An id is legal if bit 63, the sign bit of a negative one, is not set: one "or" over all decides.
+// An id is valid if bit 63, the sign bit of a negative one, is clear, so the "or" of all ids
+// decides.
 constexpr bool is_out_of_range(std::uint64_t bits) { return bits >> 63U != 0; }
 
-// Says how many ids are out of range, and which is the first.
+// Counts the ids that are out of range and reports the first.
 template <class T>
 [[noreturn]] void refuse_ids(const Lists& lists, std::span<const T> ids,
                              const std::string& argument, const Checkpoint& checkpoint) {
@@ -97,7 +98,7 @@ template <class T>
   throw InputError(std::move(fault));
 }
 
-// The bitwise "or" of all ids. Where rows have lengths, items that belong to no row do not count.
+// Returns the bitwise "or" of all ids. If rows have lengths, items outside all rows do not count.
 template <class T>
 std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::string& argument,
                         const Execution& execution) {
@@ -111,7 +112,7 @@ std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::s
                                   static_cast<std::size_t>(std::min(chunk, size - begin))));
     };
     const Count blocks = (size + chunk - 1) / chunk;
-    // A million ids take a thread as long as it takes to start another.
+    // Checking a million ids takes about as long as starting a thread.
     const auto threads = static_cast<int>(std::clamp<Count>(blocks / 16, 1, execution.threads));
     parallel_for(blocks, threads, check_block, execution.poll);
   } else {
@@ -127,7 +128,7 @@ std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::s
   return bits;
 }
 
-// Checks that ranks ascend: a list is read in its order.
+// Checks that ranks ascend, because a list is read in its order.
 void check_ranks(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
   if (lists.ranks.empty()) return;
   check_size(lists.ranks.size(), item_count(lists.items), argument, "one rank an item");

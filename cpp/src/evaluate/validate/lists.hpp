@@ -1,4 +1,4 @@
-// Checks of lists that all requests need.
+// Checks of lists that all requests share.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,12 @@
 
 namespace exactk {
 
-// Throws InputError unless `size` is `expected`; `what` says what there must be so many of.
+// Throws InputError unless `size` is `expected`; `what` describes the elements that are counted.
 void check_size(std::size_t size, Count expected, const std::string& argument,
                 const std::string& what);
 // Throws InputError unless there are as many rows as users.
 void check_rows(Count rows, Count users, const std::string& argument);
-// Throws InputError unless the items are int64: truth and exclude are copied once by the adapters,
-// which leave them in one form.
+// Throws InputError unless the items are int64; adapters copy truth and exclusions once, to int64.
 void check_int64(const Lists& lists, const std::string& argument);
 
 }  // namespace exactk

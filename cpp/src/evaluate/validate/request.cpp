@@ -48,7 +48,7 @@ void check_groups(const Request& request, Count users, const Checkpoint& checkpo
                     .row = search.first});
 }
 
-// Refuses gaps beside metrics that count items or pairs of items by rank.
+// Rejects rank gaps for metrics that count items, or pairs of items, by rank.
 void check_rank_gaps(const Request& request, const Run& run) {
   const auto* lists = std::get_if<Lists>(&request.predictions);
   if (lists == nullptr || lists->ranks.empty()) return;

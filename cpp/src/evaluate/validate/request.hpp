@@ -1,5 +1,5 @@
-// The trust boundary. One pass over everything that comes in, before any user is read; whatever
-// gets past it, the rest of the core may rely on.
+// The trust boundary: one pass over all inputs before any user is read. The rest of the core relies
+// on whatever passes it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace exactk {
 
-// Throws InputError. Every array by itself, that they fit each other, and that the grades have the
-// gains that the plan asks for. Returns the bitwise "or" of all ids.
+// Throws InputError unless every array is valid, the arrays fit each other, and grades have the
+// gains that the plan needs. Returns the bitwise "or" of all ids.
 [[nodiscard]] std::uint64_t validate(const Request& request, const Plan& plan);
 
 }  // namespace exactk

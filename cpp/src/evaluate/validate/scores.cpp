@@ -23,7 +23,7 @@ void check_min_score(std::optional<double> min_score, const std::string& argumen
   throw InputError({.argument = argument, .expected = "min_score to be a number", .found = "NaN"});
 }
 
-// The columns that a matrix is restricted to: each an item's, in ascending order.
+// Checks the columns that a matrix is restricted to: existing items, ascending.
 void check_candidates(const Lists& lists, Count users, Count items, const Execution& execution) {
   const std::string argument = "candidates";
   validate_lists(lists, argument, execution);
@@ -50,7 +50,7 @@ void check_candidates(const Lists& lists, Count users, Count items, const Execut
   });
 }
 
-// So many users and items that their pairs can be counted.
+// Checks that there are few enough users and items to count their pairs.
 void check_pairs(Count users, Count items, const std::string& argument) {
   if (users < 0 || items < 0 || items > kMaxScoredItems) {
     throw InputError(
@@ -65,7 +65,7 @@ void check_pairs(Count users, Count items, const std::string& argument) {
   }
 }
 
-// In bytes, if vectors may be of it.
+// Returns the size in bytes if vectors may have the type.
 std::optional<std::size_t> size_of_number(ScoreType type) noexcept {
   switch (type) {
     case ScoreType::float16:
@@ -79,7 +79,7 @@ std::optional<std::size_t> size_of_number(ScoreType type) noexcept {
   }
 }
 
-// Numbers that can be read where they lie.
+// Checks that the numbers can be read in place.
 void check_vectors(const Vectors& vectors) {
   const std::optional<std::size_t> size = size_of_number(vectors.type);
   const bool is_float = size.has_value();

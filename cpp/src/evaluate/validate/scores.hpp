@@ -7,7 +7,7 @@
 
 namespace exactk {
 
-// The bitwise "or" of the ids of so many items, which are their positions.
+// Returns the bitwise "or" of the ids of `items` items whose ids are their positions.
 [[nodiscard]] std::uint64_t bits_below(Count items) noexcept;
 
 }  // namespace exactk

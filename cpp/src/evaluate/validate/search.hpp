@@ -1,4 +1,4 @@
-// What the checks search arrays with.
+// Searches in arrays that the checks share.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ inline Count item_count(const ItemArray& items) {
   return std::visit([](const auto& ids) { return static_cast<Count>(ids.size()); }, items);
 }
 
-// Counts what is bad and finds the first, so that the message can say both.
+// Counts bad elements and finds the first, so that a message can state both.
 template <class Range, class Bad>
 struct Search {
   Count count = 0;
@@ -35,7 +35,7 @@ struct RowPosition {
   Offset position;
 };
 
-// Where an offset into the items of all rows is.
+// Returns the row and position of an offset into the items of all rows.
 inline RowPosition locate_offset(Offset offset, std::span<const Offset> indptr) {
   const auto after = std::ranges::upper_bound(indptr, offset);
   const auto row = static_cast<Count>(after - indptr.begin()) - 1;
