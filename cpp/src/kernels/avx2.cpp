@@ -33,7 +33,7 @@ struct Lanes {
                             _mm256_cmp_pd(other, _mm256_setzero_pd(), _CMP_EQ_OQ));
   }
   static Integers bit_or(Integers one, Integers other) { return _mm256_or_si256(one, other); }
-  // Of the lower halves, as signed integers.
+  // Multiplies the lower halves as signed integers.
   static Integers low_product(Integers one, Integers other) { return _mm256_mul_epi32(one, other); }
   static std::int64_t sum(Integers numbers) {
     const __m128i pairs =
@@ -45,7 +45,7 @@ struct Lanes {
   }
 };
 
-// All bits of a lane that has its bit, of the four lowest, set.
+// Sets all bits of each lane whose bit, among the four lowest, is set.
 __m256i lane_mask(std::uint64_t bits) {
   const __m256i lanes = _mm256_setr_epi64x(1, 2, 4, 8);
   const __m256i lane_bits =
@@ -68,10 +68,10 @@ struct Float32Lanes {
   static Vector load(const float* from) { return _mm256_loadu_ps(from); }
   static void store(float* to, Vector scores) { _mm256_storeu_ps(to, scores); }
   static Vector broadcast(float score) { return _mm256_set1_ps(score); }
-  // The second where one is NaN.
+  // Returns the second operand if one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm256_max_ps(one, other); }
   static unsigned mask(Vector flags) { return static_cast<unsigned>(_mm256_movemask_ps(flags)); }
-  // The lowest where a bit is set.
+  // Replaces scores by the lowest one where a bit is set.
   static Vector lower_where(Vector scores, std::uint64_t bits) {
     const __m256i lanes = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     const __m256i lane_bits =
@@ -109,10 +109,10 @@ struct Float64Lanes {
   static Vector load(const double* from) { return _mm256_loadu_pd(from); }
   static void store(double* to, Vector scores) { _mm256_storeu_pd(to, scores); }
   static Vector broadcast(double score) { return _mm256_set1_pd(score); }
-  // The second where one is NaN.
+  // Returns the second operand if one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm256_max_pd(one, other); }
   static unsigned mask(Vector flags) { return static_cast<unsigned>(_mm256_movemask_pd(flags)); }
-  // The lowest where a bit is set.
+  // Replaces scores by the lowest one where a bit is set.
   static Vector lower_where(Vector scores, std::uint64_t bits) {
     return _mm256_blendv_pd(scores, broadcast(kLowest), _mm256_castsi256_pd(lane_mask(bits)));
   }
@@ -154,7 +154,7 @@ struct Int64Lanes {
   static Vector greater_of(Vector one, Vector other) {
     return _mm256_blendv_epi8(other, one, _mm256_cmpgt_epi64(one, other));
   }
-  // The lowest where a bit is set.
+  // Replaces scores by the lowest one where a bit is set.
   static Vector lower_where(Vector scores, std::uint64_t bits) {
     return _mm256_blendv_epi8(scores, broadcast(kLowest), lane_mask(bits));
   }

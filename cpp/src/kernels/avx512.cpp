@@ -33,9 +33,9 @@ struct Lanes {
                               one, other);
   }
   static Integers bit_or(Integers one, Integers other) { return _mm512_or_si512(one, other); }
-  // Of the lower halves, as signed integers.
+  // Multiplies the lower halves as signed integers.
   static Integers low_product(Integers one, Integers other) { return _mm512_mul_epi32(one, other); }
-  // In vectors to the end, which may wrap around: GCC's _mm512_reduce_add_epi64 may not.
+  // Uses vectors to the end, which may wrap around; GCC's _mm512_reduce_add_epi64 may not.
   static std::int64_t sum(Integers numbers) {
     const __m256i halves =
         _mm256_add_epi64(_mm512_castsi512_si256(numbers), _mm512_extracti64x4_epi64(numbers, 1));
@@ -55,9 +55,9 @@ struct Float32Lanes {
   static Vector load(const float* from) { return _mm512_loadu_ps(from); }
   static void store(float* to, Vector scores) { _mm512_storeu_ps(to, scores); }
   static Vector broadcast(float score) { return _mm512_set1_ps(score); }
-  // The second where one is NaN.
+  // Returns the second operand if one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_ps(one, other); }
-  // The lowest where a bit is set.
+  // Replaces scores by the lowest one where a bit is set.
   static Vector lower_where(Vector scores, std::uint64_t bits) {
     return _mm512_mask_mov_ps(scores, static_cast<__mmask16>(bits), broadcast(kLowest));
   }
@@ -88,9 +88,9 @@ struct Float64Lanes {
   static Vector load(const double* from) { return _mm512_loadu_pd(from); }
   static void store(double* to, Vector scores) { _mm512_storeu_pd(to, scores); }
   static Vector broadcast(double score) { return _mm512_set1_pd(score); }
-  // The second where one is NaN.
+  // Returns the second operand if one is NaN.
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_pd(one, other); }
-  // The lowest where a bit is set.
+  // Replaces scores by the lowest one where a bit is set.
   static Vector lower_where(Vector scores, std::uint64_t bits) {
     return _mm512_mask_mov_pd(scores, static_cast<__mmask8>(bits), broadcast(kLowest));
   }
@@ -124,7 +124,7 @@ struct Int64Lanes {
   static void store(std::int64_t* to, Vector scores) { _mm512_storeu_si512(to, scores); }
   static Vector broadcast(std::int64_t score) { return _mm512_set1_epi64(score); }
   static Vector greater_of(Vector one, Vector other) { return _mm512_max_epi64(one, other); }
-  // The lowest where a bit is set.
+  // Replaces scores by the lowest one where a bit is set.
   static Vector lower_where(Vector scores, std::uint64_t bits) {
     return _mm512_mask_mov_epi64(scores, static_cast<__mmask8>(bits), broadcast(kLowest));
   }

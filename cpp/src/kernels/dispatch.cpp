@@ -14,8 +14,8 @@ namespace {
 struct InstructionSet {
   Isa isa;
   std::string_view name;
-  const Kernels* kernels;  // none if this build has none for it
-  bool (*is_supported)();  // whether the CPU has it, and the system keeps its registers
+  const Kernels* kernels;  // null if this build has none for it
+  bool (*is_supported)();  // by the CPU, and by the system, which must save its registers
 };
 
 #ifdef EXACTK_X86_KERNELS
@@ -33,7 +33,7 @@ bool has_avx2() { return false; }
 bool has_avx512() { return false; }
 #endif
 
-// By Isa.
+// In the order of Isa.
 const InstructionSet instruction_sets[] = {
     {Isa::scalar, "scalar", &scalar_kernels, [] { return true; }},
     {Isa::avx2, "avx2", avx2, &has_avx2},

@@ -1,4 +1,4 @@
-// From an instruction set to its kernels.
+// Selects the kernels of an instruction set.
 #pragma once
 
 #include "exactk/isa.hpp"
@@ -6,7 +6,7 @@
 
 namespace exactk {
 
-// Throws InputError if the CPU lacks the set.
+// Throws InputError if the CPU lacks the instruction set.
 [[nodiscard]] const Kernels& kernels(Isa isa);
 
 }  // namespace exactk

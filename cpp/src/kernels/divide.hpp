@@ -1,4 +1,4 @@
-// Divides column by column: the CPU's divider takes several as fast as one.
+// Vectorized division: the CPU divides several numbers as fast as one.
 #pragma once
 
 #include "kernels/table.hpp"

@@ -34,7 +34,7 @@ struct Lanes {
     return other != 0 ? one / other : by_zero;
   }
   static Integers bit_or(Integers one, Integers other) { return one | other; }
-  // Of the lower halves, as signed integers.
+  // Multiplies the lower halves as signed integers.
   static Integers low_product(Integers one, Integers other) {
     const auto low = [](Integers number) {
       return std::int64_t{static_cast<std::int32_t>(static_cast<std::uint32_t>(number))};
@@ -56,7 +56,7 @@ struct ScoreLanes {
   static void store(T* to, Vector scores) { *to = scores; }
   static Vector broadcast(T score) { return score; }
   static Vector greater_of(Vector one, Vector other) { return one > other ? one : other; }
-  // The lowest where a bit is set.
+  // Replaces the score by the lowest one where the bit is set.
   static Vector lower_where(Vector score, std::uint64_t bits) {
     return (bits & 1U) != 0 ? kLowest : score;
   }
@@ -66,7 +66,8 @@ struct ScoreLanes {
   }
   static unsigned at_least(Vector scores, Vector bound) { return scores >= bound ? 1 : 0; }
   static unsigned above(Vector scores, Vector bound) { return scores > bound ? 1 : 0; }
-  // In pairs, fours, bytes and all: what the compiler would call is not in the kernels.
+  // Counts bits in pairs, nibbles, bytes and the word, because the function that a compiler would
+  // call is outside of the kernels.
   static std::int64_t count(std::uint64_t bits) {
     bits -= bits >> 1U & 0x5555555555555555U;
     bits = (bits & 0x3333333333333333U) + (bits >> 2U & 0x3333333333333333U);

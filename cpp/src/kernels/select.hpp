@@ -1,12 +1,12 @@
-// What it takes to rank scores without sorting them: maxima of groups, from which a bound follows;
-// the scores that reach the bound; and how many scores beat others.
+// Kernels for ranking scores without sorting: the maxima of groups, which give a bound; the scores
+// that reach a bound; and the number of scores that beat others.
 #pragma once
 
 #include "kernels/table.hpp"
 
 namespace exactk {
 
-// A comparison with NaN is false: NaN is never the greatest, nor at least anything.
+// Comparisons with NaN are false, so NaN is never the greatest nor at least anything.
 template <class Lanes, bool masked>
 bool group_maxima(const typename Lanes::Score* scores, std::size_t chunks,
                   const std::uint64_t* excluded, typename Lanes::Score* maxima) {
@@ -71,8 +71,8 @@ std::size_t find_at_least(const typename Lanes::Score* scores, std::size_t size,
   return count;
 }
 
-// So many scores, at most 64, are read once and compared with one bound after another.
-// `counted_mask`: a bit per score.
+// Reads `size` scores, at most 64, once and compares them with one bound after another.
+// `counted_mask` has one bit per score.
 template <class Lanes, std::size_t size>
 void count_beating_block(const typename Lanes::Score* scores, const typename Lanes::Score* bounds,
                          std::size_t strict, std::size_t bound_count, std::uint64_t counted_mask,
@@ -115,7 +115,7 @@ void count_beating(const typename Lanes::Score* scores, std::size_t size,
                                             counts);
 }
 
-// Counts in one chunk of whole vectors, for a few bounds at once.
+// Counts whole vectors for a few bounds at once.
 template <class Lanes, std::size_t bound_count>
 void count_around_bounds(const typename Lanes::Score* scores, std::size_t size,
                          const typename Lanes::Score* bounds, std::int64_t* above,
@@ -143,7 +143,7 @@ void count_around_bounds(const typename Lanes::Score* scores, std::size_t size,
   }
 }
 
-// Counts in at most as many scores as a lane can count.
+// Counts at most as many scores as a lane of a counter can hold.
 template <class Lanes>
 void count_around_in_part(const typename Lanes::Score* scores, std::size_t size,
                           const typename Lanes::Score* bounds, std::size_t bound_count,

@@ -1,8 +1,10 @@
-// The loops that are worth an instruction set of their own: one text each, compiled once for each.
+// The loops that profit from special instruction sets. Each has one source that is compiled once
+// per instruction set.
 //
-// What is compiled for a wide instruction set must not be used without it. So kernels/ shares no
-// function with the rest: no standard library, nothing inline that a linker could merge with the
-// same thing compiled for another (the test exactk_kernels_are_alone asks nm).
+// Code compiled for a wide instruction set must not run without it. Therefore kernels/ shares no
+// function with the rest: no standard library, and no inline function that a linker could merge
+// with the same function compiled for another instruction set (the test exactk_kernels_are_alone
+// checks this with nm).
 #pragma once
 
 #include <cstddef>
@@ -10,26 +12,26 @@
 
 namespace exactk {
 
-// Terms that a kernel takes at a time.
+// Terms per call of a kernel.
 inline constexpr std::size_t kTerms = 32;
 
-// A term in [0, 1] is, rounded to a multiple of 2^-80, the digits a 2^-26 + b 2^-53 + c 2^-80: from
-// -2^26 to 2^26, so that a product of two fits 64 bits with room to add hundreds.
+// A term in [0, 1], rounded to a multiple of 2^-80, is split into the digits a 2^-26 + b 2^-53 + c
+// 2^-80. Digits are in [-2^26, 2^26], so a product of two fits 64 bits with room to add hundreds.
 inline constexpr int kDigitBits = 27;
 inline constexpr int kTopScale = 26;
 inline constexpr int kUnitScale = kTopScale + 2 * kDigitBits;
 
-// Sums over some terms, of their digits and of those of their squares, most significant first.
+// Sums over terms: of their digits, and of the digits of their squares, most significant first.
 struct UnitDigits {
   std::int64_t total[3];
   std::int64_t squares[5];
 };
 
-// Scores are looked at in chunks. Of a chunk, score i belongs to group i % kGroups.
+// Scores are processed in chunks. Score i of a chunk belongs to group i % kGroups.
 inline constexpr std::size_t kChunkScores = 256;
 inline constexpr std::size_t kGroups = 16;
 
-// So many scores, or a multiple, are compared with each other.
+// Scores are compared with each other in multiples of this number.
 inline constexpr std::size_t kCompareBlock = 32;
 
 // No score is lower.
@@ -39,47 +41,48 @@ inline constexpr std::int64_t kLowestInteger = -9223372036854775807 - 1;
 
 template <class Score>
 struct ScoreKernels {
-  // The greatest of each group of some chunks that are not excluded, the lowest score if there are
-  // none but NaN. `excluded`: a bit a score, or null. Returns whether one is NaN, excluded or not.
+  // Computes the greatest score in each group of each chunk, without excluded scores and NaN; the
+  // lowest score if none is left. `excluded`: one bit per score, or null. Returns whether any score
+  // is NaN, excluded or not.
   bool (*group_maxima)(const Score* scores, std::size_t chunks, const std::uint64_t* excluded,
                        Score* maxima);
-  // The positions of those that are at least `least`, ascending. Returns how many there are.
+  // Writes the positions of the scores that are at least `least`, ascending. Returns their number.
   std::size_t (*find_at_least)(const Score* scores, std::size_t size, Score least,
                                std::uint32_t* positions);
-  // Adds to each bound's count the scores that beat it: those above, and from the bound at
-  // `strict` on only these; those before it are also beaten by equal scores.
+  // Adds to each bound's count the scores that beat it. Only greater scores beat the bounds from
+  // index `strict` on; equal scores also beat those before.
   void (*count_beating)(const Score* scores, std::size_t size, const Score* bounds,
                         std::size_t strict, std::size_t bound_count, std::int64_t* counts);
   // Adds to each bound's counts the scores above it, and those below it.
   void (*count_around)(const Score* scores, std::size_t size, const Score* bounds,
                        std::size_t bound_count, std::int64_t* above, std::int64_t* below);
-  // How many of the first `size` scores are above each of the first `padded_size`.
+  // Counts how many of the first `size` scores are above each of the first `padded_size`.
   void (*count_above)(const Score* scores, std::size_t size, std::size_t padded_size,
                       std::uint32_t* counts);
 };
 
-// Vectors are multiplied and compared in double precision, each pair's terms added as
-// kPartialSums sums, term j to sum j mod kPartialSums, and these as ((0 + 4) + (2 + 6)) + ((1 + 5)
-// + (3 + 7)): the same on every CPU.
+// Vectors are multiplied and compared in double precision. The terms of a pair are added up in
+// kPartialSums sums, term j in sum j mod kPartialSums, and these are added as ((0 + 4) + (2 + 6)) +
+// ((1 + 5) + (3 + 7)): the same on every CPU.
 inline constexpr std::size_t kPartialSums = 8;
 
 template <class Number>
 struct VectorKernels {
-  // The product of one vector with each of some others.
+  // Computes the products of one vector with each of the others.
   void (*dots)(const double* one, const Number* const* others, std::size_t count, std::size_t width,
                double* products);
-  // Of each vector with itself.
+  // Computes the product of each vector with itself.
   void (*squares)(const Number* const* vectors, std::size_t count, std::size_t width,
                   double* squares);
-  // Of the difference between one vector and each of some others, with itself.
+  // Computes the squared distance between one vector and each of the others.
   void (*squared_distances)(const double* one, const Number* const* others, std::size_t count,
                             std::size_t width, double* squares);
 };
 
 struct Kernels {
-  // The sums over kTerms terms. Returns whether all of these were in [0, 1], as the sums need.
+  // Sums kTerms terms. Returns whether all of them are in [0, 1], as the sums require.
   bool (*sum_unit_terms)(const double* terms, UnitDigits* sums);
-  // kTerms quotients; `by_zero` where the denominator is 0.
+  // Computes kTerms quotients; `by_zero` if the denominator is 0.
   void (*divide)(const double* numerators, const double* denominators, double by_zero,
                  double* quotients);
   ScoreKernels<float> float32;

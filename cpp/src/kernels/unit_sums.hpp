@@ -1,16 +1,16 @@
-// Splits terms into digits and sums these and their products, in as many lanes as there are.
+// Splits terms into digits, and sums the digits and their products, lane by lane.
 #pragma once
 
 #include "kernels/table.hpp"
 
 namespace exactk {
 
-// The remainder of each step is exact; only the last rounds, half to even.
+// The remainder of each step is exact; only the last step rounds, half to even.
 template <class Lanes>
 bool sum_unit_terms(const double* terms, UnitDigits* sums) {
   using Doubles = Lanes::Doubles;
   using Integers = Lanes::Integers;
-  // Adding 1.5 x 2^52 leaves no bits for a fraction, and the integer in the low bits of the sum.
+  // Adding 1.5 x 2^52 rounds to an integer and leaves it in the low bits of the sum.
   constexpr double kNoFraction = 0x1.8p52;
   constexpr std::uint64_t kNoFractionBits = 0x4338000000000000;
   constexpr std::int64_t kOne = 0x3ff0000000000000;  // the bits of 1.0
@@ -21,11 +21,11 @@ bool sum_unit_terms(const double* terms, UnitDigits* sums) {
   const Integers one = Lanes::broadcast(kOne);
   Integers total[3] = {Lanes::zero(), Lanes::zero(), Lanes::zero()};
   Integers squares[5] = {Lanes::zero(), Lanes::zero(), Lanes::zero(), Lanes::zero(), Lanes::zero()};
-  Integers outside = Lanes::zero();  // a sign bit is set where a term is outside [0, 1]
+  Integers outside = Lanes::zero();  // a sign bit is set if a term is outside [0, 1]
 
   for (std::size_t i = 0; i < kTerms; i += Lanes::kWidth) {
     const Doubles term = Lanes::load(terms + i);
-    // From 0 on, the bits of doubles are ordered as they are themselves.
+    // For nonnegative doubles, the order of the bits is that of the numbers.
     const Integers bits = Lanes::bits(term);
     outside = Lanes::bit_or(outside, Lanes::bit_or(bits, Lanes::minus(one, bits)));
 

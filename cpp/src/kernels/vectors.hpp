@@ -1,11 +1,11 @@
-// What vectors have to do with each other, in double precision.
+// Products, squares and squared distances of vectors, in double precision.
 #pragma once
 
 #include "kernels/table.hpp"
 
 namespace exactk {
 
-// Of a type of lanes, so that each instruction set has its own.
+// A template on the lanes, so that each instruction set has its own instance.
 template <class Lanes>
 struct Product {
   using Doubles = Lanes::Doubles;
