@@ -1,5 +1,5 @@
-// NumPy arrays as views, strictly: an array of another type, shape or layout is an error and never
-// converted. Conversions are policy, and policy lives in python/exactk/_inputs.
+// Strict views of NumPy arrays: an array of another type, shape or layout is an error and never
+// converted. Conversions are policy, which belongs to python/exactk/_inputs.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -15,7 +15,7 @@
 
 namespace exactk::bindings {
 
-// The array as a span. The caller keeps the array alive as long as the span is used.
+// Returns the array as a span. The caller keeps the array alive while the span is in use.
 template <class T>
 std::span<const T> view(const py::array& array, const std::string& argument) {
   constexpr int kAligned = py::detail::npy_api::NPY_ARRAY_ALIGNED_;
@@ -36,7 +36,7 @@ std::span<const T> view(const std::optional<py::array>& array, const std::string
   return array ? view<T>(*array, argument) : std::span<const T>{};
 }
 
-// A copy, for what is used as an index: another thread may write to the array while we read it.
+// Copies an array that is used as an index, because another thread may write to it meanwhile.
 template <class T>
 std::vector<T> snapshot(const std::optional<py::array>& array, const std::string& argument) {
   const auto span = view<T>(array, argument);

@@ -35,7 +35,7 @@ std::pair<Count, Count> ArrowColumn::nulls() const {
   return {count, first};
 }
 
-// The arrays refer to the buffers, and keep them alive.
+// The arrays refer to the buffers and keep them alive.
 std::vector<py::array> ArrowColumn::values(const std::string& argument) const {
   const std::string_view format = schema_->format;
   if (format.size() != 1 || std::string_view("cCsSiIlLefg").find(format) == std::string_view::npos)
@@ -73,7 +73,7 @@ PackedStrings<StringOffset> packed_strings(const Piece& piece) {
 StringViews string_views(const Piece& piece, const std::string& argument) {
   const auto* const views = piece.buffer<StringViews::View>(1);
   StringViews strings{.views = {views + piece.offset, piece.size()}, .buffers = {}};
-  const std::int64_t buffers = piece.array->n_buffers - 3;  // and last, the size of each
+  const std::int64_t buffers = piece.array->n_buffers - 3;  // the last one holds the sizes
   const auto* const sizes = piece.buffer<std::int64_t>(piece.array->n_buffers - 1);
   for (std::int64_t i = 0; i < buffers; ++i) {
     const auto* const bytes = piece.buffer<char>(2 + i);
@@ -126,7 +126,7 @@ Codes ArrowColumn::encode_strings(OwnedVocabulary& owned, int threads,
   return codes;
 }
 
-// Of each piece, the values that its rows are codes of.
+// Returns, for each piece, the values that its codes stand for.
 std::vector<ArrowColumn> ArrowColumn::dictionaries() const {
   std::vector<ArrowColumn> columns;
   for (const Piece& piece : pieces_) {
@@ -138,7 +138,7 @@ std::vector<ArrowColumn> ArrowColumn::dictionaries() const {
   return columns;
 }
 
-// Where the list of each row begins in the column of the items of all lists.
+// Returns the offset of each row's list, and the column of all items.
 std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string& argument) const {
   if (type() != "list" || schema_->n_children != 1) refuse_arrow(argument, "lists", type());
   const std::string_view format = schema_->format;

@@ -18,9 +18,9 @@ namespace exactk::bindings {
 using Schema = std::shared_ptr<const OwnedStruct<ArrowSchema>>;
 using Batch = std::shared_ptr<const OwnedStruct<ArrowArray>>;
 
-// Rows of a column that are in one batch.
+// The rows of a column in one batch.
 struct Piece {
-  Batch batch;  // keeps all of it
+  Batch batch;  // keeps the buffers alive
   const ArrowArray* array = nullptr;
   std::int64_t offset = 0;  // of the first row in the buffers
   std::int64_t length = 0;
@@ -49,7 +49,7 @@ class ArrowColumn {
     for (const Piece& piece : pieces_) rows += piece.length;
     return rows;
   }
-  // How many rows are null, and which is the first.
+  // Returns the number of null rows and the first of them; -1 if there is none.
   [[nodiscard]] std::pair<Count, Count> nulls() const;
   [[nodiscard]] std::vector<py::array> values(const std::string& argument) const;
   [[nodiscard]] Codes encode_strings(OwnedVocabulary& owned, int threads,
@@ -67,7 +67,7 @@ class ArrowColumn {
   std::vector<Piece> pieces_;
 };
 
-// How many rows are null, and which is the first; -1 if none is.
+// Returns the number of null rows and the first of them; -1 if there is none.
 [[nodiscard]] std::pair<Count, Count> count_nulls(const Piece& piece);
 
 }  // namespace exactk::bindings

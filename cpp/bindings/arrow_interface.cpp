@@ -56,7 +56,7 @@ std::int64_t width_of(std::string_view format, const std::string& argument) {
 
 namespace {
 
-constexpr int kMaxDepth = 64;  // of types within types; a schema may lead back to itself
+constexpr int kMaxDepth = 64;  // of nested types; a schema may refer back to itself
 
 // NOLINTNEXTLINE(misc-no-recursion): as deep as types are nested
 void check_types(const ArrowSchema& schema, const std::string& argument, int depth) {
@@ -78,7 +78,7 @@ void check_types(const ArrowSchema& schema, const std::string& argument, int dep
   if (schema.dictionary != nullptr) check_types(*schema.dictionary, argument, depth + 1);
 }
 
-// The rows that are null are those that the validity bitmap names, whatever the producer counted.
+// Nulls are counted from the validity bitmap, so the producer's count only needs to be plausible.
 bool has_sound_null_count(std::string_view format, const ArrowArray& array) {
   const bool has_bitmap = array.n_buffers > 0 && array.buffers[0] != nullptr;
   const bool needs_bitmap = array.null_count > 0 && format != "n" && !format.starts_with("+u") &&

@@ -1,5 +1,5 @@
-// The Arrow C data interface, by which tables of any library come: three structs of C, and no
-// library. https://arrow.apache.org/docs/format/CDataInterface.html
+// The Arrow C data interface, through which tables of any library arrive: three C structs, and no
+// library to link. https://arrow.apache.org/docs/format/CDataInterface.html
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct ArrowArrayStream {
 
 namespace exactk::bindings {
 
-// Owns one of the structs, and releases what it holds.
+// Owns one of the structs and releases it.
 template <class Struct>
 struct OwnedStruct {
   Struct value{};
@@ -62,18 +62,17 @@ struct OwnedStruct {
 [[noreturn]] void refuse_arrow(const std::string& argument, std::string expected, std::string found,
                                Count position = -1, Count count = 1);
 
-// What a format is called; those that are numbers, as NumPy calls them.
+// Returns the name of a format; for numbers, NumPy's name.
 [[nodiscard]] std::string type_of(std::string_view format);
 
-// The width of what has one, after the colon.
+// Returns the width of a fixed-width format, which follows the colon.
 [[nodiscard]] std::int64_t width_of(std::string_view format, const std::string& argument);
 
 inline constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
-// What is longer would have buffers beyond any address: of the widest element, 16 bytes.
+// Longer arrays would have buffers beyond any address, for the widest element of 16 bytes.
 inline constexpr std::int64_t kMaxRows = kLongest / 16 - 1;
 
-// Throw TypeFault. A producer's sizes and pointers are checked before they are used, as far as
-// they can be.
+// Throw TypeFault. They check the producer's sizes and pointers before use, as far as possible.
 void check_schema(const ArrowSchema& schema, const std::string& argument);
 void check_array(const ArrowSchema& schema, const ArrowArray& array, const std::string& argument);
 

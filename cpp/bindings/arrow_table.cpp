@@ -9,7 +9,7 @@
 namespace exactk::bindings {
 namespace {
 
-// Has the stream write a struct. Whoever makes the batches may need the GIL.
+// Makes the stream write a struct. The producer of the batches may need the GIL.
 template <class Struct>
 void read_struct(int (*get)(ArrowArrayStream*, Struct*), ArrowArrayStream& stream, Struct& value,
                  const std::string& argument) {
@@ -22,7 +22,7 @@ void read_struct(int (*get)(ArrowArrayStream*, Struct*), ArrowArrayStream& strea
       stream.get_last_error == nullptr ? nullptr : stream.get_last_error(&stream);
   const std::string found = message == nullptr ? "an error" : message;
   if (found.find("KeyboardInterrupt") !=
-      std::string::npos) {  // of Python code: words are all that is left of it
+      std::string::npos) {  // a Python exception survives only as text
     PyErr_SetNone(PyExc_KeyboardInterrupt);
     throw py::error_already_set();
   }
@@ -35,7 +35,7 @@ void read_struct(int (*get)(ArrowArrayStream*, Struct*), ArrowArrayStream& strea
 ArrowTable::ArrowTable(const py::capsule& capsule, const std::string& argument) {
   if (capsule.name() == nullptr || std::string_view(capsule.name()) != "arrow_array_stream")
     refuse_arrow(argument, "a capsule of an Arrow stream", "another");
-  // The stream is moved out of the capsule, as whoever reads it must: nobody reads it twice.
+  // Moves the stream out of the capsule, as consumers must, so it cannot be consumed twice.
   auto& source = *capsule.get_pointer<ArrowArrayStream>();
   OwnedStruct<ArrowArrayStream> stream;
   stream.value = source;
@@ -87,7 +87,7 @@ std::vector<Piece> ArrowTable::pieces(bool is_struct, std::int64_t column) const
   std::vector<Piece> column_pieces;
   for (const Batch& batch : batches_) {
     const ArrowArray& root = batch->value;
-    if (is_struct) {  // a column begins where the rows of the batch do
+    if (is_struct) {  // a column begins at the batch's first row
       const ArrowArray* const child = root.children[column];
       column_pieces.push_back({batch, child, child->offset + root.offset, root.length});
     } else {

@@ -25,10 +25,10 @@ namespace exactk::bindings {
 
 namespace {
 
-// Called with the number of finished users. What it raises ends the call.
+// Called with the number of finished users. An exception from it ends the call.
 using Progress = std::optional<py::typing::Callable<py::object(Count)>>;
 
-// Progress and count are held by reference: a copy of a Python object would need the GIL.
+// Holds progress and count by reference, because copying a Python object would need the GIL.
 std::function<void()> make_poll(const Progress& progress, const std::atomic<Count>& finished) {
   return [&] {
     poll_signals();
@@ -94,7 +94,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
     request.per_user = {table->mutable_data(), static_cast<std::size_t>(table->size())};
   }
   Result result = [&] {
-    const GilRelease release;  // nothing below touches Python but the poll
+    const GilRelease release;  // below, only poll touches Python
     return evaluate(request);
   }();
   return {.sums = {std::make_shared<const std::vector<Sums>>(std::move(result.sums))},
@@ -102,7 +102,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
           .per_user = std::move(table)};
 }
 
-// None where no row is padded.
+// Returns None if no row is padded.
 std::optional<py::array_t<Offset>> lengths_of_padded(const py::array& matrix,
                                                      const std::string& argument) {
   if (matrix.ndim() != 2) {
@@ -136,7 +136,7 @@ PyTopK best_positions(const OwnedAnyScores& owned_scores, Count k,
                       .expected = "from 1 to " + std::to_string(kMaxCutoff),
                       .found = std::to_string(k)});
   }
-  // Beside the positions, Python keeps the scores, and of sparse scores the items.
+  // Beside the positions, Python keeps the scores, and the items of sparse scores.
   require_memory(users, k * static_cast<Count>(sizeof(std::int64_t) + sizeof(double)),
                  {.argument = "k", .hint = "a smaller k needs less"});
   py::array_t<std::int64_t> positions({users, k});
@@ -161,7 +161,7 @@ PyTopK best_positions(const OwnedAnyScores& owned_scores, Count k,
                            static_cast<std::size_t>(best_scores->size())};
   }
   {
-    const GilRelease release;  // nothing below touches Python but the poll
+    const GilRelease release;  // below, only poll touches Python
     topk(request);
   }
   return py::make_tuple(positions, best_scores);

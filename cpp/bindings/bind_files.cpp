@@ -18,7 +18,7 @@
 namespace exactk::bindings {
 namespace {
 
-// The vector's own memory as an array.
+// Returns the vector's own memory as an array.
 template <class T>
 py::array_t<T> array_of(std::vector<T>&& values) {
   auto owner = std::make_unique<std::vector<T>>(std::move(values));

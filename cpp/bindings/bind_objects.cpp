@@ -1,4 +1,4 @@
-// Lists, sets and dicts of Python objects, read without a call of Python code for each.
+// Reads lists, sets and dicts of Python objects without calling Python code per object.
 #include <pybind11/stl.h>
 #include <pybind11/typing.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr Count kSignalInterval = 1 << 16;  // objects between checks for signals
 
-// What Python makes of an object, which may fail: an integer may be too long, a __repr__ broken.
+// Formats an object, which may fail: an integer may be too long, a __repr__ broken.
 template <class Make>
 std::string make_text(const Make& make) {
   try {
@@ -32,11 +32,11 @@ std::string make_text(const Make& make) {
 std::string describe(py::handle object) {
   return std::string(py::str(py::type::of(object).attr("__name__"))) + " " + make_text([&] {
            return call_python(py::module_::import("reprlib").attr("repr"), object);
-         });  // not all of it
+         });  // shortened
 }
 
-// Whether an object of another type than int is an integer: NumPy's are. Most objects of a
-// container are of one type, which is asked for once.
+// Whether an object whose type is not int is an integer, as NumPy's are. Objects in a container
+// mostly share a type, which is checked once.
 class IntegralTypes {
  public:
   [[nodiscard]] bool includes(py::handle object) {
@@ -54,8 +54,8 @@ class IntegralTypes {
   bool is_integral_ = false;
 };
 
-// The bytes of a string, in UTF-8, or of bytes. They live as long as the holder, if there is one,
-// or else as the object.
+// Returns the UTF-8 bytes of a string, or the bytes of a bytes object. They live as long as the
+// holder if it is set, otherwise as long as the object.
 std::optional<std::string_view> text_of(py::handle object, bool as_bytes, py::object& holder) {
   if (as_bytes) {
     if (!PyBytes_Check(object.ptr())) return std::nullopt;
@@ -91,7 +91,7 @@ struct Position {
                    .position = location.position});
 }
 
-// Collects the items of all rows, which are integers.
+// Collects the items of all rows, which must be integers.
 class IntegerItems {
  public:
   explicit IntegerItems(std::string argument) : argument_(std::move(argument)) {}
@@ -105,8 +105,8 @@ class IntegerItems {
     overflows_ = overflows_ || overflow != 0;
     items_.push_back(value);
   }
-  // Throws InputError if there are ids that int64 does not hold; others are validated with all
-  // else.
+  // Throws InputError if int64 cannot hold an id; other faults are found when the lists are
+  // validated.
   py::array_t<std::int64_t> finish() {
     if (overflows_) throw InputError(std::move(fault_));
     return py::array_t<std::int64_t>(static_cast<py::ssize_t>(items_.size()), items_.data());
@@ -129,8 +129,8 @@ class IntegerItems {
   Fault fault_{.count = 0};
 };
 
-// Collects strings, or bytes. They are held until there are so many that encoding them together,
-// while they are still in a near cache, hides the cache misses of the table of keys.
+// Collects strings or bytes. Holds them until there are many, because encoding them together, while
+// they are still in a near cache, hides the cache misses of the key table.
 class TextItems {
  public:
   TextItems(OwnedVocabulary& vocabulary, bool as_bytes, std::string argument)
@@ -171,10 +171,10 @@ class TextItems {
   std::vector<Code> codes_;
 };
 
-// A number as a float, or None if no float is equal to it.
+// Converts a number to a float, or to None if no float equals it.
 using ExactFloat = py::typing::Callable<std::optional<double>(py::object)>;
 
-// The numbers that a mapping has beside its items: grades or scores, as float64.
+// The numbers that a mapping assigns to its items: grades or scores, as float64.
 class RowValues {
  public:
   RowValues(const std::optional<ExactFloat>& exact_float, std::string argument, std::string what)
@@ -225,7 +225,7 @@ Count visit_row(py::handle row, const Visit& visit) {
     PyObject* key = nullptr;
     PyObject* value = nullptr;
     Py_ssize_t cursor = 0;
-    while (PyDict_Next(row.ptr(), &cursor, &key, &value) != 0) {  // objects lie anywhere in memory
+    while (PyDict_Next(row.ptr(), &cursor, &key, &value) != 0) {  // objects are scattered in memory
       __builtin_prefetch(key);
       __builtin_prefetch(value);
     }
@@ -239,7 +239,7 @@ Count visit_row(py::handle row, const Visit& visit) {
   }
   if (PyList_CheckExact(row.ptr()) || PyTuple_CheckExact(row.ptr())) {
     const bool is_list = PyList_CheckExact(row.ptr());
-    for (; position < PySequence_Fast_GET_SIZE(row.ptr()); ++position) {  // it may change meanwhile
+    for (; position < PySequence_Fast_GET_SIZE(row.ptr()); ++position) {  // may change size
       PyObject* const item =
           is_list ? PyList_GET_ITEM(row.ptr(), position) : PyTuple_GET_ITEM(row.ptr(), position);
       visit(py::reinterpret_borrow<py::object>(item), py::handle(), position);
@@ -251,16 +251,16 @@ Count visit_row(py::handle row, const Visit& visit) {
   return position;
 }
 
-// The rows of users: lists, tuples, sets, dicts, or None for a user who has none.
+// The rows of users: lists, tuples, sets, dicts, or None for users without a row.
 using PyRows = py::typing::List<py::object>;
 
-// What the rows hold, as arrays.
+// The contents of rows as arrays.
 template <class Array>
 struct RowArrays {
   py::array_t<Offset> indptr;
   Array items;
   std::optional<py::array_t<double>> values;
-  std::optional<py::array_t<bool>> present;  // nullopt: all are
+  std::optional<py::array_t<bool>> present;  // nullopt: all rows are present
 };
 using IntegerRows = RowArrays<py::array_t<std::int64_t>>;
 using TextRows = RowArrays<Codes>;

@@ -30,7 +30,7 @@ py::int_ python_integer(const ExactInteger& integer) {
   return is_negative ? ~number : number;
 }
 
-// Returns what `read` makes of each of the sums.
+// Applies `read` to each of the sums.
 template <class Read>
 py::typing::List<py::int_> column(const PySums& sums, Read read) {
   py::typing::List<py::int_> numbers;

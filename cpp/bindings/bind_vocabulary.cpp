@@ -54,7 +54,7 @@ Codes encode_packed(OwnedVocabulary& self, const py::array& offsets, const py::a
   return codes;
 }
 
-// As int64, or as uint64 if one needs it.
+// Returns the keys as int64, or as uint64 if one of them needs it.
 py::array integer_keys(OwnedVocabulary& self, Count size) {
   if (!self.of_integers())
     throw TypeFault({.argument = "keys", .expected = "integers", .found = "strings"});
@@ -70,7 +70,7 @@ py::array integer_keys(OwnedVocabulary& self, Count size) {
   return values.attr("view")("uint64");
 }
 
-// What Vocabulary.encode_packed takes.
+// Returns the keys as Vocabulary.encode_packed takes them.
 py::typing::Tuple<py::array_t<std::int64_t>, py::array_t<std::uint8_t>> packed_keys(
     OwnedVocabulary& self, Count size) {
   if (self.of_integers())
@@ -99,7 +99,7 @@ Codes with_both(OwnedVocabulary& self, OwnedVocabulary& other, const MakeCodes& 
     const VocabularyLock lock(self);
     return code_array(make_codes(lock.vocabulary(), lock.vocabulary()));
   }
-  // In the order of their addresses: two threads may extend two vocabularies by each other.
+  // Locks in the order of addresses, because two threads may extend two vocabularies by each other.
   const bool self_is_first = std::less<>()(&self, &other);
   const VocabularyLock first(self_is_first ? self : other);
   const VocabularyLock second(self_is_first ? other : self);
@@ -158,7 +158,7 @@ PyOrderByUser order_by_user(const py::array& codes, Count users,
 using PyColumnsByUser =
     py::typing::Tuple<py::array_t<Offset>, std::optional<py::typing::List<py::array>>>;
 
-// The columns grouped by user, or None if they are so already.
+// Returns the columns grouped by user, or None if they already are.
 PyColumnsByUser group_by_user(const py::array& codes, Count users,
                               const std::vector<py::array>& columns, int threads,
                               const std::string& argument) {
@@ -211,8 +211,8 @@ void bind_vocabulary(py::module_& module) {
             return std::make_unique<OwnedVocabulary>(VocabularyLock(self).vocabulary().copy())
                 .release();
           },
-          py::return_value_policy::take_ownership,  // of a unique_ptr, it would be deleted twice
-                                                    // where memory runs out
+          py::return_value_policy::take_ownership,  // a unique_ptr would be deleted twice
+                                                    // if memory runs out
           "The same keys in a vocabulary of its own; memory is shared until either adds a key.")
       .def("__len__",
            [](OwnedVocabulary& self) { return VocabularyLock(self).vocabulary().size(); })

@@ -1,4 +1,4 @@
-// What the binding files share.
+// Declarations shared by the binding files.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -15,7 +15,7 @@ namespace exactk::bindings {
 
 namespace py = pybind11;
 
-// An argument of the wrong type: becomes exactk.InputTypeError.
+// An argument of the wrong type; raised as exactk.InputTypeError.
 class TypeFault : public InputError {
  public:
   using InputError::InputError;
@@ -35,8 +35,8 @@ py::class_<T> bind_class(const py::module_& module, const char* name, const char
   return py::class_<T>(module, name, doc, py::custom_type_setup(set_slots));
 }
 
-// Has all functions of the module, and of its classes, raise what pybind11 would end the process
-// with.
+// Makes all functions of the module and its classes raise exceptions for which pybind11 would end
+// the process.
 void contain_exceptions(const py::module_& module);
 
 void bind_errors(py::module_& module);
@@ -54,9 +54,9 @@ void bind_arrow(py::module_& module);
 
 namespace pybind11::detail {
 
-// `type.__new__(type)` makes an object whose C++ part was never constructed, and pybind11 would
-// hand out raw memory for it. Such an object is of the right type and still no argument. Nor is
-// None, of which pybind11 would make a null pointer, even where it is the object of a method.
+// Rejects objects without a C++ part. `type.__new__(type)` creates an object of the right type
+// whose C++ part was never constructed, and pybind11 would pass on its raw memory. For None,
+// pybind11 would pass a null pointer, even as the object of a method.
 template <class T>
 struct ConstructedCaster : type_caster_base<T> {
   bool load(handle source, bool convert) {

@@ -1,5 +1,5 @@
-// Functions that Python, which is C, calls. No C++ exception may leave them, and what pybind11 does
-// outside of its own handlers may throw: where memory runs out, it ends the process.
+// Functions that Python calls as C. No C++ exception may leave them, but pybind11 may throw outside
+// of its own handlers if memory runs out, which ends the process.
 #include <new>
 
 #include "bindings.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using Dispatcher = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
-Dispatcher pybind11_dispatcher = nullptr;  // one for all functions
+Dispatcher pybind11_dispatcher = nullptr;  // shared by all functions
 
 PyObject* dispatch(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   try {
@@ -22,7 +22,7 @@ PyObject* dispatch(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
   }
 }
 
-// The function of a member of a module or of a class, or null.
+// Returns the function of a module or class member, or null.
 PyObject* function_of(PyObject* member) {
   if (PyInstanceMethod_Check(member)) member = PyInstanceMethod_GET_FUNCTION(member);
   return PyCFunction_Check(member) ? member : nullptr;
@@ -52,7 +52,7 @@ PyObject* new_instance(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_TypeError, error.what());
   }
-  type->tp_free(self);  // and no more: nothing in it is initialized
+  type->tp_free(self);  // nothing else in it is initialized
   Py_DECREF(type);
   return nullptr;
 }

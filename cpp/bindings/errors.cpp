@@ -10,7 +10,7 @@
 namespace exactk::bindings {
 namespace {
 
-// What makes an exception of each kind: Python hands it over when it is imported, as the core
+// The factories of each kind of exception. Python registers them on import, because the core
 // imports none of its modules.
 struct ErrorMakers {
   py::object input;
@@ -51,7 +51,7 @@ py::dict parts_of(const Fault& fault) {
   return parts;
 }
 
-// Raises the exception that is made of the fault's parts.
+// Raises the exception made from the parts of the fault.
 void raise(py::object ErrorMakers::* maker, const Error& error) {
   if (!is_registered) {
     PyErr_SetString(PyExc_ValueError, error.what());
@@ -61,7 +61,7 @@ void raise(py::object ErrorMakers::* maker, const Error& error) {
   const py::dict parts = parts_of(error.fault());
   const auto exception = py::reinterpret_steal<py::object>(
       call_c_api(&PyObject_Call, make.ptr(), py::tuple().ptr(), parts.ptr()));
-  if (exception)  // else another is set
+  if (exception)  // otherwise another is already set
     PyErr_SetObject(py::type::handle_of(exception).ptr(), exception.ptr());
 }
 

@@ -1,7 +1,7 @@
-// The GIL. Before Python 3.14, a thread that asks for it after the interpreter has begun to end is
-// ended by pthread_exit, whose unwinding aborts the process in C++: a destructor must not throw,
-// and no handler may swallow it. Such a thread waits for the end of the process here instead, as
-// Python 3.14 lets it. Nothing but what is below may take the GIL or run Python code.
+// Use of the GIL. Before Python 3.14, a thread that requests the GIL after the interpreter has
+// begun to finalize is ended by pthread_exit. Its unwinding aborts a C++ process: a destructor must
+// not throw, and no handler may swallow it. Here such a thread waits for the end of the process
+// instead, as in Python 3.14. Only the functions below may take the GIL or run Python code.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -12,7 +12,7 @@ namespace py = pybind11;
 
 [[noreturn]] void wait_for_exit() noexcept;
 
-// Calls a function of Python's C API that may run Python code, and with it give up the GIL.
+// Calls a function of Python's C API that may run Python code, and so give up the GIL.
 template <class Result, class... Parameters>
 Result call_c_api(Result (*function)(Parameters...), Parameters... arguments) {
   try {
@@ -22,11 +22,11 @@ Result call_c_api(Result (*function)(Parameters...), Parameters... arguments) {
   }
 }
 
-// Calls a Python function, with an argument or without.
+// Calls a Python function with one argument or none.
 py::object call_python(py::handle function);
 py::object call_python(py::handle function, py::handle argument);
 
-// Iterates over any Python object; no item is null.
+// Iterates over any Python object; the result of next_item is null at the end.
 [[nodiscard]] py::object iterator_of(py::handle object);
 [[nodiscard]] py::object next_item(py::handle iterator);
 
@@ -48,7 +48,7 @@ class GilRelease {
   PyThreadState* state_;
 };
 
-// Takes the GIL in a thread that was started by Python, unless it holds the GIL already.
+// Takes the GIL in a thread that Python started, unless it already holds the GIL.
 class GilAcquire {
  public:
   GilAcquire();
@@ -60,7 +60,7 @@ class GilAcquire {
   bool is_taken_ = false;
 };
 
-// Lets Python's signal handlers run, and ends the call if one of them raises.
+// Runs Python's signal handlers, and throws if one of them raises.
 void poll_signals();
 
 }  // namespace exactk::bindings

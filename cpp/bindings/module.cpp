@@ -2,7 +2,7 @@
 
 namespace {
 
-// What is registered with pybind11, and NumPy, are one for the process.
+// pybind11's registrations and NumPy exist once per process.
 bool is_main_interpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
 
 constexpr const char* kRefusal =
@@ -29,8 +29,8 @@ PYBIND11_MODULE(_core_of_main_interpreter, module, pybind11::mod_gil_not_used(),
   contain_exceptions(module);
 }
 
-// The entry point that Python calls. That of pybind11 waits for ever for the GIL of a
-// subinterpreter that comes first, before Python 3.12; later ones check by themselves, but not
+// The entry point that Python calls. Before Python 3.12, pybind11's own entry point waits forever
+// for the GIL if a subinterpreter imports first; later versions check by themselves, but not for
 // every subinterpreter.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): Python's name for it
 extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {

@@ -25,7 +25,7 @@ namespace exactk::bindings {
   return view<std::int64_t>(items, argument);
 }
 
-// To the core an empty span is an array that was not given: one that was must have its size.
+// Checks the size, because an empty span means a missing array to the core.
 inline void check_size(const std::optional<py::array>& array, Count size,
                        const std::string& argument) {
   if (!array || array->size() == size) return;
@@ -34,7 +34,8 @@ inline void check_size(const std::optional<py::array>& array, Count size,
                     .found = std::to_string(array->size())});
 }
 
-// Holds the arrays that `lists` refers to: the items as they are, what is used as an index copied.
+// Holds the arrays that `lists` refers to: items as they are, and copies of arrays used as an
+// index.
 class OwnedLists {
  public:
   OwnedLists(py::array items, const py::array& indptr, const std::optional<py::array>& lengths,
@@ -82,7 +83,7 @@ class OwnedLists {
   Lists lists_;
 };
 
-// How scores of the array's type are compared.
+// Returns how scores of the array's type are compared.
 [[nodiscard]] inline ScoreType score_type(const py::array& scores, const std::string& argument) {
   struct NumberType {
     py::ssize_t size;
@@ -113,13 +114,13 @@ inline void check_dimensions(const py::array& array, py::ssize_t dimensions,
        .found = std::to_string(array.ndim())});
 }
 
-// The Python object of lists that came from Python, or None. Whoever refers to the lists holds it;
-// py::keep_alive would end the process where memory runs out.
+// Returns the Python object of lists that came from Python, or None. Objects that refer to the
+// lists hold it; py::keep_alive would end the process if memory runs out.
 [[nodiscard]] inline py::object object_of(std::optional<const OwnedLists*> lists) {
   return lists ? py::cast(*lists, py::return_value_policy::reference) : py::none();
 }
 
-// Holds what `matrix` refers to.
+// Holds the arrays that `matrix` refers to.
 class OwnedScores {
  public:
   OwnedScores(py::array scores, std::optional<double> min_score,
@@ -147,7 +148,7 @@ class OwnedScores {
   ScoreMatrix matrix_;
 };
 
-// Holds what `sparse_scores` refers to.
+// Holds the arrays that `sparse_scores` refers to.
 class OwnedSparseScores {
  public:
   OwnedSparseScores(const OwnedLists& items, py::array scores, std::optional<double> min_score,
@@ -179,7 +180,8 @@ class OwnedSparseScores {
   SparseScores sparse_scores_;
 };
 
-// Rows of numbers side by side, of one kind of array or of numbers one below the other.
+// Returns rows of contiguous numbers: a two-dimensional array, or a one-dimensional one as a
+// column.
 [[nodiscard]] inline Vectors vectors_of(const py::array& array, py::ssize_t dimensions,
                                         const std::string& argument) {
   check_dimensions(array, dimensions, argument);
@@ -197,8 +199,8 @@ class OwnedSparseScores {
           .row_stride = array.strides(0)};
 }
 
-// The C function behind a function of scipy.linalg.cython_blas, or null if it has another
-// signature, as it would be with integers of 64 bits.
+// Returns the C function behind a function of scipy.linalg.cython_blas, or null if it has another
+// signature, as a BLAS with 64-bit integers does.
 [[nodiscard]] inline Sgemm* sgemm_of(const std::optional<py::capsule>& capsule) {
   if (!capsule || capsule->name() == nullptr) return nullptr;
   const std::string float_pointer = "__pyx_t_5scipy_6linalg_11cython_blas_s *";
@@ -209,7 +211,7 @@ class OwnedSparseScores {
   return reinterpret_cast<Sgemm*>(capsule->get_pointer<void>());
 }
 
-// Holds what `embeddings` refers to.
+// Holds the arrays that `embeddings` refers to.
 class OwnedEmbeddings {
  public:
   OwnedEmbeddings(py::array users, py::array items, std::optional<py::array> item_bias,

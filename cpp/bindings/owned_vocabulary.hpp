@@ -37,8 +37,8 @@ class OwnedVocabulary {
   std::atomic<std::thread::id> owner_{};  // of the mutex
 };
 
-// Excludes other threads for as long as a vocabulary is read or extended, with the GIL released or
-// not. Threads wait without the GIL, which the other may need.
+// Excludes other threads while a vocabulary is read or extended, with or without the GIL. Waits
+// without the GIL, because the other thread may need it.
 class VocabularyLock {
  public:
   explicit VocabularyLock(OwnedVocabulary& owned) : owned_(owned) {

@@ -1,4 +1,4 @@
-// What an evaluation returns to Python.
+// The result of an evaluation, for Python.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -12,8 +12,8 @@
 
 namespace exactk::bindings {
 
-// The sums of groups x values. Python reads a field of all of them at once: an object for each
-// would cost more than making the sums.
+// The sums of groups x values. Python reads one field of all of them at a time, because an object
+// per sum would cost more than computing it.
 struct PySums {
   std::shared_ptr<const std::vector<Sums>> rows;
 };
