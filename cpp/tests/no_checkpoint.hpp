@@ -1,4 +1,4 @@
-// A checkpoint for loops that need none.
+// A checkpoint that does nothing.
 #pragma once
 
 #include "base/checkpoint.hpp"

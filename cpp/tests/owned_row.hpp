@@ -32,7 +32,7 @@ struct OwnedRow {
     row.select_user(0, no_checkpoint);
     row.exclude(excluded, no_checkpoint);
   }
-  OwnedRow(const OwnedRow&) = delete;  // the row reads the scores beside it
+  OwnedRow(const OwnedRow&) = delete;  // the row refers to the scores beside it
   OwnedRow& operator=(const OwnedRow&) = delete;
 
   std::vector<float> scores;

@@ -91,7 +91,7 @@ struct Input {
                      .poll = poll,
                      .finished = finished});
   }
-  // One row a value.
+  // Returns one row per value.
   std::vector<std::vector<double>> table() {
     const auto users = truth.indptr.size() - 1;
     per_user.assign(values.size() * users, -1);
@@ -113,7 +113,7 @@ inline PlannedValue value(std::string metric, Count cutoff = kNoCutoff, Rules ru
           .rules = std::move(rules)};
 }
 
-// The parameter of a metric as it is by default, or a number that fits the lists of the tests.
+// Returns the default of the metric's parameter, or a number that fits the lists of the tests.
 inline double parameter_of(const MetricInfo& info) {
   return std::isnan(info.parameter.standard) ? 1000 : info.parameter.standard;
 }

@@ -1,4 +1,4 @@
-// Arrays that are longer than there is memory for.
+// Arrays that exceed the memory of the machine.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@
 
 namespace exactk::tests {
 
-// Virtual memory that costs nothing before it is written to.
+// Virtual memory that takes no space until it is written to.
 template <class T>
 class SparseItems {
  public:

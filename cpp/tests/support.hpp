@@ -1,5 +1,5 @@
-// What the tests share: integers as long as the core's exact sums, one bit at a time, written to be
-// obviously right rather than fast.
+// Helpers of the tests: integers as long as the core's exact sums, processed bit by bit, to be
+// obviously correct rather than fast.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,14 @@ class Integer {
   explicit Integer(std::size_t size) : bytes_(size) {}
   explicit Integer(const ExactInteger& integer) : bytes_(integer.bytes) {}
 
-  // value x 2^scale, rounded half to even where that is not an integer.
+  // Returns value x 2^scale, rounded half to even if it is not an integer.
   static Integer scaled(double value, int scale, std::size_t size) {
     Integer integer(size);
     int exponent = 0;
     const double fraction = std::frexp(std::abs(value), &exponent);
     auto mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
     int bit = exponent - 53 + scale;  // |value| x 2^scale is mantissa x 2^bit
-    bool above_half = false;          // what was shifted out below the last bit
+    bool above_half = false;          // bits shifted out below the last bit
     for (; bit < -1 && mantissa != 0; ++bit) {
       above_half = above_half || (mantissa & 1U) != 0;
       mantissa >>= 1U;
@@ -70,7 +70,7 @@ class Integer {
     add(one);
   }
 
-  // Integer x 2^-scale, to within some ulp.
+  // Returns integer x 2^-scale, to within a few ulps.
   [[nodiscard]] double real(int scale) const {
     Integer magnitude = *this;
     const bool negative = (bytes_.back() & 0x80U) != 0;

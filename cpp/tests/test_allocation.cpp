@@ -1,5 +1,5 @@
 // Memory may run out at any allocation, on any thread. The operators below replace those of the
-// whole test program: they count what is asked for, and fail when a test requests it.
+// whole test program: they count the bytes requested, and fail when a test requests it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ namespace {
 
 enum class Outcome : std::uint8_t { done, refused, out_of_memory };
 
-// Calls with the n-th allocation failing, for n = 0, 1, ... until there is no n-th.
+// Calls with the n-th allocation failing, for n = 0, 1, ... until there is no n-th allocation.
 template <class Call, class Check>
 int fail_at_each_allocation(const Call& call, const Check& check) {
   for (int n = 0;; ++n) {
@@ -136,7 +136,7 @@ TEST_CASE("F24: an allocation that fails ends the evaluation, or it does without
             ++failures;
             return;
           }
-          REQUIRE(outcome == Outcome::done);  // threads that could not be started are done without
+          REQUIRE(outcome == Outcome::done);  // threads that cannot be started are done without
           REQUIRE(result.sums.size() == expected.sums.size());
           for (std::size_t i = 0; i < expected.sums.size(); ++i) {
             CHECK(result.sums[i].users == expected.sums[i].users);
@@ -230,7 +230,7 @@ TEST_CASE("F24: an allocation that fails ends a search of the best embeddings, a
   }
 }
 
-// 300 users with 20 items each, the largest of them being `largest`.
+// Measures 300 users with 20 items each, whose largest id is `largest`.
 std::size_t bytes_for_ids_up_to(std::int64_t largest) {
   constexpr std::int64_t kItems = 20;
   std::vector<std::int64_t> items;
@@ -259,7 +259,7 @@ std::size_t bytes_for_ids_up_to(std::int64_t largest) {
   return bytes_asked_for - before;
 }
 
-// A table of the range of ids may serve where that is short; 16 MiB is no more than a short one.
+// A table over the range of ids may be used if the range is short; 16 MiB is no more than that.
 TEST_CASE("F19: memory depends on how many ids there are, not on how large they are") {
   for (const int bits : {8, 16, 20, 24, 28, 31, 32, 40, 62}) {
     CAPTURE(bits);

@@ -28,7 +28,7 @@ namespace {
 
 using namespace tests;
 
-// All metrics at two cutoffs, under two sets of rules, on lists of which every kind occurs.
+// All metrics at two cutoffs, under two sets of rules, on lists of every kind.
 Input random_input(std::size_t users, bool weighted) {
   std::mt19937_64 random(7);
   const auto draw = [&](std::size_t most) {
@@ -113,7 +113,7 @@ void check_equal(const Tally& actual, const Tally& expected) {
   CHECK(actual.relevant_excluded == expected.relevant_excluded);
 }
 
-// NaN equals NaN here.
+// Compares numbers; NaN equals NaN.
 bool same_numbers(std::span<const double> actual, std::span<const double> expected) {
   return std::ranges::equal(actual, expected, [](double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
@@ -223,7 +223,7 @@ TEST_CASE("the sums of a split add up to those of the whole") {
 }
 
 TEST_CASE("groups hold the sums of their users") {
-  constexpr Count kGroups = 4;  // the last stays empty
+  constexpr Count kGroups = 4;  // the last group stays empty
   constexpr std::size_t kUsers = 300;
   for (const bool weighted : {false, true}) {
     const Input whole = random_input(kUsers, weighted);

@@ -16,7 +16,7 @@ struct Reference {
 };
 
 // From Python's decimal at 60 digits, rounded once to a double:
-//   log2 = 1 / (ln(rank + 1) / ln 2), floored = 1 / max(1, ln(rank) / ln 2).
+// log2 = 1 / (ln(rank + 1) / ln 2), floored = 1 / max(1, ln(rank) / ln 2).
 constexpr Reference kReferences[] = {
     {1, 0x1.0000000000000p+0, 0x1.0000000000000p+0},
     {2, 0x1.430939835353dp-1, 0x1.0000000000000p+0},
@@ -56,7 +56,7 @@ constexpr Reference kReferences[] = {
     {2147483646, 0x1.0842108439a0fp-5, 0x1.084210845239ap-5},
     {2147483647, 0x1.0842108421084p-5, 0x1.0842108439a0fp-5},
     {2147483648, 0x1.08421084086f9p-5, 0x1.0842108421084p-5},
-    // Of 400000 ranks those whose log2 discount lies nearest to the middle of two doubles.
+    // Among 400000 ranks, those whose log2 discount is closest to the midpoint of two doubles.
     {22878, 0x1.1ad6c973bc3aap-4, 0x1.1ad71a2a7414ep-4},
     {28731, 0x1.14901e3405f89p-4, 0x1.14905ba75cc53p-4},
     {115340, 0x1.e72b1224f337fp-5, 0x1.e72b29e4a20bcp-5},

@@ -33,9 +33,10 @@ namespace {
 
 using namespace tests;
 
-// --- what stands in for BLAS
+// --- stand-ins for BLAS
 
-// The arguments of a call: a row of `a` for each item, of `b` for each user, of `c` a user's.
+// The arguments of a call. Rows of `a` are items, rows of `b` users, and rows of `c` products per
+// user.
 struct Multiplication {
   std::size_t items;
   std::size_t users;
@@ -59,7 +60,7 @@ struct Multiplication {
 };
 
 std::atomic<int> calls = 0;
-std::atomic<int> misuses = 0;  // arguments that BLAS would not take, or that are not expected
+std::atomic<int> misuses = 0;  // arguments that BLAS rejects or that are not expected
 std::atomic<int> longest_stride = 0;
 
 using Multiply = void(const Multiplication&);
@@ -99,12 +100,12 @@ void multiply_plainly(const Multiplication& call) {
   call.each([&](const float* a, const float* b) { return product_of(a, b, call.width); });
 }
 
-// As far off as a sum of so many rounded terms can be, up or down.
+// Adds the largest error that a sum of this many rounded terms can have, up or down.
 void multiply_with_worst_errors(const Multiplication& call) {
   call.each([&](const float* a, const float* b) {
     double product = 0;
     double magnitude = 0;
-    std::uint64_t hash = 0;  // tells up from down
+    std::uint64_t hash = 0;  // decides between up and down
     for (std::size_t i = 0; i < call.width; ++i) {
       product += double{a[i]} * b[i];
       magnitude += std::abs(double{a[i]} * b[i]);
@@ -122,7 +123,7 @@ void multiply_slowly(const Multiplication& call) {
 
 void multiply_nothing(const Multiplication&) {}
 
-// What another thread might do while this one multiplies.
+// Data that another thread might overwrite during a multiplication.
 std::span<std::int64_t> spoiled_ids;
 std::span<float> spoiled_numbers;
 
@@ -160,8 +161,8 @@ constexpr ScoreType kType<double> = ScoreType::float64;
 template <>
 constexpr ScoreType kType<std::uint16_t> = ScoreType::float16;
 
-// Rows that own their numbers. Nothing is behind the last, and between two there are some that are
-// none.
+// Rows that own their numbers. The array ends with the last row, and rows are separated by numbers
+// that belong to none.
 struct Matrix {
   Count rows;
   Count width;
@@ -193,10 +194,10 @@ Number draw_number(Draw kind, std::mt19937_64& random) {
     return static_cast<std::uint16_t>((random() & 0x83ffU) | exponent << 10U);
   } else {
     if (kind == Draw::equal) return 1;
-    // The difference is lost in the rounding of a product, but not in the number's own.
+    // The difference is lost in a rounded product, but not in the rounded number.
     if (kind == Draw::near) return static_cast<Number>(1 + fraction * 0x1p-20);
-    if (kind == Draw::small) return static_cast<Number>(fraction * 0x1p-90);  // as a product, lost
-    // A square, but for a few bits.
+    if (kind == Draw::small) return static_cast<Number>(fraction * 0x1p-90);  // lost in a product
+    // The square has only a few bits left.
     const bool lost = kind == Draw::tiny && std::is_same_v<Number, double>;
     return static_cast<Number>(lost ? fraction * 0x1p-530 : fraction);
   }
@@ -255,7 +256,7 @@ struct Model {
 };
 
 constexpr Count kUsers = 20;
-constexpr Count kItems = 600;  // some tiles
+constexpr Count kItems = 600;  // several tiles
 
 Model draw_model(ScoreType users, ScoreType items, Count width, Draw kind,
                  std::mt19937_64& random) {
@@ -298,7 +299,7 @@ Best best_of(const Embeddings& embeddings, const Question& question = {}, int th
   return best;
 }
 
-// The values of each user, and what was counted on the way.
+// The values of each user, and the tally.
 struct Values {
   std::vector<double> per_user;
   Row counts;
@@ -310,7 +311,7 @@ Values values_of(const Embeddings& embeddings, const Question& question = {}, in
   std::vector<Row> rows;
   rows.reserve(static_cast<std::size_t>(embeddings.users.rows));
   for (Count user = 0; user < embeddings.users.rows; ++user) {
-    rows.push_back({user % 7, 7 + user * 29 % 500, 520 + user, kItems});  // the last is no item
+    rows.push_back({user % 7, 7 + user * 29 % 500, 520 + user, kItems});  // the last id is no item
   }
   const OwnedLists truth = lists(rows);
   Rules rules;
@@ -337,7 +338,7 @@ Values values_of(const Embeddings& embeddings, const Question& question = {}, in
   return values;
 }
 
-// With products or without, whatever they are like: the same to the last bit.
+// Checks that any kind of products gives the same results, to the last bit, as none.
 void check_screening(const Model& model, const Question& question = {}) {
   const Embeddings unscreened = model.view(nullptr);
   const Best best = best_of(unscreened, question);
@@ -370,7 +371,7 @@ TEST_CASE("products that are as wrong as they may be change nothing of what is f
            {Similarity::dot, Similarity::cosine, Similarity::euclidean}) {
         CAPTURE(static_cast<int>(similarity));
         model.similarity = similarity;
-        if (kind == Draw::tiny && similarity == Similarity::cosine) continue;  // without direction
+        if (kind == Draw::tiny && similarity == Similarity::cosine) continue;  // no direction
         for (const bool float32_scores : {false, true}) {
           CAPTURE(float32_scores);
           model.float32_scores = float32_scores;
@@ -394,7 +395,7 @@ TEST_CASE("of a restriction, what is excluded and a least score, products change
   for (Row& row : excluded) {
     for (int i = 0; i < 100; ++i) row.push_back(static_cast<std::int64_t>(random() % 700));
   }
-  excluded[3].resize(static_cast<std::size_t>(kItems));  // all there are
+  excluded[3].resize(static_cast<std::size_t>(kItems));  // all items
   std::iota(excluded[3].begin(), excluded[3].end(), 0);
   for (const Draw kind : kDraws) {
     CAPTURE(static_cast<int>(kind));
@@ -483,10 +484,10 @@ TEST_CASE("F2: vectors that lie further apart than BLAS can count are copied for
   CHECK(best_of(embeddings, {.k = 1}).items == Row{3});
   CHECK(calls > 0);
   CHECK(misuses == 0);
-  CHECK(longest_stride < std::numeric_limits<int>::max() / 256);  // a tile can be counted as well
+  CHECK(longest_stride < std::numeric_limits<int>::max() / 256);  // so a tile can be counted too
 }
 
-// Whatever it is, the best of each user are items or none.
+// Checks that the best of each user are items or none, whichever they are.
 void check_items(const Embeddings& embeddings, const Question& question, int threads) {
   const Best best = best_of(embeddings, question, threads);
   CHECK(std::ranges::all_of(best.items,
@@ -497,7 +498,7 @@ template <class Call>
 void allow_refusal(const Call& call) {
   try {
     call();
-  } catch (const InputError& error) {  // what changed is refused
+  } catch (const InputError& error) {  // changed inputs are refused
     CHECK(!error.fault().argument.empty());
   }
 }
@@ -540,7 +541,7 @@ TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place th
         Row all(static_cast<std::size_t>(kItems));
         std::iota(all.begin(), all.end(), 0);
         for (const bool of_users : {false, true}) {
-          // By one thread, which alone reads what it writes.
+          // One thread, so only the writer reads.
           const auto spoiled = [&](const auto& call) {
             Model model = sound;
             if (restricted) model.candidates = lists({all});

@@ -29,8 +29,8 @@ namespace {
 
 using namespace tests;
 
-// The golden case of tests/test_golden.py: u1 and u2 as usual, u3 with a list shorter than k, u4
-// without a list, u5 without truth.
+// The golden case of tests/test_golden.py: u1 and u2 are ordinary, u3's list is shorter than k, u4
+// has no list, u5 has no truth.
 Input golden() {
   OwnedLists truth = lists({{1, 4}, {11, 12, 13, 14, 15, 16, 17, 18}, {21}, {1, 2}, {}});
   OwnedLists predictions =
@@ -138,14 +138,14 @@ TEST_CASE("the golden case under other rules") {
              })),
        {.485229, .514771, .213986, 0, kNan},
        .3034965},
-      // The ideal of all eight relevant items of u2, though the cutoff is below them.
+      // The ideal uses all eight relevant items of u2, though the cutoff is lower.
       {value("ndcg", 2, rules([](Rules& r) { r.ideal_over = Over::all_judged; })),
        {.613147193, .159589077, .630929754, 0, kNan},
        .350916506},
       {value("ndcg", 5, rules([](Rules& r) { r.discount = Discount::log2_floored; })),
        {.75, .578842, 1, 0, kNan},
        .5822105},
-      // Everybody counts: u4 without a list, u5 without truth.
+      // All users count: u4 without a list, u5 without truth.
       {value("recall", 5, rules([](Rules& r) {
                r.users = Users::union_;
                r.empty_truth = Empty::one;
@@ -191,7 +191,7 @@ TEST_CASE("several cutoffs in any order, and none") {
   CHECK(table[3][1] == .5);
   CHECK(table[5][2] == 1);
   CHECK(table[2][1] == .375);
-  CHECK(table[4][2] == 1.0 / 3);  // without a cutoff the list is what was asked for
+  CHECK(table[4][2] == 1.0 / 3);  // without a cutoff the divisor is the length of the list
   CHECK(table[7][2] == about(.630929754));
 }
 
@@ -250,7 +250,7 @@ TEST_CASE("geometric means are sums of logarithms, and each user keeps the plain
 }
 
 TEST_CASE("undefined ratios") {
-  // A user with a list and nothing relevant: recall is 0 / 0.
+  // A user with a list but no relevant items: recall is 0 / 0.
   Input input{.truth = lists({{}, {1}}), .predictions = lists({{1, 2}, {1, 2}})};
   Rules rules;
   rules.empty_truth = Empty::compute;

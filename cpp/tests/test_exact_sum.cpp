@@ -26,7 +26,7 @@ constexpr double kHuge = std::numeric_limits<double>::max();
 
 enum class Exactness : std::uint8_t { unit, unit_squares, any };
 
-// Each kind of sum by one interface.
+// One interface for every kind of sum.
 class ExactSum {
  public:
   explicit ExactSum(Exactness exactness) : exactness_(exactness) {}
@@ -59,7 +59,7 @@ ExactSum sum_of(Exactness exactness, std::span<const double> terms) {
   return sum;
 }
 
-// The same sum by an integer that is added bit by bit.
+// Computes the same sum with an integer, bit by bit.
 Bytes expected_bytes(Exactness exactness, std::span<const double> terms, std::size_t size) {
   Integer sum(size);
   for (const double term : terms) {
@@ -158,7 +158,7 @@ TEST_CASE("the parts of any split merge, in any order, to the whole") {
       std::vector<ExactSum> sums(parts, ExactSum(kind.exactness));
       for (const double term : kind.terms) sums[random() % parts].add(term);
       std::ranges::shuffle(sums, random);
-      // A chain of merges one way, a tree of merges the other way.
+      // A chain of merges in one direction, a tree of merges in the other.
       ExactSum chained(kind.exactness);
       for (const ExactSum& sum : sums) chained.add(sum);
       CHECK(chained.integer().bytes == expected);

@@ -1,5 +1,5 @@
-// Faults of the machine rather than of the input. The number that begins a test's name is its row
-// in the project's table of faults.
+// Faults of the machine rather than of the input. The number at the start of a test's name is its
+// row in the project's table of faults.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <pthread.h>
@@ -25,17 +25,17 @@
 namespace {
 
 constexpr int kNoLimit = -1;
-std::atomic<int> threads_left = kNoLimit;  // that can be started before one fails
+std::atomic<int> threads_left = kNoLimit;  // threads that can be started before one fails
 std::atomic<int> threads_refused = 0;
 
 }  // namespace
 
-// Replaces that of the system in the whole test program, and fails when a test requests it.
+// Replaces the system's function in the whole test program, and fails when a test requests it.
 // NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the system's are reserved
 extern "C" __attribute__((visibility("default"))) int pthread_create(
     pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
   using Create = decltype(&pthread_create);
-  // POSIX has dlsym return functions as void*.
+  // POSIX requires dlsym to return functions as void*.
   static const auto system_create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
   if (threads_left == 0) {
     ++threads_refused;
@@ -50,8 +50,8 @@ namespace {
 
 using namespace tests;
 
-// Users whose lists are before and after the offsets that 32 bits can hold, signed and not. An
-// offset cut to 32 bits is outside the array, or in the list of another user.
+// Users whose lists lie before and after the offsets that 32 bits can hold, signed and unsigned. An
+// offset truncated to 32 bits is outside the array or in another user's list.
 template <class T>
 void check_offsets_beyond_32_bits() {
   constexpr Offset kFar = Offset{1} << 33U;
@@ -95,7 +95,7 @@ TEST_CASE("F2: offsets beyond 2^31 and 2^32 are read, in every type of id") {
   check_offsets_beyond_32_bits<std::uint64_t>();
 }
 
-// So many users that there are several blocks for each of several threads.
+// Enough users for several blocks per thread.
 Input many_users() {
   std::vector<Row> truth;
   std::vector<Row> predictions;
@@ -124,8 +124,8 @@ Bytes bytes_of(const Result& result) {
   return bytes;
 }
 
-// Evaluations that run at once share nothing: each its own request, or all of them the same one.
-// Under ThreadSanitizer this is also a proof that they do not touch each other's memory.
+// Concurrent evaluations share nothing, with one request each or all with the same one. Under
+// ThreadSanitizer this also proves that they do not touch each other's memory.
 TEST_CASE("F22: evaluations at the same time give the same bytes") {
   const Bytes expected = bytes_of(many_users().run());
   Input shared = many_users();
@@ -197,7 +197,7 @@ TEST_CASE("F23: after an exception the other workers begin no more than the bloc
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
     CHECK_THROWS_AS(parallel_for(kBlocks, threads, body, [] {}), std::runtime_error);
-    CHECK(begun < kBlocks / 2);  // a few, while the exception was on its way
+    CHECK(begun < kBlocks / 2);  // a few begin while the exception propagates
   }
 }
 

@@ -1,4 +1,4 @@
-// The maxima of groups of scores, and the bound that they give.
+// The maxima of groups of scores, and the bound that follows from them.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -62,7 +62,7 @@ Count first_position(const Ids& ids, std::int64_t id) {
   return std::ranges::find(ids, id) - ids.begin();
 }
 
-// The same by searching the lists, with no table.
+// Computes the same matches by searching the lists, without a table.
 Matches matches_by_search(const Ids& truth, const Ids& list, const Ids& exclude) {
   Matches matches;
   for (std::size_t i = 0; i < truth.size(); ++i) {
@@ -117,7 +117,7 @@ TEST_CASE("repeats in a list keep their ranks and are marked") {
   ListMatcher matcher(kAnyId, true);
   const Matches& matches = match(matcher, {3}, Ids{5, 3, 5, 3, 3, 6, 6}, {6});
   check_matches(matches, {{2, 0, false}, {4, 0, true}, {5, 0, true}});
-  CHECK(matches.list_duplicates == 4);  // an excluded item's repeat among them
+  CHECK(matches.list_duplicates == 4);  // including the repeat of an excluded item
   CHECK(matches.first_list_duplicate == 2);
   CHECK(matches.list_length == 5);
   CHECK(matches.excluded_recommended == 2);
@@ -168,7 +168,7 @@ void forget_entries(Matches& matches) {
   for (Match& match : matches.hits) match.entry = 0;
 }
 
-// Users of changing size, each matched as if it were the first.
+// Checks users of varying size; each must match as if it were the first.
 void check_many_users(std::uint64_t id_bits, bool entries, std::uint64_t factor) {
   std::mt19937_64 random(1);
   ListMatcher matcher(id_bits, entries);
@@ -179,7 +179,7 @@ void check_many_users(std::uint64_t id_bits, bool entries, std::uint64_t factor)
   };
   for (int user = 0; user < 3000; ++user) {
     CAPTURE(user);
-    // Most users are small; now and then one makes the table grow.
+    // Most users are small; some make the table grow.
     const std::size_t most = user % 500 == 499 ? 400 : std::size_t{8};
     const std::uint64_t item_count = user % 3 == 0 ? 5 : 2 * most;
     const Ids truth = draw(most, item_count);
@@ -206,7 +206,7 @@ TEST_CASE("a list that carries entries is matched by them, and by its items else
   for (int user = 0; user < 1000; ++user) {
     const Ids truth = draw(random() % 8);
     const Ids exclude = draw(random() % 3);
-    Ids list;  // each item once, and none that is excluded
+    Ids list;  // each item once, none of them excluded
     for (std::int64_t id = 0; id < 8; ++id) {
       if (!contains(exclude, id)) list.push_back(id);
     }
@@ -245,7 +245,7 @@ TEST_CASE("what is ranked of a located list is matched by its entries, time afte
   const Ids truth = {7, 3, 3, 9, 5, 8};
   const Ids list = {5, 8, 3, 7, 8, 3, 8, 2};
   matcher.find_item_positions(truth, list, Ids{8, 1}, no_checkpoint);
-  // Of the ranked items 3, 2, 7, the other 3, and 5.
+  // The ranked items are 3, 2, 7, the other 3, and 5.
   const Counts entries = {1, RankedList::kNoEntry, 0, 1, 4};
   const std::vector<Tie> ties = {{1, 1}, {2, 3}, {2, 3}, {4, 4}, {5, 5}};
   for (int time = 0; time < 2; ++time) {
@@ -302,7 +302,7 @@ TEST_CASE("lists far longer than a chunk, with repeats, excluded items and hits 
 
 TEST_CASE("a list of nothing but repeats takes time in proportion to its length") {
   ListMatcher matcher(kAnyId, true);
-  const Ids list(1 << 20U, 5);  // by comparing each with all above: 2^39 comparisons
+  const Ids list(1 << 20U, 5);  // comparing each with all above would take 2^39 steps
   const Matches& matches = match(matcher, {5}, list);
   CHECK(matches.list_duplicates == (1 << 20U) - 1);
   CHECK(matches.hits.size() == list.size());
@@ -350,7 +350,7 @@ struct JudgedUser {
   HitRow row;
 };
 
-// Owns what the HitRow points to, so that it outlives the judge.
+// Owns the arrays of the HitRow, so that they outlive the judge.
 JudgedUser judge(const Rules& rules, const Ids& truth, const Ids& list,
                  const std::vector<double>& grades = {}, const Ids& exclude = {}) {
   ListMatcher matcher(kAnyId, true);
@@ -461,7 +461,7 @@ TEST_CASE("the exponential gain is exact for whole grades and bounded for all") 
   CHECK(judging.gain_of(53) == 0x1.fffffffffffffp+52);
   CHECK(judging.gain_of(256) == 0x1p256);
   CHECK(judging.gain_of(0.5) == doctest::Approx(0.41421356237309505).epsilon(1e-15));
-  CHECK(judging.gain_of(1e308) == 0x1p256);  // refused before, but nothing may overflow
+  CHECK(judging.gain_of(1e308) == 0x1p256);  // rejected earlier, but nothing may overflow
   CHECK(judging.gain_of(-5) == 0);
 }
 
@@ -612,7 +612,7 @@ TEST_CASE("judging rules are equal where they judge alike") {
   other.average = Average::micro;
   other.precision_over = Over::list;
   other.discount = Discount::log2_floored;
-  other.gain_table = {1, 2, 3};  // of no effect beside another gain
+  other.gain_table = {1, 2, 3};  // has no effect with another gain
   CHECK(JudgingRules(rules, true) == JudgingRules(other, true));
   other.gain = Gain::table;
   CHECK_FALSE(JudgingRules(rules, true) == JudgingRules(other, true));
@@ -650,7 +650,7 @@ TEST_CASE("judging rules differ in the fields that say so, and in no others") {
   rules.gain = Gain::exp2;  // not the last choice
   for (const ConventionField& field : convention_fields()) {
     CAPTURE(field.name);
-    if (field.name == "gain_table") rules.gain = Gain::table;  // of no effect beside another gain
+    if (field.name == "gain_table") rules.gain = Gain::table;  // has no effect with another gain
     Rules changed = rules;
     set_field(changed, field.name, std::visit(OtherValue{}, field.kind));
     REQUIRE_FALSE(changed == rules);

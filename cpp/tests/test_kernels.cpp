@@ -62,7 +62,7 @@ TEST_CASE("F31: kernels that are not there are refused") {
   }
 }
 
-// The digits of one term, from its definition in table.hpp.
+// Computes the digits of one term, from their definition in table.hpp.
 UnitDigits digits_of(double term) {
   const double top = std::nearbyint(std::ldexp(term, kTopScale));
   const double rest = std::ldexp(std::ldexp(term, kTopScale) - top, kDigitBits);
@@ -140,7 +140,7 @@ TEST_CASE("F31: every instruction set divides alike, and puts a value where the 
         Terms quotients{};
         kernels(isa).divide(numerators.data(), denominators.data(), by_zero, quotients.data());
         for (std::size_t i = 0; i < kTerms; ++i) {
-          if (denominators[i] == 0) {  // whatever NaN it is
+          if (denominators[i] == 0) {  // any NaN
             CHECK(bits(quotients[i]) == bits(by_zero));
             continue;
           }
@@ -164,7 +164,7 @@ const ScoreKernels<Score>& score_kernels(Isa isa) {
   }
 }
 
-// Every value that a comparison has traps for, and some near each other.
+// Draws values that are pitfalls for comparisons, and some near each other.
 template <class Score>
 Score draw_score(std::mt19937_64& random) {
   using Limits = std::numeric_limits<Score>;
@@ -177,7 +177,7 @@ Score draw_score(std::mt19937_64& random) {
   return random() % 2 == 0 ? odd[random() % odd.size()] : static_cast<Score>(random() % 9);
 }
 
-// The scores begin at an odd position, and beyond their end stand some that beat all bounds.
+// The scores start at an odd position, and scores after their end beat all bounds.
 template <class Score>
 std::vector<Score> draw_scores(std::size_t size, std::mt19937_64& random) {
   std::vector<Score> scores(1 + size + kChunkScores, std::numeric_limits<Score>::max());
@@ -193,7 +193,7 @@ void check_count_beating(std::size_t size, std::mt19937_64& random) {
   for (Score& bound : bounds) bound = draw_score<Score>(random);
   for (const std::size_t strict : {std::size_t{0}, bounds.size() / 2, bounds.size()}) {
     CAPTURE(strict);
-    std::vector<std::int64_t> expected(bounds.size(), 1000);  // which is added to
+    std::vector<std::int64_t> expected(bounds.size(), 1000);  // counts are added
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       for (const Score score : scores) {
         const bool beats = i < strict ? score >= bounds[i] : score > bounds[i];
@@ -216,7 +216,7 @@ void check_count_around(std::size_t size, std::mt19937_64& random) {
   const std::span<const Score> scores = std::span(drawn).subspan(1, size);
   std::vector<Score> bounds(random() % 20);
   for (Score& bound : bounds) bound = draw_score<Score>(random);
-  std::vector<std::int64_t> expected_above(bounds.size(), 1000);  // which is added to
+  std::vector<std::int64_t> expected_above(bounds.size(), 1000);  // counts are added
   std::vector<std::int64_t> expected_below(bounds.size(), 2000);
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     for (const Score score : scores) {
@@ -248,7 +248,7 @@ void check_count_above(std::size_t size, std::mt19937_64& random) {
   }
   for (const Isa isa : available_isas()) {
     CAPTURE(name_of(isa));
-    std::vector<std::uint32_t> counts(padded, 1000);  // which is overwritten
+    std::vector<std::uint32_t> counts(padded, 1000);  // counts are overwritten
     score_kernels<Score>(isa).count_above(all.data(), size, padded, counts.data());
     CHECK(counts == expected);
   }
@@ -333,7 +333,7 @@ TEST_CASE("F31: every instruction set takes the maxima of groups, less what is e
       for (std::uint64_t& word : excluded) word = ~std::uint64_t{0};
       check(chunks, &excluded);
     }
-    for (std::size_t position = 0; position < words * 64; ++position) {  // but one
+    for (std::size_t position = 0; position < words * 64; ++position) {  // all but one
       std::vector<std::uint64_t> excluded(words, ~std::uint64_t{0});
       excluded[position / 64] ^= std::uint64_t{1} << (position % 64);
       check(chunks, &excluded);
@@ -341,7 +341,7 @@ TEST_CASE("F31: every instruction set takes the maxima of groups, less what is e
   }
 }
 
-// Eight sums: term i goes to sum i % 8, one after another.
+// Eight sums: term i goes to sum i % 8, in order.
 template <class Number, class Term>
 double sum_of_terms(const double* one, const Number* other, std::size_t width, const Term& term) {
   std::array<double, 8> sums{};
@@ -367,8 +367,7 @@ void check_vectors(std::size_t width, std::mt19937_64& random) {
     return std::ldexp(static_cast<double>(random() >> 11U) * 0x1p-53 - 0.5,
                       static_cast<int>(random() % 60) - 30);
   };
-  // Each begins where no register does, ends with its array, and has a number before it that none
-  // must add.
+  // Each vector starts unaligned, ends with its array, and follows a number that must not be added.
   std::vector<double> one(width + 1, kNan);
   std::generate(one.begin() + 1, one.end(), number);
   std::array<std::vector<Number>, kCount> others;

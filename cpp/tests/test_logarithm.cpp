@@ -35,7 +35,7 @@ constexpr Reference kReferences[] = {
     {0x1.0000000000000p+256, 0x1.62e42fefa39efp+7},
     {0x1.0000000000000p-1022, -0x1.6232bdd7abcd2p+9},
     {0x1.fffffffffffffp+1023, 0x1.62e42fefa39efp+9},
-    // Of 120000 numbers those whose logarithms lie nearest to the middle of two doubles.
+    // Among 120000 numbers, those whose logarithms are closest to the midpoint of two doubles.
     {0x1.2a5186d0e36a6p+9, 0x1.990b33eb9d8e7p+2},
     {0x1.8331ee2e5a118p-1, -0x1.1e1a0167da1dep-2},
     {0x1.0053be4ee8558p+4, 0x1.630e083f589c7p+1},

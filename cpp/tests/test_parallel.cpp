@@ -14,12 +14,12 @@ namespace exactk {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Far beyond what any of these waits takes, so that a fault fails a test instead of hanging it.
+// Far longer than any of these waits takes, so that a bug fails a test instead of hanging it.
 constexpr std::chrono::seconds kPatience{20};
 
 constexpr auto kNoPoll = [] {};
 
-// Waits until `done` holds; says whether it came to that.
+// Waits until `done` holds, and returns whether it does.
 template <class Done>
 bool wait_until(const Done& done) {
   const auto deadline = Clock::now() + kPatience;
@@ -32,7 +32,7 @@ bool wait_until(const Done& done) {
 
 std::string message_of(const std::exception& error) { return error.what(); }
 
-// What parallel_for throws; empty if it throws nothing.
+// Returns the message of what parallel_for throws; empty if it throws nothing.
 template <class Body, class Poll>
 std::string message_thrown_by(Count blocks, int threads, const Body& body, const Poll& poll) {
   try {
@@ -110,7 +110,8 @@ TEST_CASE("F23: an exception of a block stops the others and is rethrown") {
         }
       };
       CHECK(message_thrown_by(100, threads, body, kNoPoll) == "block " + std::to_string(bad));
-      // Between the throw and the stop each of the others may begin a few; with one thread, none.
+      // Between the throw and the stop, each of the others may begin a few blocks; with one thread,
+      // none.
       if (threads == 1) CHECK(runs_after == 0);
     }
   }
@@ -209,7 +210,7 @@ TEST_CASE("a block is left at its next checkpoint when another fails or the call
       ++running;
       CHECK(wait_until([&] { return running == 2; }));
       if (!cancelled && block == 0) throw std::runtime_error("block 0");
-      while (true) checkpoint();  // but for the checkpoint, for ever
+      while (true) checkpoint();  // endless but for the checkpoint
     };
     const auto poll = [&] {
       if (cancelled) throw std::runtime_error("cancelled");

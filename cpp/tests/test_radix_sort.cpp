@@ -24,7 +24,7 @@ struct Element {
   bool operator==(const Element&) const = default;
 };
 
-// With the bits of the mask only.
+// Draws numbers with bits only in the mask.
 template <class Number>
 std::vector<Element<Number>> draw_elements(std::size_t size, Number mask, std::mt19937_64& random) {
   std::vector<Element<Number>> elements(size);
@@ -39,7 +39,7 @@ void check_sorted(std::vector<Element<Number>> elements, std::vector<Element<Num
   const auto number_of = [](const Element<Number>& element) { return element.number; };
   auto expected = elements;
   std::ranges::sort(expected, {}, [](const Element<Number>& element) {
-    return std::pair(element.number, element.position);  // which is the order they are in
+    return std::pair(element.number, element.position);  // the original order
   });
   radix_sort(elements, buffer, number_of, no_checkpoint);
   CHECK(elements == expected);
@@ -72,7 +72,7 @@ TEST_CASE("a long sort can be ended, and neither loses nor repeats an element by
   std::vector<Element<std::uint32_t>> buffer;
   int checkpoints = 0;
   radix_sort(sorted, buffer, number_of, [&] { ++checkpoints; });
-  // To count, to make room, and of each digit that they do not share.
+  // To count, to make room, and once per digit that they do not share.
   CHECK(checkpoints == 4 * 3);
   for (int last = 1; last <= checkpoints; ++last) {
     auto stopped = elements;

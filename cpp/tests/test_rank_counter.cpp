@@ -17,7 +17,7 @@ namespace {
 using namespace tests;
 using Counts = std::vector<Count>;
 
-// Counts for each item of the truth, by reading the row once for it, what its rank and tie are.
+// Computes rank and tie of each item of the truth by reading the row once per item.
 void check_ties(OwnedRow& owned, const Positions& positions) {
   RankCounter<FloatRow> counter;
   counter.count(owned.row, {.positions = positions}, Ties::expected, {}, no_checkpoint);
@@ -69,7 +69,7 @@ TEST_CASE("ranks that screening has counted are used, if it has them all") {
   OwnedRow owned({4, 4, 4, 9});
   RankCounter<FloatRow> counter;
   const Positions positions = {1, 3};
-  // Such as no row has: 100 items more above, 50 of them tied.
+  // Ranks that no row has: 100 items above, 50 tied.
   const std::vector<ItemRank> ranks = {{.position = 1, .above = 100, .equal = 50, .before = 10},
                                        {.position = 3, .above = 0, .equal = 1, .before = 0}};
   const auto count = [&](std::size_t screened, Ties ties) {
@@ -85,7 +85,7 @@ TEST_CASE("ranks that screening has counted are used, if it has them all") {
   CHECK(std::ranges::equal(counter.ranks(), Counts{1, 3}));
   CHECK(counter.ties().empty());
   CHECK(counter.has_ties());
-  count(2, Ties::highest_id);  // but for what is beyond the row
+  count(2, Ties::highest_id);  // except for positions beyond the row
   CHECK(std::ranges::equal(counter.ranks(), Counts{1, 4}));
 }
 

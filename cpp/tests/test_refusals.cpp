@@ -37,7 +37,7 @@ struct Location {
   Count count = 1;
 };
 
-// Runs what must fail and returns its fault.
+// Runs a call that must fail, and returns its fault.
 template <class Call>
 Fault fault_of(const Call& call) {
   try {
@@ -61,7 +61,7 @@ void check_fault(const Fault& fault, const std::string& argument, const Location
   CHECK_FALSE(fault.found.empty());
 }
 
-// A small request that is right; three users of two, one and two relevant items.
+// A small valid request: three users with two, one and two relevant items.
 Input valid_input() {
   return {.truth = lists({{1, 2}, {3}, {4, 5}}),
           .grades = {1, 2, 1, 0, 3},
@@ -93,7 +93,7 @@ void check_all(const std::vector<BrokenInput>& broken_inputs) {
   }
 }
 
-// The change applied to the rules of the first value, which is nDCG@5.
+// Applies the change to the rules of the first value, which is nDCG@5.
 std::function<void(Input&)> change_first_rules(const std::function<void(Rules&)>& change) {
   return [change](Input& input) { change(input.values[0].rules); };
 }
@@ -171,14 +171,14 @@ TEST_CASE("F3: ids outside [0, 2^63) are refused") {
   });
   Input input = valid_input();
   input.predictions.items =
-      std::vector<std::uint64_t>{2, 9, 5, 4, (std::uint64_t{1} << 63U) - 1};  // the last legal id
+      std::vector<std::uint64_t>{2, 9, 5, 4, (std::uint64_t{1} << 63U) - 1};  // the last valid id
   CHECK_NOTHROW(static_cast<void>(input.run()));
   input = valid_input();
   input.predictions.items =
       std::vector<std::uint32_t>{2, 9, 5, 4, std::numeric_limits<std::uint32_t>::max()};
   CHECK_NOTHROW(static_cast<void>(input.run()));
   input = valid_input();
-  input.predictions.ids() = {2, -1, 5, 4, -9};  // what lies beyond the lengths is nobody's
+  input.predictions.ids() = {2, -1, 5, 4, -9};  // items beyond the lengths belong to no row
   input.predictions.lengths = {1, 0, 2};
   CHECK_NOTHROW(static_cast<void>(input.run()));
 }
@@ -273,7 +273,7 @@ TEST_CASE("grades without a gain are refused") {
   });
   Input input = valid_input();
   input.grades[4] = -1;
-  input.values = {value("precision", 5)};  // asks for no gains
+  input.values = {value("precision", 5)};  // needs no gains
   CHECK_NOTHROW(static_cast<void>(input.run()));
   input.values = {value("ndcg", 5)};
   input.values[0].rules.gain = Gain::binary;
@@ -486,8 +486,8 @@ TEST_CASE("F43: every function that takes threads checks how many") {
   }
 }
 
-// The report of a fault reads the lists again. By then another thread may have repaired them: poll,
-// which runs before that, stands for it.
+// Reporting a fault reads the lists again. By then another thread may have repaired them; poll,
+// which runs before that, takes its place.
 TEST_CASE("F20: lists that change before a fault is reported do no harm") {
   Input input = valid_input();
   input.predictions.ids()[4] = 5;

@@ -53,7 +53,7 @@ ScoreMatrix matrix_of(const std::vector<Score>& row) {
           .item_stride = sizeof(Score)};
 }
 
-// All rankable items, best first, by a plain sort.
+// Returns all rankable items, best first, by a plain sort.
 template <class Score>
 Row sorted_items(const std::vector<Score>& row, Ties ties, const Row& exclude,
                  std::optional<double> min_score) {
@@ -123,7 +123,7 @@ void check_row(const std::vector<Score>& row, const Row& exclude = {},
   }
 }
 
-// Of every kind that an order has traps for.
+// Rows of every kind that is a pitfall for an order.
 template <class Score>
 std::vector<std::vector<Score>> rows_of(std::size_t size) {
   std::mt19937_64 random(size);
@@ -181,7 +181,7 @@ TEST_CASE("scores of every type are compared as they are") {
   check_size<std::uint16_t>(700);
   check_size<std::int32_t>(700);
   check_size<std::uint64_t>(700);
-  // Neighbours that no double tells apart.
+  // Neighbours that a double cannot distinguish.
   constexpr std::int64_t kLarge = std::int64_t{1} << 62U;
   check_row(std::vector<std::int64_t>{kLarge, kLarge + 1, kLarge - 1, -kLarge - 1, -kLarge});
   check_row(std::vector<std::uint64_t>{~std::uint64_t{0}, ~std::uint64_t{0} - 1, 0, 1, 1});
@@ -203,7 +203,7 @@ TEST_CASE("rows that are longer than what is held of them") {
   }
 }
 
-// Of different scores in no order, but for some that are the same.
+// Returns distinct scores in random order, except for some ties.
 template <class Score>
 std::vector<Score> row_with_ties(std::size_t size, const std::vector<std::size_t>& tied_ranks) {
   std::vector<Score> row(size);
@@ -214,8 +214,8 @@ std::vector<Score> row_with_ties(std::size_t size, const std::vector<std::size_t
 }
 
 TEST_CASE("items are ranked alike whether their order is found by counting, digits or comparing") {
-  // As many items as are counted at most are 128, and as are sorted by comparing, 64: where all are
-  // asked for, so many are put in order.
+  // At most 128 items are sorted by counting, and at most 64 by comparison. If all items are
+  // requested, that many are sorted.
   for (const std::size_t size : {63U, 64U, 65U, 66U, 127U, 128U, 129U, 130U}) {
     CAPTURE(size);
     const std::vector<std::vector<std::size_t>> ties = {
@@ -224,7 +224,7 @@ TEST_CASE("items are ranked alike whether their order is found by counting, digi
       check_row(row_with_ties<float>(size, tied_ranks));
       check_row(row_with_ties<double>(size, tied_ranks));
       check_row(row_with_ties<std::int64_t>(size, tied_ranks));
-      // Of a longer row, so many that are not excluded.
+      // A longer row with the same number of items that are not excluded.
       auto longer = row_with_ties<float>(size + 40, tied_ranks);
       Row exclude;
       for (std::int64_t i = 0; i < 40; ++i) exclude.push_back(7 * i % std::ssize(longer));
@@ -245,7 +245,7 @@ TEST_CASE("items are ranked alike whether their order is found by counting, digi
   }
 }
 
-// Rows whose scores have nothing to do with each other.
+// Rows of unrelated scores.
 template <class Score>
 std::vector<std::vector<Score>> dissimilar_rows(std::size_t size) {
   using Limits = std::numeric_limits<Score>;
@@ -300,7 +300,7 @@ void check_consecutive_users(std::size_t size, std::optional<double> min_score) 
       const auto length = static_cast<std::size_t>(std::min(depth, best.length));
       CHECK(std::ranges::equal(best.offsets, std::span(items).first(length)));
     };
-    // Each user after each other, of whom all items are left, or one, or none.
+    // Every user after every other, of whom all items, one or none remain.
     for (const Count depth : {Count{1}, Count{10}, Count{100}}) {
       for (std::size_t before = 0; before < rows.size(); ++before) {
         for (std::size_t user = 0; user < rows.size(); ++user) {
@@ -313,7 +313,7 @@ void check_consecutive_users(std::size_t size, std::optional<double> min_score) 
 }
 
 TEST_CASE("what is known of one user's scores does no harm to the next, however unlike") {
-  // Few items and many: the bound is found among all of them, or among maxima of groups.
+  // Few items and many: the bound comes from all items, or from the maxima of groups.
   for (const std::size_t size : {300U, 700U}) {
     for (const std::optional<double> min_score : {std::optional<double>{}, {1.0}}) {
       check_consecutive_users<float>(size, min_score);

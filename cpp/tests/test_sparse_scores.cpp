@@ -1,4 +1,4 @@
-// Scores of items that have ids of their own: candidates, and some columns of a matrix.
+// Scores of items with ids of their own: candidates, and a subset of the columns of a matrix.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
@@ -50,7 +50,7 @@ ScoreMatrix matrix_of(const std::vector<float>& scores, Count users, const Owned
           .candidates = columns.view()};
 }
 
-// The positions of all that may be ranked, best first, by a plain sort.
+// Returns the positions of all rankable items, best first, by a plain sort.
 Row positions_in_key_order(const std::vector<float>& scores, const Row& ids, Ties ties,
                            const Row& exclude, std::optional<double> min_score) {
   Row positions(scores.size());
@@ -97,7 +97,7 @@ void check(const Source& source, const std::vector<float>& scores, const Row& id
       for (const Ties ties : kTies) {
         const Row expected = positions_in_key_order(scores, ids, ties, exclude, source.min_score);
         Row expected_ids;
-        Row expected_entries;  // the first of the truth that names the item
+        Row expected_entries;  // the first entry of the truth that names the item
         for (const std::int64_t i : expected) {
           expected_ids.push_back(ids[static_cast<std::size_t>(i)]);
           const auto entry = std::ranges::find(items, expected_ids.back());
@@ -135,7 +135,7 @@ void check(const Source& source, const std::vector<float>& scores, const Row& id
   }
 }
 
-// Of every kind that an order has traps for.
+// Rows of every kind that is a pitfall for an order.
 std::vector<std::vector<float>> rows_of(std::size_t size) {
   std::mt19937_64 random(size);
   std::vector<std::vector<float>> rows(4, std::vector<float>(size));
@@ -240,7 +240,7 @@ TEST_CASE("candidates are evaluated and counted") {
   CHECK(result.tally.candidate_users == 2);
   CHECK(result.tally.fewest_candidates == 2);
   CHECK(result.tally.most_candidates == 3);
-  CHECK(result.tally.relevant_not_rankable == 1);  // and not what a user without a list lacks
+  CHECK(result.tally.relevant_not_rankable == 1);  // not counting users without a list
   CHECK(result.tally.missing_predictions == 1);
   CHECK(result.tally.excluded_recommended == 0);
 }
@@ -312,7 +312,7 @@ TEST_CASE("the best candidates of each user are told by their offsets") {
   CHECK(offsets == Row{1, -1, 1, -1, 1, -1});
 }
 
-// What a call complains about, and where.
+// Returns the fault of a call, and its place.
 std::string complaint(const std::function<void()>& call) {
   try {
     call();
@@ -372,7 +372,7 @@ TEST_CASE("F01: candidates that are malformed are refused before a thread starts
 }
 
 TEST_CASE("F02: the offsets of candidates are 64 bits wide") {
-  // 8 GiB of ids that nobody reads but for the last row's, and of scores one that stands for all.
+  // 8 GiB of ids, of which only the last row's are read, and one score that stands for all.
   constexpr Offset kBegin = (Offset{1} << 31U) - 1;
   constexpr auto kBytes = static_cast<std::size_t>(kBegin + 2) * sizeof(std::int32_t);
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;

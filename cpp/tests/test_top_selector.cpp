@@ -64,7 +64,7 @@ TEST_CASE("of the best, the first tied rank and the positions that tie") {
   CHECK(selector.first_tied_rank() == 2);
   CHECK(may_tie(2));
   CHECK(may_tie(3));
-  CHECK(may_tie(7));   // with one of the best, though not among them
+  CHECK(may_tie(7));   // ties with one of the best without being one
   CHECK(!may_tie(5));  // excluded
   CHECK(!may_tie(1));
   CHECK(!may_tie(4));

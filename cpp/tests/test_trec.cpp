@@ -16,10 +16,10 @@ namespace {
 
 using TrecRow = std::tuple<std::string, std::string, double>;
 
-// The file in parts of so many bytes.
+// Parses the file in parts of `part` bytes.
 TrecColumns parse_parts(std::string_view text, std::optional<TrecFormat> format = std::nullopt,
                         std::size_t part = std::string_view::npos) {
-  std::string chunk;  // a read of a part after the next call would show
+  std::string chunk;  // reading a part after the next call would show
   return parse_trec(format, [&]() -> std::string_view {
     chunk = text.substr(0, part);
     chunk.shrink_to_fit();
@@ -159,7 +159,7 @@ TEST_CASE("F47: no row is swallowed") {
                 "a carriage return within the line");
   }
   check_fault("q 0 d 1\n\xEF\xBB\xBFq 0 e 1\n", 2, "text", "a byte order mark within the file");
-  // What may be a comment or a row of the query #1.
+  // These may be comments, or rows of the query #1.
   constexpr std::string_view kComment = "a blank after # in a comment, or a query without #";
   check_fault("#1 0 d 1\n", 1, kComment, "a row that begins with #");
   check_fault("q Q0 d 1 0.5 t\n#1 Q0 d 1 0.5 t\n", 2, kComment, "a row that begins with #");

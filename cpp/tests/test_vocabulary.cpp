@@ -31,7 +31,7 @@ Vocabulary vocabulary_of(const std::vector<std::string>& strings) {
   return keys;
 }
 
-// As Arrow has them.
+// Strings in Arrow's layout.
 struct PackedColumn {
   explicit PackedColumn(const std::vector<std::string>& strings) {
     for (const std::string& string : strings) {
@@ -61,7 +61,7 @@ Codes encode_strings(Vocabulary& vocabulary, const Strings& column) {
   return codes;
 }
 
-// Strings of many lengths, alike at their beginnings, ends or not at all.
+// Strings of many lengths, with common beginnings, common ends or neither.
 std::vector<std::string> random_strings(std::size_t count) {
   std::mt19937_64 random(7);
   std::vector<std::string> strings;
@@ -170,7 +170,7 @@ TEST_CASE("strings as they lie one after another, as views, or of one width") {
   Vocabulary keys(false);
   const PackedColumn packed(strings);
   CHECK(encode_strings(keys, packed.view()) == expected);
-  CHECK(encode_strings(keys, packed.view()) == expected);  // all of them are there already
+  CHECK(encode_strings(keys, packed.view()) == expected);  // all are present already
   const std::vector<std::int64_t> offsets(packed.offsets.begin(), packed.offsets.end());
   Vocabulary again(false);
   const PackedStrings<std::int64_t> large{.offsets = offsets, .bytes = packed.bytes};
@@ -302,7 +302,7 @@ TEST_CASE("strings in order are those of their bytes") {
   check({});
   check({"b"});
   check({"", "a"});
-  check({"user 10", "user 9", "user 1", "user 100"});  // one begins as all do
+  check({"user 10", "user 9", "user 1", "user 100"});  // all share a prefix
   check(
       {"abcdefghij", "abcdefgh", "abcdefghi", "abcdefg", "abcdefghii"});  // prefixes of one another
   check({std::string("a\0", 2), "a", std::string("a\0\0", 3), std::string("a\0b", 3)});
