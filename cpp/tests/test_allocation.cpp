@@ -104,7 +104,7 @@ class Lists3000 {
   std::vector<Offset> indptr_ = {0};
 };
 
-TEST_CASE("F24: an allocation that fails ends the evaluation, or it does without") {
+TEST_CASE("F24: a failed allocation ends the evaluation or is done without") {
   const Lists3000 truth(1);
   const Lists3000 predictions(2);
   std::vector<Offset> groups(3000);
@@ -148,7 +148,7 @@ TEST_CASE("F24: an allocation that fails ends the evaluation, or it does without
   }
 }
 
-TEST_CASE("F24: an allocation that fails while a fault is reported") {
+TEST_CASE("F24: an allocation fails while a fault is reported") {
   const Lists3000 truth(1);
   const Lists3000 repeated(0);
   const std::vector<PlannedValue> values = {
@@ -184,7 +184,7 @@ void multiply(char*, char*, int* m, int* n, int* k, float*, float* a, int* lda, 
 }
 // NOLINTEND(readability-non-const-parameter,misc-const-correctness)
 
-TEST_CASE("F24: an allocation that fails ends a search of the best embeddings, and no other") {
+TEST_CASE("F24: a failed allocation ends one search for the best items, and no other") {
   constexpr Count kUsers = 20;
   constexpr Count kItems = 90;
   std::vector<float> numbers(3 * kItems);
@@ -260,7 +260,7 @@ std::size_t bytes_for_ids_up_to(std::int64_t largest) {
 }
 
 // A table over the range of ids may be used if the range is short; 16 MiB is no more than that.
-TEST_CASE("F19: memory depends on how many ids there are, not on how large they are") {
+TEST_CASE("F19: memory depends on the number of ids, not on their size") {
   for (const int bits : {8, 16, 20, 24, 28, 31, 32, 40, 62}) {
     CAPTURE(bits);
     CHECK(bytes_for_ids_up_to((std::int64_t{1} << bits) - 1) < std::size_t{16} << 20U);

@@ -163,7 +163,7 @@ Input select_users(const Input& whole, std::size_t begin, std::size_t end) {
   return part;
 }
 
-TEST_CASE("F22: any number of threads gives the same bytes") {
+TEST_CASE("F22: results are the same bytes for any number of threads") {
   for (const bool weighted : {false, true}) {
     CAPTURE(weighted);
     Input input = random_input(4000, weighted);
@@ -181,7 +181,7 @@ TEST_CASE("F22: any number of threads gives the same bytes") {
   }
 }
 
-TEST_CASE("F31: any instruction set gives the same bytes") {
+TEST_CASE("F31: results are the same bytes for any instruction set") {
   for (const bool weighted : {false, true}) {
     CAPTURE(weighted);
     Input input = random_input(700, weighted);
@@ -200,7 +200,7 @@ TEST_CASE("F31: any instruction set gives the same bytes") {
   }
 }
 
-TEST_CASE("the sums of a split add up to those of the whole") {
+TEST_CASE("the sums of the parts add up to those of the whole") {
   for (const bool weighted : {false, true}) {
     CAPTURE(weighted);
     const Input whole = random_input(700, weighted);
@@ -310,7 +310,7 @@ TEST_CASE("metrics that promise the unit range keep it under any divisors") {
   }
 }
 
-TEST_CASE("F25: what poll throws ends the evaluation") {
+TEST_CASE("F25: an exception from poll ends the evaluation") {
   Input input = random_input(30000, false);
   input.poll = [] { throw std::runtime_error("cancelled"); };
   for (const int threads : {1, 2}) {

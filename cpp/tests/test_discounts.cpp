@@ -93,7 +93,7 @@ TEST_CASE("discounts at powers of two are reciprocals of integers") {
   }
 }
 
-TEST_CASE("discounts never rise with the rank") {
+TEST_CASE("discounts never increase with the rank") {
   for (const Discount kind : kDiscounts) {
     double above = std::numeric_limits<double>::infinity();
     for (Count rank = 1; rank <= 10000; ++rank) {
@@ -121,7 +121,7 @@ TEST_CASE("a table holds the discounts and their sums in rank order") {
   }
 }
 
-TEST_CASE("a table is asked for discounts below its depth too, and is not made for all of them") {
+TEST_CASE("discounts below the depth of a table are computed on demand") {
   for (const Discount kind : kDiscounts) {
     CHECK(DiscountTable(kind, 3, 100, no_checkpoint).depth() == 100);
     const DiscountTable table(kind, 3, Count{1} << 40U, no_checkpoint);
@@ -133,7 +133,7 @@ TEST_CASE("a table is asked for discounts below its depth too, and is not made f
   }
 }
 
-TEST_CASE("a checkpoint is passed while a table is made") {
+TEST_CASE("building a table calls the checkpoint") {
   const auto make = [] {
     const DiscountTable table(Discount::log2, 5000, 0, [] { throw std::runtime_error("stop"); });
   };

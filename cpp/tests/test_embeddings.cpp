@@ -358,7 +358,7 @@ constexpr std::array kTypes = {ScoreType::float32, ScoreType::float64, ScoreType
 constexpr std::array kDraws = {Draw::spread, Draw::equal, Draw::near,
                                Draw::uneven, Draw::small, Draw::tiny};
 
-TEST_CASE("products that are as wrong as they may be change nothing of what is found") {
+TEST_CASE("products with the largest allowed errors do not change the results") {
   std::mt19937_64 random(1);
   for (const Draw kind : kDraws) {
     for (const ScoreType type : kTypes) {
@@ -385,7 +385,7 @@ TEST_CASE("products that are as wrong as they may be change nothing of what is f
   }
 }
 
-TEST_CASE("of a restriction, what is excluded and a least score, products change nothing") {
+TEST_CASE("products do not change results with candidates, exclusions and min_score") {
   std::mt19937_64 random(2);
   Row candidate_row;
   for (std::int64_t item = 0; item < kItems; item += 1 + static_cast<std::int64_t>(random() % 2)) {
@@ -414,7 +414,7 @@ TEST_CASE("of a restriction, what is excluded and a least score, products change
   }
 }
 
-TEST_CASE("the best are those of a plain sort, and none are listed where there are none") {
+TEST_CASE("the best items are those of a plain sort, padded if there are fewer") {
   std::mt19937_64 random(3);
   const Model model = draw_model(ScoreType::float64, ScoreType::float64, 3, Draw::spread, random);
   const auto number = [](const Matrix& matrix, Count row, Count column) {
@@ -444,7 +444,7 @@ TEST_CASE("the best are those of a plain sort, and none are listed where there a
   }
 }
 
-TEST_CASE("without users, without items, or with fewer than are asked for") {
+TEST_CASE("no users, no items, or fewer items than requested") {
   std::mt19937_64 random(4);
   for (const auto& [users, items] :
        {std::pair{0, 600}, std::pair{20, 0}, std::pair{0, 0}, std::pair{1, 1}, std::pair{20, 7}}) {
@@ -459,7 +459,7 @@ TEST_CASE("without users, without items, or with fewer than are asked for") {
   }
 }
 
-TEST_CASE("F2: vectors that lie further apart than BLAS can count are copied for it") {
+TEST_CASE("F2: vectors further apart than BLAS can index are copied") {
   constexpr std::size_t kFar = std::size_t{1} << 31U;  // numbers, from one item to the next
   constexpr Count kWidth = Count{1} << 16U;
   const SparseItems<float> items(5 * kFar);
@@ -505,7 +505,7 @@ void allow_refusal(const Call& call) {
 
 constexpr std::array kOrders = {Ties::lowest_id, Ties::highest_id, Ties::input_order};
 
-TEST_CASE("F8: products that are no numbers lead to no place that there is not") {
+TEST_CASE("F8: meaningless products never lead out of bounds") {
   std::mt19937_64 random(5);
   Model model = draw_model(ScoreType::float32, ScoreType::float32, 12, Draw::spread, random);
   Row all(static_cast<std::size_t>(kItems));
@@ -525,7 +525,7 @@ TEST_CASE("F8: products that are no numbers lead to no place that there is not")
   }
 }
 
-TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place that there is not") {
+TEST_CASE("F20: candidates and vectors that change meanwhile never lead out of bounds") {
   std::mt19937_64 random(5);
   for (const Ties ties : kOrders) {
     for (Sgemm* const product :
@@ -561,7 +561,7 @@ TEST_CASE("F20: candidates and vectors that change meanwhile lead to no place th
   }
 }
 
-TEST_CASE("F25: a poll that throws ends the call, however long each product takes") {
+TEST_CASE("F25: an exception from poll ends the call, however slow the products are") {
   std::mt19937_64 random(6);
   Model model = draw_model(ScoreType::float32, ScoreType::float32, 4, Draw::spread, random);
   model.items = draw_matrix(ScoreType::float32, 40 * kItems, 4, Draw::spread, random);

@@ -177,7 +177,7 @@ TEST_CASE("the golden case under other rules") {
   });
 }
 
-TEST_CASE("several cutoffs in any order, and none") {
+TEST_CASE("several cutoffs in any order, and no cutoff") {
   Input input = golden();
   input.values = {value("precision", 5), value("precision", 1), value("recall"),
                   value("precision", 2), value("precision"),    value("recall", 2),
@@ -195,7 +195,7 @@ TEST_CASE("several cutoffs in any order, and none") {
   CHECK(table[7][2] == about(.630929754));
 }
 
-TEST_CASE("fbeta reaches precision at 0 and recall at infinity") {
+TEST_CASE("fbeta is precision at beta 0 and recall at beta infinity") {
   Input input = golden();
   input.values = {value("fbeta", 5, {}, 0),         value("precision", 5),
                   value("fbeta", 5, {}, kInfinity), value("recall", 5),
@@ -322,7 +322,7 @@ TEST_CASE("sums of weighted values hold every bit of the products") {
   CHECK(sums.weight.bytes == weight.bytes());
 }
 
-TEST_CASE("squares are those of the values as they are summed") {
+TEST_CASE("squares are those of the values that are summed") {
   Input input{
       .truth = lists({{1}}), .predictions = lists({{1, 8, 9}}), .values = {value("precision", 3)}};
   const Sums sums = input.run().sums[0];
@@ -331,7 +331,7 @@ TEST_CASE("squares are those of the values as they are summed") {
   CHECK(sums.squares.bytes == third.times(third).bytes());
 }
 
-TEST_CASE("no rounding leads beyond 1") {
+TEST_CASE("rounding never leads above 1") {
   // In this order the sum of nearly equal gains is an ulp above that of the ideal order.
   Input input{.truth = lists({{0, 1, 2, 3}}),
               .grades = {3.1, 3.1000000000000005, 3.1000000000000005, 3.0999999999999996},
@@ -352,7 +352,7 @@ TEST_CASE("no rounding leads beyond 1") {
   }
 }
 
-TEST_CASE("repeated items that count may lead beyond 1, and are summed without a bound") {
+TEST_CASE("repeated items that count may lead above 1, and are summed without a bound") {
   Rules rules;
   rules.duplicate_items = Duplicates::count;
   Input input{.truth = lists({{1}}),
@@ -451,7 +451,7 @@ TEST_CASE("bpref counts the judged non-relevant items above each hit, up to |T|"
   CHECK(table[1] == std::vector<double>{.25, .5, 0});
 }
 
-TEST_CASE("items of negative grades are judged or not, and gain nothing") {
+TEST_CASE("items with negative grades are judged or unjudged, and gain nothing") {
   Rules unjudged;
   unjudged.negative_grades = NegativeGrades::unjudged;
   Rules zero_gain;
@@ -479,7 +479,7 @@ TEST_CASE("items of negative grades are judged or not, and gain nothing") {
   CHECK(table[8][0] == 1);
 }
 
-TEST_CASE("a padded matrix is read as far as its lengths") {
+TEST_CASE("a padded matrix is read up to its lengths") {
   Input input{.truth = lists({{1}, {2}, {3}}),
               .predictions = {.items = Row{1, -1, -1, 4, 2, 3, -1, -1, -1},
                               .indptr = {0, 3, 6, 9},
@@ -490,7 +490,7 @@ TEST_CASE("a padded matrix is read as far as its lengths") {
   CHECK(table[1] == std::vector<double>{1, 3, 0});
 }
 
-TEST_CASE("predictions of every type of id") {
+TEST_CASE("predictions with every id type") {
   const auto reciprocal_rank = [](Items items) {
     Input input{.truth = lists({{7}}),
                 .predictions = {.items = std::move(items), .indptr = {0, 3}},
@@ -503,7 +503,7 @@ TEST_CASE("predictions of every type of id") {
   CHECK(reciprocal_rank(std::vector<std::uint64_t>{1, 7, 2}) == .5);
 }
 
-TEST_CASE("users are counted as they are finished, and none after a broken rule") {
+TEST_CASE("finished users are counted, and none after a broken rule") {
   constexpr std::size_t kUsers = 100'000;
   const std::vector<Row> rows(kUsers, Row{1, 2, 3});
   Input input{.truth = lists(rows), .predictions = lists(rows), .values = {value("precision", 2)}};
@@ -522,7 +522,7 @@ TEST_CASE("users are counted as they are finished, and none after a broken rule"
   CHECK(finished == 1);
 }
 
-TEST_CASE("no users at all") {
+TEST_CASE("no users") {
   Input input{.truth = lists({}), .predictions = lists({}), .values = {value("precision", 5)}};
   input.threads = 3;
   const Result result = input.run();

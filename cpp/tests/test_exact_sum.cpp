@@ -122,7 +122,7 @@ std::vector<Kind> kinds() {
           {Exactness::any, any_terms(2000)}};
 }
 
-TEST_CASE("sums are those of exact integers") {
+TEST_CASE("sums equal those of exact integers") {
   for (const Kind& kind : kinds()) check_sum(kind.exactness, kind.terms);
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("the order of the terms does not matter") {
   }
 }
 
-TEST_CASE("the parts of any split merge, in any order, to the whole") {
+TEST_CASE("the parts of any split merge to the whole in any order") {
   std::mt19937_64 random(4);
   for (const Kind& kind : kinds()) {
     const Bytes expected = sum_of(kind.exactness, kind.terms).integer().bytes;
@@ -183,7 +183,7 @@ TEST_CASE("terms of opposite sign cancel to the last bit") {
   CHECK(sum.integer().bytes == Bytes(tiny.bytes().size(), 0));
 }
 
-TEST_CASE("sums beyond the largest double are held") {
+TEST_CASE("sums above the largest double are exact") {
   check_sum(Exactness::any, std::vector<double>(1000, kHuge));
   check_sum(Exactness::any, std::vector<double>(1000, -kHuge));
 }
@@ -202,7 +202,7 @@ TEST_CASE("many terms at once are summed as one by one") {
   }
 }
 
-TEST_CASE("terms are summed together or not at all") {
+TEST_CASE("terms are summed all together or not at all") {
   UnitSums sums;
   CHECK(!sums.add(std::vector<double>{0.5, 1.5}, kernels(Isa::scalar)));
   CHECK(sums.total().bytes == UnitSums{}.total().bytes);

@@ -88,7 +88,7 @@ void check_offsets_beyond_32_bits() {
   }
 }
 
-TEST_CASE("F2: offsets beyond 2^31 and 2^32 are read, in every type of id") {
+TEST_CASE("F2: offsets beyond 2^31 and 2^32 are read with every id type") {
   check_offsets_beyond_32_bits<std::int32_t>();
   check_offsets_beyond_32_bits<std::int64_t>();
   check_offsets_beyond_32_bits<std::uint32_t>();
@@ -126,7 +126,7 @@ Bytes bytes_of(const Result& result) {
 
 // Concurrent evaluations share nothing, with one request each or all with the same one. Under
 // ThreadSanitizer this also proves that they do not touch each other's memory.
-TEST_CASE("F22: evaluations at the same time give the same bytes") {
+TEST_CASE("F22: concurrent evaluations give the same bytes") {
   const Bytes expected = bytes_of(many_users().run());
   Input shared = many_users();
   shared.threads = 2;
@@ -144,7 +144,7 @@ TEST_CASE("F22: evaluations at the same time give the same bytes") {
   for (const Bytes& bytes : results) CHECK(bytes == expected);
 }
 
-TEST_CASE("F23: a block that throws, whichever it is, ends the call and nothing else") {
+TEST_CASE("F23: an exception from any block ends the call and nothing else") {
   constexpr Count kBlocks = 40;
   for (const int threads : {1, 2, 3}) {
     for (Count bad = 0; bad < kBlocks; ++bad) {
@@ -169,7 +169,7 @@ TEST_CASE("F23: a block that throws, whichever it is, ends the call and nothing 
   }
 }
 
-TEST_CASE("F23: when every block throws, the first exception comes and each worker stops") {
+TEST_CASE("F23: if every block throws, the first exception is rethrown and each worker stops") {
   constexpr Count kBlocks = 1000;
   for (const int threads : {1, 2, 7}) {
     CAPTURE(threads);
@@ -186,7 +186,7 @@ TEST_CASE("F23: when every block throws, the first exception comes and each work
   }
 }
 
-TEST_CASE("F23: after an exception the other workers begin no more than the block they are in") {
+TEST_CASE("F23: after an exception the other workers stop after their current block") {
   constexpr Count kBlocks = 2000;
   for (const int threads : {1, 2, 7}) {
     CAPTURE(threads);
@@ -201,7 +201,7 @@ TEST_CASE("F23: after an exception the other workers begin no more than the bloc
   }
 }
 
-TEST_CASE("F30: threads that cannot be started are done without, to the same bytes") {
+TEST_CASE("F30: results are the same bytes if threads cannot be started") {
   Input input = many_users();
   const Bytes expected = bytes_of(input.run());
   input.threads = 4;

@@ -18,7 +18,7 @@ using namespace tests;
 
 constexpr float kLowestFloatKey = kLowestKey<float>;
 
-TEST_CASE("each group has the maximum of its items, but for NaN and what is excluded") {
+TEST_CASE("group maxima leave out NaN and excluded items") {
   for (const std::size_t size : {1U, 16U, 255U, 256U, 257U, 70'000U}) {
     CAPTURE(size);
     std::vector<float> scores = draw_scores(size, 1000);
@@ -49,7 +49,7 @@ TEST_CASE("each group has the maximum of its items, but for NaN and what is excl
   }
 }
 
-TEST_CASE("enough items reach the bound, and not many more, whatever it is found from") {
+TEST_CASE("enough items reach the bound, and not many more, from maxima or items") {
   for (const std::size_t size : {300U, 5000U, 200'000U}) {
     for (const std::size_t excluded_count : {std::size_t{0}, size / 10}) {
       OwnedRow owned(draw_scores(size, 1U << 24U), draw_positions(size, excluded_count));
@@ -71,7 +71,7 @@ TEST_CASE("enough items reach the bound, and not many more, whatever it is found
   }
 }
 
-TEST_CASE("no bound is below the lowest score that may be ranked") {
+TEST_CASE("no bound is below the lowest rankable score") {
   OwnedRow owned(draw_scores(5000, 1000), {}, 998.5);
   GroupMaxima<FloatRow> maxima;
   maxima.read(owned.row, no_checkpoint);

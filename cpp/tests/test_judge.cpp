@@ -104,7 +104,7 @@ TEST_CASE("a list is matched against the truth") {
   CHECK(matches.first_list_duplicate == -1);
 }
 
-TEST_CASE("excluded items leave the list and later ones move up") {
+TEST_CASE("excluded items leave the list and later items move up") {
   ListMatcher matcher(kAnyId, true);
   const Matches& matches = match(matcher, {4, 2, 7}, Ids{1, 2, 3, 4, 5}, {1, 2, 8, 7});
   check_matches(matches, {{2, 0, false}});
@@ -140,7 +140,7 @@ TEST_CASE("empty lists match nothing") {
   check_equal(match(matcher, {1, 2}, Ids{}, {2}), matches_by_search({1, 2}, {}, {2}));
 }
 
-TEST_CASE("ids are compared in full, up to 2^63 - 1 and in every type") {
+TEST_CASE("ids are compared in full, up to 2^63 - 1 and with every id type") {
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kPower32 = std::int64_t{1} << 32U;
   ListMatcher matcher(kAnyId, true);
@@ -195,7 +195,7 @@ void check_many_users(std::uint64_t id_bits, bool entries, std::uint64_t factor)
   }
 }
 
-TEST_CASE("a list that carries entries is matched by them, and by its items else") {
+TEST_CASE("a list is matched by the entries that it carries, otherwise by its items") {
   ListMatcher matcher(kAnyId, true);
   std::mt19937_64 random(1);
   const auto draw = [&](std::size_t size) {
@@ -240,7 +240,7 @@ TEST_CASE("a list that carries entries is matched by them, and by its items else
   }
 }
 
-TEST_CASE("what is ranked of a located list is matched by its entries, time after time") {
+TEST_CASE("rankings of a located list are matched by its entries, repeatedly") {
   ListMatcher matcher(kAnyId, true);
   const Ids truth = {7, 3, 3, 9, 5, 8};
   const Ids list = {5, 8, 3, 7, 8, 3, 8, 2};
@@ -282,7 +282,7 @@ TEST_CASE("large ids share slots") {
   check_many_users(kAnyId, false, 0x1234567891234U);
 }
 
-TEST_CASE("lists far longer than a chunk, with repeats, excluded items and hits everywhere") {
+TEST_CASE("lists longer than a chunk, with repeats, excluded items and hits everywhere") {
   for (const std::uint64_t id_bits : {std::uint64_t{0x3ffff}, kAnyId}) {
     CAPTURE(id_bits);
     Ids list;
@@ -300,7 +300,7 @@ TEST_CASE("lists far longer than a chunk, with repeats, excluded items and hits 
   }
 }
 
-TEST_CASE("a list of nothing but repeats takes time in proportion to its length") {
+TEST_CASE("a list of repeats takes time proportional to its length") {
   ListMatcher matcher(kAnyId, true);
   const Ids list(1 << 20U, 5);  // comparing each with all above would take 2^39 steps
   const Matches& matches = match(matcher, {5}, list);
@@ -308,7 +308,7 @@ TEST_CASE("a list of nothing but repeats takes time in proportion to its length"
   CHECK(matches.hits.size() == list.size());
 }
 
-TEST_CASE("a checkpoint is passed within a long list, and the next user is matched afresh") {
+TEST_CASE("a long list calls the checkpoint, and the next user is matched afresh") {
   ListMatcher matcher(kAnyId, true);
   const Ids list(200000, 5);
   const auto interrupted = [&] {
@@ -319,7 +319,7 @@ TEST_CASE("a checkpoint is passed within a long list, and the next user is match
   check_equal(match(matcher, {5}, Ids{4, 5}), matches_by_search({5}, {4, 5}, {}));
 }
 
-TEST_CASE("nothing of a user remains for the next") {
+TEST_CASE("no state carries over to the next user") {
   ListMatcher matcher(kAnyId, true);
   for (int user = 0; user < 1000; ++user) {
     match(matcher, {1, 2, 3}, Ids{1, 2, 3}, {4});
@@ -404,7 +404,7 @@ TEST_CASE("grade 0 is judged and not relevant") {
   CHECK(user.ideal_gains == std::vector<double>{2});
 }
 
-TEST_CASE("min_grade decides what is relevant, to the last bit") {
+TEST_CASE("min_grade decides relevance to the last bit") {
   Rules rules;
   rules.min_grade = 3.5;
   const double below = 0x1.bffffffffffffp+1;
@@ -451,7 +451,7 @@ TEST_CASE("gains follow the rules") {
   }
 }
 
-TEST_CASE("the exponential gain is exact for whole grades and bounded for all") {
+TEST_CASE("exponential gains are exact for integer grades and bounded for all grades") {
   Rules rules;
   rules.gain = Gain::exp2;
   const JudgingRules judging(rules, true);
@@ -465,7 +465,7 @@ TEST_CASE("the exponential gain is exact for whole grades and bounded for all") 
   CHECK(judging.gain_of(-5) == 0);
 }
 
-TEST_CASE("a gain table is read within its bounds whatever the grade") {
+TEST_CASE("a gain table is read within its bounds for any grade") {
   Rules rules;
   rules.gain = Gain::table;
   rules.gain_table = {1, 2};
@@ -478,7 +478,7 @@ TEST_CASE("a gain table is read within its bounds whatever the grade") {
   CHECK(judging.gain_of(std::numeric_limits<double>::quiet_NaN()) == 0);
 }
 
-TEST_CASE("repeats in the list are no hits under first, and hits under count") {
+TEST_CASE("repeats in the list are hits under count, but not under first") {
   Rules rules;
   const Ids truth = {3, 4};
   const Ids list = {3, 3, 5, 4, 3};
@@ -522,7 +522,7 @@ TEST_CASE("repeats in the truth") {
   }
 }
 
-TEST_CASE("max may make an item relevant that its first grade did not") {
+TEST_CASE("max can make an item relevant whose first grade does not") {
   Rules rules;
   rules.duplicate_truth = Duplicates::max;
   const JudgedUser user = judge(rules, {3, 3}, {3}, {0, 2});
@@ -606,7 +606,7 @@ TEST_CASE("the counts at a cutoff") {
   }
 }
 
-TEST_CASE("judging rules are equal where they judge alike") {
+TEST_CASE("judging rules are equal if they judge alike") {
   Rules rules;
   Rules other;
   other.average = Average::micro;
@@ -627,7 +627,7 @@ TEST_CASE("judging rules are equal where they judge alike") {
   CHECK_FALSE(JudgingRules(rules, true).equals_except_gains(JudgingRules(Rules{}, true)));
 }
 
-TEST_CASE("judging rules without gains are binary, and judge as those with gains do") {
+TEST_CASE("judging rules without gains are binary, and judge as those with gains") {
   Rules rules;
   rules.gain = Gain::table;
   rules.gain_table = {0, 7};
@@ -638,7 +638,7 @@ TEST_CASE("judging rules without gains are binary, and judge as those with gains
   CHECK(judging.equals_except_gains(JudgingRules(rules, true)));
 }
 
-TEST_CASE("judging rules differ in the fields that say so, and in no others") {
+TEST_CASE("judging rules differ in the judging fields, and in no others") {
   struct OtherValue {
     FieldValue operator()(const ChoiceField& field) const {
       return std::string(field.names[field.choices.back()]);

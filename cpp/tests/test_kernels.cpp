@@ -43,7 +43,7 @@ TEST_CASE("the instruction sets have names, and the widest is the default") {
   for (const Isa isa : available) CHECK(isa_of(name_of(isa)) == isa);
 }
 
-TEST_CASE("F31: an instruction set that is not there is refused") {
+TEST_CASE("F31: an unavailable instruction set is rejected") {
   for (const std::string name : {"AVX2", "avx", "scalar ", "sse9"}) {
     try {
       static_cast<void>(isa_of(name));
@@ -56,7 +56,7 @@ TEST_CASE("F31: an instruction set that is not there is refused") {
   }
 }
 
-TEST_CASE("F31: kernels that are not there are refused") {
+TEST_CASE("F31: unavailable kernels are rejected") {
   for (const int number : {3, 17, 255}) {
     CHECK_THROWS_AS(static_cast<void>(kernels(static_cast<Isa>(number))), InputError);
   }
@@ -109,7 +109,7 @@ TEST_CASE("F31: every instruction set sums the digits of terms and of their squa
   }
 }
 
-TEST_CASE("F31: every instruction set sees a term outside [0, 1], wherever it stands") {
+TEST_CASE("F31: every instruction set detects a term outside [0, 1] at any index") {
   const double beyond = std::nextafter(1.0, 2.0);
   for (const double outside : {-kTiny, -0.0, -1.0, beyond, 2.0, kInfinity, -kInfinity, kNan}) {
     for (std::size_t position = 0; position < kTerms; ++position) {
@@ -123,7 +123,7 @@ TEST_CASE("F31: every instruction set sees a term outside [0, 1], wherever it st
   }
 }
 
-TEST_CASE("F31: every instruction set divides alike, and puts a value where the divisor is 0") {
+TEST_CASE("F31: every instruction set divides alike, with a given value for divisor 0") {
   std::mt19937_64 random(2);
   const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
   for (const double by_zero : {0.0, 1.0, kNan, kSkipped, -kInfinity}) {
@@ -264,7 +264,7 @@ TEST_CASE("F31: every instruction set counts the scores above each of them") {
   }
 }
 
-TEST_CASE("F31: every instruction set counts the scores that beat each of some bounds") {
+TEST_CASE("F31: every instruction set counts the scores that beat each bound") {
   std::mt19937_64 random(3);
   for (std::size_t size = 0; size <= 200; ++size) {
     CAPTURE(size);
@@ -312,7 +312,7 @@ void check_group_maxima(std::size_t chunks, const std::vector<std::uint64_t>* ex
   }
 }
 
-TEST_CASE("F31: every instruction set takes the maxima of groups, less what is excluded") {
+TEST_CASE("F31: every instruction set computes group maxima without excluded items") {
   std::mt19937_64 random(4);
   const auto check = [&](std::size_t chunks, const std::vector<std::uint64_t>* excluded) {
     check_group_maxima<float>(chunks, excluded, random);

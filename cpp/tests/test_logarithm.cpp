@@ -57,7 +57,7 @@ TEST_CASE("logarithms are correctly rounded") {
   }
 }
 
-TEST_CASE("a value counts at least 0.00001 in a geometric mean") {
+TEST_CASE("a value counts as at least 0.00001 in a geometric mean") {
   constexpr double kLeastTerm = -0x1.7069e2aa2aa5bp+3;
   for (const double small : {0.0, -0.0, 0x1p-1074, 1e-6, 1e-5}) {
     CAPTURE(small);
@@ -67,7 +67,7 @@ TEST_CASE("a value counts at least 0.00001 in a geometric mean") {
   CHECK(geometric_term(1) == 0);
 }
 
-TEST_CASE("who is skipped, and what is undefined, stay so in a geometric mean") {
+TEST_CASE("skipped and undefined values stay so in a geometric mean") {
   CHECK(is_skipped(geometric_term(kSkipped)));
   const double undefined = geometric_term(undefined_value(Undefined::nan));
   CHECK(std::isnan(undefined));

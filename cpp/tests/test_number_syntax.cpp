@@ -17,7 +17,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("F55: numbers as they are written") {
+TEST_CASE("F55: valid numbers") {
   CHECK(parse_number("1") == 1);
   CHECK(parse_number("+1.5") == 1.5);
   CHECK(parse_number("-.5") == -0.5);
@@ -31,7 +31,7 @@ TEST_CASE("F55: numbers as they are written") {
   CHECK(std::signbit(parse_number("-0").value()));
 }
 
-TEST_CASE("F55: what is no number") {
+TEST_CASE("F55: texts that are not numbers") {
   for (const std::string_view text :
        {"",      " ",       "+",   "-",    ".",   "e5",    "1e",       "1e+",     "+-1", "-+1",
         "++1",   "+ 1",     "1_0", "0x10", "0b1", "1,5",   "1.5.1",    "1 2",     "1d5", "nan(1)",
@@ -42,7 +42,7 @@ TEST_CASE("F55: what is no number") {
   CHECK(!parse_number(std::string_view("1\0", 2)));
 }
 
-TEST_CASE("F55: what float64 does not hold is no number") {
+TEST_CASE("F55: numbers that float64 cannot hold are rejected") {
   const std::string zeros(400, '0');
   for (const std::string& text :
        {std::string("1e400"), std::string("-1e309"), "1" + zeros, std::string("1e-400"),
@@ -54,7 +54,7 @@ TEST_CASE("F55: what float64 does not hold is no number") {
   }
 }
 
-TEST_CASE("F55: what float64 holds is read, however long") {
+TEST_CASE("F55: numbers that float64 holds are read, however long") {
   const std::string zeros(400, '0');
   CHECK(parse_number("0e400") == 0);
   CHECK(parse_number("-0.0e-400") == 0);

@@ -63,7 +63,7 @@ TEST_CASE("every block runs once, whatever the number of threads") {
   }
 }
 
-TEST_CASE("one thread is the caller's, and takes the blocks in order") {
+TEST_CASE("a single thread is the caller's, and takes the blocks in order") {
   const auto caller = std::this_thread::get_id();
   std::vector<Count> seen;
   parallel_for(
@@ -95,7 +95,7 @@ TEST_CASE("workers are distinct threads that run at the same time") {
   for (const std::atomic<int>& blocks : blocks_of) CHECK(blocks == 1);
 }
 
-TEST_CASE("F23: an exception of a block stops the others and is rethrown") {
+TEST_CASE("F23: an exception from a block stops the others and is rethrown") {
   for (const int threads : {1, 2, 7}) {
     for (const Count bad : {0, 1, 50, 99}) {
       CAPTURE(threads);
@@ -117,7 +117,7 @@ TEST_CASE("F23: an exception of a block stops the others and is rethrown") {
   }
 }
 
-TEST_CASE("F23: an exception of a worker that is not the caller is rethrown in the caller") {
+TEST_CASE("F23: an exception from another worker is rethrown in the caller") {
   std::atomic<bool> other_ran = false;
   const auto body = [&](int worker, Count, const Checkpoint&) {
     if (worker != 0) {
@@ -134,7 +134,7 @@ TEST_CASE("F23: of many exceptions one is rethrown") {
   CHECK(message_thrown_by(1000, 7, body, kNoPoll) == "each");
 }
 
-TEST_CASE("F25: the caller polls between its own blocks, and an exception of poll stops all") {
+TEST_CASE("F25: the caller polls between its own blocks, and an exception from poll stops all") {
   for (const int threads : {1, 2, 3}) {
     CAPTURE(threads);
     std::atomic<bool> polled = false;
@@ -219,7 +219,7 @@ TEST_CASE("a block is left at its next checkpoint when another fails or the call
   }
 }
 
-TEST_CASE("a timed checkpoint polls now and then, not each time") {
+TEST_CASE("a timed checkpoint polls at intervals, not on each call") {
   int polls = 0;
   const Checkpoint checkpoint = timed_checkpoint([&] { ++polls; });
   for (int i = 0; i < 10; ++i) checkpoint();
@@ -230,7 +230,7 @@ TEST_CASE("a timed checkpoint polls now and then, not each time") {
   }));
 }
 
-TEST_CASE("nothing runs for no blocks") {
+TEST_CASE("no blocks run nothing") {
   parallel_for(
       0, 4, [](int, Count, const Checkpoint&) { FAIL("there is no block"); },
       [] { FAIL("nor a poll"); });

@@ -58,13 +58,13 @@ void check_masks(const std::vector<Number>& masks) {
   }
 }
 
-TEST_CASE("elements are sorted by a number, and those of one number stay as they were") {
+TEST_CASE("elements are sorted by a number, stably") {
   check_masks<std::uint32_t>({0, 1, 0xff, 0x100, 0xff00ff, 0xff000000, 0x80000001, 0xffffffff});
   check_masks<std::uint64_t>({0, 1, std::uint64_t{1} << 63U, 0xff00000000ff, 0x0101010101010101,
                               0xffffffff00000000, ~std::uint64_t{0}});
 }
 
-TEST_CASE("a long sort can be ended, and neither loses nor repeats an element by then") {
+TEST_CASE("a long sort can be cancelled without losing or repeating an element") {
   std::mt19937_64 random(6);
   const auto elements = draw_elements<std::uint32_t>(3 * kChunk, 0xffff, random);
   const auto number_of = [](const Element<std::uint32_t>& element) { return element.number; };
@@ -115,7 +115,7 @@ std::vector<Key> odd_keys() {
   return keys;
 }
 
-TEST_CASE("the code of a key is the less the higher the key, and the highest for NaN") {
+TEST_CASE("codes descend as keys ascend, and NaN has the highest code") {
   check_codes(odd_keys<float>());
   check_codes(odd_keys<double>());
   check_codes(odd_keys<std::int64_t>());

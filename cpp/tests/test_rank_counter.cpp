@@ -39,7 +39,7 @@ void check_ties(OwnedRow& owned, const Positions& positions) {
   }
 }
 
-TEST_CASE("the tie of each item of the truth is recorded, and the truth stands first in it") {
+TEST_CASE("the tie of each item of the truth is recorded, and the truth comes first in it") {
   for (const std::size_t size : {50U, 700U}) {
     for (const std::uint64_t distinct : {1U, 7U, 5000U}) {
       for (const std::optional<double> min_score : {std::optional<double>{}, {2.0}}) {
@@ -51,7 +51,7 @@ TEST_CASE("the tie of each item of the truth is recorded, and the truth stands f
   }
 }
 
-TEST_CASE("an item of the truth has its first entry, in whatever order the positions come") {
+TEST_CASE("an item of the truth has its first entry for any order of positions") {
   OwnedRow owned({1, 2, 3, 4, 5}, {4});
   RankCounter<FloatRow> counter;
   const Positions positions = {3, 9, 1, 3, 4, 1, 0};
@@ -65,7 +65,7 @@ TEST_CASE("an item of the truth has its first entry, in whatever order the posit
   CHECK(std::ranges::equal(counter.entries(), Counts{5, 5, 8}));
 }
 
-TEST_CASE("ranks that screening has counted are used, if it has them all") {
+TEST_CASE("ranks from screening are used if they are complete") {
   OwnedRow owned({4, 4, 4, 9});
   RankCounter<FloatRow> counter;
   const Positions positions = {1, 3};

@@ -103,7 +103,7 @@ TEST_CASE("the valid request is accepted") {
   CHECK_NOTHROW(static_cast<void>(input.run()));
 }
 
-TEST_CASE("F1: malformed lists are refused") {
+TEST_CASE("F1: malformed lists are rejected") {
   check_all({
       {"truth without offsets", [](Input& in) { in.truth.indptr.clear(); }, "truth"},
       {"predictions without offsets", [](Input& in) { in.predictions.indptr.clear(); },
@@ -142,7 +142,7 @@ TEST_CASE("F1: malformed lists are refused") {
   });
 }
 
-TEST_CASE("F3: ids outside [0, 2^63) are refused") {
+TEST_CASE("F3: ids outside [0, 2^63) are rejected") {
   constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
   check_all({
       {"truth", [](Input& in) { in.truth.ids()[4] = -1; }, "truth", {2, 1}},
@@ -183,7 +183,7 @@ TEST_CASE("F3: ids outside [0, 2^63) are refused") {
   CHECK_NOTHROW(static_cast<void>(input.run()));
 }
 
-TEST_CASE("malformed grades, weights and groups are refused") {
+TEST_CASE("malformed grades, weights and groups are rejected") {
   check_all({
       {"too few grades", [](Input& in) { in.grades.pop_back(); }, "truth"},
       {"too many grades", [](Input& in) { in.grades.push_back(1); }, "truth"},
@@ -218,7 +218,7 @@ TEST_CASE("malformed grades, weights and groups are refused") {
   });
 }
 
-TEST_CASE("grades without a gain are refused") {
+TEST_CASE("grades without a gain are rejected") {
   check_all({
       {"negative, linear", [](Input& in) { in.grades[4] = -1; }, "truth", {2, 1}},
       {"huge, linear", [](Input& in) { in.grades[0] = 0x1.1p256; }, "truth", {0, 0}},
@@ -280,7 +280,7 @@ TEST_CASE("grades without a gain are refused") {
   CHECK_NOTHROW(static_cast<void>(input.run()));
 }
 
-TEST_CASE("values that no metric can give are refused") {
+TEST_CASE("values that no metric provides are rejected") {
   const auto set_value = [](const PlannedValue& one) {
     return [one](Input& in) { in.values = {one}; };
   };
@@ -363,7 +363,7 @@ TEST_CASE("values that no metric can give are refused") {
   }
 }
 
-TEST_CASE("what only reading the lists shows is refused") {
+TEST_CASE("faults that only reading the lists reveals are rejected") {
   const auto change_all_rules = [](const std::function<void(Rules&)>& change) {
     return [change](Input& in) {
       for (PlannedValue& one : in.values) change(one.rules);
@@ -428,7 +428,7 @@ TEST_CASE("what only reading the lists shows is refused") {
   });
 }
 
-TEST_CASE("the first of many faulty users is named whatever the threads") {
+TEST_CASE("the first of many faulty users is named for any number of threads") {
   const std::vector<Row> truth(5000, Row{1});
   std::vector<Row> predictions(5000, Row{1, 2, 3});
   for (const std::size_t user : {4000U, 1234U, 4999U, 2500U}) predictions[user] = {1, 2, 1};
@@ -441,7 +441,7 @@ TEST_CASE("the first of many faulty users is named whatever the threads") {
   }
 }
 
-TEST_CASE("F43: every function that takes threads checks how many") {
+TEST_CASE("F43: every function that takes threads checks their number") {
   const std::vector<Code> codes = {1, 0};
   const Row ids = {3, 4};
   const std::vector<std::int64_t> packed = {0, 1, 2};
@@ -488,7 +488,7 @@ TEST_CASE("F43: every function that takes threads checks how many") {
 
 // Reporting a fault reads the lists again. By then another thread may have repaired them; poll,
 // which runs before that, takes its place.
-TEST_CASE("F20: lists that change before a fault is reported do no harm") {
+TEST_CASE("F20: lists may change before a fault is reported") {
   Input input = valid_input();
   input.predictions.ids()[4] = 5;
   bool is_repaired = false;

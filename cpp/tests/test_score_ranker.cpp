@@ -167,7 +167,7 @@ void check_size(std::size_t size) {
   }
 }
 
-TEST_CASE("F31: every instruction set ranks as a sort does, whatever the size of the row") {
+TEST_CASE("F31: every instruction set ranks as a sort does, for rows of any size") {
   for (std::size_t size = 0; size <= 70; ++size) check_size<float>(size);
   for (const std::size_t size : {127U, 128U, 255U, 256U, 257U, 300U, 511U, 512U, 513U, 1500U}) {
     check_size<float>(size);
@@ -176,7 +176,7 @@ TEST_CASE("F31: every instruction set ranks as a sort does, whatever the size of
   }
 }
 
-TEST_CASE("scores of every type are compared as they are") {
+TEST_CASE("scores of every type are compared exactly") {
   check_size<std::int8_t>(700);
   check_size<std::uint16_t>(700);
   check_size<std::int32_t>(700);
@@ -187,7 +187,7 @@ TEST_CASE("scores of every type are compared as they are") {
   check_row(std::vector<std::uint64_t>{~std::uint64_t{0}, ~std::uint64_t{0} - 1, 0, 1, 1});
 }
 
-TEST_CASE("rows that are longer than what is held of them") {
+TEST_CASE("rows longer than the items held at a time") {
   for (const std::size_t size : {70'000U, 200'000U}) {
     for (const auto& row : rows_of<float>(size)) {
       const ScoreMatrix matrix = matrix_of(row);
@@ -213,7 +213,7 @@ std::vector<Score> row_with_ties(std::size_t size, const std::vector<std::size_t
   return row;
 }
 
-TEST_CASE("items are ranked alike whether their order is found by counting, digits or comparing") {
+TEST_CASE("counting, radix and comparison sorts give the same order") {
   // At most 128 items are sorted by counting, and at most 64 by comparison. If all items are
   // requested, that many are sorted.
   for (const std::size_t size : {63U, 64U, 65U, 66U, 127U, 128U, 129U, 130U}) {
@@ -312,7 +312,7 @@ void check_consecutive_users(std::size_t size, std::optional<double> min_score) 
   }
 }
 
-TEST_CASE("what is known of one user's scores does no harm to the next, however unlike") {
+TEST_CASE("state from one user's scores does not affect the next user") {
   // Few items and many: the bound comes from all items, or from the maxima of groups.
   for (const std::size_t size : {300U, 700U}) {
     for (const std::optional<double> min_score : {std::optional<double>{}, {1.0}}) {
@@ -323,7 +323,7 @@ TEST_CASE("what is known of one user's scores does no harm to the next, however 
   }
 }
 
-TEST_CASE("a position may tie where another item that is ranked has the same score") {
+TEST_CASE("a position may tie if another ranked item has the same score") {
   for (const std::size_t size : {2U, 50U, 300U, 5000U}) {
     for (const std::vector<float>& row : rows_of<float>(size)) {
       const ScoreMatrix matrix = matrix_of(row);
@@ -344,7 +344,7 @@ TEST_CASE("a position may tie where another item that is ranked has the same sco
   }
 }
 
-TEST_CASE("a half is the float that it names") {
+TEST_CASE("half-precision numbers convert exactly") {
   CHECK(from_half(0x3c00) == 1);
   CHECK(from_half(0xc000) == -2);
   CHECK(from_half(0x7bff) == 65504);
@@ -357,7 +357,7 @@ TEST_CASE("a half is the float that it names") {
   CHECK(std::isnan(from_half(0x7e00)));
 }
 
-TEST_CASE("the least score that a bound lets pass") {
+TEST_CASE("the lowest score that reaches a bound") {
   const std::vector<float> floats = {0.1F, std::nextafter(0.1F, 0.0F), std::nextafter(0.1F, 1.0F)};
   for (const double least : {0.1, 1e300, -1e300, 1e-300, kInfinity, -kInfinity, double{0.1F}}) {
     check_row(floats, {}, least);
@@ -373,7 +373,7 @@ TEST_CASE("the least score that a bound lets pass") {
   }
 }
 
-TEST_CASE("F08: the best items of each user, and where NaN is") {
+TEST_CASE("F08: the best items of each user, and the place of NaN") {
   const std::vector<float> scores = {1, 3, 2, 3, 0, 0, 0, 0};
   std::vector<std::int64_t> items(6);
   TopKRequest request{.scores = matrix_of(scores),
@@ -416,7 +416,7 @@ TEST_CASE("F08: the best items of each user, and where NaN is") {
   CHECK(items == Row{3, 1, 2, 1, 0, 3});
 }
 
-TEST_CASE("requests for the best items that cannot be met are refused") {
+TEST_CASE("invalid requests for the best items are rejected") {
   const std::vector<float> scores(6);
   std::vector<std::int64_t> items(6);
   const TopKRequest sound{

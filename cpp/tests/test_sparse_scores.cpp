@@ -149,7 +149,7 @@ std::vector<std::vector<float>> rows_of(std::size_t size) {
   return rows;
 }
 
-TEST_CASE("F31: candidates are ranked as a sort ranks them, whatever the order of their ids") {
+TEST_CASE("F31: candidates are ranked as a sort does, for any order of ids") {
   for (const std::size_t size : {0U, 1U, 2U, 7U, 33U, 255U, 256U, 257U, 600U, 2000U}) {
     CAPTURE(size);
     std::mt19937_64 random(size);
@@ -176,7 +176,7 @@ TEST_CASE("F31: candidates are ranked as a sort ranks them, whatever the order o
   }
 }
 
-TEST_CASE("F31: some columns of a matrix are ranked as a sort ranks them") {
+TEST_CASE("F31: a subset of the columns of a matrix is ranked as a sort does") {
   for (const std::size_t size : {0U, 1U, 33U, 256U, 600U}) {
     Row columns(size);
     for (std::size_t i = 0; i < size; ++i) columns[i] = static_cast<std::int64_t>(3 * i + 1);
@@ -193,7 +193,7 @@ TEST_CASE("F31: some columns of a matrix are ranked as a sort ranks them") {
   }
 }
 
-TEST_CASE("where the items of a list stand") {
+TEST_CASE("the positions of a list's items") {
   for (const std::int64_t apart : {std::int64_t{1}, (std::int64_t{1} << 55U) + 1}) {
     const auto times = [&](Row row) {
       for (std::int64_t& id : row) id *= apart;
@@ -245,7 +245,7 @@ TEST_CASE("candidates are evaluated and counted") {
   CHECK(result.tally.excluded_recommended == 0);
 }
 
-TEST_CASE("F10: candidates that repeat an item are refused with their place, or keep it") {
+TEST_CASE("F10: repeated candidates are rejected with their place, or kept") {
   const OwnedLists truth = lists({{1}, {7}});
   const OwnedLists items = lists({{1}, {9, 7, 8, 7, 7}});
   const std::vector<float> scores = {1, 5, 1, 2, 4, 3};  // ranked 9 7 7 8 7
@@ -277,7 +277,7 @@ TEST_CASE("F10: candidates that repeat an item are refused with their place, or 
   }
 }
 
-TEST_CASE("the best candidates of each user are told by their offsets") {
+TEST_CASE("the best candidates of each user are returned as offsets") {
   const OwnedLists items = lists({{9, 7, 8}, {}, {1, 6, 5}});
   const std::vector<float> scores = {1, 2, 2, 3, 3, 3};
   std::vector<std::int64_t> offsets(6);
@@ -323,7 +323,7 @@ std::string complaint(const std::function<void()>& call) {
   return "none";
 }
 
-TEST_CASE("F01: candidates that are malformed are refused before a thread starts") {
+TEST_CASE("F01: malformed candidates are rejected before a thread starts") {
   const OwnedLists truth = lists({{1}, {7}});
   const std::vector<float> scores = {1, 2, 3, 4};
   const std::vector<PlannedValue> values = {value("recall", 1)};
@@ -371,7 +371,7 @@ TEST_CASE("F01: candidates that are malformed are refused before a thread starts
   check_restricted(narrow, "candidates -1 -1");
 }
 
-TEST_CASE("F02: the offsets of candidates are 64 bits wide") {
+TEST_CASE("F02: the offsets of candidates are 64-bit") {
   // 8 GiB of ids, of which only the last row's are read, and one score that stands for all.
   constexpr Offset kBegin = (Offset{1} << 31U) - 1;
   constexpr auto kBytes = static_cast<std::size_t>(kBegin + 2) * sizeof(std::int32_t);

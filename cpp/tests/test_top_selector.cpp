@@ -20,7 +20,7 @@ std::vector<std::uint32_t> positions_of(const TopSelector<FloatRow>& selector) {
   return positions;
 }
 
-TEST_CASE("the best of a row are selected, or the best of a list that has them all") {
+TEST_CASE("the best of a row are selected, or the best of a shortlist") {
   for (const std::size_t size : {20U, 200U, 3000U}) {
     OwnedRow owned(draw_scores(size, size / 2), draw_positions(size, size / 10));
     std::vector<ScoredItem<double>> items;
@@ -49,7 +49,7 @@ TEST_CASE("the best of a row are selected, or the best of a list that has them a
   }
 }
 
-TEST_CASE("of the best, the first tied rank and the positions that tie") {
+TEST_CASE("the first tied rank of the best items, and the positions that tie") {
   OwnedRow owned({5, 9, 7, 7, 1, 7, 3, 3}, {5});  // ranked 1 2 3 0 6 7 4
   GroupMaxima<FloatRow> maxima;
   maxima.read(owned.row, no_checkpoint);

@@ -81,7 +81,7 @@ constexpr std::string_view kSixFields = "6 fields (query Q0 document rank score 
 
 }  // namespace
 
-TEST_CASE("a run, cut anywhere") {
+TEST_CASE("a run split anywhere") {
   const std::vector<TrecRow> expected = {{"q1", "d1", 0.5},
                                          {"q1", "d\xC3\xA9", -1e-3},
                                          {"q2", "#", std::numeric_limits<double>::infinity()}};
@@ -90,24 +90,24 @@ TEST_CASE("a run, cut anywhere") {
   }
 }
 
-TEST_CASE("qrels have grades, which may be negative") {
+TEST_CASE("qrels may have negative grades") {
   const std::vector<TrecRow> expected = {{"1", "d1", 2}, {"01", "d2", -2}, {"1", "d3", 0x1p53}};
   CHECK(rows_of(parse_parts("1 0 d1 2\n01 0 d2 -2\n1 0 d3 9007199254740992\n")) == expected);
 }
 
-TEST_CASE("a file without lines is a file") {
+TEST_CASE("an empty file is valid") {
   for (const std::string_view text : {"", "\n", "\r\n \n", "# nothing", "\xEF\xBB\xBF"}) {
     CHECK(rows_of(parse_parts(text)).empty());
   }
 }
 
-TEST_CASE("a byte order mark is no part of the first name") {
+TEST_CASE("a byte order mark is not part of the first name") {
   CHECK(rows_of(parse_parts("\xEF\xBB\xBFq 0 d 1\n")) == std::vector<TrecRow>{{"q", "d", 1}});
   CHECK(rows_of(parse_parts("\xEF\xBB\xBF# comment\nq 0 d 1\n")) ==
         std::vector<TrecRow>{{"q", "d", 1}});
 }
 
-TEST_CASE("scores as they are written") {
+TEST_CASE("valid scores") {
   const auto scores =
       parse_parts("q Q0 a 1 nan t\nq Q0 b 1 -inf t\nq Q0 c 1 4.9e-324 t\nq Q0 d 1 0.1 t\n").numbers;
   CHECK(std::isnan(scores[0]));
@@ -116,7 +116,7 @@ TEST_CASE("scores as they are written") {
   CHECK(scores[3] == 0.1);
 }
 
-TEST_CASE("F32: a line of other fields is named") {
+TEST_CASE("F32: a line with other fields is reported") {
   const std::string either = std::string(kFourFields) + " or " + std::string(kSixFields);
   check_fault("# one\nq Q0 d 1 0.5\n", 2, either, "5");
   check_fault("q 0 d 1\nq Q0 d 1 0.5 t\n", 2, kFourFields, "6");
@@ -142,13 +142,13 @@ TEST_CASE("F32: numbers must be numbers, to their last character") {
               "'" + std::string(32, '9') + "...'");
 }
 
-TEST_CASE("F55: a sign may stand before a number, and text after the tag") {
+TEST_CASE("F55: numbers may have a sign, and text may follow the tag") {
   CHECK(rows_of(parse_parts("q 0 d +1\n")) == std::vector<TrecRow>{{"q", "d", 1}});
   CHECK(rows_of(parse_parts("q Q0 d 1 +1.5 the tag 1 2.5 t\nq Q0 e 2 1 t\n")) ==
         std::vector<TrecRow>{{"q", "d", 1.5}, {"q", "e", 1}});
 }
 
-TEST_CASE("F47: no row is swallowed") {
+TEST_CASE("F47: no row is lost") {
   // Without a line feed, the second row would be text after the tag of the first.
   for (const std::string_view text :
        {"q Q0 d 1 0.5 t r Q0 e 2 0.4 t\n", "q 0 d 1 0.5 tr 0 e 2 0.4 t"}) {
@@ -167,7 +167,7 @@ TEST_CASE("F47: no row is swallowed") {
   CHECK(rows_of(parse_parts("q 0 d 1\n#1 Q0 d 1 0.5 t\r\r\n")).size() == 1);
 }
 
-TEST_CASE("F32: what is no text is refused") {
+TEST_CASE("F32: bytes that are not text are rejected") {
   check_fault(std::string("q 0 d\0 1\n", 9), 1, "text", "a zero byte");
   for (const std::string_view bytes :
        {"\xFF", "\x80", "\xC3", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xE2\x82", "\xED\xA0\x80",

@@ -75,7 +75,7 @@ std::vector<std::string> random_strings(std::size_t count) {
   return strings;
 }
 
-TEST_CASE("keys are encoded in the order in which they come") {
+TEST_CASE("keys are encoded in order of first appearance") {
   Vocabulary keys(false);
   CHECK(keys.find("b") == kNoCode);
   CHECK(keys.encode("b") == 0);
@@ -133,7 +133,7 @@ TEST_CASE("strings that differ in one byte, or in length, are different keys") {
   }
 }
 
-TEST_CASE("a column of integers of any type, near each other or far apart") {
+TEST_CASE("a column of integers of any type, close together or far apart") {
   const std::vector<std::int64_t> far{
       7, -3, std::numeric_limits<std::int64_t>::min(), 7, std::numeric_limits<std::int64_t>::max(),
       -3};
@@ -163,7 +163,7 @@ TEST_CASE("negative integers and those of 2^63 or more are not mixed") {
   CHECK(wide_keys.size() == 1);
 }
 
-TEST_CASE("strings as they lie one after another, as views, or of one width") {
+TEST_CASE("packed strings, string views and fixed-width strings") {
   const std::vector<std::string> strings{"b", "", "a string that is longer than a view",
                                          "b", "", std::string("\0\0", 2)};
   const Codes expected{0, 1, 2, 0, 1, 3};
@@ -197,7 +197,7 @@ TEST_CASE("strings as they lie one after another, as views, or of one width") {
   CHECK(encode_strings(fixed, FixedStrings{.bytes = {}, .width = 0, .count = 2}) == Codes{2, 2});
 }
 
-TEST_CASE("F32: offsets and views that point elsewhere are refused") {
+TEST_CASE("F32: offsets and views out of bounds are rejected") {
   const std::string bytes = "abc";
   for (const std::vector<std::int32_t>& offsets :
        {std::vector<std::int32_t>{0, 4}, {2, 1}, {-1, 1}, {0, -1}, {4, 4}}) {
@@ -222,7 +222,7 @@ TEST_CASE("F32: offsets and views that point elsewhere are refused") {
   }
 }
 
-TEST_CASE("keys of another kind are refused") {
+TEST_CASE("keys of another kind are rejected") {
   Vocabulary strings(false);
   Vocabulary integers(true);
   CHECK_THROWS_AS(strings.encode(std::uint64_t{1}), InputError);
@@ -250,7 +250,7 @@ TEST_CASE("a copy and its original grow apart") {
   CHECK(copy.find("e") == kNoCode);
 }
 
-TEST_CASE("a size stands for the keys that existed when it was recorded") {
+TEST_CASE("a size identifies the keys that existed when it was recorded") {
   Vocabulary keys = vocabulary_of({"b", "a"});
   const Count recorded = keys.size();
   keys.encode("c");
@@ -276,7 +276,7 @@ TEST_CASE("the flags of integers are copied too") {
   CHECK(positions_in_key_order(next, next.size(), execution) == Codes{1, 0});
 }
 
-TEST_CASE("keys of another vocabulary get the codes that they have here") {
+TEST_CASE("keys of another vocabulary get their codes in this one") {
   Vocabulary keys = vocabulary_of({"a", "b"});
   CHECK(extend(keys, vocabulary_of({"c", "b", "a", "d"}), 4, "users", execution) ==
         Codes{2, 1, 0, 3});
@@ -285,7 +285,7 @@ TEST_CASE("keys of another vocabulary get the codes that they have here") {
   CHECK(extend(keys, Vocabulary(false), 0, "users", execution).empty());
 }
 
-TEST_CASE("strings in order are those of their bytes") {
+TEST_CASE("strings are ordered by their bytes") {
   const auto check = [](std::vector<std::string> strings) {
     Vocabulary keys(false);
     for (const std::string& string : strings) keys.encode(string);
@@ -312,7 +312,7 @@ TEST_CASE("strings in order are those of their bytes") {
   check(random_strings(3000));
 }
 
-TEST_CASE("integers in order have a sign, or bit 63") {
+TEST_CASE("integers are ordered with a sign, or with bit 63") {
   Vocabulary negative(true);
   encode_column(negative, std::vector<std::int64_t>{3, -1, std::numeric_limits<std::int64_t>::min(),
                                                     0, std::numeric_limits<std::int64_t>::max()});
@@ -322,7 +322,7 @@ TEST_CASE("integers in order have a sign, or bit 63") {
   CHECK(positions_in_key_order(wide, wide.size(), execution) == Codes{3, 1, 2, 0});
 }
 
-TEST_CASE("rows that are grouped by user keep their order") {
+TEST_CASE("rows that are already grouped by user keep their order") {
   const Codes users{0, 0, 2, 3};
   const Grouping grouping = group_rows(users, 5, "users", execution);
   CHECK(grouping.indptr == std::vector<Offset>{0, 2, 2, 3, 4, 4});
@@ -331,14 +331,14 @@ TEST_CASE("rows that are grouped by user keep their order") {
   CHECK(group_rows({}, 2, "users", execution).indptr == std::vector<Offset>{0, 0, 0});
 }
 
-TEST_CASE("rows in any order are grouped by user in the order in which they came") {
+TEST_CASE("rows are grouped by user and keep their order") {
   const Codes users{2, 0, 2, 1, 0, 2};
   const Grouping grouping = group_rows(users, 3, "users", execution);
   CHECK(grouping.indptr == std::vector<Offset>{0, 2, 3, 6});
   CHECK(grouping.order == std::vector<Offset>{1, 4, 3, 0, 2, 5});
 }
 
-TEST_CASE("a row of no user is refused") {
+TEST_CASE("a row without a user is rejected") {
   const Codes users{0, 3, 1};
   CHECK_THROWS_WITH_AS((void)group_rows(users, 3, "users", execution),
                        "users: expected codes of users below 3, found 3 at position 1", InputError);
@@ -354,7 +354,7 @@ std::vector<Offset> ordered_rows(const Codes& users, const std::vector<T>& ranks
   return grouping.order;
 }
 
-TEST_CASE("rows of a user are ordered by rank, the lowest first") {
+TEST_CASE("rows of a user are ordered by ascending rank") {
   CHECK(ordered_rows<std::int64_t>({0, 0, 0, 1}, {3, 1, 2, 0}) == std::vector<Offset>{1, 2, 0, 3});
   CHECK(ordered_rows<std::int64_t>({1, 0, 1, 0}, {-5, 2, -7, 1}) ==
         std::vector<Offset>{3, 1, 2, 0});
@@ -365,7 +365,7 @@ TEST_CASE("rows of a user are ordered by rank, the lowest first") {
         std::vector<Offset>{1, 2, 0});
 }
 
-TEST_CASE("ranks that order nothing are refused") {
+TEST_CASE("ranks that define no order are rejected") {
   CHECK_THROWS_WITH_AS(
       (void)ordered_rows<std::int64_t>({0, 1, 1}, {1, 2, 2}),
       "predictions: expected ranks that differ, found 2 twice at row 1, position 0", InputError);
