@@ -69,8 +69,8 @@ struct Tally {
   Count excluded_recommended = 0;
   Count relevant_excluded = 0;
   Count relevant_not_rankable = 0;
-  // Over all users, the greatest rank of an item that is not excluded, at most the largest rank
-  // asked for.
+  // The greatest rank of an item that is not excluded, over all users, up to the largest rank that
+  // a value needs.
   Count longest_list = 0;
   // Per value: users whose value depends on the order of ties. Empty if no values can be tied.
   std::vector<Count> tie_dependent;

@@ -26,8 +26,8 @@ namespace {
 
 constexpr std::size_t kMinSliceRows = std::size_t{1} << 18U;  // fewer rows are not worth a thread
 
-// One slice per thread, if each slice is worth a thread and its counts do not outnumber its rows
-// fourfold.
+// One slice per thread, but at least kMinSliceRows rows per slice, and a quarter as many rows as
+// there are users.
 std::size_t rows_per_slice(std::size_t rows, Count users, int threads) {
   const std::size_t least = std::max(kMinSliceRows, static_cast<std::size_t>(users) / 4);
   const auto slices = std::clamp<std::size_t>(rows / least, 1, static_cast<std::size_t>(threads));
