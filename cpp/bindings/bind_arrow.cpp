@@ -24,20 +24,24 @@ void bind_arrow(py::module_& module) {  // NOLINT(misc-const-correctness): as th
   bind_class<ArrowColumn>(module, "ArrowColumn", "A column of an Arrow table.")
       .def("__len__", &ArrowColumn::length)
       .def_property_readonly("type", &ArrowColumn::type,
-                             "The type of the rows; of a dictionary's rows, that of its codes.")
+                             "The type of the rows; for a dictionary, the type of its codes.")
       .def_property_readonly("is_dictionary", &ArrowColumn::is_dictionary)
-      .def("nulls", &ArrowColumn::nulls, "How many rows are null, and the first; -1 if none is.")
+      .def("nulls", &ArrowColumn::nulls,
+           "Return the number of null rows and the first of them, or -1.")
       .def("values", &ArrowColumn::values, py::arg("argument"),
-           "The numbers of each piece, in place.")
+           "Return the numbers of each piece, zero-copy.")
       .def("encode", &ArrowColumn::encode_strings, py::arg("vocabulary"), py::arg("threads"),
-           py::arg("argument"), "The code of each string; new ones are added.")
-      .def("dictionaries", &ArrowColumn::dictionaries, "The values of each piece.")
+           py::arg("argument"),
+           "Return the code of each string, adding new strings to the vocabulary.")
+      .def("dictionaries", &ArrowColumn::dictionaries,
+           "Return the dictionary values of each piece.")
       .def("lists", &ArrowColumn::lists, py::arg("argument"),
-           "Where the list of each row begins, and the column of what all of them hold.");
-  bind_class<ArrowTable>(module, "ArrowTable", "What an Arrow stream has.")
+           "Return the offset of each row's list, and the column of all items.");
+  bind_class<ArrowTable>(module, "ArrowTable", "The columns of an Arrow stream.")
       .def(py::init<const py::capsule&, const std::string&>(), py::arg("capsule"),
            py::arg("argument"))
-      .def_property_readonly("columns", &ArrowTable::columns, "The columns with their names.");
+      .def_property_readonly("columns", &ArrowTable::columns,
+                             "The names of the columns, with the columns.");
 }
 
 }  // namespace exactk::bindings

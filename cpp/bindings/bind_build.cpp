@@ -6,7 +6,7 @@ void bind_build(py::module_& module) {
   // A function rather than an attribute, whose value on one machine the stub would contain.
   module.def(
       "built_with", [] { return EXACTK_BUILT_WITH; },
-      "The compiler that built this module, its version, and the flags but for those of warnings.");
+      "Return the compiler that built this module, its version, and its flags without warnings.");
 }
 
 }  // namespace exactk::bindings

@@ -69,29 +69,31 @@ Rules make_rules(const std::map<std::string, FieldValue, std::less<>>& values) {
 }  // namespace
 
 void bind_conventions(py::module_& module) {
-  bind_class<ConventionField>(module, "ConventionField", "A choice that a convention makes.")
+  bind_class<ConventionField>(module, "ConventionField", "A field of a convention.")
       .def_property_readonly("name", [](const ConventionField& field) { return field.name; })
       .def_property_readonly("summary", [](const ConventionField& field) { return field.summary; })
       .def_property_readonly(
           "is_judging", [](const ConventionField& field) { return field.is_judging; },
-          "Whether it decides how a list is judged, and not only what that is worth.")
+          "Whether the field affects how a list is judged, rather than only how it is scored.")
       .def_property_readonly("kind", &kind, "'choice', 'number' or 'numbers'.")
-      .def_property_readonly("expected", &expected_value, "What a value must be.")
-      .def_property_readonly("choices", &choices, "The values of a choice.")
-      .def_property_readonly("names", &names, "The names that some numbers have.")
+      .def_property_readonly("expected", &expected_value,
+                             "The accepted values, as error messages describe them.")
+      .def_property_readonly("choices", &choices,
+                             "The names that a choice accepts; empty for numbers.")
+      .def_property_readonly("names", &names, "Names that stand for certain numbers.")
       .def_property_readonly("bounds", &bounds,
-                             "The least and the greatest number; None of a choice.")
+                             "The lowest and the highest number; None for a choice.")
       .def_property_readonly(
           "standard", [](const ConventionField& field) { return get_field(Rules{}, field); },
-          "The value of the C++ defaults, which are the standard convention.");
+          "The value in the standard convention, which the C++ defaults define.");
   module.def(
       "convention_fields",
       [] {
         const auto fields = convention_fields();
         return std::vector<ConventionField>(fields.begin(), fields.end());
       },
-      "The fields of a convention that the core reads.");
-  bind_class<Rules>(module, "Rules", "How one value is to be computed.")
+      "Return the convention fields that the core reads.");
+  bind_class<Rules>(module, "Rules", "The rules for computing one value.")
       .def(py::init(&make_rules), py::arg("values").noconvert());
 }
 

@@ -172,7 +172,7 @@ PyTopK best_positions(const OwnedAnyScores& owned_scores, Count k,
 void bind_evaluate(py::module_& module) {
   module.attr("MAX_CUTOFF") = kMaxCutoff;
   module.attr("MAX_THREADS") = kMaxThreads;
-  bind_class<OwnedLists>(module, "Lists", "One list of items a user; see exactk/types.hpp.")
+  bind_class<OwnedLists>(module, "Lists", "One list of items per user; see exactk/types.hpp.")
       .def(py::init<py::array, const py::array&, const std::optional<py::array>&,
                     const std::optional<py::array>&, const std::string&>(),
            py::arg("items").noconvert(), py::arg("indptr").noconvert(),
@@ -193,14 +193,14 @@ void bind_evaluate(py::module_& module) {
             validate_grades(view<double>(grades, argument + ".grades"), self.lists(), execution);
           },
           py::arg("argument"), py::arg("grades").noconvert(),
-          "Raise InputError unless offsets, lengths, ids and grades are what they must be.");
+          "Raise InputError unless offsets, lengths, ids and grades are valid.");
   bind_class<OwnedScores>(module, "Scores", "A matrix of scores; see exactk/scores.hpp.")
       .def(py::init<py::array, std::optional<double>, std::optional<const OwnedLists*>,
                     const std::string&>(),
            py::arg("scores").noconvert(), py::arg("min_score"), py::arg("candidates"),
            py::arg("argument"));
   bind_class<OwnedSparseScores>(module, "SparseScores",
-                                "Items of each user with their scores; see exactk/scores.hpp.")
+                                "The scored items of each user; see exactk/scores.hpp.")
       .def(py::init<const OwnedLists&, py::array, std::optional<double>, const std::string&>(),
            py::arg("items"), py::arg("scores").noconvert(), py::arg("min_score"),
            py::arg("argument"));
@@ -213,12 +213,13 @@ void bind_evaluate(py::module_& module) {
            py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("float32_scores"),
            py::arg("min_score"), py::arg("candidates"), py::arg("sgemm"), py::arg("users_argument"),
            py::arg("items_argument"));
-  module.def("topk", &best_positions, py::arg("scores").none(false), py::arg("k"),
-             py::arg("exclude"), py::arg("ties"), py::arg("nan"), py::arg("num_threads"),
-             py::arg("isa"), py::arg("progress"),
-             "The positions of the k best items of each user, best first, then -1: users x k. Of a "
-             "matrix, their columns; of sparse scores, their offsets in the arrays; of embeddings, "
-             "their rows, and with these their scores, then NaN.");
+  module.def(
+      "topk", &best_positions, py::arg("scores").none(false), py::arg("k"), py::arg("exclude"),
+      py::arg("ties"), py::arg("nan"), py::arg("num_threads"), py::arg("isa"), py::arg("progress"),
+      "Return the positions of the k best items per user, best first, as an array of shape "
+      "(users, k) padded with -1. A position is a column of a matrix, an offset into the arrays "
+      "of sparse scores, or a row of the item embeddings. For embeddings, also return the "
+      "scores, padded with NaN; otherwise None.");
   bind_class<PlannedValue>(module, "PlannedValue", "A metric at a cutoff under resolved rules.")
       .def(py::init(
                [](std::string metric, std::optional<Count> cutoff, double parameter, Rules rules) {
@@ -232,7 +233,7 @@ void bind_evaluate(py::module_& module) {
              py::arg("predictions").none(false), py::arg("exclude"), py::arg("weights").noconvert(),
              py::arg("groups").noconvert(), py::arg("group_count"), py::arg("values"),
              py::arg("tally_rules"), py::arg("per_user"), py::arg("num_threads"), py::arg("isa"),
-             py::arg("progress"), "Evaluate all values in one pass.");
+             py::arg("progress"), "Compute all values in one pass.");
   module.def(
       "isas",
       [] {
@@ -240,10 +241,10 @@ void bind_evaluate(py::module_& module) {
         for (const Isa isa : available_isas()) names.push_back(name_of(isa));
         return names;
       },
-      "The instruction sets that there are kernels for and that this CPU has, the widest last.");
-  module.def("padded_lengths", &lengths_of_padded, py::arg("matrix").noconvert(),
-             py::arg("argument"),
-             "The filled length of each row of a matrix padded with -1; None if no row is padded.");
+      "Return the instruction sets that this build contains and this CPU supports, widest last.");
+  module.def(
+      "padded_lengths", &lengths_of_padded, py::arg("matrix").noconvert(), py::arg("argument"),
+      "Return the length of each row without its trailing -1s, or None if no row is padded.");
 }
 
 }  // namespace exactk::bindings

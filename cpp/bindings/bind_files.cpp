@@ -109,12 +109,12 @@ struct type_caster<exactk::bindings::TrecArrays> : ConstructedCaster<exactk::bin
 namespace exactk::bindings {
 
 void bind_files(py::module_& module) {
-  bind_class<LineFault>(module, "LineFault", "What is wrong with a line of a file.")
+  bind_class<LineFault>(module, "LineFault", "A fault in a line of a file.")
       .def_readonly("line", &LineFault::line)
       .def_readonly("expected", &LineFault::expected)
       .def_readonly("found", &LineFault::found)
       .def_property_readonly("text", [](const LineFault& self) { return py::bytes(self.text); });
-  bind_class<TrecArrays>(module, "TrecColumns", "The columns of a file of TREC.")
+  bind_class<TrecArrays>(module, "TrecColumns", "The columns of a TREC file.")
       .def_readonly("query_offsets", &TrecArrays::query_offsets)
       .def_readonly("queries", &TrecArrays::queries)
       .def_readonly("document_offsets", &TrecArrays::document_offsets)
@@ -122,14 +122,15 @@ void bind_files(py::module_& module) {
       .def_readonly("numbers", &TrecArrays::numbers);
   module.def(
       "read_trec", &read_trec, py::arg("format"), py::arg("read"),
-      "The columns of a file of TREC, \"qrels\" or \"run\" or either, whose bytes `read` returns "
-      "part by part; or what is wrong with it.");
+      "Return the columns of a TREC file, or its first fault. `read` returns the bytes in parts; "
+      "`format` is \"qrels\", \"run\", or None to detect it.");
   module.def(
       "parse_number", [](std::string_view text) { return parse_number(text); }, py::arg("text"),
-      "The number that the text is, or None.");
-  module.def("parse_numbers", &read_numbers, py::arg("offsets"), py::arg("data"),
-             "The numbers that the texts data[offsets[i]:offsets[i + 1]] are, or None if one is "
-             "none.");
+      "Parse a number; return None if the text is not one.");
+  module.def(
+      "parse_numbers", &read_numbers, py::arg("offsets"), py::arg("data"),
+      "Parse the texts data[offsets[i]:offsets[i + 1]] as numbers; return None if one of them "
+      "is not a number.");
 }
 
 }  // namespace exactk::bindings

@@ -11,7 +11,7 @@
 namespace exactk::bindings {
 
 void bind_metrics(py::module_& module) {
-  bind_class<MetricParameter>(module, "MetricParameter", "The number that a metric takes.")
+  bind_class<MetricParameter>(module, "MetricParameter", "The parameter of a metric.")
       .def_readonly("name", &MetricParameter::name)
       .def_property_readonly(
           "standard",
@@ -19,11 +19,11 @@ void bind_metrics(py::module_& module) {
             if (std::isnan(parameter.standard)) return std::nullopt;
             return parameter.standard;
           },
-          "The value when it is not given; None if it must be.")
+          "The default; None if the parameter is required.")
       .def_readonly("low", &MetricParameter::low)
       .def_readonly("high", &MetricParameter::high)
       .def_readonly("whole", &MetricParameter::whole);
-  bind_class<MetricInfo>(module, "MetricInfo", "What there is to know about a metric.")
+  bind_class<MetricInfo>(module, "MetricInfo", "The metadata of a metric.")
       .def_readonly("name", &MetricInfo::name)
       .def_property_readonly("aliases",
                              [](const MetricInfo& info) {
@@ -45,7 +45,7 @@ void bind_metrics(py::module_& module) {
           [](const MetricInfo& info) {
             return std::vector<std::string>(info.divisor_fields.begin(), info.divisor_fields.end());
           },
-          "Fields of the convention that choose what the value is divided by.")
+          "The convention fields that choose the divisor.")
       .def_readonly("averages_precisions", &MetricInfo::averages_precisions)
       .def_readonly("uses_gains", &MetricInfo::uses_gains)
       .def_readonly("uses_ideal", &MetricInfo::uses_ideal)
@@ -61,7 +61,7 @@ void bind_metrics(py::module_& module) {
         const auto table = metric_table();
         return std::vector<MetricInfo>(table.begin(), table.end());
       },
-      "All metrics, in the order in which they are listed.");
+      "Return all metrics, in display order.");
 }
 
 }  // namespace exactk::bindings

@@ -344,8 +344,8 @@ void bind_row_arrays(py::module_& module, const char* name, const char* doc) {
   bind_class<Arrays>(module, name, doc)
       .def_readonly("indptr", &Arrays::indptr)
       .def_readonly("items", &Arrays::items)
-      .def_readonly("values", &Arrays::values, "None of rows without values.")
-      .def_readonly("present", &Arrays::present, "None where all rows are present.");
+      .def_readonly("values", &Arrays::values, "The values; None if the rows have none.")
+      .def_readonly("present", &Arrays::present, "Whether each row is present; None if all are.");
 }
 
 }  // namespace
@@ -364,18 +364,19 @@ struct type_caster<exactk::bindings::TextRows> : ConstructedCaster<exactk::bindi
 namespace exactk::bindings {
 
 void bind_objects(py::module_& module) {
-  bind_row_arrays<IntegerRows>(module, "IntegerRows", "Rows of integers.");
-  bind_row_arrays<TextRows>(module, "TextRows", "Rows of strings or bytes, as codes.");
-  module.def("integer_rows", &integer_rows, py::arg("rows"), py::arg("exact_float"),
-             py::arg("argument"), py::arg("what"),
-             "The arrays of rows of integers. With exact_float, which makes floats of other "
-             "numbers, each row maps its items to values.");
+  bind_row_arrays<IntegerRows>(module, "IntegerRows", "Rows of integers, as arrays.");
+  bind_row_arrays<TextRows>(module, "TextRows", "Rows of strings or bytes, as arrays of codes.");
+  module.def(
+      "integer_rows", &integer_rows, py::arg("rows"), py::arg("exact_float"), py::arg("argument"),
+      py::arg("what"),
+      "Convert rows of integers to arrays. With `exact_float`, which converts other numbers to "
+      "floats, each row maps its items to values.");
   module.def("text_rows", &text_rows, py::arg("vocabulary"), py::arg("rows"), py::arg("as_bytes"),
              py::arg("exact_float"), py::arg("argument"), py::arg("what"),
-             "The same of rows of strings or bytes, whose items become codes.");
+             "Convert rows of strings or bytes to arrays of codes, as integer_rows does.");
   module.def("encode_texts", &encode_texts, py::arg("vocabulary"), py::arg("column"),
              py::arg("as_bytes"), py::arg("argument"),
-             "The code of each string, or bytes, of a list.");
+             "Return the code of each string or bytes object in a list.");
 }
 
 }  // namespace exactk::bindings

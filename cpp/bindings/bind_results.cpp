@@ -60,8 +60,8 @@ py::typing::List<py::int_> scales_of(const PySums& sums) {
 
 void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as the others
   bind_class<PySums>(module, "Sums",
-                     "The exact sums of group x value, field by field; an integer is to be "
-                     "multiplied by 2^-scale.")
+                     "The exact sums of groups x values, field by field. An integer times "
+                     "2^-scale is the sum.")
       .def_property_readonly("users", &counts_of<&Sums::users>)
       .def_property_readonly("undefined", &counts_of<&Sums::undefined>)
       .def_property_readonly("total", &integers_of<&Sums::total>)
@@ -70,7 +70,7 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
       .def_property_readonly("squares_scale", &scales_of<&Sums::squares>)
       .def_property_readonly("weight", &integers_of<&Sums::weight>)
       .def_property_readonly("weight_scale", &scales_of<&Sums::weight>);
-  bind_class<Tally>(module, "Tally", "What was counted; see exactk/evaluate.hpp.")
+  bind_class<Tally>(module, "Tally", "The counts of an evaluation; see exactk/evaluate.hpp.")
       .def_readonly("empty_truth", &Tally::empty_truth)
       .def_readonly("empty_predictions", &Tally::empty_predictions)
       .def_readonly("missing_predictions", &Tally::missing_predictions)
@@ -86,10 +86,11 @@ void bind_results(py::module_& module) {  // NOLINT(misc-const-correctness): as 
       .def_readonly("candidate_users", &Tally::candidate_users)
       .def_readonly("fewest_candidates", &Tally::fewest_candidates)
       .def_readonly("most_candidates", &Tally::most_candidates);
-  bind_class<PyResult>(module, "Result", "What an evaluation found.")
+  bind_class<PyResult>(module, "Result", "The result of an evaluation.")
       .def_property_readonly("sums", [](const PyResult& result) { return result.sums; })
       .def_property_readonly("tally", [](const PyResult& result) { return result.tally; })
-      .def_readonly("per_user", &PyResult::per_user, "Of value x user, if it was asked for.");
+      .def_readonly("per_user", &PyResult::per_user,
+                    "The values of each user, an array of values x users, if requested.");
 }
 
 }  // namespace exactk::bindings

@@ -203,7 +203,7 @@ PyColumnsByUser group_by_user(const py::array& codes, Count users,
 
 void bind_vocabulary(py::module_& module) {
   bind_class<OwnedVocabulary>(module, "Vocabulary",
-                              "Distinct keys, and the code of each; see exactk/vocabulary.hpp.")
+                              "Distinct keys and their codes; see exactk/vocabulary.hpp.")
       .def(py::init<bool>(), py::arg("of_integers").noconvert())
       .def(
           "copy",
@@ -213,20 +213,21 @@ void bind_vocabulary(py::module_& module) {
           },
           py::return_value_policy::take_ownership,  // a unique_ptr would be deleted twice
                                                     // if memory runs out
-          "The same keys in a vocabulary of its own; memory is shared until either adds a key.")
+          "Return an independent vocabulary with the same keys, sharing memory until either adds "
+          "one.")
       .def("__len__",
            [](OwnedVocabulary& self) { return VocabularyLock(self).vocabulary().size(); })
       .def_property_readonly("of_integers", &OwnedVocabulary::of_integers)
       .def("encode_integers", &encode_integers, py::arg("column").noconvert(), py::arg("threads"),
-           py::arg("argument"), "The code of each integer; new ones are added.")
+           py::arg("argument"), "Return the code of each integer, adding new keys.")
       .def("encode_packed", &encode_packed, py::arg("offsets").noconvert(),
            py::arg("bytes").noconvert(), py::arg("threads"), py::arg("argument"),
-           "The code of each string, of which the i-th is bytes[offsets[i]:offsets[i + 1]].")
+           "Return the code of each string bytes[offsets[i]:offsets[i + 1]], adding new keys.")
       .def("extend", &extend_by, py::arg("other"), py::arg("size"), py::arg("argument"),
-           "Add the first keys of another vocabulary; return the code of each of them.")
+           "Add the first `size` keys of another vocabulary; return their codes here.")
       .def("find", &find_keys, py::arg("other"), py::arg("size"), py::arg("argument"),
-           "The code that each of the first keys of another vocabulary has here; 2^32 - 1 for "
-           "those that it lacks.")
+           "Return the codes here of the first `size` keys of another vocabulary; 2^32 - 1 where "
+           "missing.")
       .def(
           "positions_in_key_order",
           [](OwnedVocabulary& self, Count size) {
@@ -234,19 +235,22 @@ void bind_vocabulary(py::module_& module) {
             return code_array(
                 positions_in_key_order(lock.vocabulary(), size, interruptible_execution()));
           },
-          py::arg("size"), "The position of each of the first keys among them in ascending order.")
-      .def("as_integers", &integer_keys, py::arg("size"), "The first integers by code.")
+          py::arg("size"),
+          "Return the position of each of the first `size` keys in ascending key order.")
+      .def("as_integers", &integer_keys, py::arg("size"),
+           "Return the first `size` integers, in code order.")
       .def("as_packed", &packed_keys, py::arg("size"),
-           "The first strings by code, as encode_packed takes them.");
-  module.def("group_by_user", &group_by_user, py::arg("codes").noconvert(), py::arg("users"),
-             py::arg("columns"), py::arg("threads"), py::arg("argument"),
-             "Group rows by user: where those of each user begin, and the columns in that order; "
-             "None if the rows are grouped already.");
+           "Return the first `size` strings, in code order, as encode_packed takes them.");
+  module.def(
+      "group_by_user", &group_by_user, py::arg("codes").noconvert(), py::arg("users"),
+      py::arg("columns"), py::arg("threads"), py::arg("argument"),
+      "Group rows by user: return the offset of each user's rows, and the grouped columns, or "
+      "None if the rows are already grouped.");
   module.def(
       "order_by_user", &order_by_user, py::arg("codes").noconvert(), py::arg("users"),
       py::arg("ranks").noconvert(), py::arg("argument"),
-      "Group rows by user: where those of each user begin, and the order of the rows; None if "
-      "they are grouped already.");
+      "Group rows by user: return the offset of each user's rows, and the order of the rows, or "
+      "None if they are already grouped.");
 }
 
 }  // namespace exactk::bindings

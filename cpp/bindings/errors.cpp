@@ -68,11 +68,11 @@ void raise(py::object ErrorMakers::* maker, const Error& error) {
 }  // namespace
 
 void bind_errors(py::module_& module) {
-  module.def("register_errors", &register_errors, py::arg("input"), py::arg("input_type"),
-             py::arg("capacity"),
-             "Say what makes the exceptions that the core raises, of the parts of a fault as "
-             "keywords. The "
-             "first call counts.");
+  module.def(
+      "register_errors", &register_errors, py::arg("input"), py::arg("input_type"),
+      py::arg("capacity"),
+      "Register the factories of the exceptions that the core raises. They take the parts of a "
+      "fault as keywords. Only the first call has an effect.");
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);

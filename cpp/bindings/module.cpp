@@ -15,7 +15,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module, pybind11::mod_gil_not_used(),
                 pybind11::multiple_interpreters::not_supported()) {
   using namespace exactk::bindings;
   if (!is_main_interpreter()) throw pybind11::import_error(kRefusal);
-  module.doc() = "The C++ core. Arguments are taken as they are: no casts, no defaults, no policy.";
+  module.doc() = "The C++ core. It takes arguments as they are: no casts, no defaults, no policy.";
   bind_errors(module);
   bind_build(module);
   bind_conventions(module);
