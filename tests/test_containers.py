@@ -212,7 +212,13 @@ FRAMES: dict[str, tuple[tuple[str, ...], Callable[[dict[str, list[Any]]], Any]]]
     "Arrow, int8": (INT, lambda columns: arrow_table(columns, pa.int8(), pa.float32())),
     "Arrow, uint64": (
         INT,
-        lambda columns: arrow_table(columns, pa.uint64(), pa.float16() if "score" in columns else None),
+        lambda columns: arrow_table(
+            {
+                name: list(np.array(column, np.float16)) if name == "score" else column
+                for name, column in columns.items()
+            },
+            pa.uint64(),
+        ),
     ),
     "Arrow, large_string": (STR, lambda columns: arrow_table(columns, pa.large_string())),
     "Arrow, string_view": (STR, lambda columns: slice_table(arrow_table(columns, pa.string_view()))),
@@ -321,8 +327,8 @@ def list_columns(data: LongFormat) -> dict[str, list[Any]]:
 
 LISTS: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "pandas": pd.DataFrame,
-    "pandas, arrays": lambda columns: pd.DataFrame(columns).map(
-        lambda row: np.array(row) if isinstance(row, list) else row
+    "pandas, arrays": lambda columns: pd.DataFrame(columns).apply(
+        lambda column: column.map(lambda row: np.array(row) if isinstance(row, list) else row)
     ),
     "pandas, Arrow": lambda columns: arrow_table(columns).to_pandas(types_mapper=pd.ArrowDtype),
     "Polars": pl.DataFrame,

@@ -130,7 +130,7 @@ def test_f07_types_of_arrow_that_are_neither_keys_nor_numbers(found: str, column
 
 
 def test_f07_runs_of_arrow() -> None:
-    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int32()), pa.array(["ann", "bob"]))
+    runs = pa.RunEndEncodedArray.from_arrays([1, 2], ["ann", "bob"], pa.run_end_encoded(pa.int32(), pa.string()))
     refusal_of("predictions.user: expected integers, floats", pa.table(COLUMNS | {"user": runs}))
 
 

@@ -849,7 +849,7 @@ def test_sparse_forms_are_the_same(predictions: exactk.SparseScores, form: str) 
         sparse = getattr(scipy.sparse, form)((array, items, predictions.indptr), shape=(4, 41))
     else:
         order = np.argsort(items, kind="stable")
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=41))])
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(items.astype(np.int64), minlength=41))])
         sparse = getattr(scipy.sparse, form)((array[order], users[order], indptr), shape=(4, 41))
     rules = {"convention": with_rules(duplicate_items="count"), "per_user": True}
     truth = [[1, 5], [2], [3, 8], [4]]
@@ -863,6 +863,8 @@ def test_sparse_forms_are_the_same(predictions: exactk.SparseScores, form: str) 
 @pytest.mark.parametrize("form", ["lil_array", "dok_array", "bsr_matrix", "dia_array", "1-d"])
 def test_f07_other_sparse_forms_are_refused(form: str, argument: str) -> None:
     sparse = scipy.sparse.coo_array(np.array([1.0, 2.0])) if form == "1-d" else getattr(scipy.sparse, form)(DENSE)
+    if form == "1-d" and sparse.ndim == 2:
+        pytest.skip("SciPy had no such arrays before 1.13")
     if argument == "scores":
         error = error_of(lambda: exactk.topk(sparse, 1), exactk.InputTypeError)
     else:
