@@ -1,16 +1,23 @@
-"""Run clang-tidy over every C++ source that is shipped: the core and the bindings."""
+"""Run clang-tidy over every C++ source that is shipped: the core and the bindings.
+
+Files that have not changed since they were last clean, with all that they include of ours, are skipped.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "tidy"
+CLEAN = BUILD / "clean"  # the fingerprints of clean files
 # That of the running environment, whose version pyproject.toml pins.
 CLANG_TIDY = Path(sys.executable).parent / "clang-tidy"
 
@@ -22,6 +29,7 @@ def configure() -> None:
     ).stdout.strip()
     options = {
         "CMAKE_BUILD_TYPE": "Debug",
+        "CMAKE_UNITY_BUILD": "OFF",
         "SKBUILD": "ON",
         "Python_EXECUTABLE": sys.executable,
         "pybind11_DIR": pybind11,
@@ -41,16 +49,45 @@ def sources() -> list[Path]:
     return sorted(compiled, key=lambda path: path.stat().st_size, reverse=True)
 
 
+def included(path: Path) -> set[Path]:
+    """Return a file of ours and all that it includes of ours."""
+    files, waiting = {path}, [path]
+    while waiting:
+        current = waiting.pop()
+        names = re.findall(r'^#include "(.+)"', current.read_text(encoding="utf-8"), re.MULTILINE)
+        folders = current.parent, ROOT / "cpp" / "include", ROOT / "cpp" / "src"
+        found = {folder / name for name in names for folder in folders if (folder / name).exists()} - files
+        files |= found
+        waiting += found
+    return files
+
+
+def fingerprint(source: Path) -> str:
+    """Return what the findings of a file depend on: its text and that of its headers, checks, flags and versions."""
+    commands = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
+    flags = [command["command"] for command in commands if Path(command["file"]) == source]
+    texts = [path.read_bytes() for path in [ROOT / ".clang-tidy", *sorted(included(source))]]
+    versions = version("clang-tidy"), version("pybind11")
+    return hashlib.sha256(b"\0".join([repr((flags, versions)).encode(), *texts])).hexdigest()
+
+
 def findings(source: Path) -> str:
     """Return what clang-tidy says of a file; nothing if it is clean."""
+    clean = CLEAN / fingerprint(source)
+    if clean.exists():
+        return ""
     command = [str(CLANG_TIDY), "-p", str(BUILD), "--quiet", str(source)]
     result = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603 - so is this one
-    return "" if result.returncode == 0 else result.stdout + result.stderr
+    if result.returncode:
+        return result.stdout + result.stderr
+    clean.touch()
+    return ""
 
 
 def main() -> int:
     """Print the findings of all files."""
     configure()
+    CLEAN.mkdir(exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         messages = [text for text in pool.map(findings, sources()) if text]
     sys.stdout.write("\n".join(messages))
