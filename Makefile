@@ -13,13 +13,12 @@ test: $(VENV)/.test cpp-test
 	$(BIN)/python -m pytest -n 2 -m 'not deadline'
 	$(BIN)/python -m pytest -m deadline
 
-# The core by itself. Without doctest (Debian: doctest-dev) CMake says that there are no tests to build;
-# with qemu-x86_64 (Debian: qemu-user) they also run on CPUs that lack AVX-512 and AVX2.
+# The core alone. Without doctest (Debian: doctest-dev) CMake warns that there are no tests to build;
+# with qemu-x86_64 (Debian: qemu-user) they also run on CPUs without AVX-512 and AVX2.
 cpp-test:
-	cmake -S . -B build/cpp -DCMAKE_BUILD_TYPE=RelWithDebInfo -DEXACTK_BUILD_TESTS=ON -DEXACTK_WERROR=ON \
-		-DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS
-	cmake --build build/cpp --parallel 2
-	ctest --test-dir build/cpp --parallel 2 --output-on-failure
+	cmake --preset tests
+	cmake --build --preset tests
+	ctest --preset tests
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -37,9 +36,9 @@ RUN_SANITIZED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" $(SANITIZED)
 sanitize: sanitized
 	ctest --test-dir build/sanitize/wheel --output-on-failure
-	cmake -S . -B build/sanitize/tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DEXACTK_BUILD_TESTS=ON -DEXACTK_SANITIZE=thread
-	cmake --build build/sanitize/tsan --parallel 2
-	ctest --test-dir build/sanitize/tsan --output-on-failure
+	cmake --preset tsan
+	cmake --build --preset tsan
+	ctest --preset tsan
 	EXACTK_EXAMPLES=0.05 EXACTK_ORACLE_CASES=400 EXACTK_STRESS_SECONDS=2 $(RUN_SANITIZED) -m pytest -p no:cacheprovider --capture=sys -n 2 -m 'not native' tests \
 		--ignore tests/test_benchmarks.py --ignore tests/test_cli.py --ignore tests/test_containers.py \
 		--ignore tests/test_demo.py --ignore tests/test_faults_table.py --ignore tests/test_generated.py --ignore tests/test_layering.py --ignore tests/test_pages.py
@@ -50,8 +49,7 @@ sanitized: $(VENV)/.test
 	$(PYTHON) -m venv --without-pip build/sanitize/venv
 	$(BIN)/python -c $(SITE_PACKAGES) > "$$($(SANITIZED) -c $(SITE_PACKAGES))/tests.pth"
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(SANITIZED) $(PIP) install --no-build-isolation --ignore-installed --no-deps . -Cbuild-dir=build/sanitize/wheel \
-		-Ccmake.build-type=RelWithDebInfo -Ccmake.define.EXACTK_BUILD_TESTS=ON \
-		'-Ccmake.define.EXACTK_SANITIZE=address;undefined'
+		-Ccmake.args=--preset=asan -Ccmake.build-type=RelWithDebInfo
 
 # The tests of data frames with pandas 2; the environment of the tests has pandas 3. All but pandas is
 # taken from there, exactk among it, by a path that is looked at last.
@@ -89,18 +87,15 @@ endif
 # Which lines the tests reach: those of cpp/ by the C++ tests and the Python suite together, those of
 # python/ by the suite. Deadlines are left out, for the build is slow.
 COVERED := build/coverage/venv/bin
-COVERAGE_FLAGS := --coverage -fprofile-update=atomic
 coverage:
-	cmake -S . -B build/coverage/cpp -DCMAKE_BUILD_TYPE=Debug -DEXACTK_BUILD_TESTS=ON '-DCMAKE_CXX_FLAGS=$(COVERAGE_FLAGS)'
-	cmake --build build/coverage/cpp --parallel 2
 	$(PYTHON) -m venv build/coverage/venv
 	$(COVERED)/python $(PIP) install --upgrade 'pip>=25.1'
 	$(COVERED)/python $(PIP) install --group build --group test --group coverage
 	$(COVERED)/python $(PIP) install --no-build-isolation --no-deps --editable . -Cbuild-dir=build/coverage/wheel \
-		-Ceditable.rebuild=false -Ccmake.build-type=Debug '-Ccmake.define.CMAKE_CXX_FLAGS=$(COVERAGE_FLAGS)'
+		-Ceditable.rebuild=false -Ccmake.args=--preset=coverage -Ccmake.build-type=Debug
 	find build/coverage -name '*.gcda' -delete
 	$(COVERED)/coverage erase
-	ctest --test-dir build/coverage/cpp --output-on-failure
+	ctest --test-dir build/coverage/wheel --output-on-failure
 	EXACTK_EXAMPLES=0.3 $(COVERED)/coverage run -m pytest -p no:cacheprovider -m 'not native'
 	$(COVERED)/coverage combine --quiet
 	$(COVERED)/coverage report
@@ -118,8 +113,8 @@ bench: $(VENV)/.lint
 	$(BENCH) $(PIP) install --upgrade 'pip>=25.1'
 	$(BENCH) $(PIP) install --group build --group bench
 	$(BENCH) $(PIP) install --no-build-isolation --force-reinstall --no-deps . -Cbuild-dir=build/bench/wheel
-	cmake -S . -B build/bench/cpp -DCMAKE_BUILD_TYPE=Release -DEXACTK_BUILD_BENCHMARKS=ON
-	cmake --build build/bench/cpp --target exactk_stages exactk_reading exactk_products
+	cmake --preset release
+	cmake --build --preset release
 	$(BENCH) -m benchmarks
 	$(BIN)/python tools/generate.py
 

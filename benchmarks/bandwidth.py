@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.timing import seconds
 
-LIBRARY = Path("build/bench/cpp/libexactk_reading.so")
+LIBRARY = Path("build/release/libexactk_reading.so")
 BUFFER = 2**30  # bytes
 READINGS = 15
 

@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 from benchmarks.factors import Vectors
 from benchmarks.timing import seconds
 
-LIBRARY = Path("build/bench/cpp/libexactk_products.so")
+LIBRARY = Path("build/release/libexactk_products.so")
 SHAPES = tuple(product((128, 256, 512), (256, 512, 1024)))  # users x items of a tile
 TRIED = 4_096, 32_768  # users and items with whom the shapes are tried
 

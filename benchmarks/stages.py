@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchmarks.workload import Data
 
-STAGES = Path("build/bench/cpp/exactk_stages")
+STAGES = Path("build/release/exactk_stages")
 WHOLE, TRUTH, VALIDATION = "whole", "building Truth", "validation"
 
 

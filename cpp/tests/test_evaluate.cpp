@@ -504,8 +504,8 @@ TEST_CASE("predictions with every id type") {
 }
 
 TEST_CASE("finished users are counted, and none after a broken rule") {
-  constexpr std::size_t kUsers = 100'000;
-  const std::vector<Row> rows(kUsers, Row{1, 2, 3});
+  constexpr std::size_t kManyUsers = 100'000;
+  const std::vector<Row> rows(kManyUsers, Row{1, 2, 3});
   Input input{.truth = lists(rows), .predictions = lists(rows), .values = {value("precision", 2)}};
   std::atomic<Count> finished = 0;
   input.finished = &finished;
@@ -513,7 +513,7 @@ TEST_CASE("finished users are counted, and none after a broken rule") {
     input.threads = threads;
     finished = 0;
     static_cast<void>(input.run());
-    CHECK(finished == kUsers);
+    CHECK(finished == kManyUsers);
   }
   input.threads = 1;
   input.predictions.ids()[1] = 1;
