@@ -1,17 +1,21 @@
-# Every target does all it needs by itself: the virtual environment, the build, the run.
+# Every target installs and builds what it needs. CONTRIBUTING.md says when to run which.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test cpp-test lint sanitize sanitized frames fuzz coverage faults oracle bench generate
+.PHONY: demo check test cpp-test lint sanitize sanitized oldest portable peers fuzz coverage faults oracle bench generate
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/compare_recommenders.py
 
+# The tier for while you work. Deadlines are left out: they hold only when nothing else runs.
+check: lint cpp-test
+	EXACTK_EXAMPLES=0.1 $(BIN)/python -m pytest -n 2 -m 'not deadline'
+
 test: $(VENV)/.test cpp-test
 	$(BIN)/python -m pytest -n 2 -m 'not deadline'
-	$(BIN)/python -m pytest -m deadline
+	$(BIN)/python -m pytest -m deadline $$(grep -l 'mark.deadline' tests/test_*.py)
 
 # The core alone. Without doctest (Debian: doctest-dev) CMake warns that there are no tests to build;
 # with qemu-x86_64 (Debian: qemu-user) they also run on CPUs without AVX-512 and AVX2.
@@ -20,11 +24,16 @@ cpp-test:
 	cmake --build --preset tests
 	ctest --preset tests
 
+# clang-tidy is last: it takes the longest. zizmor and the schemas need no network.
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $$(find cpp benchmarks -name '*.?pp')
+	$(BIN)/zizmor --offline --quiet --strict-collection .github
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/python tools/tidy.py
 
 # The C++ tests under two sanitizers, and the Python suite over a build with the first. Tests of
@@ -51,15 +60,30 @@ sanitized: $(VENV)/.test
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(SANITIZED) $(PIP) install --no-build-isolation --ignore-installed --no-deps . -Cbuild-dir=build/sanitize/wheel \
 		-Ccmake.args=--preset=asan -Ccmake.build-type=RelWithDebInfo
 
-# The tests of data frames with pandas 2; the environment of the tests has pandas 3. All but pandas is
-# taken from there, exactk among it, by a path that is looked at last.
-FRAMES := build/frames/venv/bin/python
-frames: $(VENV)/.test
-	$(PYTHON) -m venv --without-pip build/frames/venv
-	$(BIN)/python $(PIP) --python $(FRAMES) install --group pandas2
-	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(FRAMES) -c $(SITE_PACKAGES))/tests.pth"
-	$(FRAMES) -c 'import pandas; assert pandas.__version__ < "3"'
-	$(FRAMES) -m pytest -p no:cacheprovider tests/test_containers.py tests/test_keyed_faults.py
+# The tests of inputs with the oldest supported NumPy, SciPy, pandas and pyarrow. Everything else, exactk
+# included, comes from the environment of the tests, by a path that is searched last.
+OLDEST := build/oldest/venv/bin/python
+OLDEST_TESTS := $(addprefix tests/test_,containers.py embeddings.py files.py frame_rows.py inputs.py keyed_faults.py matrices.py \
+	report.py scores.py sparse_scores.py)
+oldest: $(VENV)/.test
+	$(PYTHON) -m venv --without-pip build/oldest/venv
+	$(BIN)/python $(PIP) --python $(OLDEST) install --group oldest
+	echo "import site; site.addsitedir('$$($(BIN)/python -c $(SITE_PACKAGES))')" > "$$($(OLDEST) -c $(SITE_PACKAGES))/tests.pth"
+	$(OLDEST) -c 'import numpy; assert numpy.__version__ < "1.26"'
+	$(OLDEST) -m pytest -p no:cacheprovider -n 2 -m 'not deadline' $(OLDEST_TESTS)
+
+# For the night: the tests with the kernels of any CPU, with the oldest libraries, and on each Python of
+# OTHER_PYTHONS that is installed.
+OTHER_PYTHONS ?= python3.12 python3.13 python3.14
+portable: oldest
+	EXACTK_ISA=scalar $(BIN)/python -m pytest -n 2 -m 'not deadline' tests
+	for python in $(OTHER_PYTHONS); do \
+		if $$python --version; then $(MAKE) test VENV=build/$$python PYTHON=$$python || exit 1; fi; \
+	done
+
+# For the night: records tests/golden/ again with the libraries that a registry offers, and compares.
+peers: $(VENV)/.test
+	$(BIN)/python tools/golden/record.py --check all
 
 # Bytes into the extension for so many seconds; FUZZ_SECONDS=36000 for a night. With clang and atheris,
 # which bring libFuzzer and the sanitizers, coverage guides it; without, it is the build from above.

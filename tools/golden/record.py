@@ -1,8 +1,8 @@
 """Record what a real library returns: ``python tools/golden/record.py ranx`` writes ``tests/golden/ranx.json``.
 
 Each library has an adapter in ``libraries/`` and an environment of its own, which this builds in
-``build/golden``. ``--check`` records again and compares with the files instead of writing them. A library
-that no registry offers is read from a checkout: ``--source FOLDER``.
+``build/golden``. ``--check`` records again and compares with the files instead of writing them. A library that no
+registry offers is read from a checkout: ``--source FOLDER``; ``all`` means the others.
 """
 
 from __future__ import annotations
@@ -183,14 +183,19 @@ def main() -> int:
     """Record, or compare with what was recorded."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "library", nargs="+", choices=adapter_names(), metavar="library", help=", ".join(adapter_names())
+        "library",
+        nargs="+",
+        choices=["all", *adapter_names()],
+        metavar="library",
+        help=f"all, {', '.join(adapter_names())}",
     )
     parser.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
     parser.add_argument("--source", help="a checkout of a library that no registry offers")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)  # in the library's environment
     arguments = parser.parse_args()
     failed = False
-    for name in arguments.library:
+    in_registries = [name for name in adapter_names() if load_adapter(name).DISTRIBUTION]
+    for name in in_registries if "all" in arguments.library else arguments.library:
         if arguments.inside:
             sys.stdout.write(json.dumps(record(name)) + "\n")  # for the process that asked
             continue
