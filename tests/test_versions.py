@@ -36,6 +36,11 @@ def test_versions_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown["pandas"] == version("pandas")
 
 
+def test_the_citation_names_this_version() -> None:
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert f"version: {exactk.__version__}" in lines
+
+
 def test_the_compiler_and_the_flags_that_matter(capsys: pytest.CaptureFixture[str]) -> None:
     compiler, _, flags = facts(capsys)["compiler"].partition(" ")
     assert compiler in {"GNU", "Clang", "AppleClang"}
