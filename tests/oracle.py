@@ -52,10 +52,10 @@ class RefusedError(Exception):
 class User:
     """Everything that is one user's."""
 
-    truth: Sequence[tuple[Item, float]] | None  # items with grades, as they were given; None: not in the truth
+    truth: Sequence[tuple[Item, float]] | None  # items with grades, in input order; None: not in the truth
     ranking: Sequence[Item] | None = None  # best first
     given_ranks: Sequence[int] | None = None  # beside it, if they were given
-    scores: Sequence[tuple[Item, float]] | None = None  # or items with scores, as they were given
+    scores: Sequence[tuple[Item, float]] | None = None  # or items with scores, in input order
     min_score: float | None = None  # below which an item of `scores` is not ranked
     excluded: frozenset[Item] = frozenset()
     weight: float = 1.0

@@ -68,7 +68,7 @@ CHOICES: dict[str, list[Any]] = {
 
 EXPECTED = {"precision", "recall", "fbeta", "f1", "hit_rate", "average_precision", "ndcg", "dcg", "reciprocal_rank"}
 EXPECTED |= {"r_precision", "set_average_precision", "num_hits", "auc"}
-CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, but for the last
+CLOSE_SCORES = [1.0, 1.0 + 2**-40, 1.0 - 2**-40, 2.0]  # equal in single precision, except for the last
 RANKING_FIELDS = ("score_dtype", "negative_infinity", "rank_gaps")
 METRICS = sorted(exactk.metrics)
 

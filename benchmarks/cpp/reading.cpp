@@ -46,7 +46,7 @@ Word read_wide(const std::byte* begin, std::size_t bytes) {
 }  // namespace
 
 // Returns the bitwise or of all whole words. The threads take blocks as they come, so that none
-// waits for one that was held up; blocks begin at cache lines, but for the first.
+// waits for one that was held up; blocks begin at cache lines, except for the first.
 extern "C" Word exactk_read(const std::byte* begin, std::size_t bytes, std::size_t threads) {
   const std::size_t past_line = reinterpret_cast<std::uintptr_t>(begin) % kLine;
   const std::size_t head = std::min(bytes, (kLine - past_line) % kLine);

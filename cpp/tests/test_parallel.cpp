@@ -210,7 +210,7 @@ TEST_CASE("a block is left at its next checkpoint when another fails or the call
       ++running;
       CHECK(wait_until([&] { return running == 2; }));
       if (!cancelled && block == 0) throw std::runtime_error("block 0");
-      while (true) checkpoint();  // endless but for the checkpoint
+      while (true) checkpoint();  // endless except for the checkpoint
     };
     const auto poll = [&] {
       if (cancelled) throw std::runtime_error("cancelled");

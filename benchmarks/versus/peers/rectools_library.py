@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
-    """Build the data frames, and one metric a value."""
+    """Build the data frames, and one metric per value."""
     users = np.arange(workload.users)
     lists = pd.DataFrame(
         {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def print_text(text: str, *, is_data: bool = False) -> None:
-    """Write to stdout. Names in the text cannot command a terminal, and a reader who has gone is no error.
+    """Write to stdout. Control characters in names are escaped, and a closed pipe is not an error.
 
     Data, which programs read, is UTF-8 whatever the terminal's encoding.
     """
@@ -51,7 +51,7 @@ def print_to_stderr(text: str) -> None:
 
 
 def flush_streams() -> None:
-    """Flush text that others, such as argparse, left in the buffers."""
+    """Flush buffered text of other modules, such as argparse."""
     for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
         if stream is not None:
             with _abandon_on_error(stream, name):

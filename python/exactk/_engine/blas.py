@@ -33,8 +33,8 @@ class _BlasCall:
 class _SingleThreadedBlas:
     """Limits BLAS to one thread per call while any evaluation uses it.
 
-    An interrupt may come at any time: the old limits are saved first and forgotten last, and calls that are gone no
-    longer count, so that the next call to end restores what an interrupted one left.
+    An interrupt may come at any time: the old limits are saved first and discarded last, and dead calls do not count,
+    so the next call to end restores the limits that an interrupted call left behind.
     """
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class _SingleThreadedBlas:
         self._saved_threads: list[tuple[Any, int]] | None = None  # threadpoolctl's libraries have no types
 
     def matrix_product(self) -> Any:  # noqa: ANN401 - a capsule or None
-        """Return BLAS's matrix product. Its import completes before a fork, as it would never end in the child."""
+        """Return BLAS's matrix product. Its import must complete before a fork, because it would hang in the child."""
         with self._lock:
             return sgemm()
 
@@ -94,7 +94,7 @@ def _blas_controller() -> ThreadpoolController:
 
 def _set_threads(libraries: list[tuple[Any, int]]) -> None:
     for library, threads in libraries:
-        # From version 3.8 on, threadpoolctl ignores all threads but the first to set a number, unless it is made to forget it.
+        # Since version 3.8, threadpoolctl ignores all threads but the first one that sets a number, unless it is reset.
         forget = getattr(library, "clear_controlling_thread", lambda **_: None)
         forget(force=True)
         library.set_num_threads(threads)

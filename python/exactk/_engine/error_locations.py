@@ -46,7 +46,7 @@ def _lists_at_fault(inputs: AlignedInputs, error: ExactkError) -> Lists | None:
 
 
 def _row_finder(inputs: AlignedInputs, error: ExactkError) -> FindRow | None:
-    """Return what finds the row of a frame. A user's fault, such as a weight's, is in no row if users are of a frame."""
+    """Return the locator of frame rows. Faults of a user, such as an invalid weight, have no row in a frame."""
     lists = _lists_at_fault(inputs, error)
     if lists is not None:
         return lists.find_row

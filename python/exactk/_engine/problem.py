@@ -28,7 +28,7 @@ class Problem:
 
     truth: Truth
     predictions: Predictions
-    candidates: CandidateItems | None  # beside scores and embeddings alone
+    candidates: CandidateItems | None  # only for dense scores and embeddings
     exclude: Exclusions | None
     weights: RowValues | None
     groups: RowValues | None  # codes below group_count
@@ -37,7 +37,7 @@ class Problem:
     convention: Convention
     per_user: bool
     num_threads: int
-    report_progress: Callable[[int], object]  # to be called often, with the number of users done
+    report_progress: Callable[[int], object]  # called often, with the number of finished users
 
     @property
     def has_candidates(self) -> bool:
@@ -49,7 +49,7 @@ class Outcome(NamedTuple):
     """The results of an engine."""
 
     sums: list[Sums]  # group by group, value by value
-    counts: Counts  # without what only the inputs tell: unknown_actual and rank_gaps
+    counts: Counts  # without unknown_actual and rank_gaps, which only the inputs determine
     per_user: NDArray[np.float64] | None  # values x users
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from exactk._report.counts import Counts
 
 Ranking: TypeAlias = tuple[Any, ...]
-"""The values of the fields that say how items are ranked."""
+"""The values of the fields that determine how items are ranked."""
 
 
 def solve(engine: Engine, problem: Problem) -> Outcome:
@@ -28,7 +28,7 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
     """
     rankings = [_ranking(problem.predictions, value.rules) for value in problem.values]
     base = _ranking(problem.predictions, problem.convention.rules(""))
-    distinct = sorted(dict.fromkeys(rankings), key=lambda ranking: ranking != base)  # the others as they come
+    distinct = sorted(dict.fromkeys(rankings), key=lambda ranking: ranking != base)  # the others in input order
     if len(distinct) == 1:
         predictions = _ranked(problem.predictions, distinct[0])
         return engine(problem if predictions is problem.predictions else replace(problem, predictions=predictions))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from exactk._inputs.model.predictions import Predictions
 
 FEWEST_UNKEYED_ITEMS = 32
-"""Fewer items without keys than these on a side may well be others by chance."""
+"""With fewer items without keys on either side, disjoint items may be chance."""
 
 
 class SharedItems:
@@ -45,7 +45,7 @@ class SharedItems:
         self._has_match = not (truth_items.isdisjoint(self._list_items) and list_items.isdisjoint(self._truth_items))
 
     def __bool__(self) -> bool:
-        """Return whether an item of the truth is in any list, or too few are given on a side to tell."""
+        """Return whether an item of the truth is in any list, or one side has too few items to tell."""
         return self._has_match or bool(self._counts.min() < self._fewest)
 
 

@@ -21,7 +21,7 @@ _USUAL_RATIO = 4  # ratio of text to compressed bytes
 class Source:
     """A file with columns, in any format."""
 
-    has_types = True  # Whether columns say what they hold; else ids come as text if `text_ids` is set.
+    has_types = True  # whether columns are typed; ids of untyped files are read as text if `text_ids` is set
 
     def __init__(self, file: File) -> None:
         self.file = file

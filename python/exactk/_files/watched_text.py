@@ -17,25 +17,25 @@ _MARK_BEGIN = BYTE_ORDER_MARK[:1]
 
 
 class WatchedText:
-    """A stream whose bytes are looked at as they are read.
+    """A stream that checks its bytes as they are read.
 
     Attributes
     ----------
     is_plain : bool
-        Whether all quotes open where a field begins and close where it ends, lines end in line feeds, and there is
-        neither a zero byte nor a byte order mark but the first.
+        Whether all quotes open at the start of a field and close at its end, lines end in line feeds, and there is
+        no zero byte and no byte order mark after the first.
     has_quotes : bool
         Whether there are quotes at all.
     lines : int
-        How many lines there are.
+        The number of lines.
     """
 
     def __init__(self, stream: IO[bytes], delimiter: str, *, has_quoting: bool) -> None:
         self._stream = stream
         self._has_quoting = has_quoting
-        self._is_border = np.zeros(256, dtype=bool)  # may be beside a quote that opens or closes
+        self._is_border = np.zeros(256, dtype=bool)  # may be next to an opening or closing quote
         self._is_border[[ord(delimiter), ord("\n"), ord("\r"), _QUOTE]] = True
-        self._last_bytes = b"\n\n"  # the first of them has been looked at
+        self._last_bytes = b"\n\n"  # the first one has been checked
         self._is_first = True
         self._is_open = False  # a quote
         self.closed = False

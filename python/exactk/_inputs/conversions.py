@@ -203,11 +203,11 @@ def as_predictions(
     >>> import exactk
     >>> import numpy as np
     >>> exactk.as_predictions(np.array([[0.5, 0.25, 1.0]]))
-    <Scores of 1 users, 3 items (float64)>
+    <Scores of 1 user, 3 items (float64)>
     >>> exactk.as_predictions(np.array([[2, 0, 1]]))
-    <Rankings of 1 users, 3 items (int64)>
+    <Rankings of 1 user, 3 items (int64)>
     >>> exactk.as_predictions({"ann": {"film": 0.5, "song": 0.75}})
-    <SparseScores of 1 users, 2 items (str), scores (float64)>
+    <SparseScores of 1 user, 2 items (str), scores (float64)>
     """
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank}
     check_columns_are_read(columns, predictions=value)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
 
 _REFUSED_CHOICES = frozenset({"raise", "unjudged", "cutoff"})
-"""Those of which a hint tells to change."""
+"""The choices that hints propose to change."""
 
 
 def convention_option(convention: Convention, **changes: object) -> Option:

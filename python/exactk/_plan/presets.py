@@ -171,7 +171,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "score_dtype": "float32",
             "overrides": {"ndcg": {"ties": "expected"}},
         },
-        # The current release, 10, and what was before it.
+        # The current release, 10, and the previous one.
         "trec_eval": {
             "ap_over": "relevant",
             "users": "both",

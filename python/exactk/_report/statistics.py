@@ -27,7 +27,7 @@ def value_of_sums(value: Value, sums: Sequence[Sums], *, weighted: bool) -> floa
 
 
 def _round_to_decimals(number: float, decimals: int) -> float:
-    """Return the number to so many decimals as NumPy rounds it, and RecBole by it: 0.05 to 0.0, Python's round to 0.1."""
+    """Return the number rounded as NumPy, and so RecBole, rounds it: 0.05 becomes 0.0, where Python's round gives 0.1."""
     scale = float(10**decimals)
     scaled = number * scale
     return round(scaled) / scale if abs(scaled) < 2**53 else number  # beyond are whole numbers, infinity and NaN
@@ -56,7 +56,7 @@ def standard_deviation(value: Value, sums: Sequence[Sums], *, weighted: bool) ->
     weight = Fraction(divisor, 2**scale)
     average = Fraction(part.total, 2**part.total_scale) / weight
     variance = Fraction(part.squares, 2**part.squares_scale) / weight - average**2
-    return math.sqrt(max(variance, Fraction(0)))  # exact, but for products that underflow
+    return math.sqrt(max(variance, Fraction(0)))  # exact, except for products that underflow
 
 
 def evaluated_users(sums: Sequence[Sums]) -> int:
@@ -65,7 +65,7 @@ def evaluated_users(sums: Sequence[Sums]) -> int:
 
 
 def _mean(value: Value, sums: Sums, *, weighted: bool) -> Ratio | None:
-    """Return the mean of what was summed (macro, geometric) or the ratio of the sums (micro), exactly; None if it is NaN."""
+    """Return the mean of the summed values (macro, geometric) or the ratio of the sums (micro), exactly; None if it is NaN."""
     divisor, scale = _divisor(value, sums, weighted=weighted)
     weightless = divisor == 0 and value.rules["average"] != "micro"  # no user, or every weight is 0
     if sums.users == 0 or sums.undefined or weightless:

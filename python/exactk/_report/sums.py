@@ -11,7 +11,7 @@ Label = str | int
 
 
 class Sums(NamedTuple):
-    """What one value is made of over some users. Integers, so that addition is exact.
+    """The sums behind one value over some users: integers, so that addition is exact.
 
     Each of the last three is to be multiplied by 2 to the power of minus its scale.
     """
@@ -20,7 +20,7 @@ class Sums(NamedTuple):
     undefined: int  # of these, how many are NaN
     total: int  # of weight x value (macro), weight x numerator (micro) or weight x logarithm (geometric)
     total_scale: int
-    squares: int  # of weight x value^2, or its logarithm (but for micro)
+    squares: int  # of weight x value^2, or its logarithm (not for micro)
     squares_scale: int
     weight: int  # of the weights, if there are any, or of weight x denominator (micro); 0 otherwise
     weight_scale: int

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def warn_of_systems(findings: Mapping[str, str], *advice: str | Option) -> None:
-    """Warn once of what was found in each system, where that is not empty; a report alone has an empty name.
+    """Warn once of the systems' non-empty messages; a single report has an empty name.
 
     The advice, which is the same for all systems, ends the warning.
     """

@@ -13,9 +13,9 @@ from exactk._runtime.errors import type_error
 from exactk._runtime.optional import progress_bar
 
 ProgressCallback = Callable[[int, int | None], object]
-"""Takes how many users are finished, and of how many; None where that is not known."""
+"""Takes the number of finished users and the total, or None if the total is unknown."""
 
-_REPORT_INTERVAL = 0.05  # seconds that pass before it is called again
+_REPORT_INTERVAL = 0.05  # seconds between calls
 
 
 class Progress:
@@ -81,4 +81,4 @@ def ignore_progress(_finished: int) -> None:
 
 
 def _draw_nothing(_done: int, _total: int | None) -> None:
-    """Take the progress, and draw nothing."""
+    """Draw nothing."""

@@ -19,7 +19,7 @@ Rules = Mapping[str, Any]
 
 
 def resolved_rules(value: Value) -> Rules:
-    """Return the value's rules as its metric uses them: gains that do not count or have one form, halves for pairs."""
+    """Return the value's rules as adapted to its metric: irrelevant or fixed gains, and expected ties for pairs."""
     info, rules = registry[value.metric], dict(value.rules)
     if not info.uses_gains:
         rules["gain"] = "binary"
@@ -43,7 +43,7 @@ class JudgedUser:
     """One user as the metrics see it: L, the ranking, and T, the relevant items."""
 
     ranking: tuple[JudgedItem | None, ...]  # best first; None where the item is not judged
-    list_ranks: tuple[int, ...]  # beside it: 1, 2, 3, ..., or those that were given
+    list_ranks: tuple[int, ...]  # parallel to ranking: 1, 2, 3, ..., or the given ranks
     ranks: tuple[int, ...]  # the same, or several times the last of those that a tie shares
     ties: tuple[int, ...]  # sizes of the ties, best first
     relevant_grades: tuple[float, ...]  # of T
@@ -121,7 +121,7 @@ def is_relevant(grade: float, rules: Rules) -> bool:
 
 
 def item_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int, float]:
-    """Return the grade of each item of the truth: of several, the first or the highest."""
+    """Return the grade of each item of the truth: if it is repeated, its first or highest grade."""
     grades: dict[int, float] = {}
     for item, grade in truth:
         if item not in grades or rules["duplicate_truth"] == "max":
@@ -130,7 +130,7 @@ def item_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int, f
 
 
 def judged_grades(truth: Sequence[tuple[int, float]], rules: Rules) -> dict[int, float]:
-    """Return the grade of each judged item: of negative ones too, unless these say that an item is not judged."""
+    """Return the grade of each judged item: including negative grades, unless these mean unjudged."""
     grades = item_grades(truth, rules)
     if rules["negative_grades"] != "unjudged":
         return grades
@@ -174,7 +174,7 @@ def _arrange_ties(
 ) -> Iterator[int]:
     """Yield the items, each tie by its items' gains: the highest first or last, and those not judged at the other end.
 
-    In a tie that shares a rank, the relevant items are last. A repeated item that is no second hit counts as not judged.
+    In a tie that shares a rank, the relevant items are last. A repeated item that is not a second hit counts as not judged.
     """
 
     def merit(item: int) -> tuple[int, float]:
@@ -193,13 +193,13 @@ def _arrange_ties(
 
 
 def _remaining_ranks(ranking: Sequence[int], ranks: Sequence[int], excluded: frozenset[int]) -> list[int]:
-    """Return the ranks of the items that are not excluded: each that is moves those below it up by one."""
+    """Return the ranks of the items that are not excluded: each excluded item moves those below it up by one."""
     above = accumulate((item in excluded for item in ranking), initial=0)
     return [rank - removed for item, rank, removed in zip(ranking, ranks, above, strict=False) if item not in excluded]
 
 
 def _ranks_of_groups(sizes: Sequence[int], list_ranks: Sequence[int], rules: Rules) -> Iterator[int]:
-    """Yield the rank of each item of the list, of which so many at a time have one score."""
+    """Yield the rank of each item of the list, given the sizes of its ties."""
     end = 0
     for size in sizes:
         begin, end = end, end + size

@@ -27,7 +27,7 @@ def register(function: Metric) -> Metric:
 
 
 def divisor(over: str, user: JudgedUser, k: int | None) -> int:
-    """Return what the convention divides by."""
+    """Return the convention's divisor."""
     list_length = len(user.top(k))
     cutoff = math.inf if k is None else k
     match over:
@@ -101,7 +101,7 @@ def average_recall(user: JudgedUser, k: int | None, rules: Rules, _: float) -> R
 
 @register
 def mean_precision(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
-    """Sum of the precision h(n) / n at every rank n, over k, as in elliot's MAP: beyond a short list h stays as it was."""
+    """Sum of the precision h(n) / n at every rank n, over k, as in elliot's MAP: h stays constant below a short list."""
     ranks, last = user.hit_ranks(k), divisor("cutoff", user, k)
     total = 0.0
     for rank in range(1, last + 1):
@@ -136,14 +136,14 @@ def dcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
 def ndcg(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """DCG over the DCG of the ideal ranking: the highest gains first."""
     ideal_length = divisor(rules["ideal_over"], user, k)
-    # A full-k ideal goes on past the relevant items; it is for binary gains, which are all 1.
+    # A full-k ideal continues below the relevant items; it requires binary gains, which are all 1.
     best = sorted((gain(grade, rules) for grade in user.relevant_grades), reverse=True)[:ideal_length]
     gains = [1.0] * ideal_length if rules["ideal_over"] == "cutoff" else best
     ideal = 0.0
     for rank, highest in enumerate(gains, start=1):
         ideal += highest * discount(rules["discount"], rank)
     gained, _ = dcg(user, k, rules, 0)
-    # No ranking gains more than the ideal, but for the rounding of another order of terms.
+    # No ranking exceeds the ideal, except by rounding of a different order of terms.
     return (gained if user.hits_repeat else min(gained, ideal)), ideal
 
 
@@ -157,7 +157,7 @@ def r_precision(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Rat
 def rbp(user: JudgedUser, k: int | None, rules: Rules, p: float) -> Ratio:
     """(1 - p) sum of gain(i) p^(i - 1), at most the highest gain. Moffat, Zobel 2008."""
     total, weight = 0.0, 1.0
-    weighed = 1  # the rank that the weight is of
+    weighed = 1  # the rank of the weight
     for rank, item in user.judged(k):
         for _step in range(rank - weighed):
             weight *= p
@@ -184,7 +184,7 @@ def err(user: JudgedUser, k: int | None, rules: Rules, max_grade: float) -> Rati
 def auc(user: JudgedUser, _k: int | None, _rules: Rules, _: float) -> Ratio:
     """Share of the pairs of a relevant and another ranked item that are in the right order, ties half.
 
-    Hanley, McNeil 1982. Relevant items that are not ranked are in no pair that is right.
+    Hanley, McNeil 1982. Unranked relevant items are in no correctly ordered pair.
     """
     others_below = len(user.ranking) - user.hits(None)
     pairs, right = user.relevant * others_below, 0.0
@@ -212,7 +212,7 @@ def list_auc(user: JudgedUser, k: int | None, _rules: Rules, items: float) -> Ra
 
 @register
 def judged(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
-    """Precision, were every judged item relevant."""
+    """Precision as if every judged item were relevant."""
     ranking = tuple(None if item is None else JudgedItem(relevant=True, grade=1.0) for item in user.ranking)
     all_relevant = replace(user, ranking=ranking, relevant_grades=(1.0,) * (user.relevant + user.nonrelevant))
     return precision(all_relevant, k, rules, 0)

@@ -1,9 +1,9 @@
 """The expectation of a metric over all orders of ties.
 
-Which ranks of a tie are hits is drawn without replacement: McSherry, Najork: Computing Information
-Retrieval Performance Measures Efficiently in the Presence of Tied Scores, ECIR 2008. The letters are
-theirs: a tie of n items, r of them relevant, at ranks from i on, of which the cutoff reaches m; R
-relevant items stand above it.
+The hits' ranks within a tie are drawn without replacement: McSherry, Najork: Computing Information
+Retrieval Performance Measures Efficiently in the Presence of Tied Scores, ECIR 2008. In their
+notation, a tie has n items, r of them relevant, at ranks from i on, m of which are within the cutoff;
+R relevant items rank above it.
 """
 
 from __future__ import annotations
@@ -93,12 +93,12 @@ def _expected_reciprocal_rank(tie: Tie, _user: JudgedUser, _rules: Rules) -> flo
     total, chance = 0.0, tie.r / tie.n
     for j in range(min(tie.m, tie.n - tie.r + 1)):
         total += chance / (tie.i + j)
-        chance *= (tie.n - j - tie.r) / max(tie.n - j - 1, 1)  # from that of j to that of j + 1
+        chance *= (tie.n - j - tie.r) / max(tie.n - j - 1, 1)  # from j to j + 1
     return total
 
 
 EXPECTATIONS: dict[str, Expectation | None] = {
-    "auc": None,  # its pairs have their halves already
+    "auc": None,  # its formula already counts ties half
     "precision": _expected_hits,
     "recall": _expected_hits,
     "fbeta": _expected_hits,

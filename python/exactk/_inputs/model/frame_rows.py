@@ -31,10 +31,10 @@ class FrameRow(NamedTuple):
 
 
 Locate: TypeAlias = Callable[[int], FrameRow]
-"""From the number of a row among all that were read to where it stands."""
+"""Maps a row number among all rows read to its location."""
 
 FindRow: TypeAlias = Callable[[int, int | None], FrameRow | None]
-"""From a user's row and a position in it to the frame's row; None where that is no single one."""
+"""Maps a user's row and a position in it to the frame's row; None if that is not a single row."""
 
 
 def locate_in_parts(names: Sequence[str], first_rows: Sequence[int]) -> Locate:

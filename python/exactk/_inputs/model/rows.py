@@ -38,28 +38,26 @@ class Rows(NamedTuple):
     ranks: NDArray[Any] | None = None  # given ranks, int64 or float64, ascending per row; None: 1, 2, 3, ...
     user_vocabulary: Snapshot | None = None  # keyed users of the rows; None: rows are matched by position
     item_vocabulary: Snapshot | None = None  # item keys, if items are codes
-    is_complete: bool = False  # whether what may be ranked is given, as by a matrix, and not the best of it
+    is_complete: bool = False  # whether all items that may be ranked are given, as in a matrix, not only the best
     columns: TruthColumns = TruthColumns()
-    find_row: FindRow | None = None  # where rows stand in a frame or file, for messages; not pickled
+    find_row: FindRow | None = None  # locates rows in a frame or file, for messages; not pickled
     labels: NDArray[Any] | None = None  # user labels of a truth, if rows are in the caller's order
-    unknown_actual: int | None = (
-        None  # ratings that a truth leaves out as they are not known; None: it is not of ratings
-    )
-    min_score: float | None = None  # beside scores
-    is_owned: bool = False  # whether nobody else can write to the arrays
+    unknown_actual: int | None = None  # number of dropped unknown ratings; None if the truth is not made from ratings
+    min_score: float | None = None  # of scores
+    is_owned: bool = False  # whether no other code can write to the arrays
 
     @property
     def users(self) -> NDArray[Any] | None:
-        """What the users are called; None where they are numbers of rows."""
+        """The user keys or labels; None if users are row numbers."""
         return self.labels if self.user_vocabulary is None else self.user_vocabulary.array
 
     @property
     def user_count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.indptr) - 1
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what `from_plain` makes the same rows of, for pickles: they name no private class."""
+        """Return plain data for `from_plain`, so that pickles name no private class."""
         vocabularies = {"user_vocabulary": self.user_vocabulary, "item_vocabulary": self.item_vocabulary}
         plain = {name: None if keys is None else keys.to_plain() for name, keys in vocabularies.items()}
         plain |= {"columns": tuple(self.columns)}
