@@ -670,7 +670,7 @@ def mean_precision_at_k(
 ) -> float:
     """Return mean_precision@k, averaged over users.
 
-    Definition: mean of the precision at every rank, also beyond the end of a list shorter than k. Formula under the standard convention: ``(sum over n <= k of h(n) / n) / k``.
+    Definition: mean of the precision at every rank down to k, even beyond the end of a shorter list. Formula under the standard convention: ``(sum over n <= k of h(n) / n) / k``.
 
     Source: elliot, which calls it MAP.
 
@@ -1193,7 +1193,7 @@ def rbp_at_k(
 ) -> float:
     """Return rbp@k, averaged over users.
 
-    Definition: expected gain an item for a reader who goes on with probability p: of grades 1, the share of relevant items. Formula under the standard convention: ``(1 - p) sum over hits at ranks i <= k of gain(i) p^(i - 1)``.
+    Definition: expected gain per item for a reader who continues with probability p; if all grades are 1, the expected share of relevant items. Formula under the standard convention: ``(1 - p) sum over hits at ranks i <= k of gain(i) p^(i - 1)``.
 
     Source: Moffat, Zobel 2008.
 
@@ -1283,7 +1283,7 @@ def err_at_k(
 ) -> float:
     """Return err@k, averaged over users.
 
-    Definition: expected 1 / rank of the item at which a reader stops, whom each satisfies by its grade; no field of the convention changes the gain. Formula under the standard convention: ``sum over i <= k of R(i) / i times the product over j < i of 1 - R(j), with R = (2^grade - 1) / 2^max_grade``.
+    Definition: expected 1 / rank of the item at which a reader stops, satisfied with a probability that grows with its grade; no convention field changes the gain. Formula under the standard convention: ``sum over i <= k of R(i) / i times the product over j < i of 1 - R(j), with R = (2^grade - 1) / 2^max_grade``.
 
     Source: Chapelle, Metzler, Zhang, Grinspan 2009.
 
@@ -1371,7 +1371,7 @@ def auc(
 ) -> float:
     """Return auc, averaged over users.
 
-    Definition: share of the pairs of a relevant and another ranked item that are in the right order; ties count half, and relevant items that are not ranked not at all. Formula under the standard convention: ``(sum over hits of the N - h others below + half of those tied) / (|T| (N - h)), N ranked items``.
+    Definition: share of the pairs of a relevant and another ranked item that are in the right order; ties count half, and pairs with an unranked relevant item count 0. Formula under the standard convention: ``(sum over hits of the N - h others below + half of those tied) / (|T| (N - h)), with N ranked items``.
 
     Source: Hanley, McNeil 1982.
 
@@ -1457,7 +1457,7 @@ def list_auc_at_k(
 ) -> float:
     """Return list_auc@k, averaged over users.
 
-    Definition: auc of all items there are, where those that are not recommended follow in random order. Formula under the standard convention: ``(sum over misses at ranks i <= k of h(i) + (h + |T|) / 2 (N - |T| - misses)) / (|T| (N - |T|)), N = items``.
+    Definition: auc over all items, with items that are not recommended in random order below the list. Formula under the standard convention: ``(sum over misses at ranks i <= k of h(i) + (h + |T|) / 2 (N - |T| - misses)) / (|T| (N - |T|)), N = items``.
 
     Source: implicit, which calls it AUC.
 
@@ -1633,7 +1633,7 @@ def bpref_at_k(
 ) -> float:
     """Return bpref@k, averaged over users.
 
-    Definition: how seldom judged non-relevant items stand above relevant ones. Formula under the standard convention: ``(sum over hits of 1 - min(n above, |T|, N) / min(|T|, N)) / |T|, with n above of the N judged non-relevant items ranked higher``.
+    Definition: how rarely judged non-relevant items rank above relevant items. Formula under the standard convention: ``(sum over hits of 1 - min(n above, |T|, N) / min(|T|, N)) / |T|, with n above the number of the N judged non-relevant items that rank higher``.
 
     Source: Buckley, Voorhees 2004, as in trec_eval.
 
@@ -1720,7 +1720,7 @@ def num_hits_at_k(
 ) -> float:
     """Return num_hits@k, averaged over users.
 
-    Definition: relevant items that are recommended, a user. Formula under the standard convention: ``h``.
+    Definition: number of relevant items that are recommended, per user. Formula under the standard convention: ``h``.
 
     Source: trec_eval.
 
@@ -1807,7 +1807,7 @@ def num_relevant_at_k(
 ) -> float:
     """Return num_relevant@k, averaged over users.
 
-    Definition: relevant items in the truth, a user. Formula under the standard convention: ``|T|``.
+    Definition: number of relevant items in the truth, per user. Formula under the standard convention: ``|T|``.
 
     Source: trec_eval.
 
@@ -1894,7 +1894,7 @@ def num_recommended_at_k(
 ) -> float:
     """Return num_recommended@k, averaged over users.
 
-    Definition: recommended items, a user. Formula under the standard convention: ``min(k, |L|)``.
+    Definition: number of recommended items, per user. Formula under the standard convention: ``min(k, |L|)``.
 
     Source: trec_eval.
 

@@ -96,13 +96,13 @@ constexpr auto kNamedGrades =
 using enum Over;
 constexpr auto kFields = std::to_array<ConventionField>({
     choice<&Rules::precision_over, cutoff, list, min_cutoff_relevant, min_list_relevant>(
-        "precision_over", "what precision divides its hits by"),
+        "precision_over", "the divisor of precision"),
     choice<&Rules::recall_over, relevant, min_cutoff_relevant, min_list_relevant>(
-        "recall_over", "what recall divides its hits by"),
+        "recall_over", "the divisor of recall"),
     choice<&Rules::ap_over, cutoff, list, relevant, min_cutoff_relevant, min_list_relevant, hits>(
-        "ap_over", "what average precision and average recall divide their sums by"),
+        "ap_over", "the divisor of average precision and average recall"),
     choice<&Rules::ideal_over, cutoff, min_cutoff_relevant, min_list_relevant, all_judged>(
-        "ideal_over", "how many ranks the ideal ranking of nDCG fills"),
+        "ideal_over", "the number of ranks in the ideal ranking of nDCG"),
     choice<&Rules::gain, Gain::linear, Gain::binary, Gain::exp2, Gain::exp2_shifted, Gain::table>(
         "gain",
         "the gain of a relevant item: its grade, 1, 2^grade - 1, 2^(grade - min_grade + 1) - 1, or "
@@ -111,41 +111,43 @@ constexpr auto kFields = std::to_array<ConventionField>({
         "discount", "the weight of rank i: 1/log2(i+1), or 1/max(1, log2 i)"),
     choice<&Rules::average, Average::macro, Average::micro, Average::geometric, Average::of_means>(
         "average",
-        "the mean of the users' ratios, the ratio of their sums, the geometric mean of the ratios, "
-        "each counting at least 0.00001, or F of the mean precision and the mean recall"),
+        "the mean of the users' ratios, the ratio of their sums, the geometric mean of the ratios "
+        "(each at least 0.00001), or F of the mean precision and the mean recall"),
     choice<&Rules::users, Users::truth, Users::both, Users::predictions, Users::union_>(
-        "users", "whom the mean is over: users present in the truth, in both, ..."),
+        "users",
+        "the users in the mean: those in the truth, in both truth and predictions, in the "
+        "predictions, or in either"),
     choice<&Rules::empty_truth, Empty::compute, Empty::skip, Empty::zero, Empty::one, Empty::error>(
-        "empty_truth", "a user without a relevant item"),
+        "empty_truth", "a user without relevant items"),
     choice<&Rules::empty_list, Empty::compute, Empty::skip, Empty::zero, Empty::one, Empty::error>(
-        "empty_list", "a user whose list is empty"),
+        "empty_list", "a user with an empty list"),
     choice<&Rules::missing_list, Empty::compute, Empty::skip, Empty::zero, Empty::one,
            Empty::error>("missing_list", "a user in the truth without a list"),
     choice<&Rules::undefined, Undefined::zero, Undefined::one, Undefined::nan, Undefined::skip>(
-        "undefined", "a ratio whose divisor is 0"),
+        "undefined", "a ratio with divisor 0"),
     choice<&Rules::duplicate_items, Duplicates::raise, Duplicates::first, Duplicates::count>(
         "duplicate_items",
         "an item repeated in a list: an error, no hit at its later ranks, or a hit each time"),
     choice<&Rules::duplicate_truth, Duplicates::raise, Duplicates::first, Duplicates::max,
            Duplicates::count>("duplicate_truth",
-                              "an item repeated in a user's truth: an error, its first or highest "
-                              "grade, or several items of its first grade"),
+                              "an item repeated in a user's truth: an error, one item with its "
+                              "first or highest grade, or several items with its first grade"),
     choice<&Rules::negative_grades, NegativeGrades::raise, NegativeGrades::unjudged,
            NegativeGrades::zero_gain>(
         "negative_grades",
-        "an item whose grade is negative: an error where its gain counts; not judged, as if the "
-        "truth did not have it; or judged, and of gain 0 unless gain='binary'"),
+        "an item with a negative grade: an error if its gain counts; not judged, as if absent from "
+        "the truth; or judged, with gain 0 unless gain='binary'"),
     choice<&Rules::ties, Ties::lowest_id, Ties::highest_id, Ties::input_order, Ties::optimistic,
            Ties::pessimistic, Ties::shared, Ties::expected, Ties::raise>(
         "ties",
-        "the order of items of one score: by id, as they were given, the relevant ones first or "
-        "last, all at the last of their ranks, the mean over all orders, or an error if one is in "
-        "the truth"),
+        "the order of ties: lowest or highest id first, in input order, relevant items first or "
+        "last, all at the tie's last rank, the mean over all orders, or an error if an item of the "
+        "truth is tied"),
     choice<&Rules::nan, NanScores::raise, NanScores::last>(
-        "nan", "a score that is NaN: an error, or below every other"),
+        "nan", "a NaN score: an error, or ranked below all others"),
     number<&Rules::min_grade>("min_grade",
-                              "an item is relevant from this grade on; None: from any grade above "
-                              "0; 'any': whatever its grade",
+                              "the lowest grade of a relevant item; None: any grade above 0; "
+                              "'any': every grade",
                               kLowest, kHighest, kNamedGrades),
     // Which gains there may be is checked where a metric uses them.
     numbers<&Rules::gain_table>("gain_table",
@@ -243,7 +245,7 @@ bool set(Rules& rules, const NumbersField& field, const FieldValue& value) {
 std::string format_value(const FieldValue& value) {
   if (const auto* const name = std::get_if<std::string>(&value)) return quoted(*name);
   if (const auto* const number = std::get_if<double>(&value)) return format_number(*number);
-  return std::holds_alternative<std::monostate>(value) ? "None" : "another list";
+  return std::holds_alternative<std::monostate>(value) ? "None" : "an invalid list";
 }
 
 std::optional<double> find_invalid(const Rules& /*rules*/, const ChoiceField& /*field*/) {

@@ -14,11 +14,11 @@ class Auc {
       .name = "auc",
       .aliases = kAliases,
       .summary =
-          "share of the pairs of a relevant and another ranked item that are in the right "
-          "order; ties count half, and relevant items that are not ranked not at all",
+          "share of the pairs of a relevant and another ranked item that are in the right order; "
+          "ties count half, and pairs with an unranked relevant item count 0",
       .formula =
           "(sum over hits of the N - h others below + half of those tied) / "
-          "(|T| (N - h)), N ranked items",
+          "(|T| (N - h)), with N ranked items",
       .source = "Hanley, McNeil 1982",
       .pairwise = true};
 
@@ -49,8 +49,7 @@ class ListAuc {
   static constexpr MetricInfo info{
       .name = "list_auc",
       .summary =
-          "auc of all items there are, where those that are not recommended follow in random "
-          "order",
+          "auc over all items, with items that are not recommended in random order below the list",
       .formula =
           "(sum over misses at ranks i <= k of h(i) + (h + |T|) / 2 (N - |T| - misses)) / "
           "(|T| (N - |T|)), N = items",

@@ -13,10 +13,10 @@ class Bpref {
   static constexpr MetricInfo info{
       .name = "bpref",
       .aliases = kAliases,
-      .summary = "how seldom judged non-relevant items stand above relevant ones",
+      .summary = "how rarely judged non-relevant items rank above relevant items",
       .formula =
-          "(sum over hits of 1 - min(n above, |T|, N) / min(|T|, N)) / |T|, with n above of "
-          "the N judged non-relevant items ranked higher",
+          "(sum over hits of 1 - min(n above, |T|, N) / min(|T|, N)) / |T|, with n above "
+          "the number of the N judged non-relevant items that rank higher",
       .source = "Buckley, Voorhees 2004, as in trec_eval"};
 
   explicit Bpref(const Context& context)

@@ -7,13 +7,14 @@ namespace exactk {
 
 struct NumHits {
   static constexpr std::string_view kAliases[] = {"num_rel_ret"};
-  static constexpr MetricInfo info{.name = "num_hits",
-                                   .aliases = kAliases,
-                                   .summary = "relevant items that are recommended, a user",
-                                   .formula = "h",
-                                   .source = "trec_eval",
-                                   .unit_range = false,
-                                   .micro = false};
+  static constexpr MetricInfo info{
+      .name = "num_hits",
+      .aliases = kAliases,
+      .summary = "number of relevant items that are recommended, per user",
+      .formula = "h",
+      .source = "trec_eval",
+      .unit_range = false,
+      .micro = false};
 
   static Ratio ratio_at(const CutoffCounts& counts, const Rules&) noexcept {
     return ratio(counts.hits, 1);
@@ -27,7 +28,7 @@ struct NumRelevant {
   static constexpr std::string_view kAliases[] = {"num_rel"};
   static constexpr MetricInfo info{.name = "num_relevant",
                                    .aliases = kAliases,
-                                   .summary = "relevant items in the truth, a user",
+                                   .summary = "number of relevant items in the truth, per user",
                                    .formula = "|T|",
                                    .source = "trec_eval",
                                    .unit_range = false,
@@ -43,7 +44,7 @@ struct NumRecommended {
   static constexpr std::string_view kAliases[] = {"num_ret"};
   static constexpr MetricInfo info{.name = "num_recommended",
                                    .aliases = kAliases,
-                                   .summary = "recommended items, a user",
+                                   .summary = "number of recommended items, per user",
                                    .formula = "min(k, |L|)",
                                    .source = "trec_eval",
                                    .unit_range = false,

@@ -15,8 +15,9 @@ class Err {
       .name = "err",
       .aliases = kAliases,
       .summary =
-          "expected 1 / rank of the item at which a reader stops, whom each satisfies by its "
-          "grade; no field of the convention changes the gain",
+          "expected 1 / rank of the item at which a reader stops, satisfied with a probability "
+          "that "
+          "grows with its grade; no convention field changes the gain",
       .formula =
           "sum over i <= k of R(i) / i times the product over j < i of 1 - R(j), with "
           "R = (2^grade - 1) / 2^max_grade",

@@ -13,7 +13,7 @@ class MeanPrecision {
   static constexpr MetricInfo info{
       .name = "mean_precision",
       .summary =
-          "mean of the precision at every rank, also beyond the end of a list shorter than k",
+          "mean of the precision at every rank down to k, even beyond the end of a shorter list",
       .formula = "(sum over n <= k of h(n) / n) / k",
       .source = "elliot, which calls it MAP",
       .every_rank = true};

@@ -14,8 +14,8 @@ class Rbp {
       .name = "rbp",
       .aliases = kAliases,
       .summary =
-          "expected gain an item for a reader who goes on with probability p: of grades 1, the "
-          "share of relevant items",
+          "expected gain per item for a reader who continues with probability p; if all grades are "
+          "1, the expected share of relevant items",
       .formula = "(1 - p) sum over hits at ranks i <= k of gain(i) p^(i - 1)",
       .source = "Moffat, Zobel 2008",
       .parameter = {"p", 0.8, 0, 1 - 0x1p-53},

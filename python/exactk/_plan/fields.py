@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 Scope: TypeAlias = Literal["ranking", "judging", "scoring", "mean"]
-"""What a field decides: how items are ranked, which of them are relevant and what they gain, what a judged list is
-worth and how that is averaged, or how the finished mean is shown."""
+"""What a field affects: how items are ranked, which items are relevant and their gains, how a judged list is scored and
+averaged, or how the finished mean is shown."""
 
 ANY_GRADE = "any"
 """The ``min_grade`` that every grade reaches."""
 
 STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
-"""Orders of tied items that say nothing about their worth."""
+"""Orders of ties that do not depend on relevance."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _core_field(core: _core.ConventionField) -> Field:
     return (_number_field if core.kind == "number" else _numbers_field)(core, scope, core.bounds)
 
 
-_MAX_DECIMALS = 15  # a double has no more that all count
+_MAX_DECIMALS = 15  # float64 has at most 15 exact decimals
 _DECIMALS = f"an integer in [0, {_MAX_DECIMALS}], or None"
 
 
@@ -195,7 +195,7 @@ CORE_FIELDS: Mapping[str, Field] = MappingProxyType({f.name: _core_field(f) for 
 _PYTHON_FIELDS = (
     Field(
         "decimals",
-        "to how many decimals, 0 to 15, the mean is rounded, but no user's value; None: to none",
+        "the number of decimals, 0 to 15, to which the mean (not a user's value) is rounded; None: not rounded",
         "mean",
         _DECIMALS,
         "int | None",
@@ -205,22 +205,21 @@ _PYTHON_FIELDS = (
     ),
     _choice_field(
         "score_dtype",
-        "the type in which scores are compared: their own, or float32, in which more of them are equal",
+        "the type in which scores are compared: their own, or float32, which makes more ties",
         "ranking",
         ("native", "float32"),
         "native",
     ),
     _choice_field(
         "negative_infinity",
-        "an item whose score is -inf: ranked as any other, or left out, and with it one whose score is NaN",
+        "an item with score -inf: ranked like any other, or dropped, as is an item with score NaN",
         "ranking",
         ("rank", "exclude"),
         "rank",
     ),
     _choice_field(
         "rank_gaps",
-        "ranks that are given and leave out some: closed, so that they give the order alone, or kept, so that each "
-        "item stays at the rank it was given",
+        "given ranks with gaps: closed, so that only their order counts, or kept, so that each item stays at its rank",
         "ranking",
         ("close", "keep"),
         "close",
