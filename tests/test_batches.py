@@ -124,13 +124,13 @@ def test_batches_that_do_not_belong_together() -> None:
         pl.DataFrame({"user": [1], "item": [2], "score": [0.5]}),
         pl.DataFrame({"user": [2], "item": [2], "rank": [1]}),
     ]
-    with pytest.raises(exactk.InputError, match="batches of the same columns"):
+    with pytest.raises(exactk.InputError, match="batches with the same columns"):
         exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
     frames[1] = pl.DataFrame({"user": ["a"], "item": [2], "score": [1.0]})
-    with pytest.raises(exactk.InputTypeError, match=r"keys that are int, found str"):
+    with pytest.raises(exactk.InputTypeError, match=r"keys of type int, found str"):
         exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
     frames[1] = pl.DataFrame({"user": [2], "item": ["a"], "score": [1.0]})
-    with pytest.raises(exactk.InputError, match="batches of the same columns"):
+    with pytest.raises(exactk.InputError, match="batches with the same columns"):
         exactk.evaluate({1: [2]}, exactk.Batches(lambda: frames), "recall@5")
     with pytest.raises(exactk.InputTypeError, match="callable"):
         exactk.Batches(frames)  # type: ignore[arg-type]
@@ -141,7 +141,7 @@ def test_f18_keys_that_have_nothing_in_common() -> None:
     for predictions in (frame, cut(frame, 1), cut(frame, 9)):
         with pytest.warns(exactk.EvaluationWarning, match="no user of the truth is in the predictions"):
             assert exactk.evaluate({"Ann": ["film"]}, predictions, "recall@5")["recall@5"] == 0
-        with pytest.warns(exactk.EvaluationWarning, match="none of the items of the truth"):
+        with pytest.warns(exactk.EvaluationWarning, match="no item of the truth"):
             assert exactk.evaluate({"ann": ["Film"]}, predictions, "recall@5")["recall@5"] == 0
         assert exactk.evaluate({"ann": ["song"], "bob": ["song"]}, predictions, "recall@5")["recall@5"] == 0.5
 
@@ -162,7 +162,7 @@ def test_batches_without_rows_and_of_several_types() -> None:
     for batches in ([empty, frame, empty], [untyped, frame, untyped]):
         assert exactk.evaluate(truth, exactk.Batches(batches.copy), "P@1")["P@1"] == 1
     floats = frame.cast({"score": pl.Float64})
-    with pytest.raises(exactk.InputError, match=r"integers up to 2\^53"):
+    with pytest.raises(exactk.InputError, match=r"integers from -2\^53 to 2\^53"):
         exactk.evaluate(truth, exactk.Batches(lambda: [frame, floats]), "P@1")
 
 
@@ -198,12 +198,10 @@ def test_f05_batches_of_several_types_are_joined_exactly() -> None:
         return exactk.evaluate({"ann": [1]}, exactk.Batches(frames.__iter__), "recall@1")["recall@1"]
 
     assert evaluate("item", np.uint64(2), np.int64(1)) == 1
-    with pytest.raises(
-        exactk.InputError, match=r"predictions.item: .* found 9223372036854775808 beside a batch of int"
-    ):
+    with pytest.raises(exactk.InputError, match=r"predictions.item: .* found 9223372036854775808 in one batch and int"):
         evaluate("item", np.uint64(2**63), np.int64(1))
     assert evaluate("score", np.int64(2**53), np.float64(2.0**53 + 2)) == 1
-    with pytest.raises(exactk.InputError, match=r"predictions.score: expected integers up to 2\^53"):
+    with pytest.raises(exactk.InputError, match=r"predictions.score: expected integers from -2\^53 to 2\^53"):
         evaluate("score", np.int64(2**53 + 1), np.float64(2.0**53))
 
 
@@ -218,7 +216,7 @@ def test_faults_in_batches_name_the_user(users: list[str], size: int) -> None:
     alike = ["x" if user == "ann" else "y" for user in users]
     assert_refused(r"found item 'x' again .*\(user 'ann'\)", alike, rank=[1, 2, 3, 4])
     assert_refused(r"found item 'x' again .*\(user 'ann'\)", alike, score=[1, 2, 3, 4])
-    assert_refused(r"ranks that differ, found 1 twice .*\(user 'ann'\)", ["a", "b", "c", "d"], rank=[1, 1, 1, 1])
+    assert_refused(r"distinct ranks, found 1 twice .*\(user 'ann'\)", ["a", "b", "c", "d"], rank=[1, 1, 1, 1])
     assert_refused(
         r"found NaN .*\(user 'bob'\)", ["a", "b", "c", "d"], score=[0.0 if user != "bob" else np.nan for user in users]
     )

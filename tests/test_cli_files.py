@@ -72,7 +72,7 @@ def test_f49_an_output_is_no_other_file_of_the_command(arguments: Sequence[str],
     before = {path: path.read_bytes() for path in folder.iterdir() if path.exists()}
     result = run(*arguments)
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
-    assert "expected a file that is not used otherwise" in result.err
+    assert "expected a file without another use" in result.err
     assert {path: path.read_bytes() for path in folder.iterdir() if path.exists()} == before
 
 

@@ -196,24 +196,24 @@ TREC = "ann Q0 1 1 0.5 t\n"
         ),
         ({"runs/0.run": TREC, "runs/1.run": TREC}, ["runs"], "found item '1' again at row 0 of the data in runs/1.run"),
         ({"runs/0.run": TREC, "runs/1.run": TREC + "ann Q0 2\n"}, ["runs"], "found 3 at line 2 of runs/1.run"),
-        ({"runs/0.run": TREC, "runs/1.run": TREC}, ["runs", "--user", "q"], "user: expected None beside a file"),
+        ({"runs/0.run": TREC, "runs/1.run": TREC}, ["runs", "--user", "q"], "user: expected None for a file"),
         ({"x.run": TREC}, ["x.run", "also=x.run"], "expected each file once, found 'x.run' twice"),
         ({"x.run": TREC}, ["x.*", "./x.run"], "expected each file once, found 'x.run' twice"),
-        ({"x.run": TREC, "y.run": TREC}, ["a=x.run", "a=y.run"], "a name of its own for each system, found 'a' twice"),
+        ({"x.run": TREC, "y.run": TREC}, ["a=x.run", "a=y.run"], "a distinct name for each system, found 'a' twice"),
         (
             {"a=x.run": TREC, "x.run": TREC},
             ["a=x.run"],
-            "'a=x.run' beside 'x.run'; ./a=x.run is the path, a=./x.run has the name",
+            "'a=x.run' and 'x.run'; ./a=x.run selects the path, a=./x.run names the system",
         ),
         (
             {"a=1.run": TREC, "x.run": TREC},
             ["a=?.run"],
-            "'a=?.run' beside '?.run'; './a=?.run' is the path, 'a=./?.run' has the name",
+            "'a=?.run' and '?.run'; './a=?.run' selects the path, 'a=./?.run' names the system",
         ),
         (
             {"b[1].run": TREC, "b1.run": TREC},
             ["b[1].run"],
-            "found 'b[1].run', which is a path and a pattern; 'b[[]1].run' is the path alone",
+            "found 'b[1].run', which is a path and a pattern; 'b[[]1].run' selects only the path",
         ),
         ({"x.run": TREC, "y.run": TREC}, ["[xy].run", "--state", "y.run"], "'y.run' is read"),
         ({"runs/0.csv": SCORES, "runs/1.csv": SCORES}, ["runs", "--by-user", "./runs/1.csv"], "'runs/1.csv' is read"),
@@ -239,7 +239,7 @@ def test_f65_files_whose_ids_differ_in_kind_are_named(large: bool, run: Run, mon
     result = run("evaluate", "truth.csv", "runs")
     assert result.code == 2
     assert (
-        "found integer ids of items with scores in runs/0.parquet and text ids of items with scores in runs/1.parquet"
+        "found integer item ids with scores in runs/0.parquet and text item ids with scores in runs/1.parquet"
         in result.err
     )
     write(pd.DataFrame({"user": [3], "item": [1], "score": [1.0]}), "runs/1.parquet")
@@ -254,7 +254,7 @@ def test_f65_archives_are_systems_of_one_file(run: Run) -> None:
         np.savez(name, indptr=[0, 1], items=[1], users=[0])
     result = run("evaluate", "truth.csv", "runs")
     assert result.code == 2
-    assert "expected one archive of arrays for each system, found runs/0.npz and runs/1.npz" in result.err
+    assert "expected one archive of arrays per system, found runs/0.npz and runs/1.npz" in result.err
 
 
 def test_f65_text_ids_and_columns_of_all_files(run: Run) -> None:
@@ -277,7 +277,9 @@ def test_f65_plain_paths_of_shards_are_told_what_to_write(names: list[str], give
         "evaluate", "truth.csv", *(given.format(f"s{index}") + name for index, name in enumerate(names)), "-m", "P@1"
     )
     line = next(line for line in result.err.splitlines() if "different users" in line)
-    begin, _, advice = line.rpartition("; no user has predictions in two systems: if they are parts of one, write ")
+    begin, _, advice = line.rpartition(
+        "; no user has predictions in two systems: if they are parts of one system, write "
+    )
     assert begin.endswith("has none for 1")
     result = run("evaluate", "truth.csv", *shlex.split(advice), "-m", "P@1", "--format", "json")
     assert result.err == ""
@@ -289,7 +291,7 @@ def test_f65_no_pattern_is_advised_that_matches_other_files(run: Run) -> None:
     for name, user in (("als-0", "ann"), ("als-1", "bob"), ("als-2", "bob")):
         write_text(f"{name}.csv", f"user,item,score\n{user},1,1\n")
     result = run("evaluate", "truth.csv", "als-0.csv", "als-1.csv", "-m", "P@1")
-    assert "if they are parts of one, write a quoted pattern, or NAME=PATTERN\n" in result.err
+    assert "if they are parts of one system, write a quoted pattern, or NAME=PATTERN\n" in result.err
     result = run("evaluate", "truth.csv", "als-0.csv", "als-1.csv", "als-2.csv", "-m", "P@1")
     assert "if they are parts of one" not in result.err
     assert "different users" in result.err
@@ -297,7 +299,7 @@ def test_f65_no_pattern_is_advised_that_matches_other_files(run: Run) -> None:
 
 def test_f65_the_library_says_that_systems_look_like_parts() -> None:
     systems = {"a": {"ann": [1]}, "b": {"bob": [2]}}
-    with pytest.warns(exactk.EvaluationWarning, match="if they are parts of one, concatenate them$"):
+    with pytest.warns(exactk.EvaluationWarning, match="if they are parts of one system, concatenate them$"):
         exactk.evaluate({"ann": [1], "bob": [2]}, systems, "P@1")
 
 

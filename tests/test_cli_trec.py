@@ -88,10 +88,10 @@ def test_f71_the_text_is_that_of_trec_eval(recorded: Any, capsys: pytest.Capture
     printed = capsys.readouterr()
     if (case, version) == REFUSED:  # trec_eval's message names another query
         assert (code, printed.out) == (2, "")
-        assert "expected queries that the qrels have, as trec_eval 10 does, found '2'" in printed.err
+        assert "expected queries of the qrels, as in trec_eval 10, found '2'" in printed.err
         return
     assert code == 0
-    assert "trec_eval prints measures that exactk does not have: iprec_at_recall, relstring" in printed.err
+    assert "trec_eval prints measures that exactk does not support: iprec_at_recall, relstring" in printed.err
     lines = [tuple(line.split("\t")) for line in printed.out.splitlines()]
     assert lines == recorded_lines(case, version, name)
 

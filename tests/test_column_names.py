@@ -32,7 +32,7 @@ def test_records_are_no_rows_of_users(orient: Any) -> None:
     for argument, call in calls:
         with pytest.raises(exactk.InputTypeError, match=f"{argument}: expected the items of each user") as caught:
             call()
-        hint = str(caught.value).partition("; ")[2].removesuffix(" is a frame of them")
+        hint = str(caught.value).partition("; ")[2].removesuffix(" makes a data frame of them")
         pasted = eval(hint, {"pandas": pd, argument: content})  # noqa: S307
         assert exactk.evaluate(truth, pasted, "mrr") == exactk.evaluate(truth, frame, "mrr")
 
@@ -50,7 +50,7 @@ def test_names_of_columns_name_columns() -> None:
         "grade: expected a data frame as truth": lambda: exactk.evaluate(truth, frame, "mrr", score="score", grade="x"),
         "user: expected a data frame as truth or predictions or": lambda: exactk.recall_at_k(truth, truth, user="u"),
         "item: expected a data frame as scores or exclude": lambda: exactk.topk(read, 1, item="i"),
-        "user: expected a data frame as truth, found user='u' beside none": lambda: exactk.as_truth(truth, user="u"),
+        "user: expected a data frame as truth, found user='u' without one": lambda: exactk.as_truth(truth, user="u"),
         "item: expected a data frame as exclude": lambda: exactk.as_exclusions(truth, item="i"),
         "rank: expected a data frame as predictions, found": lambda: exactk.as_rankings([[1]], rank="r"),
     }

@@ -447,12 +447,12 @@ def test_f42_a_signal_handler_cannot_touch_the_vocabulary_that_it_interrupts() -
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
         end = time.monotonic() + 30
-        while time.monotonic() < end and not any("within another" in outcome for outcome in outcomes):
+        while time.monotonic() < end and not any("nested call" in outcome for outcome in outcomes):
             vocabulary.encode_integers(np.random.default_rng(1).integers(0, 2**62, 3_000_000), 1, "keys")
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert any("within another" in outcome for outcome in outcomes)
+    assert any("nested call" in outcome for outcome in outcomes)
     assert len(vocabulary) > 0
 
 
@@ -474,7 +474,7 @@ def test_f42_two_threads_read_one_stream() -> None:
         with ThreadPoolExecutor(2) as pool:
             lengths = [task.result() for task in [pool.submit(read), pool.submit(read)]]
         assert 1000 in lengths
-        assert any("one that was read before" in str(length) for length in lengths)
+        assert any("a stream that was read before" in str(length) for length in lengths)
 
 
 def test_f22_the_module_says_that_it_needs_no_gil() -> None:

@@ -223,9 +223,7 @@ def test_f69_gains_of_negative_grades_are_refused_by_default(metric: str) -> Non
 
 def test_f69_what_is_not_judged_cannot_be_relevant() -> None:
     for evaluate in (exactk.evaluate, exactk.reference.evaluate):
-        with pytest.raises(
-            exactk.InputError, match="min_grade of 0 or more beside negative_grades='unjudged', found -1"
-        ):
+        with pytest.raises(exactk.InputError, match="min_grade of 0 or more with negative_grades='unjudged', found -1"):
             evaluate(NEGATIVE, RANKED, "recall(min_grade=-1,negative_grades=unjudged)")
         with pytest.raises(exactk.InputError, match="convention: expected min_grade of 0 or more"):
             evaluate(

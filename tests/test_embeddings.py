@@ -214,7 +214,7 @@ def test_the_same_bits_for_any_number_of_threads() -> None:
     assert len(set(values)) == 1
 
 
-@pytest.mark.filterwarnings("ignore:.* relevant items are in exclude")
+@pytest.mark.filterwarnings("ignore:.* relevant items? (is|are) in exclude")
 def test_an_evaluation_is_that_of_the_lists_of_topk(blas_or_none: str) -> None:
     rng = np.random.default_rng(2)
     users, items = rng.normal(size=(50, 20)), rng.normal(size=(2000, 20))

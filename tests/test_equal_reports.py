@@ -583,7 +583,7 @@ def test_f44_keys_of_users_are_the_same_in_parts(kind: str) -> None:
 def test_f44_keys_of_users_of_several_kinds_are_not_merged(parts: list[list[Any]]) -> None:
     """NumPy would make all of them strings, or floats."""
     reports = [outcome_of({user: [1] for user in users}, {user: [1] for user in users}, "P@1")[0] for users in parts]
-    with pytest.raises(exactk.StateMismatchError, match=r"^parts: expected keys"):
+    with pytest.raises(exactk.StateMismatchError, match=r"^parts: expected user keys"):
         exactk.merge(reports)
 
 

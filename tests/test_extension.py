@@ -453,7 +453,7 @@ def test_rules_of_other_types(changes: dict[Any, Any]) -> None:
 
 @pytest.mark.parametrize("field", STANDARD)
 def test_rules_without_a_field(field: str) -> None:
-    with pytest.raises(exactk.InputError, match=f"every field, found none of {field}"):
+    with pytest.raises(exactk.InputError, match=f"every field, found none for {field}"):
         _core.Rules({name: value for name, value in STANDARD.items() if name != field})
 
 

@@ -102,9 +102,9 @@ class TestTrec:
         ranked = {"q1": {"d7": 0.5, "d2": 0.25}, "q2": {"d1": -1000.0}}
         metrics = ["ndcg@10", "num_relevant", "num_recommended", "judged@2"]
         assert exactk.evaluate(truth, predictions, metrics) == exactk.evaluate(judged, ranked, metrics)
-        with pytest.warns(exactk.EvaluationWarning, match="are in exclude"):
+        with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
             without = exactk.evaluate(truth, predictions, metrics, exclude=exclude)
-        with pytest.warns(exactk.EvaluationWarning, match="are in exclude"):
+        with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
             assert without == exactk.evaluate(judged, ranked, metrics, exclude={"q1": ["d7"]})
         assert users_of(truth) == ["q1", "q2"]
 
@@ -217,9 +217,9 @@ def test_every_format_is_what_a_dict_of_the_same_is(
     truth, ranked = exactk.read(path, "truth", **grade), {"a": [7, 1], "b": [1, 3], "z": [7]}
     assert exactk.evaluate(truth, ranked, METRICS) == exactk.evaluate(rows, ranked, METRICS)
     exclude = exactk.read(path, "exclude")
-    with pytest.warns(exactk.EvaluationWarning, match="are in exclude"):
+    with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
         without = exactk.evaluate(given, ranked, METRICS, exclude=exclude)
-    with pytest.warns(exactk.EvaluationWarning, match="are in exclude"):
+    with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
         assert without == exactk.evaluate(
             given, ranked, METRICS, exclude={user: list(row) for user, row in rows.items()}
         )
@@ -307,7 +307,7 @@ class TestIds:
             assert exactk.evaluate(truth, {user: ["1", "2"] for user in users}, "recall@2")["recall@2"] == 1
 
     def test_of_archives_are_numbers(self, tmp_path: Path) -> None:
-        with pytest.raises(exactk.InputError, match="text_ids: expected False beside an archive of arrays"):
+        with pytest.raises(exactk.InputError, match="text_ids: expected False for an archive of arrays"):
             exactk.read(write_file(tmp_path, "a.npz", npz(**CSR)), "truth", text_ids=True)
         with pytest.raises(exactk.InputTypeError, match="text_ids: expected True or False, found 'yes'"):
             exactk.read(write_file(tmp_path, "a.csv", CSV), "truth", text_ids="yes")  # type: ignore[call-overload]
@@ -334,7 +334,7 @@ class TestColumns:
         """The file is named, also where its name is a letter of the message."""
         write_file(tmp_path, name, b"u 0 x 1\n")
         monkeypatch.chdir(tmp_path)
-        with pytest.raises(exactk.InputError, match=f"columns have no names, found a name in {name}$"):
+        with pytest.raises(exactk.InputError, match=f"without column names, found a column name in {name}$"):
             exactk.read(name, "truth", user="u")
 
     @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.ipc"])
@@ -348,21 +348,21 @@ class TestColumns:
         }
         path = write_file(tmp_path, name, data[name])
         with pytest.raises(
-            exactk.InputError, match=rf"the columns someone, item in .*{name}; user='someone' would name it"
+            exactk.InputError, match=rf"the columns someone, item in .*{name}; user='someone' would select it"
         ):
             exactk.read(path, "truth")
-        with pytest.raises(exactk.InputError, match="truth: expected a column 'other'.*" + name):
+        with pytest.raises(exactk.InputError, match="truth: expected the item column 'other'.*" + name):
             exactk.read(path, "truth", user="someone", item="other")
 
     @pytest.mark.parametrize("name", ["a.run", "a.npz"])
     def test_cannot_be_named_where_they_have_no_names(self, tmp_path: Path, name: str) -> None:
         path = write_file(tmp_path, name, PREDICTIONS[name])
-        with pytest.raises(exactk.InputError, match="item: expected None beside a file whose columns have no names"):
+        with pytest.raises(exactk.InputError, match="item: expected None for a file without column names"):
             exactk.read(path, "predictions", item="item")
 
     def test_of_another_role_are_refused(self, tmp_path: Path) -> None:
         path = write_file(tmp_path, "a.csv", CSV)
-        with pytest.raises(exactk.InputError, match="grade: expected None beside the role predictions"):
+        with pytest.raises(exactk.InputError, match="grade: expected None for the role predictions"):
             exactk.read(path, "predictions", grade="score")
 
 
@@ -372,18 +372,18 @@ FAULTS = {
     "grade": (text("q 0 d 1", "", "# more", "q 0 e high"), 4, "an integer .* as grade, field 4, found 'high'"),
     "zero.run": (b"q Q0 d\0 1 0.5 t\n", 1, "text, found a zero byte"),
     "latin.run": (b"q Q0 d 1 0.5 t\nq Q0 \xe9 1 0.5 t\n", 2, "UTF-8"),
-    "long.run": (b"q Q0 d 1 0.5 t\n" + b"x" * (1 << 21), 2, "at most 1048576 bytes a line"),
-    "long.csv": (b"user,item\n1,2\n" + b"x" * (1 << 21), 3, "at most 1048576 bytes a line"),
-    "long.jsonl": (b'{"user": 1, "item": 2}\n"' + b"x" * (1 << 25), 2, "at most 16777216 bytes a line"),
+    "long.run": (b"q Q0 d 1 0.5 t\n" + b"x" * (1 << 21), 2, "at most 1048576 bytes per line"),
+    "long.csv": (b"user,item\n1,2\n" + b"x" * (1 << 21), 3, "at most 1048576 bytes per line"),
+    "long.jsonl": (b'{"user": 1, "item": 2}\n"' + b"x" * (1 << 25), 2, "at most 16777216 bytes per line"),
     "fields.csv": (text("user,item,score", "1,2,0.5", "", "1,3"), 4, r"3 columns \(user, item, score\), found 2"),
     "number.csv": (text("user,item,score", '"1', '",2,0.5', "1,3,high"), 4, "a number in the column score that float64 holds, found 'high'"),
     "no number.tsv": (text("user\titem\tscore", "1\t2\t"), 2, "a number in the column score that float64 holds, found ''"),
     "NA.csv": (text("user,item,score", "1,2,NA"), 2, "a number in the column score that float64 holds, found 'NA'"),
-    "no id.csv.gz": (text("user,item,score", "1,2,0.5", ",3,1"), 3, "an id in the column user, found nothing"),
+    "no id.csv.gz": (text("user,item,score", "1,2,0.5", ",3,1"), 3, "an id in the column user, found an empty field"),
     "latin.csv": (b"user,item\n1,2\n\xe9,3\n", 3, "UTF-8"),
     "quote.csv": (text("user,item", "1,2", '"3,4', "5,6"), 3, "quotes that close where their field ends"),
-    "cut.jsonl": (text('{"user": 1, "item": 2}', "", '{"user": 1, "it'), 3, "an object of JSON, found something else"),
-    "list.jsonl": (text('{"user": 1, "item": 2}', "[1, 2]"), 2, "an object of JSON, found list"),
+    "cut.jsonl": (text('{"user": 1, "item": 2}', "", '{"user": 1, "it'), 3, "a JSON object, found invalid JSON"),
+    "list.jsonl": (text('{"user": 1, "item": 2}', "[1, 2]"), 2, "a JSON object, found list"),
     "id.jsonl": (text('{"user": 1, "item": 2}', '{"user": "1", "item": 3}'), 2, "an integer in the field user, found '1'"),
     "half.jsonl": (text('{"user": 1, "item": 2}', '{"user": 1.5, "item": 3}'), 2, "an integer in the field user, found 1.5"),
     "bool.jsonl": (text('{"user": 1, "item": 2}', '{"user": true, "item": 3}'), 2, "an integer in the field user, found True"),
@@ -392,7 +392,7 @@ FAULTS = {
     "null.jsonl": (text('{"user": 1, "item": 2}', '{"user": 1, "item": null}'), 2, "an integer in the field item, found None"),
     "inner.jsonl": (text('{"user": 1, "items": [2]}', '{"user": 2, "items": [null]}'), 2, "in the field items, found None"),
     "latin.jsonl": (b'{"user": "a", "item": 2}\n{"user": "\xe9", "item": 2}\n', 2, "UTF-8"),
-    "deep.jsonl": (b'{"user": 1, "item": 2}\n' + b'{"a": ' * 200_000, 2, "an object of JSON"),
+    "deep.jsonl": (b'{"user": 1, "item": 2}\n' + b'{"a": ' * 200_000, 2, "a JSON object"),
 }  # fmt: skip
 
 
@@ -463,15 +463,15 @@ class TestArchives:
     @pytest.mark.parametrize(
         ("data", "message"),
         [
-            (npz(indptr=[0, 1], items=np.array([object()])), "objects under the name items.npy"),
+            (npz(indptr=[0, 1], items=np.array([object()])), "objects in items.npy"),
             (npz(indptr=[0, 1], items=[[1]]), "one dimension of items, found 2"),
-            (npz(items=[1]), "an array indptr, found those named items"),
-            (npz(), "an array indptr, found those named nothing"),
+            (npz(items=[1]), "an array indptr, found arrays items"),
+            (npz(), "an array indptr, found none"),
             (npz(indptr=[0, 1], items=[1.5]), "integer ids"),
-            (npz(indptr=[0, 1], items=[1], users=["a", "b"]), "one length, found 2 and 1"),
+            (npz(indptr=[0, 1], items=[1], users=["a", "b"]), "equal length, found 2 and 1"),
             (npz(indptr=[0, 1, 2], items=[1, 2], users=["a", "a"]), "each user once, found 'a' again"),
-            (npz(indptr=[0, 1], items=[1], scores=[1.0, 2.0]), "one score an item"),
-            (npz_of_matrix(scipy.sparse.csc_array([[1.0]])), "a matrix in CSR form, found another"),
+            (npz(indptr=[0, 1], items=[1], scores=[1.0, 2.0]), "one score per item"),
+            (npz_of_matrix(scipy.sparse.csc_array([[1.0]])), "a matrix in CSR form, found another format"),
             (b"PK\3\4", "an archive of NumPy arrays"),
             (b"", "an archive of NumPy arrays"),
         ],

@@ -121,7 +121,7 @@ def test_f64_the_warning_suggests_a_rating_of_the_scale(case: str) -> None:
             exactk.evaluate(truth, predictions, "num_relevant", convention=convention)
         lines = [str(one.message).partition("; convention=")[2] for one in caught if "rating" in str(one.message)]
         changes = convention | {"min_grade": high}
-        assert lines == ([] if high is None else [f"{changes} makes it those from {high} on"])
+        assert lines == ([] if high is None else [f"{changes} counts ratings of {high} or more"])
 
 
 def test_f64_the_line_of_the_warning_can_be_pasted() -> None:
@@ -130,7 +130,7 @@ def test_f64_the_line_of_the_warning_can_be_pasted() -> None:
     for convention in ("standard", "ranx", {"base": "trec_eval", "gain": "exp2"}, custom):
         with pytest.warns(exactk.EvaluationWarning, match="min_grade") as caught:
             evaluate(frame, convention=convention)
-        line = str(caught[0].message).partition("; convention=")[2].partition(" makes it")[0]
+        line = str(caught[0].message).partition("; convention=")[2].partition(" counts ratings")[0]
         report = evaluate(frame, convention=eval(line))  # noqa: S307 - the hint
         before = evaluate(GRADED, convention=convention).convention
         assert report.convention.diff(before) == {"min_grade": (4.0, None)}
@@ -161,7 +161,7 @@ def test_f64_the_column_outlives_files_pickles_and_merges() -> None:
     assert "grades" not in repr(exactk.merge([report.state, evaluate(GRADED).state]))
     damaged = report.to_dict()
     damaged["state"]["grade_column"] = 7
-    with pytest.raises(exactk.InputError, match="report: expected what Report"):
+    with pytest.raises(exactk.InputError, match="report: expected the output of Report"):
         exactk.Report.from_dict(damaged)
 
 
@@ -169,7 +169,7 @@ def test_f64_the_column_outlives_files_pickles_and_merges() -> None:
 @pytest.mark.parametrize("column", ["clicks", "Score", "purchases_30d"])
 def test_f64_numbers_that_are_not_used(column: str, values: list[Any], tmp_path: Path) -> None:
     message = re.escape(
-        f"truth: every item counts as relevant, for no column of grades was found, and {column!r} is not "
+        f"truth: every item counts as relevant, because no grade column was found, and {column!r} is not "
     )
     everything = evaluate({"ann": [1, 2], "bob": [3]})
     for name, truth in truths(column, values, tmp_path).items():
@@ -179,7 +179,7 @@ def test_f64_numbers_that_are_not_used(column: str, values: list[Any], tmp_path:
             assert evaluate(truth) == everything, name
         assert len(caught) == 1
         if name in {"pandas", "Polars"}:
-            hint = str(caught[0].message).partition("as grades, ")[2].partition(" has no")[0]
+            hint = str(caught[0].message).partition("as grades, ")[2].partition(" leaves it out")[0]
             assert evaluate(eval(hint, {"truth": truth})) == everything  # noqa: S307
     assert evaluate(pd.DataFrame(COLUMNS | {column: values}), grade=column).state.grade_column == column
 
@@ -219,7 +219,7 @@ def test_f64_flags_and_text_under_a_usual_name() -> None:
     flags = [False, True, True]
     expected = evaluate({"ann": {1: 0.0, 2: 1.0}, "bob": {3: 1.0}})
     assert evaluate(pd.DataFrame(COLUMNS | {"label": flags})) == expected
-    with pytest.raises(exactk.InputTypeError, match=r"truth\.label: .*, found bool; flags need a cast to integers"):
+    with pytest.raises(exactk.InputTypeError, match=r"truth\.label: .*, found bool; cast flags to integers"):
         evaluate(pl.DataFrame(COLUMNS | {"label": flags}))
     with pytest.raises(exactk.InputTypeError, match=r"truth\.grade: expected numbers, found str"):
         evaluate(pd.DataFrame(COLUMNS | {"label": ["a", "b", "c"]}))
@@ -241,7 +241,7 @@ SCORED: dict[str, list[Any]] = {"user": ["ann", "ann", "bob"], "item": [1, 2, 3]
 def test_f64_scores_that_are_not_used(tmp_path: Path) -> None:
     columns = SCORED | {"score_2": [1.0, 2.0, 1.0]}
     truth = {"ann": [2], "bob": [3]}
-    message = "predictions: the items are ordered by 'score', and 'score_2' is not used; score='score_2' orders them"
+    message = "predictions: the items are ordered by 'score', and 'score_2' is not used; score='score_2' orders by it"
     frames = [build(columns) for build in CONTAINERS.values()]
     parts = [pd.DataFrame(columns)[:2], pd.DataFrame(columns)[2:]]
     ungrouped = [pd.DataFrame(columns)[:1], pd.DataFrame(columns)[2:], pd.DataFrame(columns)[1:2]]
@@ -259,7 +259,7 @@ def test_f64_scores_that_are_not_used(tmp_path: Path) -> None:
         exactk.read(tmp_path / f"run{ending}", "predictions", score="score")
     assert evaluate(truth, pd.DataFrame(SCORED | {"rating": 1.0, "clicks": 2}))["P@1"] == 0.5
     ranked = {"user": ["ann", "ann", "bob"], "item": [1, 2, 3], "rank": [2, 1, 1], "similarity": [2.0, 1.0, 1.0]}
-    confirmation = "score='similarity' orders them by it, rank='rank' says that they are right"
+    confirmation = "score='similarity' orders by it, rank='rank' keeps that order"
     with pytest.warns(exactk.EvaluationWarning, match=confirmation):
         assert evaluate(truth, pd.DataFrame(ranked))["P@1"] == 1.0
     assert evaluate(truth, pd.DataFrame(ranked), rank="rank")["P@1"] == 1.0
@@ -269,7 +269,7 @@ def test_f64_scores_that_are_not_used(tmp_path: Path) -> None:
         exactk.read(tmp_path / f"ranked{write_csv}", "predictions")
     with pytest.raises(exactk.InputError, match="predictions: expected one column for the score, found score and pred"):
         evaluate(truth, pd.DataFrame(SCORED | {"prediction": 1.0}))
-    with pytest.raises(exactk.InputError, match="; score='rating' or rank='rating' would name it"):
+    with pytest.raises(exactk.InputError, match="; score='rating' or rank='rating' would select it"):
         evaluate(truth, pd.DataFrame(COLUMNS | {"rating": VALUES}))
     best_first = pd.DataFrame({"user": ["ann", "bob"], "item": [[1, 2], [3]], "similarity": [[1.0, 2.0], [1.0]]})
     with pytest.warns(exactk.EvaluationWarning, match="items are best first, and 'similarity' is not used"):
@@ -283,11 +283,13 @@ def test_f64_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["evaluate", str(truth), str(run), "-m", "P@1"]) == 0
     output = capsys.readouterr()
     assert "grades: rating, relevant: > 0" in output.out
-    assert "every rating above 0 in the column 'rating' counts as relevant; --set min_grade=2 makes it" in output.err
+    assert (
+        "every rating above 0 in the column 'rating' counts as relevant; --set min_grade=2 counts ratings" in output.err
+    )
     assert "clicks" not in output.err
     pd.DataFrame(COLUMNS | {"clicks": [0, 1, 2]}).to_csv(truth)
     assert main(["evaluate", str(truth), str(run), "-m", "P@1"]) == 0
-    assert "'clicks' is not used; --grade clicks takes it" in capsys.readouterr().err
+    assert "'clicks' is not used; --grade clicks uses it" in capsys.readouterr().err
     assert main(["evaluate", str(truth), str(run), "-m", "P@1", "--grade", "clicks"]) == 0
     assert capsys.readouterr().err == ""
 

@@ -100,7 +100,7 @@ class TestQuotes:
 
     def test_f47_in_csv_are_removed(self, tmp_path: Path) -> None:
         rows = b'"u1","a, ""b""",1\r\n"",u,2\r\n'
-        assert "an id in the column user, found nothing at line 3" in refusal(
+        assert "an id in the column user, found an empty field at line 3" in refusal(
             write_file(tmp_path, "a.csv", CSV_HEADER + rows)
         )
         rows = b'"u1","a, ""b""","1"\r\nu"2,6" x 9",2\r\n'
@@ -113,7 +113,7 @@ class TestQuotes:
         with pytest.warns(exactk.EvaluationWarning) as caught:
             assert list(read_rows(path)) == ["u1", "u3", "u4"]
         assert len(caught) == 1
-        assert "2 of 3 rows span lines, as their quotes say, the first from line 2 of" in str(caught[0].message)
+        assert "2 of 3 rows have quoted line breaks, the first at line 2 of" in str(caught[0].message)
 
 
 @pytest.mark.usefixtures("_large")
@@ -127,7 +127,7 @@ class TestSwallowedRows:
                 "a line feed at the end of each line, found a carriage return within the line at line 2",
             ),
             (b"u1,a,1\nu1,b\0,1\n", "text, found a zero byte at line 3"),
-            (b"u1,a,1\nuser,item,score\nu1,b,1\n", "a row of values, found the names of the columns again at line 3"),
+            (b"u1,a,1\nuser,item,score\nu1,b,1\n", "a row of values, found the column names again at line 3"),
             (b"u1,a,1\n\xef\xbb\xbfu1,b,1\n", "text, found a byte order mark within the file at line 3"),
             (b"u1,a,1,\n", "3 columns (user, item, score), found 4 at line 2"),
             (b"u1,a,1\n \n", "3 columns (user, item, score), found 1 at line 3"),
@@ -152,15 +152,15 @@ class TestSwallowedRows:
     @pytest.mark.parametrize(
         ("lines", "message"),
         [
-            (b'{"user": 1, "item": 2} {"user": 1, "item": 3}\n', "an object of JSON, found something else at line 1"),
-            (b'{"user": 1, "item": 2}\r{"user": 1, "item": 3}\r', "an object of JSON, found something else at line 1"),
-            (b'{"user": 1, "item": 2}\n\0\n', "an object of JSON, found something else at line 2"),
-            (b'{"user": 1, "item": 2}\n\xef\xbb\xbf{"user": 1, "item": 3}\n', "an object of JSON"),
-            (b'{"user": 1, "item": 2,\n"score": 3}\n', "an object of JSON, found something else at line 1"),
-            (b'[{"user": 1, "item": 2},\n{"user": 1, "item": 3}]\n', "an object of JSON"),
+            (b'{"user": 1, "item": 2} {"user": 1, "item": 3}\n', "a JSON object, found invalid JSON at line 1"),
+            (b'{"user": 1, "item": 2}\r{"user": 1, "item": 3}\r', "a JSON object, found invalid JSON at line 1"),
+            (b'{"user": 1, "item": 2}\n\0\n', "a JSON object, found invalid JSON at line 2"),
+            (b'{"user": 1, "item": 2}\n\xef\xbb\xbf{"user": 1, "item": 3}\n', "a JSON object"),
+            (b'{"user": 1, "item": 2,\n"score": 3}\n', "a JSON object, found invalid JSON at line 1"),
+            (b'[{"user": 1, "item": 2},\n{"user": 1, "item": 3}]\n', "a JSON object"),
             (b"q 0 a 1\n#q 0 b 1\n", "found a row that begins with # at line 2"),
             (b"#q Q0 a 1 0.5 t\n", "found a row that begins with # at line 1"),
-            (b"q Q0 a 1 0.5 tq Q0 b 2 0.25 t\n", "a line for each row, found two rows at line 1"),
+            (b"q Q0 a 1 0.5 tq Q0 b 2 0.25 t\n", "one row per line, found two rows at line 1"),
             (b"q 0 a 1\n\xef\xbb\xbfq 0 b 1\n", "a byte order mark within the file at line 2"),
         ],
     )
@@ -394,7 +394,7 @@ class TestArchives:
             ({"indptr": np.array([0, 99])}, "indptr to end at the number of indices, 1, found 99 at position 1"),
             ({"indices": np.array([-1])}, "item ids in [0, 2^63), found -1 at row 0, position 0"),
             ({"indptr": np.array([True, True])}, "predictions.indptr: expected integers, found bool"),
-            ({"data": np.array([0.5], dtype=object)}, "objects under the name data.npy"),
+            ({"data": np.array([0.5], dtype=object)}, "objects in data.npy"),
         ],
     )
     def test_f48_of_a_matrix(self, tmp_path: Path, parts: dict[str, Any], message: str) -> None:
@@ -461,7 +461,7 @@ class TestArchives:
         path = write_file(tmp_path, "a.npz", npz(np.savez_compressed, **arrays))
         assert len(exactk.read(path, "truth")) == 999_999  # users without items, of whom there may be many
         monkeypatch.setattr("exactk._files.archive._CHECKED_SIZE", 1 << 20)
-        assert "numpy.savez writes them without compression" in refusal(path, "truth")
+        assert "numpy.savez writes them uncompressed" in refusal(path, "truth")
         assert len(exactk.read(write_file(tmp_path, "a.npz", npz(**arrays)), "truth")) == 999_999
 
     def test_f54_sizes_that_no_compression_has(self, tmp_path: Path) -> None:
@@ -469,7 +469,7 @@ class TestArchives:
             data = archive(compression, indptr=INDPTR, items=array_bytes([1]))
             assert "an unusual compression" in refusal(write_file(tmp_path, "a.npz", data))
         twice = archive(indptr=INDPTR, items=array_bytes([1]), itemz=array_bytes([2])).replace(b"itemz", b"items")
-        assert "a name of two arrays" in refusal(write_file(tmp_path, "a.npz", twice))
+        assert "two arrays of one name" in refusal(write_file(tmp_path, "a.npz", twice))
 
 
 LARGE_TEXT = {
@@ -533,7 +533,7 @@ class TestKindsOfFiles:
     @pytest.mark.parametrize("name", ["a.csv", "a.tsv.gz", "a.jsonl", "a.parquet", "a.arrow", "a.npz"])
     def test_f54_a_pipe_is_refused_where_more_than_one_read_is_needed(self, tmp_path: Path, name: str) -> None:
         os.mkfifo(tmp_path / name)
-        assert "expected a regular file, as it is read more than once, found a pipe" in refusal(tmp_path / name)
+        assert "expected a regular file, because it is read more than once, found a pipe" in refusal(tmp_path / name)
 
     @pytest.mark.parametrize("name", ["run", "run.gz"])
     def test_f54_a_pipe_of_trec_is_read(self, tmp_path: Path, name: str) -> None:
@@ -592,7 +592,7 @@ class TestSparseFiles:
     def test_f59_an_array_beyond_2_31_is_compared_with_its_header(self, tmp_path: Path) -> None:
         header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({2**61},)}}".ljust(117) + "\n"
         data = archive(indptr=INDPTR, items=npy(header, bytes(8)))
-        assert "another size than it says" in refusal(write_file(tmp_path, "a.npz", data))
+        assert "a size that differs from the header" in refusal(write_file(tmp_path, "a.npz", data))
 
 
 COLUMNAR = {
@@ -641,7 +641,7 @@ def test_f59_rows_that_no_memory_holds_are_refused(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(source, "_LARGE", 1 << 24)
     assert isinstance(exactk.read(path, "predictions"), exactk.Batches)
     monkeypatch.setattr("exactk._files.columnar.memory_size", lambda: 1 << 24)
-    assert "rows that the memory of 16777216 bytes holds" in refusal(path, "truth")
+    assert "rows that fit in the memory of 16777216 bytes" in refusal(path, "truth")
 
 
 def test_f48_a_matrix_of_scipy_is_read(tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def test_f59_a_stream_is_read_once() -> None:
     stream = frame(items())
     capsule = stream.__arrow_c_stream__()
     assert len(_core.ArrowTable(capsule, "truth").columns) == 2
-    with pytest.raises(exactk.InputTypeError, match="one that was read before"):
+    with pytest.raises(exactk.InputTypeError, match="a stream that was read before"):
         _core.ArrowTable(capsule, "truth")
     gc.collect()
     assert sorted(stream.released) == ["array", "schema", "stream"]
@@ -251,14 +251,14 @@ def test_f59_a_stream_that_fails(message: bytes | None, has_last_error: bool) ->
 def test_f59_a_stream_without_a_callback(callback: str) -> None:
     stream = frame(items())
     setattr(stream.stream, callback, type(getattr(stream.stream, callback))())
-    with pytest.raises(exactk.InputTypeError, match="truth: expected an Arrow stream"):
+    with pytest.raises(exactk.InputTypeError, match=r"truth: expected an (unread )?Arrow stream"):
         exactk.as_truth(stream)
 
 
 def test_f59_a_stream_without_a_schema() -> None:
     stream = frame(items())
     stream.column.schema.release = type(stream.column.schema.release)()
-    with pytest.raises(exactk.InputTypeError, match="a released one"):
+    with pytest.raises(exactk.InputTypeError, match="a released schema"):
         exactk.as_truth(stream)
 
 

@@ -252,7 +252,7 @@ def test_f51_any_json(data: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"metrics": ["P@1"]}, "canonical names of metrics, each once"),
+        ({"metrics": ["P@1"]}, "distinct canonical metric names"),
         ({"metrics": []}, "at least one metric"),
         ({"weighted": 0}, "weighted to be true or false"),
         ({"totals": [[1, 0, "0x1" + "0" * 21, 80, "0x0", 160, "0x0", 80]]}, "sum of values of precision@1 over 1 users from 0 to 1 each"),
@@ -260,16 +260,16 @@ def test_f51_any_json(data: Any) -> None:
         ({"totals": [[9, 0, "0x0", 80, "0x0", 160, "0x0", 80]]}, "users of a sum to be an integer from 0 to 1, found 9"),
         ({"totals": [[1, 0, "0x0", 10**9, "0x0", 160, "0x0", 80]]}, "the scale of a sum to be an integer from 0 to 4096"),
         ({"totals": [[1, 0, "0x0", 81, "0x0", 160, "0x0", 80]]}, r"scales \(80, 160, 80\) of precision@1, found \(81, 160, 80\)"),
-        ({"totals": [[1, 0, "0x0", 80, "0x0", 160, "0x5", 80]]}, "no sum of weights where users have none"),
+        ({"totals": [[1, 0, "0x0", 80, "0x0", 160, "0x5", 80]]}, "no sum of weights without weights"),
         ({"totals": []}, "1 sums, found 0"),
-        ({"groups": [["a", [[1, 0, "0x0", 80, "0x0", 160, "0x0", 80]]]]}, "groups that come to the totals"),
-        ({"groups": [[1.5, []]]}, "groups to be strings or integers"),
+        ({"groups": [["a", [[1, 0, "0x0", 80, "0x0", 160, "0x0", 80]]]]}, "groups that add up to the totals"),
+        ({"groups": [[1.5, []]]}, "group labels to be strings"),
     ],
 )  # fmt: skip
 def test_f51_what_is_wrong_is_said(change: dict[str, Any], message: str) -> None:
     state = exactk.evaluate([[1]], [[1]], "P@1").state.to_dict()
     with pytest.raises(
-        exactk.InputError, match=rf"^state: expected what State\.to_dict returned, found another: .*{message}"
+        exactk.InputError, match=rf"^state: expected the output of State\.to_dict, found invalid data: .*{message}"
     ):
         exactk.State.from_dict({**state, **change})
 

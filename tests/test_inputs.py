@@ -147,7 +147,11 @@ def test_ids_up_to_2_to_the_63(rows: list[list[int]]) -> None:
         (lambda: exactk.as_truth([{1: 1.0}, [2]]), TypeError, "a mapping"),
         (lambda: exactk.as_truth([{1: "a"}]), TypeError, "numbers"),
         (lambda: exactk.rbp_at_k(TRUTH, LISTS, 3, p="half"), TypeError, "a number"),  # type: ignore[arg-type]
-        (lambda: exactk.list_auc_at_k(TRUTH, LISTS, 3, items=10**400), ValueError, "float64 holds, found a larger one"),
+        (
+            lambda: exactk.list_auc_at_k(TRUTH, LISTS, 3, items=10**400),
+            ValueError,
+            "float64 holds, found a larger number",
+        ),
         (lambda: exactk.Comparison({}), ValueError, "at least one"),
         (lambda: exactk.State.from_bytes("text"), TypeError, "bytes"),  # type: ignore[arg-type]
     ],
@@ -174,14 +178,16 @@ def test_exclude_is_cut_as_the_blocks_come() -> None:
 def test_users_of_several_kinds_are_not_joined() -> None:
     with_keys = exactk.evaluate(exactk.Truth([0, 1], [1], users=["a"]), [[1]], "P@1", per_user=True)
     without_keys = exactk.evaluate([[1]], [[1]], "P@1", per_user=True)
-    with pytest.raises(exactk.StateMismatchError, match="users"):
+    with pytest.raises(exactk.StateMismatchError, match="user keys"):
         exactk.merge([with_keys, without_keys])
     assert with_keys != without_keys
     assert "P@1" not in repr(with_keys.per_user)
 
 
 def test_metrics_are_no_mapping() -> None:
-    with pytest.raises(exactk.InputTypeError, match="metrics: expected a metric string or several") as caught:
+    with pytest.raises(
+        exactk.InputTypeError, match="metrics: expected a metric string or an ordered sequence of them"
+    ) as caught:
         exactk.evaluate([[1]], [[1]], {"ndcg": 10})
-    hint = str(caught.value).partition("; metrics=")[2].removesuffix(" has the cutoffs")
+    hint = str(caught.value).partition("; metrics=")[2].removesuffix(" adds the cutoffs")
     assert eval(hint, {"metrics": {"ndcg": 10}}) == ["ndcg@10"]  # noqa: S307

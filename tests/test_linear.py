@@ -101,7 +101,7 @@ def test_f52_items_of_the_truth_are_sorted_once_for_all_batches(monkeypatch: pyt
         with monkeypatch.context() as patch:
             patch.setattr(np, "unique", unique.replacement())
             patch.setattr(np, "isin", isin.replacement())
-            with pytest.warns(exactk.EvaluationWarning, match="none of the items"):
+            with pytest.warns(exactk.EvaluationWarning, match="no item of the truth"):
                 exactk.evaluate(truth, batches, METRICS)
         compared[size] = unique.size + isin.size
     assert size <= compared[60] <= 2 * compared[30]
@@ -158,7 +158,7 @@ def test_f52_strings_are_scanned_once(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", LONG_STRINGS)
 def test_f52_strings_beyond_64_kb_are_refused(kind: str) -> None:
-    with pytest.raises(exactk.InputError, match=r"^metrics: expected at most 65536 characters a string, found \d+$"):
+    with pytest.raises(exactk.InputError, match=r"^metrics: expected at most 65536 characters per string, found \d+$"):
         exactk.evaluate([[1]], [[1]], LONG_STRINGS[kind](2**16))
 
 
@@ -172,7 +172,7 @@ def test_f52_a_message_does_not_repeat_a_long_string() -> None:
 def test_f52_a_canonical_name_can_be_read_again() -> None:
     """1e15 is written as 1000000000000000."""
     spelling = "ndcg(gain=table,gain_table=[" + ",".join(["1e15"] * 10_000) + "])"
-    with pytest.raises(exactk.InputError, match="names have at most 65536 characters"):
+    with pytest.raises(exactk.InputError, match="names of at most 65536 characters"):
         exactk.evaluate([[1]], [[1]], spelling)
 
 

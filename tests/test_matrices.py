@@ -104,7 +104,7 @@ def test_f63_what_is_excluded_beside_blocks() -> None:
 def test_f63_other_shapes_are_ids() -> None:
     padded = np.array([[0, 2], [1, -1]])
     assert values_of(padded) == values_of([{0, 2}, {1}])
-    with pytest.raises(exactk.InputError, match=r"truth: expected a grade for each score, of shape \(2, 3\), found"):
+    with pytest.raises(exactk.InputError, match=r"truth: expected one grade per score, of shape \(2, 3\), found"):
         values_of(GRADES[:, :2])
     with pytest.raises(exactk.InputTypeError, match=r"truth: expected integer ids, found float64; truth=exactk\.Truth"):
         values_of(GRADES, [[0, 1, 2], [2, 1, 0]])
@@ -137,10 +137,10 @@ def test_from_dense() -> None:
     assert values_of(frozen) == values_of(LISTS)
     wrong: list[tuple[Any, str]] = [
         ([[0.0, 1.0], [math.inf, 2.0]], "finite grades, or NaN, found inf at row 1, position 0"),
-        ([[0, 2**53 + 1]], r"integers up to 2\^53, found 9007199254740993 at row 0, position 1"),
+        ([[0, 2**53 + 1]], r"integers from -2\^53 to 2\^53, found 9007199254740993 at row 0, position 1"),
         ([0.0, 1.0], r"2 dimension\(s\), found 1"),
         ([True, False], r"2 dimension\(s\), found 1"),
-        ([["a", "b"]], "real numbers that float64 holds"),
+        ([["a", "b"]], "integers or floats of at most 64 bits"),
         (np.ma.masked_array(GRADES, GRADES > 2), "a plain NumPy array"),
         ({"ann": [1]}, "a NumPy array, found dict"),
         (None, "a NumPy array, found NoneType"),
@@ -216,17 +216,17 @@ MATRIX_FRAMES: dict[str, tuple[Any, Any, Any]] = {
 def test_f66_a_frame_that_is_a_matrix_is_answered_with_what_to_write(case: str) -> None:
     frame, truth, same = MATRIX_FRAMES[case]
     with pytest.raises(
-        exactk.InputError, match=r"^predictions: expected a column for the (user|item), .* takes "
+        exactk.InputError, match=r"^predictions: expected a column for the (user|item), .* reads "
     ) as caught:
         exactk.evaluate(truth, frame, "mrr")
-    code = str(caught.value).partition("; predictions=")[2].partition(" takes ")[0]
+    code = str(caught.value).partition("; predictions=")[2].partition(" reads ")[0]
     same = np.array(same) if same is VALUES else same
     assert exactk.evaluate(truth, eval(code, {"predictions": frame}), "mrr") == exactk.evaluate(truth, same, "mrr")  # noqa: S307
 
 
 def test_f66_a_frame_without_keys_is_a_matrix_only_where_no_column_can_hold_them() -> None:
     for frame in (pd.DataFrame({"a": [1], "b": [0.5]}), pl.DataFrame({"a": ["x"], "b": [0.5]}), pd.DataFrame()):
-        with pytest.raises(exactk.InputError, match=r"; user='(a|NAME)' would name it$"):
+        with pytest.raises(exactk.InputError, match=r"; user='(a|NAME)' would select it$"):
             exactk.evaluate([[1]], frame, "mrr")
     scored = pd.DataFrame({"user": ["ann"], "item": ["x"], "score": [0.5]}).set_index(["user", "item"])
     assert exactk.evaluate({"ann": ["x"]}, scored, "mrr")["mrr"] == 1

@@ -119,7 +119,7 @@ def test_a_misspelt_name_is_answered_with_a_suggestion() -> None:
 
 
 def test_a_set_of_metrics_has_no_order() -> None:
-    with pytest.raises(exactk.InputTypeError, match="in order"):
+    with pytest.raises(exactk.InputTypeError, match="ordered"):
         exactk.evaluate([[1]], [[1]], {"recall", "ndcg"})
 
 

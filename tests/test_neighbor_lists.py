@@ -101,7 +101,7 @@ def test_one_query_of_usearch_is_one_user() -> None:
 
 @pytest.mark.parametrize("pair", [([[1]], [[0.5]]), (IDS, RISING, RISING), (IDS,), (IDS.tolist(), RISING)])
 def test_f07_other_tuples_are_refused_as_before(pair: Any) -> None:
-    assert "ids and distances as an index" in str(rankings_error(pair, exactk.InputTypeError))
+    assert "ids and distances from a nearest-neighbor index" in str(rankings_error(pair, exactk.InputTypeError))
 
 
 MALFORMED: dict[str, tuple[Any, type[exactk.ExactkError], str, tuple[Any, ...]]] = {
@@ -118,7 +118,12 @@ MALFORMED: dict[str, tuple[Any, type[exactk.ExactkError], str, tuple[Any, ...]]]
     "masked": ((np.ma.array(IDS), RISING), exactk.InputTypeError, "MaskedArray", (None, None, 1)),
     "counts beyond k": (usearch_form(IDS, RISING, COUNTS + 1), exactk.InputError, "0 to 3, found 4", (0, None, 2)),
     "counts below 0": (usearch_form(IDS, RISING, COUNTS - 1), exactk.InputError, "found -1", (2, None, 1)),
-    "too few counts": (usearch_form(IDS, RISING, COUNTS[1:]), exactk.InputError, "4 users, found 3", (None, None, 1)),
+    "too few counts": (
+        usearch_form(IDS, RISING, COUNTS[1:]),
+        exactk.InputError,
+        "one count per user (4), found 3",
+        (None, None, 1),
+    ),
     "counts that are floats": (
         usearch_form(IDS, RISING, COUNTS * 1.0),
         exactk.InputTypeError,
@@ -143,7 +148,7 @@ def test_f08_a_distance_is_no_nan() -> None:
     for value in [(distances, IDS), usearch_form(IDS, distances, COUNTS)]:
         error = rankings_error(value)
         assert row_location(error) == (0, 2, 2)
-        assert "a distance beside each id, found nan" in str(error)
+        assert "a distance for each id, found nan" in str(error)
 
 
 def test_f03_padding_stands_at_the_end() -> None:

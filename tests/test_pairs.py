@@ -61,12 +61,12 @@ def test_f67_pairs_are_items_with_grades_in_the_truth() -> None:
     [
         (
             [("film", 0.5), "book"],
-            "an item and its score as a tuple, as the first is, found 'book' at row 1, position 1",
+            r"an \(item, score\) tuple, like the first item, found 'book' at row 1, position 1",
         ),
-        ([("film", 0.5), ("book", "x")], "an item and its score as a tuple.* at row 1, position 1"),
-        ([("film", 0.5), (["x"], 0.5)], "an item and its score as a tuple.* at row 1, position 1"),
-        ([("film", 0.5), ("book", 1, 2)], "an item and its score as a tuple.* at row 1, position 1"),
-        ([("film", 0.5), ("film", 1)], "items that differ, found 'film' again at row 1, position 1"),
+        ([("film", 0.5), ("book", "x")], r"an \(item, score\) tuple.* at row 1, position 1"),
+        ([("film", 0.5), (["x"], 0.5)], r"an \(item, score\) tuple.* at row 1, position 1"),
+        ([("film", 0.5), ("book", 1, 2)], r"an \(item, score\) tuple.* at row 1, position 1"),
+        ([("film", 0.5), ("film", 1)], "distinct items, found 'film' again at row 1, position 1"),
     ],
 )
 def test_f67_malformed_pairs(row: list[Any], message: str) -> None:
@@ -78,11 +78,11 @@ def test_f67_malformed_pairs(row: list[Any], message: str) -> None:
 
 def test_f67_pairs_of_strings_on_both_sides_warn() -> None:
     truth, predictions = [("ann", "x"), ("bob", "y"), ("ann", "z")], [("ann", "x"), ("bob", "z"), ("ann", "y")]
-    message = "each pair of strings is read as one user's list of two items; of users and items: truth=pd.DataFrame"
+    message = "each pair of strings is read as one user's list of two items; for pairs of users and items, write truth=pd.DataFrame"
     with pytest.warns(exactk.EvaluationWarning, match=re.escape(message)) as caught:
         values_of(truth, predictions)
     assert len(caught) == 1
-    lines = str(caught[0].message).partition("users and items: ")[2]
+    lines = str(caught[0].message).partition("users and items, write ")[2]
     hinted = eval(f"dict({lines})", {"pd": pd, "truth": truth, "predictions": predictions})  # noqa: S307
     assert hinted == {"truth": {"ann": ["x", "z"], "bob": ["y"]}, "predictions": {"ann": ["x", "y"], "bob": ["z"]}}
     values_of([list(row) for row in truth], predictions)
@@ -97,9 +97,9 @@ def test_f76_blocks_with_exclusions() -> None:
     assert values_of(None, iter(blocks)) == expected
     keyed = [({"a": [1]}, {"a": [9, 1]}, {"a": [9]}), ({"b": [3]}, {"b": [8, 3]}, {})]
     assert values_of(None, iter(keyed))["reciprocal_rank"] == 0.75
-    with pytest.raises(exactk.InputError, match="exclude: expected None beside blocks of"):
+    with pytest.raises(exactk.InputError, match="exclude: expected None with blocks of"):
         values_of(None, iter(blocks), exclude=exclude)
-    with pytest.raises(exactk.InputError, match="exclude: expected one entry for each of 1 users, found 2"):
+    with pytest.raises(exactk.InputError, match=r"exclude: expected one entry per user \(1\), found 2"):
         values_of(None, iter([([[1]], [[1]], [[], []])]))
     with pytest.raises(exactk.InputError, match="exclude: expected ids or flags"):
         values_of(None, iter([([{0: 1.0}], np.array([[0.5, 0.25]]), np.array([[0, 1]]))]))
@@ -114,7 +114,7 @@ def test_f76_what_is_no_list_says_so() -> None:
             values_of(make([[1], [2]]), [[1], [2]])
     with pytest.raises(exactk.InputTypeError, match=r"; predictions=list\(predictions\)$"):
         values_of([[1], [2]], {"a": [1], "b": [2]}.values())
-    with pytest.raises(exactk.InputError, match=r"truth: expected None beside an iterator.*; predictions=list\("):
+    with pytest.raises(exactk.InputError, match=r"truth: expected None with an iterator.*; predictions=list\("):
         values_of([[1]], (row for row in [[1]]))
 
 
@@ -124,7 +124,7 @@ def test_f76_one_item_for_each_user(argument: str, item: Any) -> None:
     one = {"ann": None, "bob": item} if argument != "exclude" else {"bob": item}
     arguments: dict[str, Any] = {"truth": {"bob": [item]}, "predictions": {"bob": [item]}, argument: one}
     with pytest.raises(
-        exactk.InputTypeError, match=f"{argument}: expected the items of each user, found one"
+        exactk.InputTypeError, match=f"{argument}: expected the items of each user, found a single item"
     ) as caught:
         values_of(**arguments)
     hint = str(caught.value).partition(f"; {argument}=")[2]
@@ -136,15 +136,15 @@ def test_f77_float_ids_after_a_join(column: str) -> None:
     frame = pd.DataFrame({"user": [1, 2, 3, 4], "item": [5, 6, 7, 8]})
     frame[column] = frame[column].where(frame[column] % 2 == 1)
     message = (
-        f"truth.{column}: expected integer ids, strings or bytes, found NaN among float64 at row 1 of the frame "
-        "(the first of 2); a join leaves NaN where it finds no match: .dropna() leaves these rows out; "
-        ".astype('Int64') makes the others ids"
+        f"truth.{column}: expected integer ids, strings or bytes, found NaN in float64 at row 1 of the frame "
+        "(the first of 2); a join leaves NaN where nothing matches: .dropna() drops these rows; "
+        ".astype('Int64') converts the others to ids"
     )
     for build in (pd.DataFrame, lambda frame: pl.DataFrame(frame.to_dict("list"))):
         with pytest.raises(exactk.InputTypeError, match=f"^{re.escape(message)}$"):
             exactk.as_truth(build(frame))
     assert len(exactk.as_truth(frame.dropna().astype({column: "Int64"}))) == 2
     whole = pd.DataFrame({"user": [1.0, 2.0], "item": [5, 6]})
-    with pytest.raises(exactk.InputTypeError, match=r"found float64; \.astype\(int\) makes whole numbers ids"):
+    with pytest.raises(exactk.InputTypeError, match=r"found float64; \.astype\(int\) converts whole numbers to ids"):
         exactk.as_truth(whole)
     assert len(exactk.as_truth(whole.astype(int))) == 2

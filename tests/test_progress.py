@@ -200,14 +200,14 @@ def test_the_reference_reports_each_user() -> None:
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.filterwarnings("default:.*the order of tied items")
+@pytest.mark.filterwarnings("default:.*the order of ties")
 @pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
 def test_what_a_warning_of_ties_evaluates_is_not_reported(engine: Any) -> None:
     constant = np.zeros((3, 3))
-    with pytest.warns(exactk.EvaluationWarning, match="the order of tied items"):
+    with pytest.warns(exactk.EvaluationWarning, match="the order of ties"):
         calls = progress_calls(partial(engine.evaluate, TRUTH, constant, "P@1"))
     assert [done for done, _ in calls] == sorted({done for done, _ in calls})
-    with pytest.warns(exactk.EvaluationWarning, match="the order of tied items"):
+    with pytest.warns(exactk.EvaluationWarning, match="the order of ties"):
         calls = progress_calls(partial(engine.evaluate, TRUTH, {"a": constant, "b": constant}, "P@1"))
     assert max(calls) == calls[-1] == (6, 6)
     assert calls.count((6, 6)) == 1

@@ -37,7 +37,7 @@ def test_f74_a_rank_is_a_position_where_the_convention_says_so(evaluate: Any) ->
     kept = evaluate({"a": [1]}, frame, metrics, convention=KEEP)
     assert values_of(kept) == [0.0, 1 / 81, 1 / 9, 1 / 9, 0.0, 1.0]
     assert "rank_gaps" not in kept.counts
-    with pytest.warns(exactk.EvaluationWarning, match="1 users have ranks with gaps, which are closed") as caught:
+    with pytest.warns(exactk.EvaluationWarning, match="1 user has ranks with gaps, which are closed") as caught:
         closed = evaluate({"a": [1]}, frame, metrics)
     assert "convention={'rank_gaps': 'keep'} keeps each item at its rank" in str(caught[0].message)
     assert values_of(closed) == [1.0, 1 / 9, 1 / 9, 1.0, 1.0, 1.0]
@@ -187,7 +187,7 @@ def test_f74_kept_ranks_go_through_pickles_systems_groups_and_merges() -> None:
         ([0, 1, 2], "found 0 at row 0 of the frame"),
         ([-3, 1, 2], "found -3 at row 0 of the frame"),
         ([1, 2, 2**20 + 1], "found 1048577 at row 2 of the frame"),
-        ([1.0, 2.5, 3.0], "ranks that are integers, found 2.5 at row 1 of the frame"),
+        ([1.0, 2.5, 3.0], "ranks without fractions, found 2.5 at row 1 of the frame"),
     ],
 )
 def test_f74_ranks_that_are_none_are_refused_where_they_are_kept(evaluate: Any, ranks: Any, message: str) -> None:
@@ -237,5 +237,5 @@ def test_f74_ranks_that_do_not_ascend_are_refused_whatever_becomes_of_gaps(ranks
     """The order of the items and that of their ranks would be two readings of one list."""
     with pytest.raises(exactk.InputError) as caught:
         exactk.Rankings([0, 3, 4], [1, 2, 3, 1], ranks=ranks)
-    assert str(caught.value) == f"predictions.ranks: expected ranks that ascend in each row, found {found}"
+    assert str(caught.value) == f"predictions.ranks: expected ascending ranks in each row, found {found}"
     assert exactk.Rankings([0, 2, 2, 4], [1, 2, 3, 1], ranks=[1, 5, 1, 2]).ranks is not None

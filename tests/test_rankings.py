@@ -183,13 +183,13 @@ def test_f73_a_threshold_exclusions_and_candidates_hold_beside_it(kind: Any) -> 
     convention = {"negative_infinity": "exclude"}
     one = exactk.evaluate([[2]], kind(values), "reciprocal_rank", convention=convention, exclude=[[1, 0]])
     assert one["reciprocal_rank"] == 1.0
-    with pytest.warns(exactk.EvaluationWarning, match="1 relevant items are in exclude"):
+    with pytest.warns(exactk.EvaluationWarning, match="1 relevant item is in exclude"):
         other = exactk.evaluate([[0]], kind(values), "num_recommended", convention=convention, exclude=[[0]])
     assert (other["num_recommended"], other.counts["relevant_not_rankable"]) == (3.0, 0)  # it is counted as excluded
     scored = exactk.Scores(values, min_score=1.5)
     report = exactk.evaluate([[2]], scored, "num_recommended", convention=convention)
     assert report["num_recommended"] == 2.0
-    with pytest.warns(exactk.EvaluationWarning, match="1 relevant items"):
+    with pytest.warns(exactk.EvaluationWarning, match="1 relevant item "):
         report = exactk.evaluate([[0]], values, "num_recommended", convention=convention, candidates=[0, 1])
     assert report["num_recommended"] == 1.0
 
@@ -198,7 +198,7 @@ def test_f73_a_threshold_exclusions_and_candidates_hold_beside_it(kind: Any) -> 
 def test_f73_an_item_with_another_score_is_rankable(evaluate: Any) -> None:
     repeated = exactk.SparseScores([0, 4], [5, 5, 6, 6], np.array([-INFINITY, 1.0, -INFINITY, -INFINITY]))
     convention = STANDARD.replace(negative_infinity="exclude", duplicate_items="first")
-    with pytest.warns(exactk.EvaluationWarning, match="1 relevant items"):
+    with pytest.warns(exactk.EvaluationWarning, match="1 relevant item "):
         report = evaluate([[5, 6]], repeated, "recall", convention=convention)
     assert (report["recall"], report.counts["relevant_not_rankable"]) == (0.5, 1)
 
@@ -222,7 +222,7 @@ def test_f73_embeddings_that_overflow_as_float32() -> None:
     users, items = np.array([[1e30]]), np.array([[1.0], [-1e30], [2.0]])
     convention = {"score_dtype": "float32", "negative_infinity": "exclude"}
     for evaluate in ENGINES:
-        with pytest.warns(exactk.EvaluationWarning, match="1 relevant items"):
+        with pytest.warns(exactk.EvaluationWarning, match="1 relevant item "):
             report = evaluate(
                 [[1, 2]], exactk.Embeddings(users, items), ["num_recommended", "recall"], convention=convention
             )

@@ -258,7 +258,7 @@ def test_ties() -> None:
 
 
 def test_items_that_are_excluded_are_not_ranked() -> None:
-    with pytest.warns(exactk.EvaluationWarning, match="1 relevant items are in exclude"):
+    with pytest.warns(exactk.EvaluationWarning, match="1 relevant item is in exclude"):
         report = evaluate_scores(exclude=[[1, 3, 99], [0, 2**63 - 1]], metrics=["mrr", "recall", "num_recommended"])
     assert list(report.values.values()) == [1.0, 0.75, 3.5]
     assert (report.counts["excluded_recommended"], report.counts["relevant_excluded"]) == (0, 1)

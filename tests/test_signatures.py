@@ -125,7 +125,7 @@ def test_topk_takes_frames_by_the_names_of_their_columns(topk: Any) -> None:
     best = topk(SCORED, 2, exclude=SEEN, score="worth", **NAMES)
     assert best.ids.tolist() == [[2, -1], [2, 4]]
     frame = SCORED.assign(rank=1)
-    with pytest.raises(exactk.InputError, match=r"expected a column of scores, .*; score='worth' would name it"):
+    with pytest.raises(exactk.InputError, match=r"expected a score column, .*; score='worth' would select it"):
         topk(frame, 2, **NAMES)
 
 
@@ -137,7 +137,7 @@ def test_rankings_are_frames_with_ranks() -> None:
     named = plain.rename(columns={"user": "who", "item": "what", "rank": "order"})
     assert exactk.as_rankings(named, rank="order", **NAMES).row(0).tolist() == [2, 4]
     assert exactk.as_rankings(exactk.Batches(lambda: [plain[:1], plain[1:]])).row(0).tolist() == [2, 4]
-    message = "'score' is not used; exactk.as_predictions orders them by it, rank='rank' says that they are right"
+    message = "'score' is not used; exactk.as_predictions orders by it, rank='rank' keeps that order"
     with pytest.warns(exactk.EvaluationWarning, match=message):
         assert exactk.as_rankings(frame).row(0).tolist() == [2, 4]
     assert exactk.as_rankings(frame, rank="rank").row(0).tolist() == [2, 4]
@@ -147,7 +147,7 @@ def test_rankings_are_frames_with_ranks() -> None:
             exactk.InputTypeError, match=r"expected lists of ids, .*exactk.topk\(predictions, k\) ranks"
         ):
             exactk.as_rankings(scored)
-    with pytest.raises(exactk.InputError, match="expected a column of ranks, "):
+    with pytest.raises(exactk.InputError, match="expected a rank column, "):
         exactk.as_rankings(frame.drop(columns="rank"))
 
 
@@ -156,10 +156,10 @@ def test_a_metric_function_takes_users_with_keys_and_refuses_systems() -> None:
     assert exactk.recall_at_k(truth, {"ann": [4], "bob": [2]}, 1) == 0.75
     assert exactk.recall_at_k(truth, {"ann": {4: 0.5, 1: 0.25}, "bob": {3: 0.5}}, 1) == 0.25
     assert exactk.recall_at_k(truth, {"ann": [], "bob": []}, 1) == 0.0
-    with pytest.raises(exactk.InputTypeError, match="predictions: expected those of one system"):
+    with pytest.raises(exactk.InputTypeError, match="predictions: expected the predictions of one system"):
         exactk.recall_at_k([[1]], {"a": [[1]], "b": [[4]]}, 1)
     with (  # whatever they hold
         pytest.warns(exactk.EvaluationWarning, match="no user was evaluated"),
-        pytest.raises(exactk.InputTypeError, match="predictions: expected those of one system"),
+        pytest.raises(exactk.InputTypeError, match="predictions: expected the predictions of one system"),
     ):
         exactk.recall_at_k([], {"a": []}, 1)

@@ -39,14 +39,14 @@ class Tensor:
 
 IDS = [[0, 2], [1, 0]]
 TENSORS = {
-    "cuda": ({"device": "cuda:0"}, "found Tensor on the device cuda:0; {0}={0}.cpu()"),
-    "mps": ({"device": "mps:0"}, "found Tensor on the device mps:0; {0}={0}.cpu()"),
-    "sparse": ({"layout": "torch.sparse_coo"}, "found Tensor of the layout torch.sparse_coo; {0}={0}.to_dense()"),
+    "cuda": ({"device": "cuda:0"}, "found Tensor on device cuda:0; {0}={0}.cpu()"),
+    "mps": ({"device": "mps:0"}, "found Tensor on device mps:0; {0}={0}.cpu()"),
+    "sparse": ({"layout": "torch.sparse_coo"}, "found Tensor of layout torch.sparse_coo; {0}={0}.to_dense()"),
     "sparse, cuda": (
         {"layout": "torch.sparse_csr", "device": "cuda:1"},
-        "found Tensor of the layout torch.sparse_csr; {0}={0}.to_dense()",
+        "found Tensor of layout torch.sparse_csr; {0}={0}.to_dense()",
     ),
-    "meta": ({"device": "meta"}, "found Tensor on the device meta, which holds no values"),
+    "meta": ({"device": "meta"}, "found Tensor on device meta, which holds no values"),
     "gradients": ({"requires_grad": True}, "found Tensor that requires gradients; {0}={0}.detach()"),
 }
 
@@ -57,9 +57,7 @@ TENSORS = {
 def test_f79_tensors_that_cannot_be_read(case: str, argument: str) -> None:
     options, message = TENSORS[case]
     tensor = Tensor(IDS, **options)  # type: ignore[arg-type]
-    expected = (
-        f"{argument}: expected an array in the CPU's memory, of a type that NumPy has, {message.format(argument)}"
-    )
+    expected = f"{argument}: expected an array in CPU memory, of a type that NumPy supports, {message.format(argument)}"
     arguments: dict[str, Any] = {"truth": [[0], [1]], "predictions": [[0, 2], [1, 0]], argument: tensor}
     with pytest.raises(exactk.InputTypeError, match=f"^{re.escape(expected)}$") as caught:
         exactk.evaluate(metrics="recall@2", **arguments)

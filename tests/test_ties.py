@@ -336,7 +336,9 @@ def test_f53_what_makes_no_repeat_within_a_tie() -> None:
                 warnings.simplefilter("ignore", exactk.EvaluationWarning)
                 evaluate([[1]], predictions, ["mrr", "auc"], convention=convention, **options)
     repeated = exactk.SparseScores([0, 2], [1, 1], [0.0, 0.0])
-    hint = "found item 1 again at row 0, position 1; convention={'duplicate_items': 'count'} makes each a hit"
+    hint = (
+        "found item 1 again at row 0, position 1; convention={'duplicate_items': 'count'} counts every repeat as a hit"
+    )
     with pytest.raises(exactk.InputError, match=re.escape(hint)):
         exactk.evaluate([[1]], repeated, "mrr(ties=expected,duplicate_items=first)")
     for beside, gravest in (("mrr(duplicate_items=raise)", "in a list"), ("mrr(ties=raise)", "within a tie")):
@@ -357,25 +359,26 @@ def warnings_of(*arguments: Any, **options: Any) -> list[str]:
 def test_f61_a_constant_model_does_not_look_good() -> None:
     truth, constant = [[0, 1]] * 5, np.zeros((5, 4))
     (message,) = warnings_of([[0], [0]], np.zeros((2, 50)), ["mrr", "map", "ndcg"])
-    assert message.startswith(
-        "the order of tied items, which ties='lowest_id' decides, changes reciprocal_rank of 2 of 2 users"
-    )
-    assert "by other orders reciprocal_rank = 1.0000 is 0.0200 to 1.0000" in message
+    assert message.startswith("the order of ties (ties='lowest_id') changes reciprocal_rank for 2 of 2 users")
+    assert "with other orders, reciprocal_rank = 1.0000 ranges from 0.0200 to 1.0000" in message
     assert "(the first of 3 such values)" in message
     (message,) = warnings_of(truth, constant, ["recall@4", "recall@2", "recall@3"], groups=list("ababa"))
-    assert "changes recall@2 of 5 of 5 users; by other orders recall@2 = 1.0000 is 0.0000 to 1.0000" in message
+    assert (
+        "changes recall@2 for 5 of 5 users; with other orders, recall@2 = 1.0000 ranges from 0.0000 to 1.0000"
+        in message
+    )
     message = warnings_of(truth, constant, ["recall@4", "ndcg@50"])[0]
-    assert "ndcg@50 = 1.0000 is 0.5706 to 1.0000" in message
+    assert "ndcg@50 = 1.0000 ranges from 0.5706 to 1.0000" in message
     assert warnings_of(truth, constant, "recall@2(ties=expected)") == []
     assert warnings_of(truth, constant, ["recall@4", "precision"]) == []
     assert warnings_of([{0, 1, 2, 3}] * 5, constant, ["mrr", "ap", "ndcg@2"]) == []  # all are relevant
     assert warnings_of([[7]] * 5, constant, ["mrr", "ap", "ndcg@2"])[0].startswith("5 relevant items")  # and none
     systems = {"a": constant, "b": constant}
     (message,) = warnings_of(truth, systems, "recall@2", weights=np.ones(5))
-    assert message.startswith("all systems: the order of tied items")
+    assert message.startswith("all systems: the order of ties")
     constant_but_two = np.vstack([[[3, 2, 1, 0]] * 2, constant[2:]])
     (message,) = warnings_of(truth, systems | {"c": constant_but_two}, "recall@2")
-    assert re.fullmatch("systems 'a' and 'b': .* of 5 of 5 users; .*; system 'c': .* of 3 of 5 users; .*", message)
+    assert re.fullmatch("systems 'a' and 'b': .* for 5 of 5 users; .*; system 'c': .* for 3 of 5 users; .*", message)
     (message,) = warnings_of(truth, constant, ["num_relevant@2", "num_recommended@2", "recall@2"])
     assert "changes recall@2" in message  # the others are the same in any order
     assert warnings_of(truth, constant, ["num_relevant@2", "num_recommended@2"]) == []
@@ -405,7 +408,7 @@ def test_ties_of_the_truth_are_refused() -> None:
     scores = np.array([[4, 3, 2, 1, 1], [9, 8, 8, 7, 8], [1, 1, 2, 3, 4]], np.float64)
     convention = with_ties("raise")
     assert evaluate_quietly([[0, 2], [0, 3], [2]], scores, "recall", convention=convention)["recall"] == 1
-    with pytest.raises(exactk.InputError, match="3 items of one score at rank 2") as error:
+    with pytest.raises(exactk.InputError, match="a tie of 3 items at rank 2") as error:
         evaluate_quietly([[0], [2], [0]], scores, ["recall", "mrr"], convention=convention)
     assert (error.value.argument, error.value.row, error.value.count) == ("predictions", 1, 2)
     assert evaluate_quietly([[0], [2], [0]], scores, ["recall@1", "ndcg(ties=lowest_id)"], convention=convention)

@@ -1,4 +1,4 @@
-"""Cutoffs that no list reaches are told of, once a call."""
+"""Cutoffs that no list reaches are reported once per call."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 METRICS = ["recall@100", "P@100", "ndcg@2"]
 MESSAGE = (
-    "no list is longer than 2: values at 100 are values at 2, but for what is computed from the cutoff itself: "
-    "precision@100 divides by 100 still"
+    "no list is longer than 2: values at 100 equal values at 2, except where the cutoff itself is used: "
+    "precision@100 still divides by 100"
 )
 TRUTH = [[1], [0]]
 FRAME = pd.DataFrame({"user": [0, 0, 1], "item": [1, 2, 0], "score": [2.0, 1.0, 1.0]})
@@ -64,7 +64,7 @@ def test_f68_a_list_that_reaches_the_cutoff_is_enough() -> None:
 def test_f68_excluded_items_are_not_in_lists() -> None:
     lists = [list(range(100)), []]
     (message,) = messages(lambda: exactk.evaluate(TRUTH, lists, "recall@100", exclude=[[5], []]))
-    assert message.startswith("no list is longer than 99: values at 100 are values at 99")
+    assert message.startswith("no list is longer than 99: values at 100 equal values at 99")
 
 
 def test_f68_lists_of_users_outside_the_truth_count_as_they_do_for_the_values() -> None:
@@ -74,12 +74,10 @@ def test_f68_lists_of_users_outside_the_truth_count_as_they_do_for_the_values() 
 
 def test_f68_what_a_metric_divides_by_is_told_where_it_is_the_cutoff() -> None:
     (message,) = messages(lambda: exactk.evaluate([[1]], [[1, 2]], ["recall@5", "recall@[9,7,8]"]))
-    assert message.endswith(
-        "values at 5, 7, 8 and 1 more are values at 2, but for what is computed from the cutoff itself"
-    )
+    assert message.endswith("values at 5, 7, 8 and 1 more equal values at 2, except where the cutoff itself is used")
     over_list = {"precision_over": "list"}
     (message,) = messages(lambda: exactk.evaluate([[1]], [[1, 2]], "P@5", convention=over_list))
-    assert message.endswith("but for what is computed from the cutoff itself")
+    assert message.endswith("except where the cutoff itself is used")
 
 
 def test_f68_blocks_and_batches_say_it_once_of_the_longest_list_of_all() -> None:

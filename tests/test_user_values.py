@@ -105,7 +105,7 @@ def test_f62_values_by_row(container: str) -> None:
 @pytest.mark.parametrize("argument", ["weights", "groups"])
 def test_f62_values_without_keys_beside_keyed_users(container: str, argument: str) -> None:
     values = UNKEYED[container]([1, 5, 2])
-    message = f"{argument}: expected the user of each entry, as users have keys, found 3 entries without"
+    message = f"{argument}: expected entries with user keys, as in the truth, found 3 entries without keys"
     labelled = exactk.Truth([0, 1, 2, 3], [1, 1, 1], users=list(TRUTH))
     for truth, predictions in [
         (TRUTH, PREDICTIONS),
@@ -123,11 +123,11 @@ def test_f62_values_without_keys_beside_keyed_users(container: str, argument: st
 
 @pytest.mark.parametrize("container", KEYED)
 def test_f62_values_with_keys_beside_rows(container: str) -> None:
-    with pytest.raises(exactk.InputTypeError, match="weights: expected one entry for each row") as caught:
+    with pytest.raises(exactk.InputTypeError, match="weights: expected one entry per row") as caught:
         exactk.evaluate(*ROWS, "P@1", weights=KEYED[container]({"bob": 5.0, "eve": 2.0, "ann": 1.0}))
     if container == "Polars, lazy":
         return
-    hint = str(caught.value).partition("; weights=")[2].partition(", where users are those of the rows")[0]
+    hint = str(caught.value).partition("; weights=")[2].partition(", where users are the users of the rows")[0]
     names = {"weights": KEYED[container]({"bob": 5.0, "eve": 2.0, "ann": 1.0}), "users": ["eve", "ann", "bob"]}
     plain = eval(hint, names)  # noqa: S307
     assert exactk.evaluate(*ROWS, "P@1", weights=plain)["P@1"] == 6 / 8
@@ -158,7 +158,7 @@ def test_f62_keys_that_no_user_has(key: Any, argument: str) -> None:
     containers: list[Any] = [{1: [1], 2: [1]}, frame, exactk.Batches(lambda: [frame])]
     values: dict[str, Any] = {argument: {key: 1, 2: 1}}
     for predictions in containers:
-        with pytest.raises(exactk.InputTypeError, match=rf"^{argument}: expected users that are integers, strings"):
+        with pytest.raises(exactk.InputTypeError, match=rf"^{argument}: expected integers, strings"):
             exactk.evaluate({1: [1], 2: [1]}, predictions, "P@1", **values)
 
 
@@ -177,12 +177,12 @@ def test_f62_users_of_several_columns() -> None:
 def test_f62_frames_of_other_columns() -> None:
     frame = pd.DataFrame({"user": list(WEIGHTS), "weight": WEIGHTS.values(), "age": 3})
     with pytest.raises(
-        exactk.InputError, match="weights: expected one column beside user, found weight and age"
+        exactk.InputError, match="weights: expected one column besides user, found weight and age"
     ) as caught:
         evaluate(frame)
     hint = str(caught.value).partition("; weights=")[2]
     assert evaluate(eval(hint, {"weights": frame}))["P@1"] == 3 / 8  # noqa: S307 - the hint
-    with pytest.raises(exactk.InputError, match=r"weights: expected one column beside user, found none$"):
+    with pytest.raises(exactk.InputError, match=r"weights: expected one column besides user, found none$"):
         evaluate(frame[["user"]])
     with pytest.raises(exactk.InputError, match="weights: expected a column for the user"):
         evaluate(frame[["weight"]])
@@ -199,7 +199,7 @@ def test_f62_an_index_that_numbers_rows_names_nobody() -> None:
     weights = pd.DataFrame({"user": [2, 0, 1], "weight": [5.0, 2.0, 1.0]})
     assert exactk.evaluate(truth, predictions, "P@1", weights=weights)["P@1"] == 3 / 8
     assert exactk.evaluate(truth, predictions, "P@1", weights=weights.set_index("user")["weight"])["P@1"] == 3 / 8
-    with pytest.raises(exactk.InputTypeError, match="weights: expected the user of each entry"):
+    with pytest.raises(exactk.InputTypeError, match="weights: expected entries with user keys"):
         exactk.evaluate(truth, predictions, "P@1", weights=weights["weight"])
 
 
@@ -235,7 +235,7 @@ def test_f62_groups_that_are_no_labels_are_answered_with_what_to_write(case: str
     groups = NO_GROUPS[case]
     with pytest.raises(exactk.InputTypeError, match=r"^groups: expected integers or strings, found ") as caught:
         evaluate(groups=groups)
-    code = str(caught.value).partition("; groups=")[2].removesuffix(" makes strings of them")
+    code = str(caught.value).partition("; groups=")[2].removesuffix(" converts them to strings")
     evaluate(groups=eval(code, {"groups": groups}))  # noqa: S307 - the hint
 
 
@@ -243,7 +243,7 @@ def test_f62_groups_that_are_no_labels_are_answered_with_what_to_write(case: str
     "groups", [[1.5, 2.5, 1.5], np.array([True, False, True]), pl.Series([1.5, 2.5, 1.5])], ids=repr
 )
 def test_f62_groups_by_row_too(groups: Any) -> None:
-    with pytest.raises(exactk.InputTypeError, match=r"; groups=list\(map\(str, groups\)\) makes strings of them$"):
+    with pytest.raises(exactk.InputTypeError, match=r"; groups=list\(map\(str, groups\)\) converts them to strings$"):
         exactk.evaluate(*ROWS, "P@1", groups=groups)
     exactk.evaluate(*ROWS, "P@1", groups=list(map(str, groups)))
 

@@ -54,19 +54,19 @@ def test_which_instructions_and_why(capsys: pytest.CaptureFixture[str], monkeypa
     monkeypatch.delenv("EXACTK_ISA", raising=False)
     assert facts(capsys)["instructions"] == f"{_core.isas()[-1]}, the widest of {available}"
     monkeypatch.setenv("EXACTK_ISA", "scalar")
-    assert facts(capsys)["instructions"] == f"scalar, by EXACTK_ISA, of {available}"
+    assert facts(capsys)["instructions"] == f"scalar, from EXACTK_ISA, of {available}"
 
 
 @pytest.mark.parametrize(
     ("environment", "affinity", "quota", "line"),
     [
-        ({}, 3, MAX_THREADS, "3, by the CPU affinity"),
-        ({}, 3, 3, "3, by the CPU affinity"),
-        ({}, 3, 2, "2, by the CPU quota of the cgroup"),
-        ({"PYTHON_CPU_COUNT": "2"}, 3, 3, "2, by PYTHON_CPU_COUNT"),
-        ({"LOKY_MAX_CPU_COUNT": "1"}, 3, 2, "1, by LOKY_MAX_CPU_COUNT"),
-        ({"EXACTK_NUM_THREADS": "5", "LOKY_MAX_CPU_COUNT": "1"}, 3, 2, "5, by EXACTK_NUM_THREADS"),
-        ({}, 5000, MAX_THREADS, "1024, by the most that the core takes"),
+        ({}, 3, MAX_THREADS, "3, from the CPU affinity"),
+        ({}, 3, 3, "3, from the CPU affinity"),
+        ({}, 3, 2, "2, from the CPU quota of the cgroup"),
+        ({"PYTHON_CPU_COUNT": "2"}, 3, 3, "2, from PYTHON_CPU_COUNT"),
+        ({"LOKY_MAX_CPU_COUNT": "1"}, 3, 2, "1, from LOKY_MAX_CPU_COUNT"),
+        ({"EXACTK_NUM_THREADS": "5", "LOKY_MAX_CPU_COUNT": "1"}, 3, 2, "5, from EXACTK_NUM_THREADS"),
+        ({}, 5000, MAX_THREADS, "1024, from the limit of the core"),
     ],
 )
 def test_how_many_threads_and_why(
@@ -95,7 +95,7 @@ def test_wrong_variables_are_said_to_be_wrong(
     monkeypatch.setenv("EXACTK_ISA", "mmx")
     shown = facts(capsys)
     assert shown["threads"] == "EXACTK_NUM_THREADS: expected an integer from 1 to 1024, found 'two'"
-    assert shown["instructions"].startswith("EXACTK_ISA: expected an instruction set that this CPU has: scalar")
+    assert shown["instructions"].startswith("EXACTK_ISA: expected an instruction set that this CPU supports: scalar")
 
 
 def test_every_optional_dependency_is_named_and_an_absent_one_too(

@@ -44,7 +44,7 @@ std::vector<py::array> ArrowColumn::values(const std::string& argument) const {
   std::vector<py::array> arrays;
   for (const Piece& piece : pieces_) {
     const auto* const first = piece.buffer<char>(1);
-    if (first == nullptr && piece.length > 0) refuse_arrow(argument, "numbers in a buffer", "none");
+    if (first == nullptr && piece.length > 0) refuse_arrow(argument, "a buffer of numbers", "none");
     if (piece.length == 0) {
       arrays.emplace_back(dtype, std::vector<py::ssize_t>{0});
       continue;
@@ -78,7 +78,7 @@ StringViews string_views(const Piece& piece, const std::string& argument) {
   for (std::int64_t i = 0; i < buffers; ++i) {
     const auto* const bytes = piece.buffer<char>(2 + i);
     if (sizes == nullptr || sizes[i] < 0 || (bytes == nullptr && sizes[i] > 0))
-      refuse_arrow(argument, "strings with buffers", "a column without");
+      refuse_arrow(argument, "buffers of strings", "none");
     strings.buffers.emplace_back(bytes, static_cast<std::size_t>(sizes[i]));
   }
   return strings;
@@ -92,7 +92,7 @@ void ArrowColumn::encode_piece(const Piece& piece, Vocabulary& vocabulary, std::
   const Execution execution = interruptible_execution(threads);
   if (piece.length == 0) return;
   if (piece.array->n_buffers < 2 || piece.array->buffers[1] == nullptr)
-    refuse_arrow(argument, "strings with buffers", "a column without");
+    refuse_arrow(argument, "buffers of strings", "none");
   if (format == "u" || format == "z") {
     encode(vocabulary, packed_strings<std::int32_t>(piece), codes, execution);
   } else if (format == "U" || format == "Z") {
@@ -130,7 +130,7 @@ Codes ArrowColumn::encode_strings(OwnedVocabulary& owned, int threads,
 std::vector<ArrowColumn> ArrowColumn::dictionaries() const {
   std::vector<ArrowColumn> columns;
   for (const Piece& piece : pieces_) {
-    if (piece.array->dictionary == nullptr) refuse_arrow("dictionary", "one", "none");
+    if (piece.array->dictionary == nullptr) refuse_arrow("dictionary", "a dictionary", "none");
     const ArrowArray* const values = piece.array->dictionary;
     columns.emplace_back(owner_, schema_->dictionary,
                          std::vector<Piece>{{piece.batch, values, values->offset, values->length}});
@@ -155,9 +155,10 @@ std::pair<py::array_t<Offset>, ArrowColumn> ArrowColumn::lists(const std::string
     };
     if (piece.length == 0) continue;
     if (!format.starts_with("+w") && piece.buffer<char>(1) == nullptr)
-      refuse_arrow(argument, "lists with offsets", "a column without");
+      refuse_arrow(argument, "offsets of lists", "none");
     const ArrowArray* const values = piece.array->children[0];
-    if (values->length > kMaxRows - total) refuse_arrow(argument, "lists of fewer items", "more");
+    if (values->length > kMaxRows - total)
+      refuse_arrow(argument, "at most " + std::to_string(kMaxRows) + " items", "more");
     const Offset begin = value_offset(0);
     Offset last = begin;
     for (std::int64_t row = 1; row <= piece.length; ++row) {

@@ -30,7 +30,7 @@ struct Piece {
     if (index >= array->n_buffers) return nullptr;
     const void* const start = array->buffers[index];
     if (reinterpret_cast<std::uintptr_t>(start) % alignof(T) != 0)
-      refuse_arrow("buffer", "an address that its type allows", "another");
+      refuse_arrow("buffer", "an address aligned for its type", "an unaligned address");
     return static_cast<const T*>(start);
   }
   [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(length); }

@@ -39,7 +39,7 @@ std::string type_of(std::string_view format) {
   if (format.starts_with("+w:")) return "list";
   if (format.starts_with("ts")) return "timestamp";
   if (format.starts_with("d:")) return "decimal";
-  return "Arrow's " + std::string(format);
+  return "Arrow type " + std::string(format);
 }
 
 std::int64_t width_of(std::string_view format, const std::string& argument) {
@@ -62,17 +62,16 @@ constexpr int kMaxDepth = 64;  // of nested types; a schema may refer back to it
 void check_types(const ArrowSchema& schema, const std::string& argument, int depth) {
   if (schema.format == nullptr || schema.n_children < 0 || depth > kMaxDepth ||
       (schema.n_children > 0 && schema.children == nullptr))
-    refuse_arrow(argument, "a schema of Arrow", "a broken one");
+    refuse_arrow(argument, "an Arrow schema", "an invalid schema");
   const std::string_view format = schema.format;
   if (format.starts_with("w:") || format.starts_with("+w:"))
     static_cast<void>(width_of(format, argument));
   const bool has_codes =
       format.size() == 1 && std::string_view("cCsSiIlL").find(format) != std::string_view::npos;
   if (schema.dictionary != nullptr && !has_codes)
-    refuse_arrow(argument, "codes of a dictionary that are integers", type_of(format));
+    refuse_arrow(argument, "integer dictionary codes", type_of(format));
   for (std::int64_t i = 0; i < schema.n_children; ++i) {
-    if (schema.children[i] == nullptr)
-      refuse_arrow(argument, "a schema of Arrow", "one with a hole");
+    if (schema.children[i] == nullptr) refuse_arrow(argument, "an Arrow schema", "a null child");
     check_types(*schema.children[i], argument, depth + 1);
   }
   if (schema.dictionary != nullptr) check_types(*schema.dictionary, argument, depth + 1);
@@ -109,11 +108,11 @@ void check_array(const ArrowSchema& schema, const ArrowArray& array, const std::
                         array.n_children == schema.n_children &&
                         (array.n_children == 0 || array.children != nullptr) &&
                         (array.dictionary == nullptr) == (schema.dictionary == nullptr);
-  if (!is_valid) refuse_arrow(argument, "a batch as the schema says", "a broken one");
+  if (!is_valid) refuse_arrow(argument, "a batch that matches its schema", "an invalid batch");
   const std::int64_t rows = array.offset + array.length;
   for (std::int64_t i = 0; i < array.n_children; ++i) {
     if (array.children[i] == nullptr) {
-      refuse_arrow(argument, "a batch as the schema says", "one with a hole");
+      refuse_arrow(argument, "a batch that matches its schema", "a null child");
     }
     check_array(*schema.children[i], *array.children[i], argument);
     if (format == "+s" && array.children[i]->length < rows) {

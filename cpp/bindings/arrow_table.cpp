@@ -34,20 +34,20 @@ void read_struct(int (*get)(ArrowArrayStream*, Struct*), ArrowArrayStream& strea
 
 ArrowTable::ArrowTable(const py::capsule& capsule, const std::string& argument) {
   if (capsule.name() == nullptr || std::string_view(capsule.name()) != "arrow_array_stream")
-    refuse_arrow(argument, "a capsule of an Arrow stream", "another");
+    refuse_arrow(argument, "a capsule of an Arrow stream", "another capsule");
   // Moves the stream out of the capsule, as consumers must, so it cannot be consumed twice.
   auto& source = *capsule.get_pointer<ArrowArrayStream>();
   OwnedStruct<ArrowArrayStream> stream;
   stream.value = source;
   stream.value.release = std::atomic_ref(source.release).exchange(nullptr);
   if (stream.value.release == nullptr)
-    refuse_arrow(argument, "an Arrow stream", "one that was read before");
+    refuse_arrow(argument, "an unread Arrow stream", "a stream that was read before");
   if (stream.value.get_schema == nullptr || stream.value.get_next == nullptr)
-    refuse_arrow(argument, "an Arrow stream", "a broken one");
+    refuse_arrow(argument, "an Arrow stream", "an invalid stream");
   auto schema = std::make_shared<OwnedStruct<ArrowSchema>>();
   read_struct(stream.value.get_schema, stream.value, schema->value, argument);
   if (schema->value.release == nullptr)
-    refuse_arrow(argument, "a schema of Arrow", "a released one");
+    refuse_arrow(argument, "an Arrow schema", "a released schema");
   check_schema(schema->value, argument);
   schema_ = std::move(schema);
   while (read_batch(stream.value, argument)) poll_signals();
@@ -75,9 +75,10 @@ bool ArrowTable::read_batch(ArrowArrayStream& stream, const std::string& argumen
   if (is_struct) {
     const Piece rows{batch, &batch->value, batch->value.offset, batch->value.length};
     const auto [nulls, first] = count_nulls(rows);
-    if (nulls > 0) refuse_arrow(argument, "rows that are there", "null", rows_ + first, nulls);
+    if (nulls > 0) refuse_arrow(argument, "rows without null", "null", rows_ + first, nulls);
   }
-  if (batch->value.length > kMaxRows - rows_) refuse_arrow(argument, "fewer rows", "more");
+  if (batch->value.length > kMaxRows - rows_)
+    refuse_arrow(argument, "at most " + std::to_string(kMaxRows) + " rows", "more");
   rows_ += batch->value.length;
   batches_.push_back(std::move(batch));
   return true;

@@ -59,8 +59,8 @@ Rules make_rules(const std::map<std::string, FieldValue, std::less<>>& values) {
   for (const ConventionField& field : convention_fields()) {
     if (!values.contains(field.name)) {
       throw InputError({.argument = "convention",
-                        .expected = "a value of every field",
-                        .found = "none of " + std::string(field.name)});
+                        .expected = "a value for every field",
+                        .found = "none for " + std::string(field.name)});
     }
   }
   return rules;

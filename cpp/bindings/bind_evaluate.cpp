@@ -42,7 +42,7 @@ void check_grades(const std::optional<py::array>& grades, const Lists& truth) {
   const auto items = std::visit([](const auto& ids) { return ids.size(); }, truth.items);
   if (!grades || std::cmp_equal(grades->size(), items)) return;
   throw InputError({.argument = "truth",
-                    .expected = "one grade an item (" + std::to_string(items) + ")",
+                    .expected = "one grade per item (" + std::to_string(items) + ")",
                     .found = std::to_string(grades->size())});
 }
 
@@ -89,7 +89,7 @@ PyResult evaluate_values(const OwnedLists& truth, const std::optional<py::array>
   std::optional<py::array_t<double>> table;
   if (per_user) {
     require_memory(static_cast<Count>(values.size()) * users, sizeof(double),
-                   {.argument = "per_user", .hint = "per_user=False needs none of it"});
+                   {.argument = "per_user", .hint = "per_user=False needs none"});
     table.emplace(std::vector<Count>{static_cast<Count>(values.size()), users});
     request.per_user = {table->mutable_data(), static_cast<std::size_t>(table->size())};
   }

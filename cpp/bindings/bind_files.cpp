@@ -82,7 +82,7 @@ std::optional<py::array_t<double>> read_numbers(const py::array& offsets, const 
   const auto text_offsets = view<std::int32_t>(offsets, "offsets");
   const auto bytes = view<std::uint8_t>(data, "data");
   if (text_offsets.empty()) {
-    throw InputError({.argument = "offsets", .expected = "an offset or more", .found = "none"});
+    throw InputError({.argument = "offsets", .expected = "at least one offset", .found = "none"});
   }
   const PackedStrings<std::int32_t> texts{
       .offsets = text_offsets,

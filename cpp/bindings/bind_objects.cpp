@@ -139,8 +139,7 @@ class TextItems {
   void append(py::handle item, Position location) {
     py::object holder;
     const auto text = text_of(item, as_bytes_, holder);
-    if (!text)
-      refuse(argument_, as_bytes_ ? "ids that are bytes" : "ids that are strings", item, location);
+    if (!text) refuse(argument_, as_bytes_ ? "bytes as ids" : "strings as ids", item, location);
     held_objects_.push_back(holder ? std::move(holder) : py::reinterpret_borrow<py::object>(item));
     texts_.push_back(*text);
     if (texts_.size() >= kMaxHeld) encode_held_texts();
@@ -199,7 +198,7 @@ class RowValues {
       if (overflow == 0 && -kExact <= integer && integer <= kExact)
         return static_cast<double>(integer);
     } else if (PyBool_Check(value.ptr()) || !is_python_instance(value, real_)) {
-      refuse(argument_, what_ + " that are numbers", value, location);
+      refuse(argument_, "numbers as " + what_, value, location);
     }
     const py::object number = call_python(exact_float_, value);
     if (!number.is_none()) return number.cast<double>();
@@ -335,8 +334,9 @@ Codes encode_texts(OwnedVocabulary& vocabulary, const PyRows& column, bool as_by
     if (position % kSignalInterval == 0) poll_signals();
   });
   if (visited_rows == size) return texts.finish();
-  throw InputError(
-      {.argument = argument, .expected = "a list that stays", .found = "one of another length"});
+  throw InputError({.argument = argument,
+                    .expected = "a list of constant length",
+                    .found = "a list that changed length"});
 }
 
 template <class Arrays>

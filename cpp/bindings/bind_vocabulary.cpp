@@ -40,7 +40,7 @@ Codes encode_packed(OwnedVocabulary& self, const py::array& offsets, const py::a
   const auto data = view<std::uint8_t>(bytes, argument + ".bytes");
   if (offset_view.empty()) {
     throw InputError({.argument = argument + ".offsets",
-                      .expected = "one offset more than there are strings",
+                      .expected = "one more offset than strings",
                       .found = "none"});
   }
   const PackedStrings<std::int64_t> column{
@@ -180,10 +180,10 @@ PyColumnsByUser group_by_user(const py::array& codes, Count users,
                       std::has_single_bit(width) && width <= sizeof(std::uint64_t) &&
                       std::string_view("iuf").find(column.dtype().kind()) != std::string_view::npos;
     if (!fits) {
-      throw TypeFault(
-          {.argument = argument,
-           .expected = "columns of numbers, one a row",
-           .found = std::string(py::str(column.dtype())) + " of " + std::to_string(column.size())});
+      throw TypeFault({.argument = argument,
+                       .expected = "columns of numbers with one entry per row",
+                       .found = std::string(py::str(column.dtype())) + " of length " +
+                                std::to_string(column.size())});
     }
     py::array result(column.dtype(), column.size());
     copies.push_back({.from = static_cast<const std::byte*>(column.data()),

@@ -30,7 +30,7 @@ inline void check_size(const std::optional<py::array>& array, Count size,
                        const std::string& argument) {
   if (!array || array->size() == size) return;
   throw InputError({.argument = argument,
-                    .expected = "one entry a row (" + std::to_string(size) + ")",
+                    .expected = "one entry per row (" + std::to_string(size) + ")",
                     .found = std::to_string(array->size())});
 }
 
@@ -56,7 +56,7 @@ class OwnedLists {
                .ranks = ranks_} {
     if (indptr_.empty()) {
       throw InputError({.argument = argument,
-                        .expected = "indptr with one offset more than there are rows",
+                        .expected = "indptr with one more offset than rows",
                         .found = "none"});
     }
     check_size(lengths, lists_.row_count(), argument + ".lengths");
@@ -165,7 +165,7 @@ class OwnedSparseScores {
         std::visit([](const auto& ids) { return std::ssize(ids); }, sparse_scores_.items.items);
     if (sparse_scores_.size != size) {
       throw InputError({.argument = argument + ".scores",
-                        .expected = "one score an item (" + std::to_string(size) + ")",
+                        .expected = "one score per item (" + std::to_string(size) + ")",
                         .found = std::to_string(sparse_scores_.size)});
     }
   }
@@ -189,7 +189,7 @@ class OwnedSparseScores {
                              array.shape(1) <= 1 || array.shape(0) == 0;
   if (!is_contiguous) {
     throw TypeFault({.argument = argument,
-                     .expected = "rows of numbers side by side",
+                     .expected = "contiguous rows of numbers",
                      .found = "strides of " + std::to_string(array.strides(1)) + " bytes"});
   }
   return {.argument = argument,
@@ -232,7 +232,7 @@ class OwnedEmbeddings {
                    .sgemm = sgemm_of(sgemm)};
     if (users_.shape(1) != items_.shape(1)) {
       throw InputError({.argument = items_argument,
-                        .expected = "vectors as long as those of users (" +
+                        .expected = "vectors of the same length as the users' (" +
                                     std::to_string(users_.shape(1)) + ")",
                         .found = std::to_string(items_.shape(1))});
     }

@@ -44,8 +44,8 @@ class VocabularyLock {
   explicit VocabularyLock(OwnedVocabulary& owned) : owned_(owned) {
     if (owned_.owner_ == std::this_thread::get_id()) {  // a signal handler, or a finalizer
       throw InputError({.argument = "keys",
-                        .expected = "no call within another that reads or adds keys",
-                        .found = "one"});
+                        .expected = "no nested call that reads or adds keys",
+                        .found = "a nested call"});
     }
     while (!try_lock()) poll_signals();
     owned_.owner_ = std::this_thread::get_id();

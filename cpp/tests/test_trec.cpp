@@ -152,7 +152,7 @@ TEST_CASE("F47: no row is lost") {
   // Without a line feed, the second row would be text after the tag of the first.
   for (const std::string_view text :
        {"q Q0 d 1 0.5 t r Q0 e 2 0.4 t\n", "q 0 d 1 0.5 tr 0 e 2 0.4 t"}) {
-    check_fault(text, 1, "a line for each row", "two rows");
+    check_fault(text, 1, "one row per line", "two rows");
   }
   for (const std::string_view text : {"q Q0 d 1 0.5 t\rr Q0 e 2 0.4 t\r", "q 0 d\r1\n"}) {
     check_fault(text, 1, "a line feed at the end of each line",
@@ -173,7 +173,7 @@ TEST_CASE("F32: bytes that are not text are rejected") {
        {"\xFF", "\x80", "\xC3", "\xC0\x80", "\xC1\xBF", "\xE0\x80\x80", "\xE2\x82", "\xED\xA0\x80",
         "\xF0\x80\x80\x80", "\xF0\x9F\x98", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xC3\xC3"}) {
     CAPTURE(bytes);
-    check_fault("q 0 d" + std::string(bytes) + " 1\n", 1, "UTF-8", "other bytes");
+    check_fault("q 0 d" + std::string(bytes) + " 1\n", 1, "UTF-8", "invalid bytes");
   }
   for (const std::string_view bytes :
        {"\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xEF\xBF\xBF",
@@ -190,7 +190,7 @@ TEST_CASE("F32: lines and keys have limits") {
     const LineFault fault =
         line_fault_of("\nq 0 d 1 " + blanks + "\nq 0 d 2\n", std::nullopt, part);
     CHECK(fault.line == 2);
-    CHECK(fault.expected == "at most 1048576 bytes a line");
+    CHECK(fault.expected == "at most 1048576 bytes per line");
     CHECK(fault.text.size() == 320);
     CHECK(line_fault_of(std::string(3 << 20U, 'x'), std::nullopt, part).line == 1);
   }

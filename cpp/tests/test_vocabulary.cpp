@@ -341,7 +341,7 @@ TEST_CASE("rows are grouped by user and keep their order") {
 TEST_CASE("a row without a user is rejected") {
   const Codes users{0, 3, 1};
   CHECK_THROWS_WITH_AS((void)group_rows(users, 3, "users", execution),
-                       "users: expected codes of users below 3, found 3 at position 1", InputError);
+                       "users: expected user codes below 3, found 3 at position 1", InputError);
   const Codes none{kNoCode};
   CHECK_THROWS_AS((void)group_rows(none, 3, "users", execution), InputError);
   CHECK_THROWS_AS((void)group_rows(none, 0, "users", execution), InputError);
@@ -366,13 +366,13 @@ TEST_CASE("rows of a user are ordered by ascending rank") {
 }
 
 TEST_CASE("ranks that define no order are rejected") {
-  CHECK_THROWS_WITH_AS(
-      (void)ordered_rows<std::int64_t>({0, 1, 1}, {1, 2, 2}),
-      "predictions: expected ranks that differ, found 2 twice at row 1, position 0", InputError);
+  CHECK_THROWS_WITH_AS((void)ordered_rows<std::int64_t>({0, 1, 1}, {1, 2, 2}),
+                       "predictions: expected distinct ranks, found 2 twice at row 1, position 0",
+                       InputError);
   CHECK_THROWS_AS((void)ordered_rows<double>({0, 0}, {0.0, -0.0}), InputError);
   CHECK_THROWS_WITH_AS(
       (void)ordered_rows<double>({0, 1}, {0.5, std::numeric_limits<double>::quiet_NaN()}),
-      "predictions: expected ranks that are numbers, found NaN at position 1", InputError);
+      "predictions: expected ranks without NaN, found NaN at position 1", InputError);
 }
 
 TEST_CASE("F25: encoding many keys handles signals") {

@@ -126,7 +126,7 @@ def choose(
     if not isinstance(optimize, str):
         raise type_error("optimize", "a metric string", repr(optimize))
     if satisfy is not None and not isinstance(satisfy, Mapping):
-        raise type_error("satisfy", "a mapping from metrics to what they must come to", type(satisfy).__name__)
+        raise type_error("satisfy", "a mapping from metrics to bounds", type(satisfy).__name__)
     constraints = [_checked_constraint(metric, bound) for metric, bound in (satisfy or {}).items()]
     options = [
         option
@@ -145,23 +145,23 @@ def _checked_constraint(metric: object, bound: object) -> Constraint:
         raise type_error("satisfy", "metric strings as keys", repr(metric))
     comparison, number = bound if isinstance(bound, tuple) and len(bound) == 2 else (">=", bound)
     if not isinstance(comparison, str) or comparison not in _COMPARISONS:
-        raise input_error("satisfy", f"{metric} beside one of {', '.join(_COMPARISONS)}", repr(comparison))
+        raise input_error("satisfy", f"one of {', '.join(_COMPARISONS)} for {metric}", repr(comparison))
     if isinstance(number, bool) or not isinstance(number, Real):
-        raise type_error("satisfy", f"{metric} beside a number, or a comparison and a number", repr(bound))
+        raise type_error("satisfy", f"a number, or a comparison and a number, for {metric}", repr(bound))
     try:
         limit = float(number)
     except OverflowError as error:
-        raise input_error("satisfy", f"{metric} beside a number that float64 holds", "a larger one") from error
+        raise input_error("satisfy", f"a number that float64 holds for {metric}", "a larger number") from error
     if math.isnan(limit):
-        raise input_error("satisfy", f"{metric} beside a number", "NaN")
+        raise input_error("satisfy", f"a number for {metric}", "NaN")
     return Constraint(metric, comparison, limit)
 
 
 def _options_of_system(system: str, report: Report, optimize: str, constraints: list[Constraint]) -> list[Option]:
     if not isinstance(system, str):
-        raise type_error("reports", "names of systems as keys", repr(system))
+        raise type_error("reports", "system names as keys", repr(system))
     if not isinstance(report, Report):
-        raise type_error("reports", "a Report of each system", type(report).__name__)
+        raise type_error("reports", "a Report for each system", type(report).__name__)
     optimized = plan(optimize, report.convention)
     has_cutoffs = len(optimized) > 1
     options = []
@@ -184,8 +184,8 @@ def _constraint_at_cutoff(constraint: Constraint, cutoff: int | None, report: Re
     if len(values) > 1:
         values = tuple(value for value in values if value.cutoff == cutoff)
     if not values:
-        expected = f"the cutoffs of optimize in {constraint.metric}"
-        raise input_error("satisfy", expected, "others" if cutoff is None else f"no {cutoff}")
+        expected = f"{constraint.metric} at the cutoffs of optimize"
+        raise input_error("satisfy", expected, "other cutoffs" if cutoff is None else f"no cutoff {cutoff}")
     return constraint._replace(metric=values[0].name)
 
 

@@ -31,7 +31,7 @@ def _checked_number(metric: str, name: str, number: object) -> float:
     try:
         value = float(number)
     except OverflowError as error:
-        raise input_error(name, "a number that float64 holds", "a larger one") from error
+        raise input_error(name, "a number that float64 holds", "a larger number") from error
     return checked_parameter(metrics[metric], value, name)
 
 
@@ -40,10 +40,12 @@ def metric_value(metric: str, truth: object, predictions: object, **options: Unp
     if isinstance(predictions, Mapping) and is_mapping_of_systems(predictions):
         raise _several_systems()  # before they are evaluated
     report: Any = evaluate(truth, predictions, metric, **options)
-    if not isinstance(report, Report):  # systems without any item, beside users without keys
+    if not isinstance(report, Report):  # systems without items, and users without keys
         raise _several_systems()
     return report[report.metrics[0]]
 
 
 def _several_systems() -> InputTypeError:
-    return type_error("predictions", "those of one system (exactk.evaluate takes several)", "a mapping of systems")
+    return type_error(
+        "predictions", "the predictions of one system (exactk.evaluate takes several)", "a mapping of systems"
+    )

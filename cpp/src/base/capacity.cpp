@@ -33,8 +33,8 @@ void require_memory(Count cells, Count bytes_per_cell, Fault fault) {
   const double needed = static_cast<double>(cells) * static_cast<double>(bytes_per_cell);
   const double limit = memory_limit();
   if (needed <= limit) return;
-  fault.expected = "at most the " + gigabytes(limit) + " that there are";
-  fault.found = "need of " + gigabytes(needed);
+  fault.expected = "at most " + gigabytes(limit) + " of memory";
+  fault.found = "a need for " + gigabytes(needed);
   throw CapacityError(std::move(fault));
 }
 

@@ -56,7 +56,7 @@ void check_gain_table(const PlannedValue& value) {
     refuse(value, "gain_table of numbers from 0 to 2^256", format_number(*bad));
   }
   if (value.rules.gain == Gain::table && table.empty()) {
-    refuse(value, "a gain_table beside gain='table'", "none");
+    refuse(value, "a gain_table with gain='table'", "none");
   }
 }
 
@@ -64,7 +64,7 @@ void check_shifted_gain(const PlannedValue& value) {
   if (value.rules.gain != Gain::exp2_shifted) return;
   const double min_grade = value.rules.min_grade;
   if (min_grade == kAnyAboveZero || min_grade == kAnyGrade) {
-    refuse(value, "a number as min_grade beside gain='exp2_shifted'",
+    refuse(value, "a number as min_grade with gain='exp2_shifted'",
            min_grade == kAnyGrade ? "'any'" : "none");
   }
 }
@@ -74,7 +74,7 @@ void check_negative_grades(const Rules& rules, const std::string& argument) {
   if (rules.negative_grades != NegativeGrades::unjudged || rules.min_grade >= 0) return;
   throw InputError(
       {.argument = argument,
-       .expected = "min_grade of 0 or more beside negative_grades='unjudged'",
+       .expected = "min_grade of 0 or more with negative_grades='unjudged'",
        .found = rules.min_grade == kAnyGrade ? "'any'" : format_number(rules.min_grade),
        .change = Change{"negative_grades", "zero_gain"},
        .hint = "lets such items be relevant"});
@@ -84,7 +84,7 @@ void check_ideal(const PlannedValue& value) {
   if (value.rules.ideal_over != Over::cutoff) return;
   const auto refuse_ideal = [&](std::string expected, std::string found) {
     Fault fault =
-        fault_of(value, std::move(expected) + " beside ideal_over='cutoff'", std::move(found));
+        fault_of(value, std::move(expected) + " with ideal_over='cutoff'", std::move(found));
     fault.change = Change{"ideal_over", "min_cutoff_relevant"};
     fault.hint = "divides by the best list of the relevant items";
     throw InputError(std::move(fault));
@@ -103,20 +103,20 @@ void check_every_rank(const PlannedValue& value) {
 
 void check_average(const MetricInfo& info, const PlannedValue& value) {
   if (value.rules.average == Average::of_means) {
-    refuse(value, "the values whose means it is made of", "average='of_means'");
+    refuse(value, "the values that its means are computed from", "average='of_means'");
   }
   if (value.rules.average != Average::micro) return;
   if (!info.micro) {
-    refuse(value, "average='macro' (overrides set it for one metric)",
-           "'micro', which has no meaning for it");
+    refuse(value, "average='macro' (overrides can set it for one metric)",
+           "'micro', which is undefined for this metric");
   }
   for (const Empty empty :
        {value.rules.empty_truth, value.rules.empty_list, value.rules.missing_list}) {
     if (empty == Empty::zero || empty == Empty::one) {
       refuse(value,
-             "average='micro' beside compute, skip or error for empty_truth, empty_list and "
-             "missing_list",
-             "zero or one, which are values of a user and not of a sum");
+             "empty_truth, empty_list and missing_list of compute, skip or error with "
+             "average='micro'",
+             "zero or one, which are values of a user, not of a sum");
     }
   }
 }
@@ -142,12 +142,12 @@ void check_ties(const MetricInfo& info, const PlannedValue& value) {
   }
   if (value.rules.ties != Ties::expected) return;
   if (AllMetrics::expected[metric_index(info)] == nullptr) {
-    refuse(value, "other ties than 'expected' (overrides set it for one metric)",
-           "'expected', for which it has no formula");
+    refuse(value, "ties other than 'expected' (overrides can set them for one metric)",
+           "'expected', for which this metric has no formula");
   }
   // The expectation of a quotient is not the quotient of the expectations.
   if (is_mean_over_hits(info, value.rules)) {
-    refuse(value, "another ap_over beside ties='expected'", "'hits'");
+    refuse(value, "ap_over other than 'hits' with ties='expected'", "'hits'");
   }
 }
 

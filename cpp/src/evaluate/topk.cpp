@@ -53,7 +53,7 @@ std::uint64_t validate(const TopKRequest& request) {
   if (!is_strict(request.ties) && request.ties != Ties::raise) {
     throw InputError({.argument = "ties",
                       .expected = "an order of the items alone, or 'raise'",
-                      .found = "one that needs a truth"});
+                      .found = "an order that needs a truth"});
   }
   const Count users = user_count(request.scores);
   if (request.exclude) {
@@ -69,7 +69,7 @@ std::uint64_t validate(const TopKRequest& request) {
   check_size(request.positions.size(), users * request.k, "positions", "one per user and rank");
   const bool has_best_scores = std::holds_alternative<Embeddings>(request.scores);
   check_size(request.best_scores.size(), has_best_scores ? users * request.k : 0, "best_scores",
-             "one per position, of embeddings");
+             "one per position for embeddings");
   return id_bits;
 }
 
@@ -232,7 +232,7 @@ void count_faults(Count users, Fault& fault, const Checkpoint& checkpoint,
 void refuse_nan(const TopKRequest& request, TopKRanker& ranker, const Checkpoint& checkpoint) {
   if (request.nan != NanScores::raise) return;
   Fault fault{.argument = "scores",
-              .expected = "scores that are no NaN",
+              .expected = "scores without NaN",
               .found = "NaN",
               .change = Change{"nan", "last", true},
               .hint = "ranks them last"};
@@ -264,7 +264,7 @@ void refuse_duplicates(const TopKRequest& request, TopKRanker& ranker,
 
 void refuse_ties(const TopKRequest& request, TopKRanker& ranker, const Checkpoint& checkpoint) {
   Fault fault{.argument = "scores",
-              .expected = "scores that no two of the best items share (ties='raise')",
+              .expected = "no tie among the best items (ties='raise')",
               .found = "",
               .change = Change{"ties", "lowest_id", true},
               .hint = "orders them by id"};

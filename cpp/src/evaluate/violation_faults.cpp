@@ -13,7 +13,7 @@ Fault repeat_fault(const Lists* lists, Count user, Offset position) {
   Fault fault{.found = "again", .position = position};
   // Another thread has since changed the list, or the candidates of scores.
   if (lists == nullptr || position < 0) {
-    fault.found = "an item again";
+    fault.found = "a repeated item";
     return fault;
   }
   const auto offset = static_cast<std::size_t>(lists->begin(user) + position);
@@ -25,7 +25,7 @@ Fault repeat_fault(const Lists* lists, Count user, Offset position) {
 Fault duplicate_truth_fault(const Request& request, const Matches& matches, Count user) {
   Fault fault = repeat_fault(&request.truth, user, matches.first_truth_duplicate);
   fault.argument = "truth";
-  fault.expected = "each item once a user";
+  fault.expected = "each item once per user";
   fault.change = Change{"duplicate_truth", "first"};
   fault.hint = "accepts it, as do 'max' and 'count'";
   return fault;
@@ -44,28 +44,28 @@ Fault tied_repeat_fault(const Request& request, std::span<const Offset> repeats,
   Fault fault =
       repeat_fault(item_lists(request.predictions), user, repeats.empty() ? -1 : repeats.front());
   fault.argument = "predictions";
-  fault.expected = "each item once within a tie beside ties='expected' and duplicate_items='first'";
+  fault.expected = "each item once within a tie (ties='expected' with duplicate_items='first')";
   fault.change = Change{"duplicate_items", "count"};
-  fault.hint = "makes each a hit";
+  fault.hint = "counts every repeat as a hit";
   return fault;
 }
 
 Fault tied_score_fault(const std::optional<Tie>& tie) {
   Fault fault{.argument = "predictions",
-              .expected = "scores that no other item shares with one of the truth (ties='raise')",
+              .expected = "no tie with an item of the truth (ties='raise')",
               .found = "another thread writing to them",
               .change = Change{"ties", "lowest_id"},
               .hint = "orders them by id"};
   if (tie) {
     fault.found =
-        std::to_string(tie->size()) + " items of one score at rank " + std::to_string(tie->first);
+        "a tie of " + std::to_string(tie->size()) + " items at rank " + std::to_string(tie->first);
   }
   return fault;
 }
 
 Fault nan_fault(UserJudge& judge, Count user, const Checkpoint& checkpoint) {
   Fault fault{.argument = "predictions",
-              .expected = "scores that are no NaN",
+              .expected = "scores without NaN",
               .found = "NaN",
               .change = Change{"nan", "last"},
               .hint = "ranks them last"};
@@ -111,8 +111,8 @@ Fault describe_violation(Violation violation, const Request& request, UserJudge&
               .found = "none"};
     case Violation::too_few_items:
       return {.argument = "metrics",
-              .expected = "list_auc: items=... not below |T| + misses of any user",
-              .found = "fewer"};
+              .expected = "list_auc: items=... of at least |T| + misses for every user",
+              .found = "a smaller number"};
     case Violation::missing_list:
       return {.argument = "predictions",
               .expected = "a list for every user (missing_list='error')",

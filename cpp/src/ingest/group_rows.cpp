@@ -19,7 +19,7 @@ namespace {
 [[noreturn]] void refuse_code(Code code, Count users, std::size_t row,
                               const std::string& argument) {
   throw InputError({.argument = argument,
-                    .expected = "codes of users below " + std::to_string(users),
+                    .expected = "user codes below " + std::to_string(users),
                     .found = std::to_string(code),
                     .position = static_cast<Offset>(row)});
 }
@@ -184,7 +184,7 @@ void order_rows(Grouping& grouping, std::span<const T> ranks, const std::string&
       if (repeat == rows.end()) continue;
       throw InputError(
           {.argument = argument,
-           .expected = "ranks that differ",
+           .expected = "distinct ranks",
            .found = format_number(static_cast<double>(ranks[static_cast<std::size_t>(*repeat)])) +
                     " twice",
            .row = static_cast<Count>(user),
@@ -197,7 +197,7 @@ void check_no_nan(std::span<const double> ranks, const std::string& argument) {
   const auto nan = std::ranges::find_if(ranks, [](double rank) { return std::isnan(rank); });
   if (nan == ranks.end()) return;
   throw InputError({.argument = argument,
-                    .expected = "ranks that are numbers",
+                    .expected = "ranks without NaN",
                     .found = "NaN",
                     .position = nan - ranks.begin()});
 }

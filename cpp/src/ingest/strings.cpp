@@ -33,8 +33,8 @@ std::string_view StringViews::operator[](std::size_t i) const {
   if (view.length < 0 || buffer >= buffers.size() || offset > buffers[buffer].size() ||
       length > buffers[buffer].size() - offset) {
     throw InputError({.argument = "strings",
-                      .expected = "views into their buffers",
-                      .found = "one outside of them",
+                      .expected = "views within their buffers",
+                      .found = "a view outside of its buffer",
                       .position = static_cast<Offset>(i)});
   }
   return buffers[buffer].substr(offset, length);

@@ -162,7 +162,7 @@ class Parser {
     if (++line_ == 1 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     text_ = text;
     if (text.size() > kMaxTrecLine) {
-      fail("at most " + std::to_string(kMaxTrecLine) + " bytes a line", "more");
+      fail("at most " + std::to_string(kMaxTrecLine) + " bytes per line", "a longer line");
     }
     if (text.starts_with(kByteOrderMark)) fail("text", "a byte order mark within the file");
     const Fields fields = split_fields(text);
@@ -189,7 +189,7 @@ class Parser {
     if ((fields.byte_kinds & kZero) != 0) fail("text", "a zero byte");
     if ((fields.byte_kinds & kReturn) != 0)
       fail("a line feed at the end of each line", "a carriage return within the line");
-    if ((fields.byte_kinds & kNotAscii) != 0 && !is_utf8(text_)) fail("UTF-8", "other bytes");
+    if ((fields.byte_kinds & kNotAscii) != 0 && !is_utf8(text_)) fail("UTF-8", "invalid bytes");
     if (layout_ == nullptr) choose_layout(fields.count);
     if (fields.count != layout_->field_count) check_text_after(fields);
     for (const std::size_t i : {kQueryField, kDocumentField}) {
@@ -216,7 +216,7 @@ class Parser {
       if (after.count >= iteration + kRun.field_count - 1 &&
           after.texts[iteration] == fields.texts[1] &&
           parse_number(after.texts[iteration + kRun.number_field - 1])) {
-        fail("a line for each row", "two rows");
+        fail("one row per line", "two rows");
       }
     }
   }

@@ -21,7 +21,7 @@ namespace {
 
 [[noreturn]] void throw_too_many_keys() {
   throw CapacityError(
-      {.argument = "keys", .expected = "fewer than 2^32 - 1 different ones", .found = "more"});
+      {.argument = "keys", .expected = "fewer than 2^32 - 1 distinct keys", .found = "more"});
 }
 
 void check_key_type(const Vocabulary& vocabulary, bool integers) {
@@ -105,8 +105,8 @@ std::uint64_t Vocabulary::integer(Code code) const { return tables_->integers.st
 void Vocabulary::check_range(bool negative, bool wide, const std::string& argument) const {
   if ((has_negative_ || negative) && (has_wide_ || wide)) {
     throw InputError({.argument = argument,
-                      .expected = "integers of int64 or of uint64",
-                      .found = "negative ones and others of 2^63 or more"});
+                      .expected = "integers that all fit int64 or all fit uint64",
+                      .found = "negative integers and integers of 2^63 or more"});
   }
 }
 

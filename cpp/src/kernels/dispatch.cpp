@@ -72,7 +72,7 @@ namespace {
     names += name_of(isa);
   }
   throw InputError({.argument = "EXACTK_ISA",
-                    .expected = "an instruction set that this CPU has: " + names,
+                    .expected = "an instruction set that this CPU supports: " + names,
                     .found = found});
 }
 

@@ -48,8 +48,8 @@ def run_doctor(_: argparse.Namespace) -> int:
 def _run_check(name: str, check: Callable[[], str]) -> bool:
     """Run a check, which returns what it covered or raises, and print the outcome."""
     try:
-        line, passed = f"well    {name}: {check()}", True
-    except Exception as error:  # noqa: BLE001 - whatever it is, the doctor was asked for it
+        line, passed = f"passed  {name}: {check()}", True
+    except Exception as error:  # noqa: BLE001 - any error is a result of the check
         line, passed = f"failed  {name}: {str(error) or type(error).__name__}", False
     print_text(line + "\n")
     return passed
@@ -73,12 +73,12 @@ def _check_reference() -> str:
     expected, report = exactk.reference.evaluate(*_example_inputs(), _METRICS, num_threads=1), _example_report("", 1)
     for name, value in expected.values.items():
         if not np.isclose(report[name], value, rtol=1e-12, atol=0):
-            raise ArithmeticError(f"{name} is {report[name]!r}, and {value!r} by the reference")
+            raise ArithmeticError(f"{name} is {report[name]!r}, and {value!r} in the reference")
     return f"{len(expected)} values"
 
 
 _CHECKS: Mapping[str, Callable[[], str]] = {
-    "the environment says what can be done": _check_environment,
+    "environment variables are valid": _check_environment,
     "every instruction set gives the same bits": _check_isas,
     "every number of threads gives the same bits": _check_thread_counts,
     "the core and the reference in NumPy agree": _check_reference,
@@ -99,7 +99,7 @@ def _example_report(instructions: str, threads: int) -> exactk.Report:
 
 @contextmanager
 def _forced_isa(instructions: str) -> Iterator[None]:
-    """Have EXACTK_ISA name an instruction set, or nothing, and be afterwards what it was."""
+    """Set EXACTK_ISA temporarily; an empty name selects the default."""
     previous = os.environ.get("EXACTK_ISA")
     os.environ["EXACTK_ISA"] = instructions
     try:

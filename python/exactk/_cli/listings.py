@@ -37,16 +37,16 @@ def run_metrics(arguments: argparse.Namespace) -> int:
         print_text("\n".join([_metric_text(name) for name in arguments.metrics]))
     else:
         rows = [[info.name, ", ".join(info.aliases), info.summary] for info in metrics.values()]
-        _print_table(["metric", "also", "what it is"], rows)
+        _print_table(["metric", "also", "summary"], rows)
     return 0
 
 
 def _metric_text(name: str) -> str:
     info = metric_info(name)
-    rows = {"also": ", ".join(info.aliases), "is": info.summary, "formula": info.formula, "source": info.source}
+    rows = {"also": ", ".join(info.aliases), "summary": info.summary, "formula": info.formula, "source": info.source}
     if info.parameter:
         bounds = info.parameter
-        default = "which must be given" if bounds.standard is None else f"by default {bounds.standard:g}"
+        default = "required" if bounds.standard is None else f"default {bounds.standard:g}"
         rows["parameter"] = f"{bounds.name}, {bounds.low:g} to {bounds.high:g}, {default}"
     return display.format_text([info.name, ""], list(rows.items()), align_right=False) + "\n"
 
@@ -60,8 +60,8 @@ def run_conventions(arguments: argparse.Namespace) -> int:
         preset = as_convention(arguments.name)
         rows = [[name, str(getattr(preset, name)), f.summary] for name, f in FIELDS.items()]
         for metric, choices in preset.overrides.items():
-            rows += [[f"{metric}.{name}", str(choice), f"the same, of {metric}"] for name, choice in choices.items()]
-        _print_table(["field", preset.name, "what it decides"], rows)
+            rows += [[f"{metric}.{name}", str(choice), f"the same, for {metric}"] for name, choice in choices.items()]
+        _print_table(["field", preset.name, "summary"], rows)
     else:
         rows = [[name, departures(preset)] for name, preset in conventions.items()]
         _print_table(["preset", "differs from standard in"], rows)

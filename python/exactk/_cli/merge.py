@@ -43,7 +43,7 @@ def run_merge(arguments: argparse.Namespace) -> int:
     for path in arguments.states:
         identities = set(file_identities(path))
         if identities & seen:
-            raise input_error("states", "each file once, as each has other users", f"{str(path)!r} again")
+            raise input_error("states", "each file once, because files must not share users", f"{str(path)!r} again")
         seen |= identities
         parts.append(_read_state(path))
     report = exactk.merge(parts)

@@ -26,18 +26,18 @@ _MAX_LINKS = 40
 _STDOUT = 1
 
 Identity: TypeAlias = tuple[int, int, str]
-"""Device and inode of a file; of one that does not exist those of its folder, and its name."""
+"""Device and inode of a file; for a file that does not exist, those of its folder, and its name."""
 
 
 def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path], *, prints: bool = True) -> None:
-    """Raise InputError if an output cannot be written, is another output or an input, or is where stdout goes.
+    """Raise InputError if an output cannot be written, or is also another output, an input or stdout.
 
-    ``outputs`` are by their options. ``prints`` tells whether the command writes to stdout beside them.
+    ``outputs`` maps options to paths. ``prints`` is whether the command also writes to stdout.
     """
     occupied = {identity: f"{str(path)!r} is read" for path in inputs for identity in file_identities(path)}
     if prints and (printed := _identity_of_stdout()) is not None:
         if printed in occupied:
-            raise input_error("stdout", "another file than the inputs", occupied[printed])
+            raise input_error("stdout", "a file other than the inputs", occupied[printed])
         occupied[printed] = "stdout is written to it"
     for option, path in outputs.items():
         if path is None:
@@ -45,12 +45,12 @@ def check_outputs(outputs: Mapping[str, Path | None], inputs: Iterable[Path], *,
         _check_replaceable(option, path)
         for identity in file_identities(path):
             if identity in occupied:
-                raise input_error(option, "a file that is not used otherwise", f"{str(path)!r}: {occupied[identity]}")
+                raise input_error(option, "a file without another use", f"{str(path)!r}: {occupied[identity]}")
             occupied[identity] = f"{option} writes it"
 
 
 def file_identities(path: Path) -> Iterator[Identity]:
-    """Yield which file the path names, links resolved; nothing of a device or of what cannot be looked up."""
+    """Yield the identity of the path's file, with links resolved; nothing for devices and inaccessible files."""
     with suppress(OSError, RuntimeError):  # RuntimeError: circular links
         try:
             status = path.stat()
@@ -68,13 +68,13 @@ def _identity_of_stdout() -> Identity | None:
         return None
     try:
         status = os.fstat(sys.stdout.fileno())
-    except (OSError, ValueError):  # it is no file, as where it is captured
+    except (OSError, ValueError):  # not a file, for example if captured
         return None
     return None if stat.S_ISCHR(status.st_mode) else (status.st_dev, status.st_ino, "")
 
 
 def _check_replaceable(option: str, path: Path) -> None:
-    """Raise InputError if replacing the file would lose what it is, beside its content."""
+    """Raise InputError if replacing the file would lose more than its content."""
     if _descriptor(path) is not None:
         return
     target = path.resolve()
@@ -92,11 +92,13 @@ def _check_replaceable(option: str, path: Path) -> None:
         return
     if status.st_nlink > 1:
         found = f"{str(path)!r}, which has {status.st_nlink} hard links"
-        raise input_error(option, "a file with one name, for it is replaced as a whole", found)
+        raise input_error(option, "a file with one name, because it is replaced as a whole", found)
     if status.st_uid != os.geteuid() != 0:
-        raise input_error(option, "a file of this user, for it is replaced as a whole", repr(str(path)))
+        raise input_error(option, "a file of this user, because it is replaced as a whole", repr(str(path)))
     if os.geteuid() != 0 and status.st_gid not in {os.getegid(), *os.getgroups()}:
-        raise input_error(option, "a file of one of this user's groups, for it is replaced as a whole", repr(str(path)))
+        raise input_error(
+            option, "a file of one of this user's groups, because it is replaced as a whole", repr(str(path))
+        )
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -116,7 +118,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def _descriptor(path: Path) -> int | None:
-    """Return the descriptor that the path names by way of links, as /dev/stdout does; None of other paths."""
+    """Return the descriptor that the path names, perhaps through links, as /dev/stdout does; None for other paths."""
     name = path.absolute()
     for _ in range(_MAX_LINKS):
         name = name.parent.resolve() / name.name
@@ -153,7 +155,7 @@ def _copy_attributes(source: Path, descriptor: int) -> None:
         return
     if hasattr(os, "listxattr"):
         for name in _names_of_attributes(source):
-            with suppress(OSError):  # some are for the system alone to set
+            with suppress(OSError):  # some can only be set by the system
                 os.setxattr(descriptor, name, os.getxattr(source, name))
     created = os.fstat(descriptor)
     if (created.st_uid, created.st_gid) != (status.st_uid, status.st_gid):
@@ -176,7 +178,7 @@ def _umask() -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Have the new name of a file outlive a crash, where folders can be synchronized."""
+    """Make a file's new name survive a crash, where folders can be synchronized."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Result = exactk.Report | exactk.Comparison
 
 DATA_FORMATS = frozenset({"json", "csv", "trec"})
-"""Those that programs read."""
+"""Formats for programs."""
 
 _NO_OPTIONS = trec.Output()
 
@@ -58,7 +58,7 @@ def report_low_values(result: Result, minimums: Sequence[tuple[str, float]]) -> 
                 if not report[value.name] >= bound:
                     of_system = f" of {system}" if system else ""
                     print_message(
-                        "below --min", f"{value.name}{of_system} is {report[value.name]!r}, asked for {bound!r}"
+                        "below --min", f"{value.name}{of_system} is {report[value.name]!r}, expected at least {bound!r}"
                     )
                     has_low_value = True
     return has_low_value
@@ -68,7 +68,7 @@ ENDINGS = (".parquet", ".csv", ".json", ".jsonl", ".ndjson")
 
 
 def check_user_table_path(path: Path) -> None:
-    """Raise before anything is read what `user_table_file` would raise after it."""
+    """Raise the errors of `user_table_file`, before anything is read."""
     if path.suffix.lower() not in ENDINGS:
         raise input_error("--by-user", f"a file that ends in {', '.join(ENDINGS)}", repr(str(path)))
     if path.suffix.lower() == ".parquet":
@@ -100,5 +100,5 @@ def _nullable(cell: object) -> object:
 
 
 def json_object(row: Mapping[str, object]) -> str:
-    """Return the row as JSON; keys that are bytes as text, with what is no text escaped."""
+    """Return the row as JSON; bytes keys become text, with invalid bytes escaped."""
     return json.dumps(row, allow_nan=False, default=lambda key: key.decode(errors="backslashreplace"))

@@ -24,7 +24,7 @@ _PACKED = frozenset({".gz", ".bz2", ".xz", ".zst"})
 class _Argument(NamedTuple):
     """A system argument."""
 
-    name: str  # empty if it says none
+    name: str  # empty if not given
     text: str  # a path or a pattern
 
 
@@ -37,22 +37,22 @@ def find_systems(arguments: Sequence[str]) -> dict[str, list[Path]]:
         raise input_error("predictions", "each file once", f"{str(path)!r} twice")
     given = [name for name, _ in parsed if name]
     if repeated := _first_repeated(given):
-        raise input_error("predictions", "a name of its own for each system", f"{repeated!r} twice")
+        raise input_error("predictions", "a distinct name for each system", f"{repeated!r} twice")
     derived = name_systems([Path(text) for name, text in parsed if not name], given)
     names = {path: name for name, path in derived.items()}
     return {name or names[Path(text)]: paths for (name, text), paths in zip(parsed, files, strict=True)}
 
 
 def _parse(argument: str) -> _Argument:
-    """Return the name, if there is one, and the path or pattern: of the two readings the one that names files."""
+    """Return the name, if any, and the path or pattern, choosing the reading that names existing files."""
     name, _, text = argument.partition("=")
     if not name or not text or "/" in name:
         return _Argument("", argument)
     if not _names_files(argument):
         return _Argument(_printable_name(name), text)
     if _names_files(text):
-        hint = f"{shlex.quote(f'./{argument}')} is the path, {shlex.quote(f'{name}=./{text}')} has the name"
-        found = f"{argument!r} beside {text!r}"
+        hint = f"{shlex.quote(f'./{argument}')} selects the path, {shlex.quote(f'{name}=./{text}')} names the system"
+        found = f"{argument!r} and {text!r}"
         raise input_error("predictions", "either a path or NAME=PATH, and both exist", found, hint=hint)
     return _Argument("", argument)
 
@@ -67,11 +67,11 @@ def _matches(pattern: str) -> list[Path]:
 
 
 def _find_files(text: str) -> list[Path]:
-    """Return the files that a path or a pattern names; a path that does not exist is for its reader to refuse."""
+    """Return the files that a path or a pattern names; a missing path is refused when it is read."""
     path, matches = Path(text), _matches(text)
     if os.path.lexists(text):
         if [match for match in matches if match != path]:
-            hint = f"{shlex.quote(escape(text))} is the path alone"
+            hint = f"{shlex.quote(escape(text))} selects only the path"
             found = f"{text!r}, which is a path and a pattern"
             raise input_error("predictions", "either a path or a pattern", found, hint=hint)
         return _files_of_directory(path) if path.is_dir() else [path]
@@ -108,7 +108,7 @@ def _first_repeated(values: Iterable[Any]) -> Any:  # noqa: ANN401 - one of the 
 
 
 def name_systems(paths: Sequence[Path], reserved: Collection[str] = ()) -> dict[str, Path]:
-    """Return the paths by the shortest name of each that no other has: its stem, or as much of the path as it takes."""
+    """Return the paths by their shortest unique names: the stem, or as much of the path as needed."""
     candidate_names = {path: list(dict.fromkeys(_candidate_names(path))) for path in paths}
     name_counts = Counter([*reserved, *(name for names in candidate_names.values() for name in names)])
     return {
@@ -119,7 +119,7 @@ def name_systems(paths: Sequence[Path], reserved: Collection[str] = ()) -> dict[
 
 def _candidate_names(path: Path) -> Iterator[str]:
     """Yield the possible names of a file's system, the shortest first."""
-    parts = Path(os.path.abspath(path)).parts  # noqa: PTH100 - "." and ".." have names so
+    parts = Path(os.path.abspath(path)).parts  # noqa: PTH100 - resolves "." and ".."
     for last in (_stem(parts[-1]), parts[-1]):
         for depth in range(len(parts) - 1):
             name = "/".join([*parts[len(parts) - 1 - depth : -1], last])
@@ -127,7 +127,7 @@ def _candidate_names(path: Path) -> Iterator[str]:
 
 
 def _printable_name(name: str) -> str:
-    """Return a name of a file, which may be no text, as text."""
+    """Return a file name as text, with invalid bytes escaped."""
     return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 

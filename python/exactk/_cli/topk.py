@@ -110,7 +110,7 @@ def _trec_field(key: object) -> str:
     """Return a key as a field of TREC text, where blanks end fields."""
     text = trec.key_text(key)
     if not text or _BLANK.search(text):
-        raise input_error("--format trec", "names without blanks, or csv or json", repr(text))
+        raise input_error("--format trec", "ids without blanks, or --format csv or json", repr(text))
     return text
 
 

@@ -28,14 +28,14 @@ class _Measure(NamedTuple):
     """A measure of trec_eval."""
 
     name: str
-    metric: str | None = None  # ours; None where there is none
-    arguments: str = ""  # of our metric
+    metric: str | None = None  # exactk's metric; None if there is none
+    arguments: str = ""  # of exactk's metric
     cutoffs: tuple[int, ...] = ()  # by default
-    only_mean: bool = False  # nothing is printed for a user
+    only_mean: bool = False  # not printed per user
     since_10: bool = False
 
     def metric_string(self, cutoffs: str = "") -> str:
-        """Return our metric, at the cutoffs that are given or the default ones."""
+        """Return exactk's metric at the given cutoffs or the default ones."""
         cutoffs = cutoffs or ",".join(map(str, self.cutoffs))
         return f"{self.metric}@[{cutoffs}]{self.arguments}" if cutoffs else f"{self.metric}{self.arguments}"
 
@@ -77,7 +77,7 @@ _MEASURES = (
     _Measure("set_map", "set_average_precision"),
     _Measure("set_F", "f1"),
     _Measure("num_nonrel_judged_ret"),
-    _Measure("rbp", since_10=True),  # it divides gains by the highest grade of the query, as our rbp does not
+    _Measure("rbp", since_10=True),  # it divides gains by the highest grade of the query, unlike exactk's rbp
     _Measure("rbp_resid", since_10=True),
     _Measure("unj", since_10=True),
 )
@@ -97,11 +97,11 @@ _SETS: Mapping[str, tuple[str, ...]] = {
     ),
     "all_trec": (*_HEADER, *_BY_NAME),
 }
-_COUNTS = frozenset({"num_recommended", "num_relevant", "num_hits"})  # summed over users, where others are averaged
+_COUNTS = frozenset({"num_recommended", "num_relevant", "num_hits"})  # summed over users; the others are averaged
 
 
 class _Program(NamedTuple):
-    """The trec_eval that a preset is."""
+    """The version of trec_eval that a preset reproduces."""
 
     version: int
     is_complete: bool  # with -c: the mean is over all users of the qrels
@@ -127,7 +127,7 @@ class Request(NamedTuple):
 
 
 def parse_measures(measures: Iterable[str], convention: str) -> Request:
-    """Return what measures, sets of them and metrics of ours ask for, in the version that the convention is of."""
+    """Return the request for measures, sets of measures and exactk's metrics, in the convention's version of trec_eval."""
     metrics: list[str] = []
     requested: dict[str, None] = {}
     for measure in measures:
@@ -151,12 +151,12 @@ def parse_measures(measures: Iterable[str], convention: str) -> Request:
 
 
 def _metric_of_measure(text: str) -> str:
-    """Return our metric for a measure as trec_eval's -m takes it, such as ``P`` or ``P.5,10``; others as they are."""
+    """Return exactk's metric for a measure of trec_eval's -m, such as ``P`` or ``P.5,10``; return other text unchanged."""
     name, dot, cutoffs = text.partition(".")
     measure = _BY_NAME.get(name)
     if measure is not None and measure.metric is None:
-        hint = "-m rank_biased_precision is another, of gains that nothing divides" if name == "rbp" else ""
-        raise input_error("--metric", "a measure that exactk has", repr(text), hint=hint)
+        hint = "-m rank_biased_precision is a variant that does not divide gains" if name == "rbp" else ""
+        raise input_error("--metric", "a measure that exactk supports", repr(text), hint=hint)
     if dot and re.fullmatch(r"[0-9]+(,[0-9]+)*", cutoffs):
         return measure.metric_string(cutoffs) if measure is not None else f"{name}@[{cutoffs}]"
     return measure.metric_string() if measure is not None and not dot else text
@@ -174,11 +174,11 @@ class Output(NamedTuple):
 def tell_missing_measures(names: Sequence[str]) -> None:
     """Print once which measures of trec_eval have no counterpart."""
     if names:
-        print_message("warning", f"trec_eval prints measures that exactk does not have: {', '.join(names)}")
+        print_message("warning", f"trec_eval prints measures that exactk does not support: {', '.join(names)}")
 
 
 def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
-    """Raise InputError if no user of a system was evaluated: trec_eval ends so too."""
+    """Raise InputError if no user of a system was evaluated, as trec_eval does."""
     systems = result if isinstance(result, exactk.Comparison) else {"": result}
     for system, report in systems.items():
         if not any(report.counts["evaluated"].values()):
@@ -186,19 +186,19 @@ def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
 
 
 def check_judged(base: str, truth: exactk.Truth, systems: Mapping[str, object], result: object) -> None:
-    """Raise InputError for a query that the qrels lack, under the conventions of trec_eval 10, which refuses it."""
+    """Raise InputError for a query that the qrels lack, under the conventions of trec_eval 10, which refuses such queries."""
     program = _PROGRAMS.get(base)
     if program is None or program.version < 10:
         return
     preset_of_9 = next(name for name, other in _PROGRAMS.items() if other == program._replace(version=9))
-    expected = "queries that the qrels have, as trec_eval 10 does"
-    hint = f"--convention {preset_of_9} leaves out others"
+    expected = "queries of the qrels, as in trec_eval 10"
+    hint = f"--convention {preset_of_9} skips the others"
     judged = set(_user_keys(truth))
     for predictions in systems.values():
         if unjudged := sorted(map(key_text, set(_user_keys(predictions)) - judged)):
             raise input_error("predictions", expected, repr(unjudged[0]), count=len(unjudged), hint=hint)
     if isinstance(result, exactk.Report) and (count := result.counts["missing_truth"]):  # a file read in parts
-        raise input_error("predictions", expected, f"{count} others", hint=hint)
+        raise input_error("predictions", expected, f"{count} other queries", hint=hint)
 
 
 def _user_keys(container: object) -> list[object]:
@@ -207,7 +207,7 @@ def _user_keys(container: object) -> list[object]:
 
 
 def users_of_run(base: str, systems: Mapping[str, object]) -> frozenset[str] | None:
-    """Return the users of a single run, to whom trec_eval's -c adds none in the lines of users; None for all users."""
+    """Return the users of a single run, whose lines trec_eval's -c prints; None for all users."""
     if base not in _PROGRAMS or not _PROGRAMS[base].is_complete or len(systems) != 1:
         return None
     return frozenset(key_text(key) for one in systems.values() for key in _user_keys(one)) or None
@@ -253,9 +253,9 @@ def _user_lines(
 
 
 def key_text(key: object) -> str:
-    """Return a key as one word; that of several columns has a stroke between its parts.
+    """Return a key as one word; parts of a key of several columns are joined by slashes.
 
-    Bytes that are not UTF-8 stay what they are when the text is written as data.
+    Bytes that are not UTF-8 are preserved when the text is written as data.
     """
     if isinstance(key, tuple):
         return "/".join(map(key_text, key))
@@ -263,7 +263,7 @@ def key_text(key: object) -> str:
 
 
 class _PrintedMeasure(NamedTuple):
-    order: int  # among trec_eval's measures; ours come after them
+    order: int  # among trec_eval's measures; exactk's own come last
     cutoff: int
     name: str
     value: str  # the canonical name
@@ -280,7 +280,7 @@ def _printed_measures(report: exactk.Report) -> list[_PrintedMeasure]:
         order = measures.get(_rules_of_value(value)) if not report.state.weighted else None
         measure = None if order is None else _MEASURES[order]
         if measure is None:
-            name = f"exactk.{value.name}" if value.name in _BY_NAME else value.name  # it is another than theirs
+            name = f"exactk.{value.name}" if value.name in _BY_NAME else value.name  # differs from trec_eval's
         else:
             name = measure.name if value.cutoff is None else f"{measure.name}_{value.cutoff}"
         total = None
@@ -302,7 +302,7 @@ def _printed_measures(report: exactk.Report) -> list[_PrintedMeasure]:
 
 @lru_cache(maxsize=8)
 def _measures_by_rules(convention: exactk.Convention) -> dict[tuple[object, ...], int]:
-    """Return the position of each measure by what its values are computed by."""
+    """Return the position of each measure by the rules of its values."""
     positions: dict[tuple[object, ...], int] = {}
     for order, measure in enumerate(_MEASURES):
         if measure.metric is not None:
@@ -319,7 +319,7 @@ _BREAKS = re.compile(r"[\t\n\v\f\r]")
 
 
 def _measure_line(name: str, user: str, text: str) -> str:
-    """Return a line. Ids go out as they came in, but for what would end a field, which no TREC file has in an id."""
+    """Return a line. Ids are unchanged, except that characters that would end a field are escaped."""
     user, text = (_BREAKS.sub(lambda match: repr(match[0])[1:-1], field) for field in (user, text))
     return f"{name:<22}\t{user}\t{text}\n"
 
@@ -329,7 +329,7 @@ _MAX_LINE = 1 << 20  # bytes
 
 
 def run_tag(path: Path) -> str | None:
-    """Return the tag of a run, as its first row has it; None of what is no file of TREC, and of pipes."""
+    """Return the tag in the first row of a run; None for pipes and for files that are not TREC text."""
     file = File(path, "predictions")
     if not path.is_file() or not is_trec(file):
         return None

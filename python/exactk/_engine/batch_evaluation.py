@@ -42,14 +42,14 @@ def evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: Batch
 
 
 def _add_blocks(batch_evaluation: _BatchEvaluation, reader: Reader) -> None:
-    """Evaluate all blocks. Raise UngroupedRows if a user's rows are apart, even if an earlier block has a fault."""
+    """Evaluate all blocks. Raise UngroupedRows if a user's rows are not contiguous, even if an earlier block has a fault."""
     blocks = read_blocks(reader)
     for block in blocks:
         rows = block.rows._replace(item_vocabulary=reader.item_keys)
         try:
             batch_evaluation.add_block(block._replace(rows=rows), reader.user_vocabulary)
         except InputError:
-            for _ in blocks:  # raises if a user has more rows, which may have no fault with these
+            for _ in blocks:  # raises UngroupedRows if a user has more rows, with which the user may be valid
                 pass
             raise
 
@@ -59,7 +59,7 @@ def _check_kinds_of_exclusions(exclude: Rows, encoding: Encoding) -> None:
     if exclude.item_vocabulary is not None and len(exclude.item_vocabulary):
         encoding.items.check_kinds(exclude.item_vocabulary.kinds, "items of exclude")
     if exclude.user_vocabulary is None:
-        raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
+        raise type_error("exclude", "user keys, as in the truth", "rows without user keys")
     if len(exclude.user_vocabulary):
         encoding.users.check_kinds(exclude.user_vocabulary.kinds, "exclude")
 
@@ -98,11 +98,11 @@ class _BatchEvaluation:
         return self._has_match or not self._has_items or not len(self._truth_items)
 
     def add_block(self, block: Block, vocabulary: Vocabulary | None) -> None:
-        """Evaluate some users of a vocabulary, which the first call extends; None is that of the truth."""
+        """Evaluate some users of a vocabulary (None: the truth's), which the first call extends."""
         if (
             self._vocabulary is None
-        ):  # not earlier: without users in the truth, only the first batch says of what kind keys are
-            assert self._truth.user_vocabulary is not None  # noqa: S101 - batches are of keyed users
+        ):  # not earlier: if the truth has no users, the first batch determines the kind of keys
+            assert self._truth.user_vocabulary is not None  # noqa: S101 - batches have keyed users
             self._vocabulary = self._truth.user_vocabulary.vocabulary if vocabulary is None else vocabulary
             self._evaluation = self._evaluation.encode_user_keys(self._vocabulary)
         self.has_scores = block.rows.scores is not None
@@ -126,7 +126,7 @@ class _BatchEvaluation:
         return bool((self._truth_items.take(slots, mode="clip") == ids).any())
 
     def _align_block(self, block: Block) -> AlignedInputs:
-        """Return the aligned rows of these users, which need no keys any more."""
+        """Return the aligned rows of these users, which no longer need keys."""
         truth = _rows_of_users(self._truth, block.user_codes)
         exclude = None if self._exclude is None else _rows_of_users(self._exclude, block.user_codes)
         exclude = None if exclude is None else exclude._replace(present=None)
@@ -145,8 +145,8 @@ class _BatchEvaluation:
             self.add_block(Block(users, empty), vocabulary)
 
     def report(self) -> Report:
-        """Return the report of all users: those of the truth first, in its order, then the others as they came."""
-        assert self._sums is not None and self._vocabulary is not None  # noqa: S101, PT018 - the remaining users are a block
+        """Return the report of all users: those of the truth first, in its order, then the others in order of appearance."""
+        assert self._sums is not None and self._vocabulary is not None  # noqa: S101, PT018 - add_remaining_users adds a block
         keys, codes, count = self._vocabulary.snapshot(), np.concatenate(self._codes), self._truth.user_count
         order = np.argsort(np.where(codes < count, codes, count), kind="stable")
         is_in_order = np.array_equal(codes[order], np.arange(len(keys)))
@@ -156,7 +156,7 @@ class _BatchEvaluation:
 
 
 def _rows_of_users(rows: Rows, codes: Codes) -> Rows:
-    """Return the rows of users with these codes, who are missing if there is none."""
+    """Return the rows of users with these codes; users without rows are missing."""
     sources = codes.astype(np.int64)
     sources[sources >= rows.user_count] = -1
     return reindex(rows, sources)._replace(user_vocabulary=None)

@@ -32,7 +32,7 @@ def warn_of_text_pairs(truth: ClassifiedValue, predictions: ClassifiedValue) -> 
     if not (_holds_text_pairs(truth) and _holds_text_pairs(predictions)):
         return
     lines = ", ".join(f"{name}={_PAIRS_AS_LISTS.format(name)}" for name in ("truth", "predictions"))
-    warn(f"each pair of strings is read as one user's list of two items; of users and items: {lines}")
+    warn(f"each pair of strings is read as one user's list of two items; for pairs of users and items, write {lines}")
 
 
 def _holds_text_pairs(classified: ClassifiedValue) -> bool:
@@ -80,7 +80,7 @@ def warn_of_ratings(column: str, scale: RatingScale, convention: Convention) -> 
     warn(
         f"truth: every rating above 0 in the column {column!r} counts as relevant; ",
         convention_option(convention, min_grade=scale.high_rating),
-        f" makes it those from {scale.high_rating} on",
+        f" counts ratings of {scale.high_rating} or more",
     )
 
 
@@ -89,8 +89,8 @@ def warn_of_unused_columns(truth: Truth | Rows, user_values: Iterable[str | None
     used, _, unused = truth.columns
     if others := [name for name in unused if name not in set(user_values)]:
         warn(
-            f"truth: every item counts as relevant, for no column of grades was found, and {' and '.join(map(repr, others))} "
+            f"truth: every item counts as relevant, because no grade column was found, and {' and '.join(map(repr, others))} "
             f"{'is' if len(others) == 1 else 'are'} not used; ",
             Option("grade", others[0]),
-            f" takes it as grades, truth[{list(used)!r}] has no such column",
+            f" uses it as grades, truth[{list(used)!r}] leaves it out",
         )

@@ -10,6 +10,7 @@ import numpy as np
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import warn
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
     from exactk._report.report import Report
 
 CONCATENATE = "concatenate them"
-"""What the warning asks for where systems look like parts of one; the command line has other words for it."""
+"""The advice for systems that look like parts of one; the command line replaces it."""
 
 Flags: TypeAlias = "dict[str, NDArray[np.bool_]]"  # by system, or by value
 
 
 def covered_users(inputs: AlignedInputs, users: str) -> NDArray[np.bool_]:
-    """Return which users have predictions, of those whom the convention may count."""
+    """Return which of the users that the convention may count have predictions."""
     predictions, truth = inputs.predictions, inputs.truth
     lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
     covered = np.ones(len(truth), np.bool_)
@@ -59,7 +60,7 @@ def warn_of_differing_users(
 ) -> None:
     """Warn if only some systems have predictions for a user, or if means are over different users.
 
-    `evaluated` has the users by system and value. If no mean counts users without predictions, the means tell it all.
+    `evaluated` has the users by system and value. If no mean counts users without predictions, the message about means suffices.
     """
     coverage, means, advice = (
         _describe_coverage(covered),
@@ -83,7 +84,7 @@ def _describe_coverage(covered: Flags) -> str:
     if not any(lacking.values()):
         return ""
     counts = ", ".join(f"{system!r} has none for {count}" for system, count in lacking.items() if count)
-    return f"systems cover different users: of {int(of_any.sum())} users with predictions in some system, {counts}"
+    return f"systems cover different users: of {plural(int(of_any.sum()), 'user')} with predictions in some system, {counts}"
 
 
 def _advise_on_parts(covered: Flags) -> str:
@@ -91,7 +92,7 @@ def _advise_on_parts(covered: Flags) -> str:
     sizes, of_any = [int(users.sum()) for users in covered.values()], reduce(np.logical_or, covered.values())
     if len(sizes) == 1 or not all(sizes) or sum(sizes) != of_any.sum():
         return ""
-    return f"; no user has predictions in two systems: if they are parts of one, {CONCATENATE}"
+    return f"; no user has predictions in two systems: if they are parts of one system, {CONCATENATE}"
 
 
 def _describe_means(reports: Mapping[str, Report], evaluated: Mapping[str, Flags]) -> str:
@@ -102,8 +103,10 @@ def _describe_means(reports: Mapping[str, Report], evaluated: Mapping[str, Flags
         in_common = int(reduce(np.logical_and, flags).sum()) if len(flags) == len(reports) else None
         if len(set(counts.values())) == 1 and in_common in {None, *counts.values()}:
             continue
-        users = ", ".join(f"{count} in {system!r}" for system, count in counts.items())
-        messages.append(f"{name} is over {users}" + ("" if in_common is None else f", of whom {in_common} in all"))
+        users = ", ".join(f"{plural(count, 'user')} in {system!r}" for system, count in counts.items())
+        messages.append(
+            f"{name} averages {users}" + ("" if in_common is None else f", {in_common} of them in all systems")
+        )
     if not messages:
         return ""
     others = f", and {len(messages) - 1} more values" if len(messages) > 1 else ""

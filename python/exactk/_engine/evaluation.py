@@ -64,8 +64,8 @@ class EvaluatedBlocks(NamedTuple):
 
     report: Report
     is_keyed: bool  # users have keys
-    is_complete: bool  # the predictions of all blocks have all that may be ranked
-    has_shared_items: bool  # an item of the truth is in any list, or too few are given to tell
+    is_complete: bool  # the predictions of all blocks include every item that may be ranked
+    has_shared_items: bool  # an item of the truth is in any list, or there are too few items to tell
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,9 @@ class Evaluation:
                 type(block).__name__,
             )
             found += f" of {len(block)}" if isinstance(block, tuple) else ""
-            raise type_error("predictions", expected, found, hint="predictions=list(predictions) has a row per user")
+            raise type_error(
+                "predictions", expected, found, hint="predictions=list(predictions) makes a list of one row per user"
+            )
         classified = classify(block[1], "predictions")
         classified_truth = grades_beside_scores(classify(block[0], "truth"), shapes_of_scores(classified))
         truth = truth_input(classified_truth, self.columns, self.encoding)
@@ -237,7 +239,7 @@ class Evaluation:
         predictions = self.convert_predictions(classified)
         exclude = self.convert_exclusions(classify(block[2], "exclude")) if block[2:] else None
         if exclude is not None and self.exclude is not None:
-            raise input_error("exclude", "None beside blocks of (truth, predictions, exclude)", "others")
+            raise input_error("exclude", "None with blocks of (truth, predictions, exclude)", "exclusions")
         if truth.user_vocabulary is None:
             _check_length("predictions", count_users(predictions), count_users(truth))
             if exclude is not None:
@@ -273,7 +275,7 @@ class Evaluation:
     def _slice_rows(self, begin: int, end: int) -> Evaluation:
         for name, values in self._row_arguments():
             if len(values) < end:
-                raise input_error(name, f"one entry for each of {end} users or more", str(len(values)))
+                raise input_error(name, f"one entry per user (at least {end})", str(len(values)))
         return replace(
             self,
             exclude=self.exclude
@@ -287,7 +289,7 @@ class Evaluation:
 
 def _check_length(argument: str, length: int, users: int) -> None:
     if length != users:
-        raise input_error(argument, f"one entry for each of {users} users", f"{length}")
+        raise input_error(argument, f"one entry per user ({users})", f"{length}")
 
 
 def _per_user_values(table: NDArray[np.float64] | None, values: tuple[Value, ...]) -> NDArray[np.float64] | None:

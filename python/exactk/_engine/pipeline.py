@@ -148,8 +148,8 @@ def _evaluate(
     predictions = classified.value
     if classified.container is BLOCKS:
         if truth_rows is not None:
-            expected = "None beside an iterator, whose blocks are (truth, predictions)"
-            hint = "predictions=list(predictions) has a row per user"
+            expected = "None with an iterator of (truth, predictions) blocks"
+            hint = "predictions=list(predictions) makes a list of one row per user"
             raise input_error("truth", expected, type(truth.value).__name__, hint=hint)
         with evaluation.progress.track(None):
             report, is_keyed, is_complete, has_shared_items = evaluation.evaluate_blocks(predictions)
@@ -160,7 +160,7 @@ def _evaluate(
         warn_of_unreached_cutoffs({"": report.state})
         return report
     if truth_rows is None:
-        raise type_error("truth", "what the users found relevant", "None")
+        raise type_error("truth", "the relevant items of each user", "None")
     warn_of_text_pairs(truth, classified)
     evaluation.check_user_values(truth_rows)
     evaluation.warn_of_columns(truth_rows)
@@ -197,7 +197,7 @@ def _compare_systems(
     converted: dict[str, Rows | Predictions] = {}
     for name, predictions in systems.items():
         if not isinstance(name, str):
-            raise type_error("predictions", "names of systems, each with its predictions", repr(name))
+            raise type_error("predictions", "system names as keys", repr(name))
         with add_error_note(f"in system {name!r}"):
             converted[name] = evaluation.convert_predictions(classify(predictions, "predictions"))
     alignment = Alignment(truth, converted.values(), evaluation.convert_exclusions(exclude), evaluation.encoding)

@@ -61,7 +61,7 @@ class TopKProblem(NamedTuple):
     scores: Scored
     k: int
     exclude: Exclusions | None
-    candidates: CandidateItems | None  # beside a matrix and embeddings alone
+    candidates: CandidateItems | None  # only for dense scores and embeddings
     ties: str
     nan: str
     num_threads: int
@@ -138,7 +138,7 @@ def rank_top_k(
     )
     users = len(problem.scores)
     if restricted_exclusions is not None and len(restricted_exclusions) != users:
-        raise input_error("exclude", f"one entry for each of {users} users", str(len(restricted_exclusions)))
+        raise input_error("exclude", f"one entry per user ({users})", str(len(restricted_exclusions)))
     with tracker.track(users), locations:
         indices, similarities = ranker(
             problem._replace(candidates=restricted_candidates, exclude=restricted_exclusions)

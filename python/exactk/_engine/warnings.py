@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from exactk._report.report import Report
     from exactk._runtime.faults import Text
 
-_DISJOINT_USERS = "no user of the truth is in the predictions: check that both name the users alike"
+_DISJOINT_USERS = "no user of the truth is in the predictions: check that both use the same user ids"
 
 
 def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:
-    """Return a warning if truth and predictions share no user or no item, most likely as they name them differently."""
+    """Return a warning if truth and predictions share no user or no item, most likely because their ids differ."""
     is_keyed = inputs.truth.user_vocabulary is not None
     if is_keyed and not _has_common_user(report):
         return _DISJOINT_USERS
@@ -34,7 +34,7 @@ def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:
     if not has_no_hit(report) or has_common_item(inputs, fewest):
         return ""
     lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
-    assert isinstance(lists, Rankings)  # noqa: S101 - of others all items are common
+    assert isinstance(lists, Rankings)  # noqa: S101 - dense scores and embeddings share all items
     return _describe_disjoint_items(inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(int(lists.items[0])))
 
 
@@ -68,10 +68,11 @@ def has_no_hit(report: Report) -> bool:
 
 
 def _describe_disjoint_items(truth_item: str = "", predictions_item: str = "") -> str:
-    in_truth, in_predictions = (f", such as {truth_item},", f", such as {predictions_item}") if truth_item else ("", "")
+    in_truth, in_predictions = (
+        (f" (such as {truth_item})", f" (such as {predictions_item})") if truth_item else ("", "")
+    )
     return (
-        f"none of the items of the truth{in_truth} is in any list of the predictions{in_predictions}: "
-        "check that both name the items alike"
+        f"no item of the truth{in_truth} is in the predictions{in_predictions}: check that both use the same item ids"
     )
 
 
@@ -80,7 +81,7 @@ _SMALLEST_SPREAD = 50  # change of a mean, in millionths; less does not show in 
 
 
 def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, float]] | None) -> str:
-    """Return a warning if ids or input order decide the values of many users, with their effect on the first value."""
+    """Return a warning if the order of ties affects many users' values, with its effect on the first value."""
     counts, evaluated = report.state.counts, report.counts["evaluated"]
     if counts.ties is None:
         return ""
@@ -93,12 +94,13 @@ def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, floa
         return ""
     first, dependent = values[0]
     message = (
-        f"the order of tied items, which ties={first.rules['ties']!r} decides, changes {first.name} "
-        f"of {dependent} of {counts.users} users"
+        f"the order of ties (ties={first.rules['ties']!r}) changes {first.name} for {dependent} of {counts.users} users"
     )
     if tie_range is not None:
         lowest, highest = tie_range(first)
-        message += f"; by other orders {first.name} = {report[first.name]:.4f} is {lowest:.4f} to {highest:.4f}"
+        message += (
+            f"; with other orders, {first.name} = {report[first.name]:.4f} ranges from {lowest:.4f} to {highest:.4f}"
+        )
     if len(values) > 1:
         message += f" (the first of {len(values)} such values)"
     return message
@@ -107,7 +109,7 @@ def describe_ties(report: Report, tie_range: Callable[[Value], tuple[float, floa
 def tie_bounds(report: Report) -> Text:
     """Return how to compute the values under other orders of ties."""
     lowest, highest = (convention_option(report.convention, ties=ties) for ties in ("pessimistic", "optimistic"))
-    return ("; ", lowest, " and ", highest, " show how much that changes its mean")
+    return ("; ", lowest, " and ", highest, " show the range of its mean")
 
 
 def warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[str]) -> None:
@@ -117,23 +119,31 @@ def warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[s
     """
     warn_of_systems({system: _describe_values_without_users(report) for system, report in reports.items()})
     warn_of_systems({system: _describe_values_without_weight(report) for system, report in reports.items()})
-    gaps = _describe_count(reports, "rank_gaps", "users have ranks with gaps")
+    gaps = _describe_count(reports, "rank_gaps", "user has ranks with gaps", "users have ranks with gaps")
     if any(gaps.values()):
         keep_gaps = convention_option(next(iter(reports.values())).convention, rank_gaps="keep")
         closed = ", which are closed: only the order counts; "
         warn_of_systems(gaps, closed, keep_gaps, " keeps each item at its rank")
-    as_misses = "; they stay in the truth as misses"
-    warn_of_systems(_describe_count(reports, "relevant_excluded", "relevant items are in exclude"), as_misses)
-    where = "have no column in the scores, are not among the candidates, or score -inf"
-    not_rankable = _describe_count(reports, "relevant_not_rankable", f"relevant items {where}")
+    as_misses = "; such items stay in the truth as misses"
+    excluded = _describe_count(
+        reports, "relevant_excluded", "relevant item is in exclude", "relevant items are in exclude"
+    )
+    warn_of_systems(excluded, as_misses)
+    not_rankable = _describe_count(
+        reports,
+        "relevant_not_rankable",
+        "relevant item has no column in the scores, is not among the candidates, or scores -inf",
+        "relevant items have no column in the scores, are not among the candidates, or score -inf",
+    )
     warn_of_systems(
         {system: text if system in complete_systems else "" for system, text in not_rankable.items()}, as_misses
     )
 
 
-def _describe_count(reports: Mapping[str, Report], name: str, text: str) -> dict[str, str]:
+def _describe_count(reports: Mapping[str, Report], name: str, one: str, many: str) -> dict[str, str]:
+    """Return each system's count with a text for one and a text for several; empty for 0."""
     counts = {system: report.counts.get(name, 0) for system, report in reports.items()}
-    return {system: f"{count} {text}" if count else "" for system, count in counts.items()}
+    return {system: f"{count} {one if count == 1 else many}" if count else "" for system, count in counts.items()}
 
 
 def _describe_values_without_users(report: Report) -> str:

@@ -135,7 +135,7 @@ def read(
     requested = _requested({"user": user, "item": item, "score": score, "rank": rank, "grade": grade})
     for name in requested:
         if name not in COLUMNS[role]:
-            raise input_error(name, f"None beside the role {role}", repr(requested[name]))
+            raise input_error(name, f"None for the role {role}", repr(requested[name]))
     file = File(Path(path), role)
     if not isinstance(text_ids, (bool, np.bool_)):
         raise type_error("text_ids", "True or False", repr(text_ids))
@@ -159,7 +159,7 @@ def _read(file: File, requested: RequestedColumns, *, text_ids: bool) -> results
     _refuse_columns(requested)
     if format_name == _ARCHIVE:
         if text_ids:
-            raise input_error("text_ids", "False beside an archive of arrays", "True")
+            raise input_error("text_ids", "False for an archive of arrays", "True")
         return results.result_of_arrays(archive.read_arrays(file), file.role)
     return results.result_of_trec(trec.read_columns(file), file.role)
 
@@ -182,7 +182,7 @@ def read_shards(paths: Sequence[Path], *, text_ids: bool, **columns: Unpack[Colu
             raise input_error("predictions", "files of one format", found, hint="a quoted pattern selects files")
     if format_name == _ARCHIVE:
         found = f"{files[0].path} and {files[1].path}"
-        raise input_error("predictions", "one archive of arrays for each system", found)
+        raise input_error("predictions", "one archive of arrays per system", found)
     for file in files:
         file.check_kind(pipes=format_name == _TREC)
     requested = _requested(columns)
@@ -202,7 +202,7 @@ def _requested(columns: Mapping[str, Any]) -> RequestedColumns:
 
 def _refuse_columns(requested: RequestedColumns) -> None:
     if requested:
-        raise input_error(next(iter(requested)), "None beside a file whose columns have no names", "a name")
+        raise input_error(next(iter(requested)), "None for a file without column names", "a column name")
 
 
 def _format_of(file: File) -> str:

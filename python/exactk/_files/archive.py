@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
     from exactk._files.faults import File
 
-# Whether each array must be there.
+# Whether each array is required.
 _EXACTK_ARRAYS = {"indptr": True, "items": True, "grades": False, "scores": False, "users": False}
 _SCIPY_ARRAYS = dict.fromkeys(("indptr", "indices", "data", "shape"), True)  # arrays of a CSR matrix
 _INTEGER_ARRAYS = ("indptr", "indices", "shape")
 _READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError, OverflowError)
 _HEADER_ERRORS = (TypeError, KeyError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError)
-_COMPRESSIONS = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: 1032}  # how many bytes one byte can be at most
-_MAX_RATIO = 200  # of an archive beyond the next size: rows that differ do not compress so well
+_COMPRESSIONS = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: 1032}  # maximum bytes per compressed byte
+_MAX_RATIO = 200  # of archives larger than the next constant; real data compresses less
 _CHECKED_SIZE = 1 << 30  # bytes, decompressed
-_FORMAT_SIZE = 64  # bytes, more than the name of a format has
+_FORMAT_SIZE = 64  # bytes, more than any format name
 
 
 class _Header(NamedTuple):
@@ -47,11 +47,11 @@ def read_arrays(file: File) -> dict[str, NDArray[Any]]:
         members = _members(archive)
         is_matrix = "format" in members
         if is_matrix and _read_format(archive, members["format"]) not in {b"csr", "csr"}:
-            raise file.fault("a matrix in CSR form", "another")
+            raise file.fault("a matrix in CSR form", "another format")
         names = _SCIPY_ARRAYS if is_matrix else _EXACTK_ARRAYS
         missing = [name for name, needed in names.items() if needed and name not in members]
         if missing:
-            raise file.fault(f"an array {missing[0]}", f"those named {', '.join(members) or 'nothing'}")
+            raise file.fault(f"an array {missing[0]}", f"arrays {', '.join(members)}" if members else "none")
         selected = {name: members[name] for name in names if name in members}
         _check_sizes(selected)
         headers = {name: _read_header(archive, member) for name, member in selected.items()}
@@ -65,10 +65,10 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """Return the archive members by array name."""
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) != len(archive.infolist()):
-        raise ValueError("a name of two arrays")
+        raise ValueError("two arrays of one name")
     for name, member in members.items():
         if member.file_size > _COMPRESSIONS.get(member.compress_type, 0) * member.compress_size:
-            raise ValueError(f"a size that it cannot have, or an unusual compression, under the name {name}")
+            raise ValueError(f"an impossible size or an unusual compression of {name}")
     return members
 
 
@@ -78,7 +78,7 @@ def _check_sizes(members: Mapping[str, zipfile.ZipInfo]) -> None:
     if size > memory_size():
         raise ValueError(f"{size} bytes once decompressed, more than the memory of {memory_size()}")
     if size > max(_CHECKED_SIZE, _MAX_RATIO * compressed):
-        raise ValueError(f"{size} bytes in {compressed}; numpy.savez writes them without compression if they are meant")
+        raise ValueError(f"{size} bytes in {compressed}; if that is intended, numpy.savez writes them uncompressed")
 
 
 def _read_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> _Header:
@@ -89,16 +89,16 @@ def _read_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> _Header:
         try:
             shape, _, dtype = read(stream)
         except _HEADER_ERRORS as error:
-            raise ValueError(f"an unreadable header under the name {member.filename}") from error
+            raise ValueError(f"an unreadable header of {member.filename}") from error
         header_size = stream.tell()
     if dtype.hasobject:
-        raise ValueError(f"objects under the name {member.filename}")
+        raise ValueError(f"objects in {member.filename}")
     if dtype.itemsize == 0 or dtype.fields is not None or dtype.subdtype is not None:
-        raise ValueError(f"the type {dtype} under the name {member.filename}")
+        raise ValueError(f"the type {dtype} of {member.filename}")
     if any(type(length) is not int or length < 0 for length in shape):
-        raise ValueError(f"the shape {shape} under the name {member.filename}")
+        raise ValueError(f"the shape {shape} of {member.filename}")
     if header_size + math.prod(shape) * dtype.itemsize != member.file_size:
-        raise ValueError(f"another size than it says under the name {member.filename}")
+        raise ValueError(f"a size that differs from the header of {member.filename}")
     return _Header(shape, dtype)
 
 
@@ -129,7 +129,7 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
 
 
 def _check_rows(arrays: Mapping[str, NDArray[Any]], role: str) -> None:
-    """Raise InputError unless the offsets lie within the items, and ids are ids: predictions are evaluated later."""
+    """Raise InputError unless offsets and ids are valid, because predictions are evaluated later."""
     indptr = arrays["indptr"]
     name = "indices" if "indices" in arrays else "items"
     items = arrays[name]

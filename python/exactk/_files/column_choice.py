@@ -46,7 +46,7 @@ def choose_columns(
 ) -> ColumnChoice:
     """Return the columns that the caller names, or that have common names, given which columns are numeric."""
     if any("\0" in name for name in existing):
-        raise file.fault("names of columns", "a zero byte in one")
+        raise file.fault("column names without zero bytes", "a zero byte")
     users = column_roles.user_columns(existing, requested.get("user"), file.role)
     item = column_roles.item_column(existing, requested.get("item"), file.role)
     optional_values = {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PART_ROWS = 1 << 20  # per part: about 20 MB
 _ROW_SIZE = 16  # bytes of an id of a user and one of an item
-_BUFFER_SIZE = 1 << 20  # bytes of a column; without, all that it has in a group of rows, which may be all
+_BUFFER_SIZE = 1 << 20  # bytes of a column; without a limit, pyarrow buffers a whole row group
 
 
 class _Columnar(Source):
@@ -78,7 +78,7 @@ class Parquet(_Columnar):
     def read_all(self, columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no types
         """Return all rows of these columns as a table."""
         if self.size > memory_size():
-            raise self.file.fault(f"rows that the memory of {memory_size()} bytes holds", f"{self.size} bytes of rows")
+            raise self.file.fault(f"rows that fit in the memory of {memory_size()} bytes", f"{self.size} bytes of rows")
         return super().read_all(columns)
 
     def parts(self, columns: ColumnChoice) -> Iterator[Any]:
@@ -89,7 +89,7 @@ class Parquet(_Columnar):
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
-        arrow, parquet = optional.arrow("Parquet"), optional.arrow_module("parquet", "a file of Parquet")
+        arrow, parquet = optional.arrow("Parquet"), optional.arrow_module("parquet", "a Parquet file")
         with (
             _translate_arrow_errors(self.file, "Parquet"),
             arrow.OSFile(os.fsencode(self.file.path)) as stream,  # names need not be text
@@ -115,8 +115,8 @@ class Ipc(_Columnar):
 
     @contextmanager
     def _open(self, fields: list[int] | None) -> Iterator[tuple[Any, Iterator[Any]]]:
-        """Open the file to read these fields, without mapping it, as others could change it after the checks."""
-        arrow = optional.arrow("a file of Arrow IPC")
+        """Open the file to read these fields, without mapping it, because it could change after the checks."""
+        arrow = optional.arrow("an Arrow IPC file")
         options = arrow.ipc.IpcReadOptions(included_fields=fields)
         with _translate_arrow_errors(self.file, "Arrow IPC"), arrow.OSFile(os.fsencode(self.file.path)) as stream:
             if stream.read(6) == b"ARROW1":
@@ -131,7 +131,7 @@ class Ipc(_Columnar):
         """Yield the parts of a stream. A second stream after its end is ignored."""
         yield from reader
         if stream.read(1):
-            raise self.file.fault("one stream of Arrow IPC", "more bytes after its end")
+            raise self.file.fault("one Arrow IPC stream", "more bytes after its end")
 
 
 def _named_fields(schema: Any) -> list[tuple[str, Any]]:  # noqa: ANN401 - pyarrow has no types

@@ -24,7 +24,7 @@ class File(NamedTuple):
 
     @property
     def is_compressed(self) -> bool:
-        """Whether the file name says that it is compressed."""
+        """Whether the file name indicates compression."""
         return self.path.suffix.lower() == ".gz"
 
     def fault(self, expected: str, found: str, hint: str = "") -> InputError:
@@ -43,7 +43,7 @@ class File(NamedTuple):
         if stat.S_ISREG(mode) or (pipes and (stat.S_ISFIFO(mode) or is_null)):
             return
         if stat.S_ISFIFO(mode):
-            raise self.fault("a regular file, as it is read more than once", "a pipe", "write it to a file")
+            raise self.fault("a regular file, because it is read more than once", "a pipe", "write it to a file")
         kind = "a directory" if stat.S_ISDIR(mode) else "a device or socket"
         raise self.fault("a regular file or a pipe" if pipes else "a regular file", kind)
 
@@ -59,7 +59,7 @@ class File(NamedTuple):
         except ExactkError:
             raise
         except OSError as error:
-            raise self.fault("a file that can be read", _reason(error)) from error
+            raise self.fault("a readable file", _reason(error)) from error
         except errors as error:
             raise self.fault(expected, _reason(error)) from error
 

@@ -50,7 +50,7 @@ class FieldKind(NamedTuple):
     def fault(self, value: object) -> tuple[str, str] | None:
         """Return the expected type and the value found, if they differ."""
         if isinstance(value, list) != self.is_list:
-            return "a list" if self.is_list else "no list", type(value).__name__
+            return "a list" if self.is_list else "a single value", type(value).__name__
         for element in value if isinstance(value, list) else [value]:
             if not self._is_valid(element):
                 return _TYPE_NAMES[self.value_type], repr(element)[:32]
@@ -97,7 +97,7 @@ class JsonLines(Source):
         with self._translate_errors(), open_bytes(self.file) as stream:
             first = next((row for _, _, row in self._rows(stream)), None)
         if first is None:
-            raise self.file.fault("an object a line", "no line")
+            raise self.file.fault("one JSON object per line", "no line")
         return first
 
     @property
@@ -171,9 +171,9 @@ class JsonLines(Source):
             try:
                 row = json.loads(line.decode(), parse_float=_parse_decimal)
             except (ValueError, RecursionError):
-                raise self.file.line_fault("an object of JSON", "something else", line_number, line) from None
+                raise self.file.line_fault("a JSON object", "invalid JSON", line_number, line) from None
             if not isinstance(row, dict):
-                raise self.file.line_fault("an object of JSON", type(row).__name__, line_number, line)
+                raise self.file.line_fault("a JSON object", type(row).__name__, line_number, line)
             yield line_number, line, row
 
     def _raise_line_fault(self, kinds: Mapping[str, FieldKind]) -> None:

@@ -47,7 +47,7 @@ class Separated(Source):
         with self._translate_errors(), open_bytes(self.file) as stream:
             header = next(self._rows(stream), None)
         if header is None:
-            raise self.file.fault("a line that names the columns", "none")
+            raise self.file.fault("a line of column names", "none")
         return header.fields
 
     def number_columns(self) -> list[str]:
@@ -95,7 +95,7 @@ class Separated(Source):
         parse_options = reader.ParseOptions(
             delimiter=self.delimiter, quote_char='"' if self.has_quoting else False, newlines_in_values=self.has_quoting
         )
-        # No spelling of an id means that there is none, and numbers have a syntax of our own.
+        # No spelling of an id means null, and exactk parses numbers itself.
         convert_options = reader.ConvertOptions(
             include_columns=columns.all, column_types=_text_schema(columns), null_values=[], strings_can_be_null=False
         )
@@ -113,7 +113,7 @@ class Separated(Source):
             numbers = parse_numbers(part[name])
             if numbers is None:
                 self._check_rows(columns)
-                raise self.file.fault(f"numbers in the column {name}", "something else")
+                raise self.file.fault(f"numbers in the column {name}", "other text")
             arrow = optional.arrow("CSV")
             part = part.set_column(part.schema.get_field_index(name), name, arrow.array(numbers, arrow.float64()))
         return part
@@ -123,7 +123,7 @@ class Separated(Source):
 
     def _rows(self, stream: IO[bytes]) -> Iterator[_Row]:
         """Yield the rows that the standard library reads. Raise InputError at the first syntax error."""
-        lines: list[tuple[int, bytes]] = []  # the first of the row, and how many there are
+        lines: list[tuple[int, bytes]] = []  # first and last line of the row
 
         def texts() -> Iterator[str]:
             for line_number, line in numbered_lines(stream, self.file):
@@ -163,12 +163,12 @@ class Separated(Source):
                 if row.line_count > 1:
                     first_long_row, long_rows = first_long_row or row, long_rows + 1
         if row_count is not None and row_count != rows_read:
-            raise self.file.fault(f"{rows_read} rows, as the quotes say", str(row_count))
+            raise self.file.fault(f"{rows_read} rows, given the quotes", str(row_count))
         if row_count is not None and first_long_row is not None and not self._has_warned:
             self._has_warned = True
             warn(
-                f"{self.file.role}: {long_rows} of {row_count} rows span lines, as their quotes say, the first from line "
-                f"{first_long_row.line_number} of {self.file.path}; a quote that does not belong there swallows rows"
+                f"{self.file.role}: {long_rows} of {row_count} rows have quoted line breaks, the first at line "
+                f"{first_long_row.line_number} of {self.file.path}; a stray quote swallows rows"
             )
         return rows_read
 
@@ -186,7 +186,7 @@ def _empty_table(columns: ColumnChoice) -> Any:  # noqa: ANN401 - pyarrow has no
 
 def _syntax_fault(error: csv.Error) -> tuple[str, str]:
     """Return what is expected and found where the standard library reports a syntax error."""
-    if str(error).startswith("new-line character"):  # words are all that the module gives
+    if str(error).startswith("new-line character"):  # the module has no error codes
         return "a line feed at the end of each line", "a carriage return within the line"
     return "quotes that close where their field ends", str(error)
 
@@ -201,11 +201,11 @@ def _row_faults(header: list[str], fields: list[str], columns: ColumnChoice) -> 
     if fields[0].startswith("\N{BYTE ORDER MARK}"):
         yield "text", "a byte order mark within the file"
     if fields == header:
-        yield "a row of values", "the names of the columns again"
+        yield "a row of values", "the column names again"
     row = dict(zip(header, fields, strict=True))
     for name in columns.ids:
         if not row[name]:
-            yield f"an id in the column {name}", "nothing"
+            yield f"an id in the column {name}", "an empty field"
     for name in columns.values:
         if parse_number(row[name]) is None:
             yield f"a number in the column {name} that float64 holds", repr(row[name][:32])

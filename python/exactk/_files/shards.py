@@ -24,7 +24,7 @@ def predictions_of_sources(
     """Return the predictions of all files, in file order. A user may be in several files."""
     columns = _common_columns(sources, requested)._replace(text_ids=text_ids)
     has_types = sources[0].has_types
-    as_written = columns._replace(text_ids=True)  # whether ids are integers is for all files to say
+    as_written = columns._replace(text_ids=True)  # ids are integers only if they are in all files
     if is_large(sources):
 
         def parts() -> Iterator[tuple[str, Any]]:
@@ -49,7 +49,7 @@ def _common_columns(sources: Sequence[Source], requested: RequestedColumns) -> C
             chosen = choose_columns(source.names, (), requested, source.file)
         if chosen.all != columns.all:
             found = f"{', '.join(columns.all)} in {first.file.path} and {', '.join(chosen.all)} in {source.file.path}"
-            raise input_error("predictions", "files of the same columns", found)
+            raise input_error("predictions", "files with the same columns", found)
     return columns
 
 

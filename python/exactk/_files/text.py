@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from exactk._files.faults import File
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-MAX_LINE = 1 << 20  # bytes: as exactk/trec.hpp has it, and as large as pyarrow's blocks
+MAX_LINE = 1 << 20  # bytes: as in exactk/trec.hpp, and the size of pyarrow's blocks
 DECOMPRESSION_ERRORS = (EOFError, zlib.error)  # raised by gzip besides OSError
 # Rows that differ do not compress so well; copies of a few do, up to 1032 times, and would fill the memory.
 _MAX_RATIO = 200
@@ -24,7 +24,7 @@ _CHECKED_SIZE = 1 << 24  # bytes of text; a smaller one does no harm, whatever i
 
 
 def open_bytes(file: File) -> IO[bytes]:
-    """Return the bytes of the file, decompressed if its name says so."""
+    """Return the bytes of the file, decompressed if its name indicates compression."""
     return io.BufferedReader(_Decompressed(file)) if file.is_compressed else file.path.open("rb")
 
 
@@ -49,7 +49,7 @@ class _Decompressed(io.RawIOBase):
         self._compressed = file.path.open("rb", buffering=0)
         self._input = b""
         self._compressed_size = self._size = 0  # read so far
-        self._member: Any = zlib.decompressobj(_GZIP)  # None between members, of which there may be several
+        self._member: Any = zlib.decompressobj(_GZIP)  # None between members
 
     def readable(self) -> bool:
         return True
@@ -61,7 +61,7 @@ class _Decompressed(io.RawIOBase):
         self._size += len(data)
         if self._size > max(_CHECKED_SIZE, _MAX_RATIO * self._compressed_size):
             found = f"{self._size} of {self._compressed_size}"
-            hint = "decompress it with gunzip if it is meant"
+            hint = "if that is intended, decompress it with gunzip"
             raise self._file.fault(f"at most {_MAX_RATIO} bytes of text per compressed byte", found, hint)
         return len(data)
 
@@ -100,9 +100,9 @@ def numbered_lines(stream: IO[bytes], file: File, limit: int = MAX_LINE) -> Iter
     while line := stream.readline(limit + 1):
         line_number += 1
         if len(line) > limit:
-            raise file.line_fault(f"at most {limit} bytes a line", "more", line_number, line)
+            raise file.line_fault(f"at most {limit} bytes per line", "a longer line", line_number, line)
         try:
             line.decode("utf-8")
         except UnicodeDecodeError:
-            raise file.line_fault("UTF-8", "other bytes", line_number, line) from None
+            raise file.line_fault("UTF-8", "invalid bytes", line_number, line) from None
         yield line_number, line.removeprefix(BYTE_ORDER_MARK) if line_number == 1 else line

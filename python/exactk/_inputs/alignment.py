@@ -100,7 +100,7 @@ def exclusions_of_users(rows: Rows, encoding: Encoding) -> Rows:
     return in_shared_vocabularies(rows, "exclude", encoding)
 
 
-_FEW = 16  # a key by itself costs about as much as so many among all keys of a vocabulary
+_FEW = 16  # encoding one key costs about as much as so many keys of a whole vocabulary
 
 
 def _with_few_items(rows: Rows) -> Rows:
@@ -126,8 +126,8 @@ def with_user_keys(truth: Rows, users: SharedVocabulary) -> Rows:
         return truth
     keys = users.keys_of_labels()
     if keys is None:
-        hint = "dict(zip(users, truth)) has some"
-        raise type_error("truth", "keys of users, as what it is matched with", "rows by number", hint=hint)
+        hint = "truth=dict(zip(users, truth)) adds user keys"
+        raise type_error("truth", "user keys, as in the data to match", "rows without user keys", hint=hint)
     return truth._replace(user_vocabulary=keys, labels=None)
 
 
@@ -208,15 +208,15 @@ class Alignment:
     def _check_users(self, keys: Snapshot | None) -> None:
         """Raise InputTypeError if the users of a system, or of the exclusions, cannot match those of the truth."""
         if keys is None and self._truth.user_vocabulary is not None:
-            hint = "exactk.Truth(indptr, items, users=users) is matched by row, and so is a list"
-            raise type_error("predictions", "keys of users, as the truth has them", "rows by number", hint=hint)
+            hint = "a list, or exactk.Truth(indptr, items, users=users), as the truth is matched by row"
+            raise type_error("predictions", "user keys, as in the truth", "rows without user keys", hint=hint)
         if self._users is None:
             return
         if keys is not None:
             self._shared_users.check_kinds_of(keys, "predictions")
         if self._exclude is not None:
             if self._exclude.user_vocabulary is None:
-                raise type_error("exclude", "keys of users, as the truth has them", "rows by number")
+                raise type_error("exclude", "user keys, as in the truth", "rows without user keys")
             self._shared_users.check_kinds_of(self._exclude.user_vocabulary, "exclude")
 
     def _with_rows_of_all_users(self, rows: Rows) -> Rows:
@@ -257,11 +257,11 @@ class Alignment:
             if rows is not None and len(rows.items)
         }
         if predictions is None:
-            kinds["predictions"] = "numbers of columns or rows"
+            kinds["predictions"] = "column or row numbers"
         first = kinds.get("truth", next(iter(kinds.values()), ""))
         for argument, kind in kinds.items():
             if kind != first:
-                raise type_error(argument, f"items that are {first}, as in the truth", kind, hint=KIND_HINT)
+                raise type_error(argument, f"items of type {first}, as in the truth", kind, hint=KIND_HINT)
 
 
 def align_scores(scores: Rows | SparseScores, exclude: Exclusions | Rows | None, encoding: Encoding) -> AlignedInputs:

@@ -146,7 +146,7 @@ def _concatenate_exactly(arrays: Sequence[NDArray[Any]], argument: str) -> NDArr
 def _to_int64(array: NDArray[Any], argument: str) -> NDArray[np.int64]:
     too_large = array > np.iinfo(np.int64).max
     if too_large.any():
-        found = f"{array[np.argmax(too_large)]} beside a batch of int64"
+        found = f"{array[np.argmax(too_large)]} in one batch and int64 in another"
         raise input_error(argument, "integers below 2^63, or uint64 in all batches", found)
     return array.astype(np.int64)
 
@@ -187,13 +187,13 @@ class Reader:
                 first_form, first_name = form, name
             elif form != first_form:
                 found = f"{first_form} in {first_name} and {form} in {name}"
-                raise input_error("predictions", "batches of the same columns", found)
+                raise input_error("predictions", "batches with the same columns", found)
             yield long_rows
 
     def _describe(self, long_rows: LongRows) -> str:
         """Return a description of the columns, which must agree between batches."""
         kind = "integer" if self._item_vocabulary is None else "text"
-        return f"{kind} ids of items with {'ranks' if long_rows.scores is None else 'scores'}"
+        return f"{kind} item ids with {'ranks' if long_rows.scores is None else 'scores'}"
 
     def _read_frame(self, frame: Any) -> LongRows | None:  # noqa: ANN401 - a frame of any library
         """Return the rows of a frame; None for an empty frame, whose columns may have any type."""
@@ -256,7 +256,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(reader: Reader) -> Iterator[Block]:
-    """Cut the batches into blocks of complete users; users that span batches get blocks of their own.
+    """Cut the batches into blocks of complete users; users that span batches get separate blocks.
 
     Raise UngroupedRows if a user's rows are not contiguous.
     """

@@ -43,13 +43,13 @@ def shapes_of_scores(predictions: ClassifiedValue) -> Shapes:
 
 
 def grades_beside_scores(truth: ClassifiedValue, shapes: Shapes) -> ClassifiedValue:
-    """Return a float matrix beside scores as a truth with grades; return other values unchanged."""
+    """Return a float matrix as a truth with grades if predictions are scores; return other values unchanged."""
     check_meaning(truth, "truth", shapes)
     if not shapes or not truth.is_matrix_of_floats:
         return truth
     if truth.value.shape not in shapes:
         expected = " or ".join(f"{shape}" for shape in sorted(shapes))
-        raise input_error("truth", f"a grade for each score, of shape {expected}", f"shape {truth.value.shape}")
+        raise input_error("truth", f"one grade per score, of shape {expected}", f"shape {truth.value.shape}")
     return classify(Truth.from_dense(truth.value), "truth")
 
 
@@ -60,11 +60,11 @@ def check_meaning(classified: ClassifiedValue, argument: str, shapes: Shapes) ->
     matrix = classified.value
     if classified.container is ARRAY:
         is_ambiguous = matrix.ndim == 2 and matrix.dtype.kind in "iu" and matrix.size > 0 and matrix.shape in shapes
-    else:  # lists of what is excluded may well hold all items, but a truth that does is none
+    else:  # exclusions may list all items, but a truth would not
         is_ambiguous = argument == "truth" and any(_is_matrix(matrix, shape) for shape in shapes)
     if is_ambiguous:
         expected, hint = _READINGS[argument]
-        found = "a matrix of the scores' shape, whose numbers could be either"
+        found = "a matrix of the scores' shape, which could be either"
         raise input_error(argument, expected, found, hint=hint.format(argument))
 
 

@@ -26,18 +26,18 @@ def import_dlpack(value: object, argument: str) -> object:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         found, hint = _describe_tensor(value, argument, error)
-        raise type_error(argument, "an array in the CPU's memory, of a type that NumPy has", found, hint=hint) from None
+        raise type_error(argument, "an array in CPU memory, of a type that NumPy supports", found, hint=hint) from None
 
 
 def _describe_tensor(tensor: object, argument: str, error: Exception) -> tuple[str, str]:
     """Return why a tensor cannot be read, and how to convert it."""
     name, layout, device = type(tensor).__name__, str(getattr(tensor, "layout", "")), str(getattr(tensor, "device", ""))
     if "sparse" in layout:
-        return f"{name} of the layout {layout}", f"{argument}={argument}.to_dense()"
+        return f"{name} of layout {layout}", f"{argument}={argument}.to_dense()"
     if device == "meta":
-        return f"{name} on the device meta, which holds no values", ""
+        return f"{name} on device meta, which holds no values", ""
     if device and not device.lower().startswith("cpu") and hasattr(tensor, "cpu"):
-        return f"{name} on the device {device}", f"{argument}={argument}.cpu()"
+        return f"{name} on device {device}", f"{argument}={argument}.cpu()"
     if getattr(tensor, "requires_grad", False):
         return f"{name} that requires gradients", f"{argument}={argument}.detach()"
     return f"{name} ({error})", ""
@@ -56,7 +56,7 @@ def as_ndarray(value: object, argument: str) -> NDArray[Any]:
     try:
         array = np.asarray(value)
     except (ValueError, OverflowError) as error:
-        raise input_error(argument, "numbers in a rectangular shape", f"something else ({error})") from None
+        raise input_error(argument, "a rectangular array of numbers", f"values that NumPy rejects ({error})") from None
     return array if array.size else array.astype(np.int64)
 
 
@@ -104,7 +104,7 @@ def number_array(value: object, argument: str, *, dimensions: int = 1) -> NDArra
     """Return numbers as float64; raise if any would be rounded."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise type_error(argument, "real numbers that float64 holds", describe_dtype(array))
+        raise type_error(argument, "integers or floats of at most 64 bits", describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
     numbers = _as_contiguous(array, np.dtype(np.float64))
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
@@ -116,7 +116,7 @@ def score_array(value: object, argument: str, *, dimensions: int = 2) -> NDArray
     """Return scores in their own type: the array itself, with any strides, if the core can read it."""
     array = as_ndarray(value, argument)
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise type_error(argument, "scores that are integers or floats of at most 64 bits", describe_dtype(array))
+        raise type_error(argument, "integer or float scores of at most 64 bits", describe_dtype(array))
     _check_dimensions(array, argument, dimensions)
     return np.require(array, dtype=array.dtype.newbyteorder("="), requirements=["ALIGNED"])
 
@@ -156,7 +156,7 @@ def _check_exact_integers(array: NDArray[Any], argument: str) -> None:
         *rows, position = map(int, np.unravel_index(np.argmax(inexact), array.shape))
         found, count = str(array[(*rows, position)]), int(inexact.sum())
         row = rows[0] if rows else None
-        raise input_error(argument, "integers up to 2^53", found, row=row, position=position, count=count)
+        raise input_error(argument, "integers from -2^53 to 2^53", found, row=row, position=position, count=count)
 
 
 def flag_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[np.bool_]:
@@ -171,7 +171,7 @@ def flag_array(value: object, argument: str, *, dimensions: int = 1) -> NDArray[
 def key_array(value: object, argument: str, size: int | None = None, *, hint: str = "") -> NDArray[Any]:
     """Return a copy of the keys of users or groups: all integers or all strings."""
     array = as_ndarray(value, argument)
-    if not isinstance(value, np.ndarray):  # NumPy would write 1 as "1" beside a string
+    if not isinstance(value, np.ndarray):  # NumPy would convert 1 to "1" in a list with strings
         kinds = {str if isinstance(key, str) else type(key) for key in value}  # type: ignore[attr-defined]
         if not (kinds <= {str} or (bool not in kinds and all(issubclass(kind, Integral) for kind in kinds))):
             found = " and ".join(sorted(kind.__name__ for kind in kinds))
@@ -180,7 +180,7 @@ def key_array(value: object, argument: str, size: int | None = None, *, hint: st
         raise type_error(argument, "integers or strings", describe_dtype(array), hint=hint)
     _check_dimensions(array, argument, 1)
     if size is not None and len(array) != size:
-        raise input_error(argument, f"one key for each of {size} users", str(len(array)))
+        raise input_error(argument, f"one key per user ({size})", str(len(array)))
     return array.copy()
 
 

@@ -1,4 +1,4 @@
-"""Names of columns must name columns: a name that no argument reads would be ignored."""
+"""Column names are refused if no argument has columns, because they would be ignored."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _ROLES = {
     "weights": ("user",),
     "groups": ("user",),
 }
-"""Of which roles the columns of an argument are."""
+"""The roles of the columns that each argument may have."""
 
 
 def check_columns_are_read(columns: ColumnNames, **arguments: object) -> None:
-    """Raise InputError if a column is named, and no argument is a data frame that could have it."""
+    """Raise InputError if a column is named but no argument is a data frame."""
     named = [role for role, name in columns.items() if name is not None]
     if not named:
         return
     classified = {argument: classify(value, argument) for argument, value in arguments.items()}
-    if any(one.container is BLOCKS for one in classified.values()):  # what they hold shows when they come
+    if any(one.container is BLOCKS for one in classified.values()):  # their content is unknown until they are read
         return
     read = {role for argument, one in classified.items() if _has_columns(one, argument) for role in _ROLES[argument]}
     for role in named:
         if role not in read:
             takers = [argument for argument in arguments if role in _ROLES[argument]]
-            found = f"{role}={columns.get(role)!r} beside none"
+            found = f"{role}={columns.get(role)!r} without one"
             function = "as_predictions" if role in {"score", "rank"} else "as_truth"
             was_converted = any(classified[taker].container in {LISTS, SPARSE_SCORES} for taker in takers)
-            hint = f"exactk.read and exactk.{function} take {role}= for the columns that they read"
+            hint = f"pass {role}= to exactk.read or exactk.{function}, which read the columns"
             raise input_error(role, f"a data frame as {' or '.join(takers)}", found, hint=hint if was_converted else "")
 
 

@@ -212,4 +212,4 @@ def _users_with_rows(indptr: Offsets) -> NDArray[np.bool_] | None:
 def _check_lengths(argument: str, *columns: Any) -> None:  # noqa: ANN401 - whatever has a length
     sizes = [len(column) for column in columns]
     if len(set(sizes)) > 1:
-        raise input_error(argument, "columns of one length", " and ".join(map(str, sizes)))
+        raise input_error(argument, "columns of equal length", " and ".join(map(str, sizes)))

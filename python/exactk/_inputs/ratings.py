@@ -74,7 +74,7 @@ def from_ratings(
     estimates = number_array(_column_values(predicted), "predicted")
     for name, column in (("items", row_items), ("actual", ratings), ("predicted", estimates)):
         if len(column) != len(row_users):
-            raise input_error(name, f"one entry for each of {len(row_users)} rows", str(len(column)))
+            raise input_error(name, f"one entry per row ({len(row_users)})", str(len(column)))
     min_rating = checked_threshold(threshold, "threshold")
     min_predicted = (
         min_rating if predicted_threshold is None else checked_threshold(predicted_threshold, "predicted_threshold")

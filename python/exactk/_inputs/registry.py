@@ -41,68 +41,68 @@ class Container(NamedTuple):
     """One kind of container."""
 
     name: str  # name in messages, with an article
-    recognize: type | Callable[[object], bool]  # its class, or what tells
-    to_rows: Callable[[Any, ConversionOptions], Rows] | None = None  # None: it has none, or is made of some
+    recognize: type | Callable[[object], bool]  # its class, or a predicate
+    to_rows: Callable[[Any, ConversionOptions], Rows] | None = None  # None if it is canonical or has no rows
     as_truth: str = ""  # contents as a truth, for the docs
     as_predictions: str = ""
     examples: str = ""  # libraries, for the docs
-    is_keyed: bool = False  # its users have keys, and so it has no candidates, which are numbers of columns
-    names_items: bool = True  # as scores: else its rows have a score for every item, or none
+    is_keyed: bool = False  # has user keys, so cannot be candidates, which are column numbers
+    names_items: bool = True  # as scores; otherwise rows have a score for every item, or no scores
 
     @property
     def noun(self) -> str:
         """The container's name in documentation."""
-        return self.name.removeprefix("a ").partition(" as ")[0]
+        return self.name.removeprefix("a ").partition(" from ")[0]
 
 
 LIST = Container(
     "a list of sequences",
     list,
     lambda value, options: sequences.rows_of_lists(value, options.argument, options.encoding),
-    "for each user items, or items with grades: a mapping, or (item, grade) tuples; `None` for a user who is missing",
-    "items, best first, or items with scores in the same way",
+    "per user, items, or items with grades (a mapping or (item, grade) tuples); `None` for a missing user",
+    "per user, items, best first, or items with scores (a mapping or (item, score) tuples); `None` for a missing user",
     names_items=False,
 )
 SPARSE_MATRIX = Container(
     "a sparse matrix",
     optional.is_sparse,
     lambda value, options: sparse.rows_of_sparse_matrix(value, options.argument),
-    "what is stored, as grades (a stored zero is judged and not relevant); of a bool matrix, what is True",
-    "scores of what is stored",
+    "stored values are grades (a stored zero is judged and not relevant); in a bool matrix, True is relevant",
+    "stored values are scores",
     "`scipy.sparse`",
 )
 MAPPING = Container(
     "a mapping",
     Mapping,
     lambda value, options: mappings.rows_of_mapping(value, options.argument, options.encoding),
-    "from each user to the same",
-    "the same",
+    "from each user to the same entries as in a list",
+    "from each user to the same entries as in a list",
     is_keyed=True,
 )
 ARRAY = Container(
     "a two-dimensional array",
     np.ndarray,
     lambda value, options: padded_arrays.rows_of_array(value, options.argument),
-    "ids padded with -1, or bool (multi-hot); beside scores of all items also floats, a grade for each score",
+    "ids padded with -1, or bool (multi-hot); with dense scores also floats, one grade per score",
     "ids padded with -1, or scores of all items as floats",
-    "NumPy, or any that exports DLPack",
+    "NumPy, or any library that exports DLPack",
     names_items=False,
 )
 FRAME = Container(
     "a data frame",
     tables.is_frame,
     lambda value, options: frames.rows_of_frame(value, options.argument, options.encoding, options.columns),
-    "a row for each user and item, perhaps with a grade; or a list of items a row",
-    "the same with a score or a rank; or a list, best first",
-    "pandas, Polars (lazy too), pyarrow, DuckDB, whatever streams Arrow",
+    "one row per user and item, optionally with a grade; or one row per user with a list of items",
+    "one row per user and item, with a score or a rank; or one row per user with a list of items, best first",
+    "pandas, Polars (also lazy), pyarrow, DuckDB, or any library that streams Arrow",
     is_keyed=True,
 )
 NEIGHBOR_LISTS = Container(
-    "ids and distances as an index of neighbours returns them",
+    "ids and distances from a nearest-neighbor index",
     neighbor_lists.is_neighbor_lists,
     lambda value, options: neighbor_lists.rows_of_neighbor_lists(value, options.argument),
     "ids",
-    "ids, if the distances say that they are best first",
+    "ids, whose distances must show that they are best first",
     "faiss, hnswlib, usearch, scikit-learn, `exactk.topk`",
     names_items=False,
 )
@@ -117,7 +117,7 @@ BLOCKS = Container("an iterator", Iterator)
 CONTAINERS = (
     LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, FRAME, NEIGHBOR_LISTS, SERIES, BLOCKS,
 )  # fmt: skip
-"""The first that recognizes a value is what it is: some sparse matrices are mappings too, and readers of Arrow iterators."""
+"""The first container that recognizes a value wins: some sparse matrices are also mappings, and Arrow readers iterators."""
 ADAPTERS = tuple(container for container in CONTAINERS if container.to_rows is not None)
 
 
@@ -129,7 +129,7 @@ class ClassifiedValue(NamedTuple):
 
     @property
     def is_matrix_of_floats(self) -> bool:
-        """Whether the value is dense scores, or grades beside them."""
+        """Whether the value is dense scores, or grades of the same shape."""
         return self.container is ARRAY and self.value.ndim == 2 and self.value.dtype.kind == "f"
 
 
@@ -178,7 +178,7 @@ def _series_hint(series: object, argument: str) -> str:
     is_default = not optional.is_series(series) or optional.is_default_index(series.index)  # type: ignore[attr-defined]
     if sequences.is_item(next(iter(series), None)):  # type: ignore[call-overload]
         rows = "[[item] for item in {0}]" if is_default else "{{user: [item] for user, item in {0}.items()}}"
-        return f"{argument}={rows.format(argument)} has one item for each user"
+        return f"{argument}={rows.format(argument)} gives each user one item"
     if optional.is_series(series):
         method = "tolist" if optional.is_default_index(series.index) else "to_dict"  # type: ignore[attr-defined]
     else:
@@ -208,5 +208,5 @@ def as_candidate_items(classified: ClassifiedValue) -> CandidateItems | None:
 def _check_integer_ids(rows: Rows) -> Rows:
     """Return the rows; raise InputTypeError if their users or items are keyed."""
     if rows.user_vocabulary is not None or rows.item_vocabulary is not None:
-        raise type_error("candidates", "numbers of columns, for all users or row by row", "names of users or items")
+        raise type_error("candidates", "column numbers, for all users or per user", "user or item keys")
     return rows

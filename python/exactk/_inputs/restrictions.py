@@ -25,15 +25,15 @@ def merge_restrictions(
         exclude = predictions.extend_exclusions(exclude)
         if predictions.candidates is not None:
             if candidates is not None:
-                raise input_error("candidates", "None beside embeddings that have candidates", "others")
+                raise input_error("candidates", "None for embeddings that have candidates", "candidates")
             candidates = predictions.candidates
     if candidates is None:
         return None, exclude
     if not isinstance(predictions, (Scores, CanonicalEmbeddings)):
-        expected = f"None beside {type(predictions).__name__}, which hold all that may be ranked"
-        raise input_error("candidates", expected, "columns of scores")
+        expected = f"None for {type(predictions).__name__}, which hold every item that may be ranked"
+        raise input_error("candidates", expected, "candidates")
     if not candidates.for_all and len(candidates) != len(predictions):
-        raise input_error("candidates", f"one entry for each of {len(predictions)} users", str(len(candidates)))
+        raise input_error("candidates", f"one entry per user ({len(predictions)})", str(len(candidates)))
     candidates.check_ids(
         len(predictions.items) if isinstance(predictions, CanonicalEmbeddings) else predictions.values.shape[1]
     )

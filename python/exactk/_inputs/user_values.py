@@ -37,7 +37,7 @@ class UserValues:
 
     values: NDArray[Any]
     keys: tuple[Any, ...] | None  # the user of each value; None: the values are in the order of the rows
-    plain_values: str = ""  # code that returns the values alone, for hints
+    plain_values: str = ""  # code that returns only the values, for hints
     column: str | None = None  # name of the values' column
     code_positions: NDArray[np.int64] | None = None  # by code, where keys were encoded; last, -1 for all higher codes
 
@@ -55,8 +55,8 @@ class UserValues:
         """Raise InputTypeError if users are keyed and values are not, as their orders may differ."""
         if self.keys is not None or truth.users is None:
             return
-        expected, found = "the user of each entry, as users have keys", f"{len(self.values)} entries without"
-        hint = f"{self.argument}=dict(zip(users, {self.plain_values})), where users are those of the entries"
+        expected, found = "entries with user keys, as in the truth", f"{len(self.values)} entries without keys"
+        hint = f"{self.argument}=dict(zip(users, {self.plain_values})), where users are the users of the entries"
         raise type_error(self.argument, expected, found, hint=hint)
 
     @classmethod
@@ -98,7 +98,7 @@ class UserValues:
         """Return the position of each row's value; -1 for none."""
         if self.keys is None:
             if len(self.values) != len(inputs.truth):
-                raise input_error(self.argument, f"one entry for each of {len(inputs.truth)} users", f"{len(self)}")
+                raise input_error(self.argument, f"one entry per user ({len(inputs.truth)})", f"{len(self)}")
             return np.arange(len(self.values))
         if self.code_positions is not None and inputs.row_users is not None:
             by_row: NDArray[np.int64] = self.code_positions[
@@ -107,9 +107,11 @@ class UserValues:
             return by_row
         users = inputs.truth.users
         if users is None:
-            expected = "one entry for each row, as users have no keys"
+            expected = "one entry per row, as users have no keys"
             hint = (
-                f"{self.argument}={self.plain_values}, where users are those of the rows" if self.plain_values else ""
+                f"{self.argument}={self.plain_values}, where users are the users of the rows"
+                if self.plain_values
+                else ""
             )
             raise type_error(self.argument, expected, "entries with keys", hint=hint)
         return np.array([self._position_of_key.get(key, -1) for key in users.tolist()], np.int64)
@@ -125,7 +127,7 @@ def _column_name_error(name: str, argument: str, truth: Truth | Rows | None) -> 
         users = list(truth.user_vocabulary.vocabulary.labels)
         hint = (
             f"{argument}=truth.groupby({(users[0] if len(users) == 1 else users)!r})[{name!r}].first() "
-            "if it is a column of a truth of pandas"
+            "if it is a column of a pandas truth"
         )
     return type_error(argument, CONTAINERS, repr(name), hint=hint)
 
@@ -151,7 +153,7 @@ class Weights(UserValues):
     argument = "weights"
 
     @classmethod
-    def _to_array(cls, values: object, strings_code: str) -> NDArray[np.float64]:  # noqa: ARG003 - weights are no strings
+    def _to_array(cls, values: object, strings_code: str) -> NDArray[np.float64]:  # noqa: ARG003 - weights are numbers
         return number_array(values, cls.argument)
 
 
@@ -162,7 +164,7 @@ class Groups(UserValues):
 
     @classmethod
     def _to_array(cls, values: object, strings_code: str) -> NDArray[Any]:
-        return key_array(values, cls.argument, hint=f"{strings_code} makes strings of them" if strings_code else "")
+        return key_array(values, cls.argument, hint=f"{strings_code} converts them to strings" if strings_code else "")
 
     def encode_by_row(self, inputs: AlignedInputs) -> tuple[RowValues, list[Any]]:
         """Return the code of each row's group, and the group labels."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.columns import Column
 
 
-CONTAINERS = "a mapping from user to value, a Series, a data frame, or an array or list with one entry for each row"
-"""What a message expects of a container."""
+CONTAINERS = "a mapping from user to value, a Series, a data frame, or an array or list with one entry per row"
+"""The accepted containers, for messages."""
 
 
 class ValuesByUser(NamedTuple):
@@ -33,7 +33,7 @@ class ValuesByUser(NamedTuple):
 
     values: object
     keys: tuple[Any, ...] | None  # None: the values are in the order of the rows
-    plain_values: str  # code that returns the values alone: where they have keys, those of `users`, in that order
+    plain_values: str  # code that returns only the values; for keyed values, those of `users`, in that order
     column: str | None = None  # name of the values' column
 
 
@@ -79,7 +79,7 @@ def _check_keys(keys: Iterable[Any], argument: str) -> None:
     if not wrong:
         return
     found = [key for key in keys if any(type(part) in wrong for part in (key if isinstance(key, tuple) else (key,)))]
-    expected = "users that are integers, strings or bytes, or tuples of them"
+    expected = "integers, strings, bytes or tuples of them as users"
     raise type_error(argument, expected, f"{type(found[0]).__name__} {found[0]!r}", count=len(found))
 
 
@@ -121,7 +121,7 @@ def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> Value
     if len(others) != 1:
         found = " and ".join(map(str, others)) or "none"
         hint = f"{argument}={argument}[{[*users, others[0]]!r}]" if others else ""
-        raise input_error(argument, f"one column beside {' and '.join(users)}", found, hint=hint)
+        raise input_error(argument, f"one column besides {' and '.join(users)}", found, hint=hint)
     selected = table.select([*users, *others], argument)
     if lists := selected.list_offsets.keys():
         raise type_error(f"{argument}.{next(iter(lists))}", "a value in every row", "lists")
@@ -136,7 +136,7 @@ def _values_of_users(frame: Any, argument: str, users: list[str], column: str) -
         return ""
     if optional.is_pandas(frame):
         return f"{argument}.reset_index().set_index({users[0]!r}).loc[users, {column!r}].to_numpy()"
-    as_list = ".to_pylist()" if hasattr(frame, "to_pylist") else ""  # a column of Arrow holds scalars of its own
+    as_list = ".to_pylist()" if hasattr(frame, "to_pylist") else ""  # Arrow columns hold Arrow scalars
     columns = ", ".join(f"{argument}[{name!r}]{as_list}" for name in (users[0], column))
     return f"[dict(zip({columns}))[user] for user in users]"
 

@@ -86,7 +86,7 @@ class Convention(FieldValues):
             if metric not in metric_names:
                 names = [info.name for info in _core.metric_table() if metric in info.aliases]
                 hint = f"its name is {names[0]!r}" if names else ""
-                raise input_error("convention", "overrides by names of metrics", repr(metric), hint=hint)
+                raise input_error("convention", "overrides with metric names as keys", repr(metric), hint=hint)
             if not isinstance(choices, Mapping):
                 raise type_error("convention", f"overrides of {metric} to be a mapping", repr(choices))
             frozen[metric] = _checked_overrides(choices)
@@ -211,7 +211,7 @@ def _changed_preset(changes: Mapping[Any, Any]) -> Convention:
     metric_changes: dict[str, dict[str, Any]] = {}
     for name, value in changes.items():
         if not isinstance(name, str):
-            raise type_error("convention", "a mapping whose keys are names of fields", repr(name))
+            raise type_error("convention", "field names as keys", repr(name))
         metric, dot, field_name = name.rpartition(".")
         if dot:
             metric_changes.setdefault(metric, {})[field_name] = value

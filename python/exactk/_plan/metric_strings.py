@@ -26,7 +26,7 @@ _CANONICAL_NAMES: dict[str, str] = {
 _PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     dict.fromkeys(("fbeta", "f1"), ("precision", "recall"))
 )
-"""The metrics that can be made of the means of others, and of which."""
+"""The metrics that can be computed from the means of other metrics, and those metrics."""
 
 _MAX_LENGTH = 2**16  # characters of a metric string, or of a canonical name
 _MAX_GAINS = 2**24  # over all values of a plan, one table per value
@@ -88,10 +88,12 @@ def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value,
     if isinstance(requested, str):
         requested = [requested]
     if isinstance(requested, Mapping):
-        hint = 'metrics=[f"{name}@{k}" for name, k in metrics.items()] has the cutoffs'
-        raise type_error("metrics", "a metric string or several in order", type(requested).__name__, hint=hint)
+        hint = 'metrics=[f"{name}@{k}" for name, k in metrics.items()] adds the cutoffs'
+        raise type_error(
+            "metrics", "a metric string or an ordered sequence of them", type(requested).__name__, hint=hint
+        )
     if not hasattr(requested, "__iter__") or isinstance(requested, (set, frozenset)):  # a set has no order
-        raise type_error("metrics", "a metric string or several in order", type(requested).__name__)
+        raise type_error("metrics", "a metric string or an ordered sequence of them", type(requested).__name__)
     spellings = tuple(requested)
     for spelling in spellings:
         if not isinstance(spelling, str):
@@ -99,7 +101,7 @@ def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value,
     return _cached_plan(spellings, convention)
 
 
-@lru_cache(maxsize=64)  # the same metrics are evaluated over and over, and are long to spell out
+@lru_cache(maxsize=64)  # the same metrics are evaluated over and over, and are slow to resolve
 def _cached_plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Value, ...]:
     values: dict[str, Value] = {}
     gains = 0
@@ -126,12 +128,12 @@ def _parse_metric(spelling: object, convention: Convention) -> Iterator[Value]:
     if not isinstance(spelling, str):
         raise type_error("metrics", "metric strings", repr(spelling))
     if len(spelling) > _MAX_LENGTH:
-        raise input_error("metrics", f"at most {_MAX_LENGTH} characters a string", str(len(spelling)))
+        raise input_error("metrics", f"at most {_MAX_LENGTH} characters per string", str(len(spelling)))
     name, suffix, cutoffs, arguments = _split_spelling(spelling)
     info = metric_info(name, spelling)
     if suffix and (cutoffs or info.parameter):  # f_2 might mean beta = 2
-        hint = f"{info.name}@{suffix} has one" if len(suffix) <= 10 else ""
-        raise input_error("metrics", "a cutoff written @k", quote(spelling), hint=hint)
+        hint = f"{info.name}@{suffix} has cutoff {suffix}" if len(suffix) <= 10 else ""
+        raise input_error("metrics", "a cutoff written as @k", quote(spelling), hint=hint)
     parameter, changes = _parse_arguments(arguments, info, spelling)
     # A convention checks its fields: the string's are those of a convention with one override.
     changes = dict(Convention(overrides={info.name: changes}).overrides[info.name])
@@ -149,7 +151,7 @@ def _split_spelling(spelling: str) -> tuple[str, str, str, str]:
         and not set("[])") & set(cutoffs[1:-1] if cutoffs[:1] + cutoffs[-1:] == "[]" else cutoffs)
     )
     if not is_well_formed:
-        raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] a string", quote(spelling))
+        raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] per string", quote(spelling))
     stem, underscore, suffix = name.lower().rpartition("_")
     if not (underscore and suffix.isdigit()) or name.lower() in _CANONICAL_NAMES:  # f_1
         stem, suffix = name.lower(), ""
@@ -159,7 +161,7 @@ def _split_spelling(spelling: str) -> tuple[str, str, str, str]:
 def metric_info(name: str, spelling: str | None = None) -> _core.MetricInfo:
     """Return the metric's description, by name or alias."""
     if name.lower() not in _CANONICAL_NAMES:
-        hint = did_you_mean(name, _CANONICAL_NAMES) or f"there are {', '.join(metrics)}"
+        hint = did_you_mean(name, _CANONICAL_NAMES) or f"the metrics are {', '.join(metrics)}"
         raise input_error("metrics", "the name of a metric", quote(spelling or name), hint=hint)
     return metrics[_CANONICAL_NAMES[name.lower()]]
 
@@ -170,7 +172,7 @@ def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
     cutoffs: list[int | None] = []
     for part in map(str.strip, text.removeprefix("[").removesuffix("]").split(",")):
         if not re.fullmatch(r"\d{1,10}", part, re.ASCII) or not 1 <= int(part) <= _core.MAX_CUTOFF:
-            raise input_error("metrics", "one metric a string, its cutoffs in [1, 2^31)", quote(spelling))
+            raise input_error("metrics", "one metric per string, with cutoffs in [1, 2^31)", quote(spelling))
         cutoffs.append(int(part))
     return cutoffs
 
@@ -186,7 +188,7 @@ def _split_arguments(text: str) -> Iterator[str]:
         if not is_open:
             yield ",".join(pieces)
             pieces = []
-    if pieces:  # a bracket that nothing closes
+    if pieces:  # an unclosed bracket
         yield ",".join(pieces)
 
 
@@ -249,8 +251,8 @@ def _resolve_values(
     convention_rules = convention.rules(override_name(info.name, cutoffs[0]))  # all are cutoffs, or there is none
     rules = convention_rules | changes
     if rules["average"] == "of_means" and info.name not in _PARTS_OF_MEANS:
-        expected = f"{info.name}: another average (overrides set it for one metric)"
-        raise input_error("metrics", expected, f"'of_means', which is for {' and '.join(_PARTS_OF_MEANS)}")
+        expected = f"{info.name}: another average (overrides can set it for one metric)"
+        raise input_error("metrics", expected, f"'of_means', which only {' and '.join(_PARTS_OF_MEANS)} support")
     changed = {name: value for name, value in changes.items() if value != convention_rules[name]}
     arguments = (
         [f"{info.parameter.name}={_format_value(parameter)}"]
@@ -263,7 +265,7 @@ def _resolve_values(
     for cutoff in cutoffs:
         name = info.name + (f"@{cutoff}" if cutoff is not None else "") + in_parentheses
         if len(name) > _MAX_LENGTH:  # it could not be read again
-            raise input_error("metrics", f"values whose names have at most {_MAX_LENGTH} characters", str(len(name)))
+            raise input_error("metrics", f"names of at most {_MAX_LENGTH} characters", str(len(name)))
         yield Value(name, info.name, cutoff, parameter, rules_of_all)
 
 

@@ -12,6 +12,7 @@ from exactk._report.exports import Exports, Table
 from exactk._report.report import Report
 from exactk._report.user_keys import join_columns
 from exactk._runtime.errors import input_error
+from exactk._runtime.faults import plural
 
 
 class Comparison(Exports, Mapping[str, Report]):
@@ -92,7 +93,7 @@ class Comparison(Exports, Mapping[str, Report]):
 
     def _footer(self) -> str:
         first = next(iter(self._reports.values()))
-        return f"{first.rules_text}; {first.state.counts.users} users"
+        return f"{first.rules_text}; {plural(first.state.counts.users, 'user')}"
 
 
 def _format_counts(counts: Sequence[int]) -> str:

@@ -72,7 +72,7 @@ class Counts(NamedTuple):
     candidates: CandidateCounts | None = None  # where only some items may be ranked
     unknown_actual: int | None = None  # set by `exactk.from_ratings`
     rank_gaps: int = 0
-    ties: tuple[TieCounts, ...] | None = None  # by value, beside scores
+    ties: tuple[TieCounts, ...] | None = None  # by value, for scores
 
     def merge(self, other: Counts) -> Counts:
         """Return the counts of both sets of users, for the same values."""
@@ -187,9 +187,9 @@ def _check_users(counts: Counts, metrics: Sequence[str]) -> None:
     for name, count in of_users.items():
         checked_integer(count, _plain_name(name), 0, counts.users)
     if counts.missing_predictions + counts.missing_truth > counts.users:
-        raise fail(f"missing_predictions and missing_truth up to {counts.users} together", "more")
+        raise fail(f"at most {counts.users} missing_predictions and missing_truth together", "more")
     if counts.candidates is not None:
         users, total, fewest, most = counts.candidates
         if not fewest * users <= total <= most * users or fewest > most or (not users and most):
-            expected = "candidates.min, candidates.total and candidates.max that agree"
+            expected = "consistent candidates.min, candidates.total and candidates.max"
             raise fail(expected, (users, total, fewest, most))

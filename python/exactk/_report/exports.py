@@ -48,7 +48,7 @@ class Exports(ABC):
     @classmethod
     def _expected(cls) -> str:
         """Return the description of valid plain data, for errors."""
-        return f"what {cls.__name__}.to_dict returned"
+        return f"the output of {cls.__name__}.to_dict"
 
     def to_json(self) -> str:
         """Return everything as JSON, with null for NaN."""

@@ -24,7 +24,7 @@ def per_user_from_plain(data: object, state: State) -> NDArray[np.float64] | Non
     checked_fields(data, state.metrics, "per_user")
     rows = []
     for value in plan_of_state(state):
-        row = checked_list(data[value.name], f"values of users of {value.name}", state.counts.users)
+        row = checked_list(data[value.name], f"user values of {value.name}", state.counts.users)
         least, most = (0, 1) if is_in_unit_range(value) else (-math.inf, math.inf)
         for number in row:
             is_number = type(number) is float or (type(number) is int and abs(number) < 2**53)

@@ -22,6 +22,7 @@ from exactk._report.statistics import evaluated_users, standard_deviation, value
 from exactk._report.user_keys import equal_arrays, join_columns, user_columns, users_from_plain, users_to_plain
 from exactk._report.validation import checked_fields, plain_data
 from exactk._runtime.errors import input_error
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,7 +122,7 @@ class Report(Exports):
         """Return the sums of each value's parts."""
         return [[sums[i] for i in indices] for indices in self._part_indices]
 
-    def _by_metric(self, values: Sequence[_T], absent: str = "was not asked for") -> MetricMapping[_T]:
+    def _by_metric(self, values: Sequence[_T], absent: str = "was not requested") -> MetricMapping[_T]:
         return MetricMapping(self.metrics[: len(values)], values, self.convention, absent)
 
     def _statistic_by_metric(self, sums: Sequence[Sums], statistic: Callable[..., float]) -> MetricMapping[float]:
@@ -267,15 +268,17 @@ class Report(Exports):
     def _footer(self) -> str:
         counts = self._state.counts.scalars()
         remarks = [
-            f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "longest_list"
+            plural(count, name[:-1]) if name in {"users", "duplicates"} else f"{count} {name.replace('_', ' ')}"
+            for name, count in counts.items()
+            if count and name != "longest_list"
         ]
         dependent = self.counts.get("tie_dependent", {})
         remarks += [f"{count} whose {name} depends on ties" for name, count in dependent.items() if count][:1]
         candidates = self._state.counts.candidates
         if candidates is not None and candidates.users:
             fewest, mean, most = _summarize_candidates(candidates).values()
-            text = f"{fewest} to {most} candidates a user (mean {mean:.5g})"
-            remarks.append(text if fewest < most else f"{fewest} candidates a user")
+            text = f"{fewest} to {most} candidates per user (mean {mean:.5g})"
+            remarks.append(text if fewest < most else f"{plural(candidates.fewest, 'candidate')} per user")
         return printable(f"{self.rules_text}; {', '.join(remarks) or '0 users'}")
 
     @property

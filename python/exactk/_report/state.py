@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MAGIC = b"exactk-state\n"
 _VERSION = 1
-_EXPECTED = "what State.to_dict returned"
+_EXPECTED = "the output of State.to_dict"
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,12 @@ class State:
         data = bytes(data)
         header, body = data[: len(_MAGIC) + 8], data[len(_MAGIC) + 8 :]
         if len(header) < len(_MAGIC) + 8 or not header.startswith(_MAGIC):
-            raise input_error(
-                "state", "bytes that State.to_bytes wrote", f"{data[:16]!r}, which is not an exactk state"
-            )
+            raise input_error("state", "the output of State.to_bytes", f"{data[:16]!r}, which is not an exactk state")
         version = int.from_bytes(header[-8:-4], "little")
         if version != _VERSION:
             raise input_error("state", f"version {_VERSION}", f"version {version}")
         if int.from_bytes(header[-4:], "little") != zlib.crc32(body):
-            raise input_error("state", "the checksum that its bytes have", "another: the state is cut or damaged")
+            raise input_error("state", "an intact state", "a truncated or corrupted state (checksum mismatch)")
         return cls.from_dict(read_json(body, "state", _EXPECTED))
 
     def to_dict(self) -> dict[str, Any]:
@@ -188,7 +186,7 @@ class StateSums:
         _check_same_plan(self._first, state)
         types = {type(next(iter(groups))).__name__ for groups in (self._groups, state.groups) if groups}
         if len(types) > 1:
-            message = f"states: expected labels of groups of one type, found {' and '.join(sorted(types))}"
+            message = f"states: expected group labels of one type, found {' and '.join(sorted(types))}"
             raise StateMismatchError(message, "states")
         self._counts = self._counts.merge(state.counts)
         _add_totals(self._totals, state.totals)
@@ -225,10 +223,10 @@ def _check_same_plan(one: State, other: State) -> None:
     if one.weighted != other.weighted:
         differences.append(f"weighted {one.weighted} and {other.weighted}")
     if (one.groups is None) != (other.groups is None):
-        differences.append("groups in one of them only")
+        differences.append("groups in only one of them")
     scales = [[sums.scales for sums in state.totals] for state in (one, other)]
     if not differences and scales[0] != scales[1]:
-        differences.append("sums of another precision: one is of exactk.reference")
+        differences.append("sums of another precision (one is from exactk.reference)")
     if differences:
         message = "states: expected the same plan in all, found " + "; ".join(differences)
         raise StateMismatchError(message, "states")

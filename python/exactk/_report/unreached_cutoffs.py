@@ -26,10 +26,10 @@ def _message(state: State) -> str:
     if not longest or not values:  # other counts report that all lists are empty
         return ""
     cutoffs = _list_in_brief(sorted({value.cutoff for value in values if value.cutoff is not None}))
-    message = f"no list is longer than {longest}: values at {cutoffs} are values at {longest}, "
-    message += "but for what is computed from the cutoff itself"
+    message = f"no list is longer than {longest}: values at {cutoffs} equal values at {longest}, "
+    message += "except where the cutoff itself is used"
     divided = next((value for value in values if _divides_by_cutoff(value)), None)
-    return message if divided is None else f"{message}: {divided.name} divides by {divided.cutoff} still"
+    return message if divided is None else f"{message}: {divided.name} still divides by {divided.cutoff}"
 
 
 def _divides_by_cutoff(value: Value) -> bool:

@@ -28,7 +28,9 @@ def concatenate_users(parts: Sequence[Snapshot | NDArray[Any] | None]) -> NDArra
     if not keyed:
         return None
     if len(arrays) < len(parts) or len({_kinds_of_keys(part) for part in keyed}) > 1:
-        message = "parts: expected keys of users of one kind in all parts, found them in some, or of several kinds"
+        message = (
+            "parts: expected user keys of one kind in all parts, found parts without keys or keys of several kinds"
+        )
         raise StateMismatchError(message, "parts")
     names = keyed[0].dtype.names
     if names is None:
@@ -44,19 +46,19 @@ def concatenate_users(parts: Sequence[Snapshot | NDArray[Any] | None]) -> NDArra
 
 
 def _kinds_of_keys(users: NDArray[Any]) -> tuple[tuple[str, str], ...]:
-    """Return the name of each column of the keys, empty if there is one alone, and the kind of its values."""
+    """Return the name of each column of the keys, empty if there is only one, and the kind of its values."""
     columns = {"": users} if users.dtype.names is None else user_columns(users)
     return tuple((name, _kind_of_column(column)) for name, column in columns.items())
 
 
 def _kind_of_column(column: NDArray[Any]) -> str:
-    if column.dtype.kind == "O":  # strings that an array of strings would change or waste, or bytes
+    if column.dtype.kind == "O":  # bytes, or strings that a string array would change or that would waste memory
         return type(column[0]).__name__ if len(column) else ""
-    return {"i": "int", "u": "int", "U": "str"}.get(column.dtype.kind, "")  # an empty array may be of floats
+    return {"i": "int", "u": "int", "U": "str"}.get(column.dtype.kind, "")  # an empty array may have float64
 
 
 def _concatenate_column(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return one array of values of one kind: of the type that they would have if they had come together."""
+    """Return one array of values of one kind, of the type that they would have in one evaluation."""
     if len(parts) == 1:
         return parts[0]
     if _kind_of_column(parts[0]) == "str":
@@ -65,7 +67,7 @@ def _concatenate_column(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
         return np.concatenate(parts)
     integers = [integer for part in parts for integer in part.tolist()]  # int64 and uint64, which NumPy makes floats
     if min(integers) < 0 and max(integers) >= 2**63:
-        message = "parts: expected keys of int64, or of uint64, found some below 0 and some from 2^63 on"
+        message = "parts: expected user keys that all fit int64 or all fit uint64, found negative keys and keys of 2^63 or more"
         raise StateMismatchError(message, "parts")
     return np.array(integers, np.int64 if max(integers) < 2**63 else np.uint64)
 
@@ -90,8 +92,8 @@ def user_columns(users: NDArray[Any]) -> dict[str, NDArray[Any]]:
 def join_columns(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of both; raise InputError if they share a name."""
     if shared := [name for name in second if name in set(first)]:
-        hint = "name the columns of the users otherwise"
-        raise input_error("table", "columns of different names", f"two columns {shared[0]!r}", hint=hint)
+        hint = "rename the user columns"
+        raise input_error("table", "distinct column names", f"two columns {shared[0]!r}", hint=hint)
     return {**first, **second}
 
 
@@ -115,7 +117,7 @@ def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
     """Return the keys that `users_to_plain` described; raise ValueError if they are invalid."""
     if data is None:
         return None
-    kind, keys = checked_list(data, "members of users: their type and their keys", 2)
+    kind, keys = checked_list(data, "members of users (type and keys)", 2)
     keys = checked_list(keys, "users", count)
     if isinstance(kind, str):
         return _column_from_plain(kind, keys)
@@ -123,7 +125,7 @@ def users_from_plain(data: object, count: int) -> NDArray[Any] | None:
         *(checked_list(part, "members of a type", 2) for part in checked_list(kind, "types")), strict=True
     )
     if not all(isinstance(label, str) and label for label in labels) or len(set(labels)) < len(labels):
-        raise fail("names of columns that differ", labels)
+        raise fail("distinct column names", labels)
     rows = [checked_list(key, "parts of a user", len(labels)) for key in keys]
     columns = [_column_from_plain(part, [row[i] for row in rows]) for i, part in enumerate(kinds)]
     return structured_keys(labels, columns)
@@ -136,7 +138,7 @@ def _column_from_plain(kind: object, keys: Sequence[Any]) -> NDArray[Any]:
         info = np.iinfo(dtype)
         return np.array([checked_integer(key, "a user", int(info.min), int(info.max)) for key in keys], dtype)
     if not isinstance(kind, str) or not _TEXT_TYPE.fullmatch(kind):
-        raise fail("users that are integers or strings", kind)
+        raise fail("integer or string users", kind)
     texts = [_key_from_plain(key) for key in keys]
     if len(set(map(type, texts))) > 1:
         raise fail("users that are all strings or all bytes", kind)

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value
 
 _MAX_COUNT = 2**62
-_MAX_HEX_DIGITS = 2048  # of an exact sum: the reference's have fewer, whatever the users
+_MAX_HEX_DIGITS = 2048  # of an exact sum; those of the reference have fewer
 _HEX = re.compile(r"-?0x[0-9a-f]+")
 
 _UNIT_SCALES = (80, 160, 80)  # for unweighted values in [0, 1]
-_WIDE_SCALES = (1074, 1074, 80)  # of others
+_WIDE_SCALES = (1074, 1074, 80)  # for other values
 _WEIGHED_SCALES = (1074, 1074, 1074)
 _REFERENCE_SCALES = (4096, 4096, 4096)
 
@@ -39,13 +39,13 @@ def plain_data(argument: str, expected: str) -> Iterator[None]:
     try:
         yield
     except ExactkError as error:
-        raise input_error(argument, expected, f"another: {_in_brief(str(error))}") from error
+        raise input_error(argument, expected, f"invalid data: {_in_brief(str(error))}") from error
     except RecursionError as error:
         raise input_error(argument, expected, "data nested too deeply") from error
     except UnicodeError as error:
-        raise input_error(argument, expected, "bytes that are no text") from error
+        raise input_error(argument, expected, "bytes that are not UTF-8") from error
     except ValueError as error:  # of JSON, and of numbers beyond Python's limit
-        raise input_error(argument, expected, f"another: {_in_brief(str(error))}") from error
+        raise input_error(argument, expected, f"invalid data: {_in_brief(str(error))}") from error
 
 
 def _in_brief(text: str, most: int = 500) -> str:
@@ -94,7 +94,7 @@ def checked_metrics(names: object, convention: Convention) -> tuple[Value, ...]:
     """Return the plan of distinct canonical names."""
     values = plan(tuple(checked_list(names, "metrics")), convention)
     if [value.name for value in values] != list(names):  # type: ignore[call-overload]
-        raise fail("canonical names of metrics, each once", names)
+        raise fail("distinct canonical metric names", names)
     return values
 
 
@@ -145,7 +145,7 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
     has_weights = weighted or average == "micro" or sums.scales == _REFERENCE_SCALES
     weight = sums.weight
     if not has_weights and weight:
-        raise fail("no sum of weights where users have none", weight)
+        raise fail("no sum of weights without weights", weight)
     most_weight = defined * (_MAX_WEIGHT if weighted else 1)
     if average != "micro" and has_weights:
         is_exact = not weighted and weight != most_weight << sums.weight_scale
@@ -176,9 +176,9 @@ def _check_ranges(part: Value, sums: Sums, *, weighted: bool) -> None:
     check("squares", sums.squares, sums.squares_scale, 0, most**2)
     slack = 4 * sums.users if sums.scales == _WEIGHED_SCALES else 0  # products that underflow are rounded
     if is_in_unit_range(part) and sums.squares << sums.total_scale > (sums.total + slack) << sums.squares_scale:
-        raise fail(f"squares of {part.name} up to its values", sums.squares)
+        raise fail(f"squares of {part.name} no larger than its values", sums.squares)
     if sums.scales == _UNIT_SCALES and sums.total**2 > defined * sums.squares:
-        raise fail(f"squares of {part.name} that go with its mean", sums.squares)
+        raise fail(f"squares of {part.name} that match its mean", sums.squares)
 
 
 def _least_value(part: Value) -> int:
@@ -194,9 +194,7 @@ def _check_micro(part: Value, sums: Sums) -> None:
         raise fail(f"no squares and no undefined values of {part.name}, which is a ratio of sums", sums.squares)
     for number, scale in ((sums.total, sums.total_scale), (sums.weight, sums.weight_scale)):
         if not 0 <= number <= bound << scale:
-            raise fail(
-                f"sums of {part.name} that are not negative, and within what {sums.users} users can have", number
-            )
+            raise fail(f"non-negative sums of {part.name} that {sums.users} users can have", number)
     most = 1 if is_in_unit_range(part) else _MAX_VALUE
     if sums.total << sums.weight_scale > sums.weight * most << sums.total_scale:
         raise fail(f"{part.name} up to {most}", "more")
@@ -212,14 +210,14 @@ def checked_groups(
     for pair in checked_list(data, "groups"):
         label, rows = checked_list(pair, "members of a group", 2)
         if type(label) not in (str, int) or (isinstance(label, int) and not -(2**63) <= label < 2**64):
-            raise fail("groups to be strings or integers of 64 bits", label)
+            raise fail("group labels to be strings or 64-bit integers", label)
         if label in groups or type(label) is not type(next(iter(groups), label)):
-            raise fail("labels of groups of one type, each once", label)
+            raise fail("distinct group labels of one type", label)
         groups[label] = checked_sums(rows, values, _MAX_COUNT, weighted=weighted)
         for total, one in zip(totals, groups[label], strict=True):
             if one.scales != total.scales:
                 raise fail("the same scales in all groups", one.scales)
     nobody = [Sums.over_nobody(total.scales) for total in totals]
     if list(map(Sums.over_groups, zip(nobody, *groups.values(), strict=True))) != list(totals):
-        raise fail("groups that come to the totals", "others")
+        raise fail("groups that add up to the totals", "other sums")
     return groups

@@ -36,6 +36,11 @@ def as_text(text: str | Option | Text) -> Text:
     return (text,) if text else ()
 
 
+def plural(count: int, noun: str) -> str:
+    """Return the count and its noun, such as ``1 user`` or ``2 users``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def quote(text: str) -> str:
     """Return the caller's text as messages show it, truncated if it is long."""
     most = 200

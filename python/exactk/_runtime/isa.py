@@ -14,10 +14,10 @@ def available_isas() -> list[str]:
 
 
 def requested_isa() -> str:
-    """Return the value of EXACTK_ISA, or nothing if it is not set."""
+    """Return the value of EXACTK_ISA, or an empty string if it is not set."""
     name = os.environ.get("EXACTK_ISA", "")
     if name and name not in available_isas():
         raise input_error(
-            "EXACTK_ISA", f"an instruction set that this CPU has: {', '.join(available_isas())}", repr(name)
+            "EXACTK_ISA", f"an instruction set that this CPU supports: {', '.join(available_isas())}", repr(name)
         )
     return name

@@ -108,7 +108,7 @@ def csr_array(data: Any, indices: Any, indptr: Any, shape: Any) -> Any:  # noqa:
     try:
         from scipy.sparse import csr_array as scipy_csr_array  # noqa: PLC0415 - an optional library
     except ImportError as error:
-        raise ImportError("a matrix of SciPy needs SciPy: pip install 'exactk[embeddings]'") from error
+        raise ImportError("a SciPy matrix needs SciPy: pip install 'exactk[embeddings]'") from error
     return scipy_csr_array((data, indices, indptr), tuple(shape))
 
 
@@ -147,6 +147,6 @@ def progress_bar() -> rich.progress.Progress:
         progress.TimeElapsedColumn(),
         progress.TimeRemainingColumn(),
         console=console.Console(stderr=True),
-        redirect_stdout=False,  # they would be other objects for the whole process
+        redirect_stdout=False,  # it would replace stdout and stderr for the whole process
         redirect_stderr=False,
     )

@@ -13,7 +13,7 @@ from exactk._runtime.errors import input_error, type_error
 
 MAX_THREADS = _core.MAX_THREADS
 
-# Set by others: Python 3.13 reads the first, joblib's workers are given the second.
+# Python 3.13 reads the first; joblib sets the second for its workers.
 _LIMIT_VARIABLES = ("PYTHON_CPU_COUNT", "LOKY_MAX_CPU_COUNT")
 
 
@@ -24,7 +24,7 @@ def resolve_threads(num_threads: object) -> int:
     if isinstance(num_threads, bool) or not isinstance(num_threads, Integral):
         raise type_error("num_threads", "an integer or None", repr(num_threads))
     if not 1 <= int(num_threads) <= MAX_THREADS:
-        raise input_error("num_threads", f"from 1 to {MAX_THREADS}", repr(num_threads))
+        raise input_error("num_threads", f"an integer from 1 to {MAX_THREADS}", repr(num_threads))
     return int(num_threads)
 
 
@@ -51,7 +51,7 @@ def effective_limit() -> ThreadLimit:
     others = [ThreadLimit(_limit_of_variable(os.environ.get(name, "")), name) for name in _LIMIT_VARIABLES]
     lowest = _lowest_limit(
         ThreadLimit(_affinity_threads(), "the CPU affinity"),
-        ThreadLimit(MAX_THREADS, "the most that the core takes"),
+        ThreadLimit(MAX_THREADS, "the limit of the core"),
         *others,
     )
     if lowest.threads == 1:
@@ -91,7 +91,7 @@ def _affinity_threads() -> int:
 def _cgroup_quota(cgroup_file: Path, root: Path) -> int:
     """Return the lowest CPU quota, in whole CPUs, of the process's cgroup and its ancestors.
 
-    A controller belongs to one hierarchy. Where one of version 1 has "cpu", version 2 has it not.
+    A controller belongs to one hierarchy: if version 1 has "cpu", version 2 does not.
     """
     version_2 = None
     for line in _read_text(cgroup_file).splitlines():
@@ -113,11 +113,11 @@ def _controller_mount(root: Path, controllers: str) -> Path:
 def _cgroup_folders(mount: Path, path: str) -> list[Path]:
     """Return the folders of a cgroup and of its ancestors, up to the mount.
 
-    A container may have the path of its cgroup on the host and see only the mount: the folders
-    between them do not exist, and limit nothing.
+    A container may know its cgroup's path on the host but see only the mount: the folders in between do not exist, and
+    set no limit.
     """
     parts = [part for part in path.split("/") if part]
-    if ".." in parts:  # outside of what this namespace shows
+    if ".." in parts:  # outside of this namespace
         parts = []
     return [mount.joinpath(*parts[:depth]) for depth in range(len(parts), -1, -1)]
 
@@ -135,15 +135,15 @@ def _quota_of_version_2(folder: Path) -> int:
 
 
 def _whole_cpus(quota: str, period: str) -> int:
-    """Return the quota as CPUs, rounded up: half a CPU is one thread that sleeps half of the time."""
+    """Return the quota as CPUs, rounded up: half a CPU allows one thread that sleeps half of the time."""
     quota_time, period_time = _parse_number(quota), _parse_number(period)
-    if not (quota_time and period_time):  # "max", or a form that we do not know
+    if not (quota_time and period_time):  # "max", or an unknown form
         return MAX_THREADS
     return min(MAX_THREADS, -(-quota_time // period_time))
 
 
 def _read_text(file: Path) -> str:
-    """Return what the file holds; nothing if it cannot be read."""
+    """Return the file's content; an empty string if it cannot be read."""
     try:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError:

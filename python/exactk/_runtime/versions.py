@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 OPTIONAL_LIBRARIES: Mapping[str, str] = {
     "pandas": "data frames",
     "polars": "data frames",
-    "pyarrow": "tables, and files but for TREC text and .npz",
+    "pyarrow": "tables, and files other than TREC text and .npz",
     "rich": "progress bars",
-    "scipy": "sparse matrices, and with threadpoolctl fast embeddings",
-    "threadpoolctl": "limits to the threads of BLAS",
-    "torch": "tensors that become arrays",
+    "scipy": "sparse matrices and, with threadpoolctl, fast embeddings",
+    "threadpoolctl": "fast embeddings, with limited BLAS threads",
+    "torch": "tensors",
 }
-"""The libraries that exactk works with where they are installed, and what each is for."""
+"""The optional libraries and their purposes."""
 
 
 def show_versions() -> None:
@@ -82,13 +82,13 @@ def installation_facts() -> dict[str, str]:
 def _describe_isa() -> str:
     available = ", ".join(_core.isas())
     if requested := requested_isa():
-        return f"{requested}, by EXACTK_ISA, of {available}"
+        return f"{requested}, from EXACTK_ISA, of {available}"
     return f"{_core.isas()[-1]}, the widest of {available}"
 
 
 def _describe_threads() -> str:
     limit = effective_limit()
-    return f"{limit.threads}, by {limit.source}"
+    return f"{limit.threads}, from {limit.source}"
 
 
 def _text_or_error(describe: Callable[[], str]) -> str:

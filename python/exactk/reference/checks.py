@@ -45,7 +45,7 @@ def check_problem(problem: Problem) -> None:
     for rules in _rules_of_problem(problem):
         ungraded = problem.truth.grades is None and len(problem.truth.items) > 0
         if ungraded and not is_relevant(1.0, rules):
-            raise input_error("truth", f"grades beside min_grade={rules['min_grade']:g}", "no grades")
+            raise input_error("truth", f"grades with min_grade={rules['min_grade']:g}", "no grades")
     for value in sorted(problem.values, key=lambda value: value.cutoff or math.inf):  # in the core's order
         _check_gains(problem, value)
     predictions = problem.predictions
@@ -72,7 +72,7 @@ def _check_weights(problem: Problem) -> None:
 
 
 def _stored_lists(problem: Problem) -> Rankings | None:
-    """Return the items of the predictions, if each user has some of its own."""
+    """Return the lists of items in the predictions, if there are any."""
     predictions = problem.predictions
     if isinstance(predictions, SparseScores):
         return predictions.lists
@@ -90,9 +90,7 @@ def _check_value(value: Value) -> None:
         if not info.micro:
             raise input_error("metrics", f"{value.metric}: average='macro'", "'micro'")
         if {rules["empty_truth"], rules["empty_list"], rules["missing_list"]} & {"zero", "one"}:
-            raise input_error(
-                "metrics", f"{value.metric}: compute, skip or error beside average='micro'", "zero or one"
-            )
+            raise input_error("metrics", f"{value.metric}: compute, skip or error with average='micro'", "zero or one")
     _check_tie_rules(value)
     _check_negative_grades("metrics", rules)
     if info.uses_gains:
@@ -102,17 +100,15 @@ def _check_value(value: Value) -> None:
     if info.uses_ideal and rules["ideal_over"] == "cutoff":
         if value.cutoff is None or value.cutoff > _MAX_STEPWISE_CUTOFF:
             raise input_error(
-                "metrics", f"{value.metric}: a cutoff up to 1048576 beside ideal_over='cutoff'", str(value.cutoff)
+                "metrics", f"{value.metric}: a cutoff up to 1048576 with ideal_over='cutoff'", str(value.cutoff)
             )
         if rules["gain"] != "binary":
-            raise input_error(
-                "metrics", f"{value.metric}: gain='binary' beside ideal_over='cutoff'", repr(rules["gain"])
-            )
+            raise input_error("metrics", f"{value.metric}: gain='binary' with ideal_over='cutoff'", repr(rules["gain"]))
 
 
 def _check_negative_grades(argument: str, rules: Rules) -> None:
     if rules["negative_grades"] == "unjudged" and is_relevant(-math.ulp(0.0), rules):
-        expected = "min_grade of 0 or more beside negative_grades='unjudged'"
+        expected = "min_grade of 0 or more with negative_grades='unjudged'"
         raise input_error(argument, expected, repr(rules["min_grade"]))
 
 
@@ -121,9 +117,9 @@ def _check_gain_fields(metric: str, rules: Rules) -> None:
     if violations:
         raise input_error("metrics", f"{metric}: gain_table of numbers from 0 to 2^256", str(violations[0]))
     if rules["gain"] == "table" and not rules["gain_table"]:
-        raise input_error("metrics", f"{metric}: a gain_table beside gain='table'", "none")
+        raise input_error("metrics", f"{metric}: a gain_table with gain='table'", "none")
     if rules["gain"] == "exp2_shifted" and not isinstance(rules["min_grade"], float):
-        raise input_error("metrics", f"{metric}: a number as min_grade beside gain='exp2_shifted'", "none")
+        raise input_error("metrics", f"{metric}: a number as min_grade with gain='exp2_shifted'", "none")
 
 
 def _check_tie_rules(value: Value) -> None:
@@ -132,20 +128,20 @@ def _check_tie_rules(value: Value) -> None:
         raise input_error("metrics", f"{value.metric}: no cutoff", str(value.cutoff))
     if value.rules["ties"] == "expected":
         if value.metric not in EXPECTATIONS:
-            raise input_error("metrics", f"{value.metric}: other ties", "'expected'")
+            raise input_error("metrics", f"{value.metric}: ties other than 'expected'", "'expected'")
         if info.averages_precisions and value.rules["ap_over"] == "hits":
-            raise input_error("metrics", f"{value.metric}: another ap_over beside ties='expected'", "'hits'")
+            raise input_error("metrics", f"{value.metric}: ap_over other than 'hits' with ties='expected'", "'hits'")
 
 
 def _check_length(argument: str, length: int, users: int) -> None:
     if length != users:
-        raise input_error(argument, f"one entry for each of {users} users", str(length))
+        raise input_error(argument, f"as many rows as the truth ({users})", str(length))
 
 
 def _check_lists(rankings: Rankings) -> None:
     indptr = rankings.indptr.tolist()
     if not indptr:
-        raise input_error("predictions", "indptr with one offset more than there are rows", "0")
+        raise input_error("predictions", "indptr with one more offset than rows", "0")
     if indptr[0] != 0:
         raise input_error("predictions", "indptr to begin at 0", str(indptr[0]), position=0)
     for i in range(1, len(indptr)):
@@ -178,7 +174,13 @@ def _check_ranks(rankings: Rankings) -> None:
         last = 0
         for position, rank in enumerate(rankings.ranks[rankings.indptr[user] : rankings.indptr[user + 1]].tolist()):
             if not last < rank <= _MAX_GIVEN_RANK:
-                raise input_error("predictions", "ranks that ascend", str(rank), row=user, position=position)
+                raise input_error(
+                    "predictions",
+                    f"ranks from 1 to {_MAX_GIVEN_RANK}, ascending",
+                    str(rank),
+                    row=user,
+                    position=position,
+                )
             last = rank
 
 
@@ -188,7 +190,7 @@ def _counts_pairs(value: Value) -> bool:
 
 
 def _check_rank_gaps(problem: Problem, lists: Rankings | None) -> None:
-    """Raise InputError for a value that counts pairs of items by their ranks, beside ranks with gaps."""
+    """Raise InputError if a value counts pairs of items by rank, and ranks have gaps."""
     metrics = [value.metric for value in problem.values if _counts_pairs(value)]
     if metrics and lists is not None and lists.ranks is not None:
         raise input_error("metrics", f"{metrics[0]}: ranks without gaps", "rank_gaps='keep'")
@@ -234,7 +236,7 @@ def _check_gains(problem: Problem, value: Value) -> None:
 
 def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], bool]) -> None:
     """Raise InputError if a user who counts has no weight or no group."""
-    if len(problem.predictions) != len(problem.truth):  # there is more amiss
+    if len(problem.predictions) != len(problem.truth):  # another check reports that
         return
     for argument, given in (("weights", problem.weights), ("groups", problem.groups)):
         missing = [] if given is None else np.flatnonzero(given.is_missing).tolist()
@@ -248,9 +250,9 @@ def check_counted_users(problem: Problem, is_counted: Callable[[int, Rules], boo
 def check_user_faults(
     problem: Problem, policy: Callable[[int, Rules], tuple[str, str]], tied_ranks: Callable[[int, Rules], list[int]]
 ) -> None:
-    """Raise InputError for what a user's lists break, the gravest kind first, by its first user.
+    """Raise InputError if users' lists violate a rule: the most severe kind first, at its first user.
 
-    `tied_ranks` returns the first ranks of the ties that items of a user's truth are in with others.
+    `tied_ranks` returns the first rank of each tie that contains an item of the user's truth.
     """
     all_rules = [value.rules for value in problem.values]
     if any(rules["duplicate_truth"] == "raise" for rules in all_rules):
@@ -267,13 +269,13 @@ def check_user_faults(
             if any(policy(user, rules) == ("error", kind) for rules in all_rules)
         ]
         if broken:
-            raise input_error(argument, f"no user for {kind}='error'", "one", row=broken[0], count=len(broken))
+            raise input_error(argument, f"no user for {kind}='error'", "a user", row=broken[0], count=len(broken))
 
 
 def _check_tied_repeats(problem: Problem) -> None:
-    """Raise InputError if an item of the truth is repeated within a tie, and only its first rank counts in any order.
+    """Raise InputError if an item of the truth is repeated within a tie, and only its first rank counts.
 
-    The expectations speak of ties whose items are as likely at any rank, each by itself.
+    The expectations assume that each item of a tie is equally likely at every rank.
     """
     all_rules = [resolved_rules(value) for value in problem.values]
     is_asked = any(rules["ties"] == "expected" and rules["duplicate_items"] == "first" for rules in all_rules)
@@ -295,15 +297,17 @@ def _check_tied_repeats(problem: Problem) -> None:
             seen.add(pair)
     if repeats:
         (user, position), expected = repeats[0], "each item once within a tie"
-        raise input_error("predictions", expected, "one again", row=user, position=position, count=len(repeats))
+        raise input_error("predictions", expected, "an item again", row=user, position=position, count=len(repeats))
 
 
 def _check_tied_users(problem: Problem, tied_ranks: Callable[[int, Rules], list[int]]) -> None:
     cutoffs = [value.cutoff or math.inf for value in problem.values if value.rules["ties"] == "raise"]
     if not cutoffs:
         return
-    # A tie is the same under all rules, but for NaN, which has been refused or is last for all.
+    # Ties are the same under all rules, except for NaN, which was refused before or is last under all.
     rules = next(value.rules for value in problem.values if value.rules["ties"] == "raise")
     tied = [user for user in range(len(problem.truth)) if any(rank <= max(cutoffs) for rank in tied_ranks(user, rules))]
     if tied:
-        raise input_error("predictions", "no tie with an item of the truth", "one", row=tied[0], count=len(tied))
+        raise input_error(
+            "predictions", "no tie with an item of the truth (ties='raise')", "a tie", row=tied[0], count=len(tied)
+        )

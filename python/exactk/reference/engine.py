@@ -62,7 +62,7 @@ class _JudgedUsers:
         return [[row.ids[i] for i in group] for group in groups]
 
     def given_ranks(self, user: int) -> list[int] | None:
-        """Return the ranks that the items of the user's list were given."""
+        """Return the given ranks of the user's list."""
         predictions = self._problem.predictions
         if not isinstance(predictions, Rankings) or predictions.ranks is None:
             return None
@@ -70,7 +70,7 @@ class _JudgedUsers:
         return [int(rank) for rank in predictions.ranks[begin:end].tolist()]
 
     def scored_row(self, user: int) -> ScoredRow | None:
-        """Return what has a score for the user; None where the predictions are lists."""
+        """Return the user's scored items; None if the predictions are lists."""
         predictions = self._problem.predictions
         return None if isinstance(predictions, Rankings) else scored_row(predictions, self._problem.candidates, user)
 
@@ -92,7 +92,7 @@ class _JudgedUsers:
         return self._judged[key]
 
     def tied_ranks(self, user: int, rules: Rules) -> list[int]:
-        """Return the first ranks of the ties that items of the truth are in with others."""
+        """Return the first rank of each tie that contains an item of the truth."""
         truth = {item for item, _ in self.graded_items(user)}
         groups = self.ranked_groups(user, rules)
         firsts = accumulate(map(len, groups), initial=1)
@@ -102,7 +102,7 @@ class _JudgedUsers:
         return self._problem.truth.has(user), self._problem.predictions.has(user)
 
     def is_counted(self, user: int, rules: Rules) -> bool:
-        """Return whether the user is one of those whom values under the rules are about."""
+        """Return whether the user belongs to the population of the rules."""
         in_truth, in_predictions = self.presence(user)
         included = {
             "truth": in_truth,
@@ -114,7 +114,7 @@ class _JudgedUsers:
 
 
 def reference_engine(problem: Problem) -> Outcome:
-    """Evaluate as the definitions say."""
+    """Evaluate by the definitions."""
     users = _JudgedUsers(problem)
     check_counted_users(problem, users.is_counted)
     check_problem(problem)
@@ -155,15 +155,15 @@ def _check_item_counts(users: _JudgedUsers, values: Sequence[Value]) -> None:
     list_aucs = [value for value in values if registry[value.metric].takes_item_count]
     broken = [user for user in range(len(users)) if any(has_too_many(user, value) for value in list_aucs)]
     if broken:
-        expected = "list_auc: items=... not below |T| + misses of any user"
-        raise input_error("metrics", expected, "fewer", row=broken[0], count=len(broken))
+        expected = "list_auc: items=... of at least |T| + misses for every user"
+        raise input_error("metrics", expected, "a smaller number", row=broken[0], count=len(broken))
 
 
 def _user_policy(users: _JudgedUsers, user: int, rules: Rules) -> tuple[str, str]:
     """Return how the user as a whole is treated, and the policy that decides it."""
     if not users.is_counted(user, rules):
         return "skip", "users"
-    judged = users.judged_user(user, {**rules, "gain": "binary"})  # a table need not have gains for it
+    judged = users.judged_user(user, {**rules, "gain": "binary"})  # gains do not matter, and a gain table may lack some
     if judged.relevant == 0 and rules["empty_truth"] != _COMPUTE:
         return rules["empty_truth"], "empty_truth"
     if not users.presence(user)[1]:

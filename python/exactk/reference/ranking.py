@@ -33,7 +33,7 @@ class ScoredRow:
     scores: Sequence[float]
 
     def ranking(self, excluded: Container[int], min_score: float | None, *, ties: str, nan: str) -> list[list[int]]:
-        """Return which of them may be recommended, best first, as indices into the three sequences.
+        """Return the items that may be recommended, best first, as indices into the three sequences.
 
         Ties form one group, or one group per item if `ties` orders them. Python compares integers and floats of any
         size by value.
@@ -43,7 +43,7 @@ class ScoredRow:
         if ties != "input_order":  # stable: of equal ids, the first stays first
             items.sort(key=lambda i: self.ids[i], reverse=ties == "highest_id")
         without_nan = [i for i in items if not _is_nan(self.scores[i])]
-        assert nan == "last" or len(without_nan) == len(items)  # noqa: S101 - `check_nan` has seen to it
+        assert nan == "last" or len(without_nan) == len(items)  # noqa: S101 - ensured by `check_nan`
         best_first = sorted(
             without_nan, key=lambda i: self.scores[i], reverse=True
         )  # stable: of equal scores, the first stays first
@@ -54,7 +54,7 @@ class ScoredRow:
         return groups + ([last] if last else [])
 
     def masked_items(self, min_score: float | None) -> set[int]:
-        """Return the items that `min_score` leaves out, and whose scores are -inf or NaN."""
+        """Return the items that `min_score` drops and whose scores are -inf or NaN."""
         if min_score is None:
             return set()
         others = {
@@ -64,7 +64,7 @@ class ScoredRow:
 
 
 def scored_row(predictions: Scored, candidates: CandidateItems | None, user: int) -> ScoredRow:
-    """Return what has a score for the user, and may be ranked unless it is excluded."""
+    """Return the user's scored items, which may be ranked unless excluded."""
     if not isinstance(predictions, SparseScores):
         scores = (
             similarities(predictions, user)
@@ -103,7 +103,7 @@ def check_nan(predictions: Scored, candidates: CandidateItems | None, argument: 
         user, position = nans[0]
         raise input_error(
             argument,
-            "scores that are no NaN",
+            "scores without NaN",
             "NaN",
             row=user,
             position=position,
@@ -123,7 +123,7 @@ def check_repeats(argument: str, rows: Iterable[Sequence[int]]) -> None:
     if repeats:
         user, position, item = repeats[0]
         found = f"item {item} again"
-        raise input_error(argument, "each item once", found, row=user, position=position, count=len(repeats))
+        raise input_error(argument, "each item once per user", found, row=user, position=position, count=len(repeats))
 
 
 def reference_ranker(problem: TopKProblem) -> BestIndices:
@@ -152,5 +152,5 @@ def reference_ranker(problem: TopKProblem) -> BestIndices:
             tied.append(user)
         problem.report_progress(user + 1)
     if tied:
-        raise input_error("scores", "scores that no two of the best items share", "a tie", row=tied[0], count=len(tied))
+        raise input_error("scores", "no tie among the best items (ties='raise')", "a tie", row=tied[0], count=len(tied))
     return indices, best_scores

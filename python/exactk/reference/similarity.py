@@ -18,7 +18,7 @@ _LARGEST_SQUARED_NORM = 2.0**500  # square of a length
 
 
 def _sum_rows(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of each row: term j goes to sum j mod 8, one after another."""
+    """Return the sum of each row: term j is added to partial sum j mod 8, in order."""
     sums = np.zeros((len(terms), _SUMS))
     for j in range(terms.shape[1]):
         sums[:, j % _SUMS] += terms[:, j]
@@ -66,14 +66,14 @@ def check_vectors(embeddings: CanonicalEmbeddings) -> None:
             raise input_error(
                 argument, "finite numbers", f"{vectors[row, position]:g}", row=row, position=position, count=count
             )
-        expected = "vectors of a length from 2^-250 to 2^250"
-        raise input_error(argument, expected, f"one of length {np.sqrt(squared[row]):g}", row=row, count=count)
+        expected = "vectors of length 2^-250 to 2^250"
+        raise input_error(argument, expected, f"a vector of length {np.sqrt(squared[row]):g}", row=row, count=count)
     biases = embeddings.item_bias
     if biases is not None and (invalid := np.flatnonzero(~(np.abs(biases.astype(np.float64)) <= 2.0**250))).size:
         position = int(invalid[0])
         raise input_error(
             "embeddings.item_bias",
-            "numbers up to 2^250",
+            "numbers from -2^250 to 2^250",
             f"{biases[position]:g}",
             position=position,
             count=int(invalid.size),

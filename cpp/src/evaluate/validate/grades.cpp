@@ -18,13 +18,13 @@ std::string required_grades(const Run& run) {
     return "grades from 0 to max_grade=" + format_number(run.parameter);
   switch (run.rules.gain) {
     case Gain::linear:
-      return "grades from 0 to 2^256 beside gain='linear'";
+      return "grades from 0 to 2^256 with gain='linear'";
     case Gain::exp2:
-      return "grades from 0 to 256 beside gain='exp2'";
+      return "grades from 0 to 256 with gain='exp2'";
     case Gain::exp2_shifted:
-      return "grades up to min_grade + 255 beside gain='exp2_shifted'";
+      return "grades up to min_grade + 255 with gain='exp2_shifted'";
     case Gain::table:
-      return "whole grades that gain_table has a gain for";
+      return "whole grades that gain_table covers";
     case Gain::binary:
       break;
   }
@@ -68,7 +68,7 @@ void check_gains(const Request& request, const Run& run, const Checkpoint& check
               .count = search.count};
   if (grade < 0 && has_gain(0, run)) {
     fault.change = Change{"negative_grades", "zero_gain"};
-    fault.hint = "gives it gain 0, 'unjudged' ignores it";
+    fault.hint = "gives it gain 0, and 'unjudged' ignores it";
   }
   if (!request.grades.empty()) {
     const RowPosition location = locate_offset(search.first, request.truth.indptr);
@@ -82,15 +82,15 @@ void check_min_grade(const Request& request, const Rules& rules) {
   if (!request.grades.empty() || rules.min_grade <= 1) return;
   if (item_count(request.truth.items) == 0) return;
   throw InputError({.argument = "truth",
-                    .expected = "grades beside min_grade=" + format_number(rules.min_grade),
-                    .found = "no grades, so that every item has grade 1"});
+                    .expected = "grades with min_grade=" + format_number(rules.min_grade),
+                    .found = "no grades (every item has grade 1)"});
 }
 
 void validate_grades(std::span<const double> grades, const Lists& truth,
                      const Execution& execution) {
   check_threads(execution.threads);
   if (grades.empty()) return;
-  check_size(grades.size(), item_count(truth.items), "truth", "one grade an item");
+  check_size(grades.size(), item_count(truth.items), "truth", "one grade per item");
   const auto bad = [](double grade) { return !std::isfinite(grade); };
   const Search search(grades, bad, timed_checkpoint(execution.poll));
   if (search.count == 0) return;

@@ -20,7 +20,7 @@ void check_indptr(const Lists& lists, const std::string& argument, const Checkpo
                       .position = position});
   };
   const std::span<const Offset> indptr = lists.indptr;
-  if (indptr.empty()) fail("with one offset more than there are rows", 0, -1);
+  if (indptr.empty()) fail("with one more offset than rows", 0, -1);
   if (indptr.front() != 0) fail("to begin at 0", indptr.front(), 0);
   in_chunks(indptr.size() - 1, checkpoint, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin + 1; i <= end; ++i) {
@@ -38,7 +38,7 @@ void check_indptr(const Lists& lists, const std::string& argument, const Checkpo
 
 void check_lengths(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
   if (lists.lengths.empty()) return;
-  check_size(lists.lengths.size(), lists.row_count(), argument, "one length a row");
+  check_size(lists.lengths.size(), lists.row_count(), argument, "one length per row");
   for_each_row(lists, checkpoint, [&](Count row) {
     const Count room = lists.begin(row + 1) - lists.begin(row);
     const Count length = lists.length(row);
@@ -52,7 +52,7 @@ void check_lengths(const Lists& lists, const std::string& argument, const Checkp
 
 void check_present(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
   if (lists.present.empty()) return;
-  check_size(lists.present.size(), lists.row_count(), argument, "present with one entry a row");
+  check_size(lists.present.size(), lists.row_count(), argument, "present with one entry per row");
   for_each_row(lists, checkpoint, [&](Count row) {
     if (lists.has(row) || lists.length(row) == 0) return;
     throw InputError({.argument = argument,
@@ -131,7 +131,7 @@ std::uint64_t check_ids(const Lists& lists, std::span<const T> ids, const std::s
 // Checks that ranks ascend, because a list is read in its order.
 void check_ranks(const Lists& lists, const std::string& argument, const Checkpoint& checkpoint) {
   if (lists.ranks.empty()) return;
-  check_size(lists.ranks.size(), item_count(lists.items), argument, "one rank an item");
+  check_size(lists.ranks.size(), item_count(lists.items), argument, "one rank per item");
   for_each_row(lists, checkpoint, [&](Count row) {
     const auto ranks = row_slice(lists.ranks, lists, row);
     in_chunks(ranks.size(), checkpoint, [&](std::size_t begin, std::size_t end) {
@@ -168,7 +168,7 @@ void check_int64(const Lists& lists, const std::string& argument) {
 void check_rows(Count rows, Count users, const std::string& argument) {
   if (rows == users) return;
   throw InputError({.argument = argument,
-                    .expected = "as many rows as the truth has, " + std::to_string(users),
+                    .expected = "as many rows as the truth (" + std::to_string(users) + ")",
                     .found = std::to_string(rows) + " rows"});
 }
 

@@ -17,7 +17,7 @@ namespace exactk {
 namespace {
 
 void check_weights(std::span<const double> weights, Count users, const Checkpoint& checkpoint) {
-  check_size(weights.size(), users, "weights", "one weight a user");
+  check_size(weights.size(), users, "weights", "one weight per user");
   const auto bad = [](double weight) {
     return weight != 0 && !(weight >= 1 / kMaxGain && weight <= kMaxGain);
   };
@@ -33,11 +33,11 @@ void check_weights(std::span<const double> weights, Count users, const Checkpoin
 void check_groups(const Request& request, Count users, const Checkpoint& checkpoint) {
   if (request.group_count < 1 || request.group_count > std::max(users, Count{1})) {
     throw InputError({.argument = "groups",
-                      .expected = "from 1 group to as many as there are users",
+                      .expected = "from 1 group to one group per user",
                       .found = std::to_string(request.group_count)});
   }
   if (request.groups.empty()) return;
-  check_size(request.groups.size(), users, "groups", "one group a user");
+  check_size(request.groups.size(), users, "groups", "one group per user");
   const auto bad = [&](Offset group) { return group < 0 || group >= request.group_count; };
   const Search search(request.groups, bad, checkpoint);
   if (search.count == 0) return;
@@ -100,7 +100,7 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
   }
   if (!request.per_user.empty()) {
     check_size(request.per_user.size(), users * static_cast<Count>(request.values.size()),
-               "per_user", "one number a value and user");
+               "per_user", "one number per value and user");
   }
   return id_bits;
 }

@@ -55,7 +55,7 @@ void check_pairs(Count users, Count items, const std::string& argument) {
   if (users < 0 || items < 0 || items > kMaxScoredItems) {
     throw InputError(
         {.argument = argument,
-         .expected = "users and at most " + std::to_string(kMaxScoredItems) + " items",
+         .expected = "0 or more users, and from 0 to " + std::to_string(kMaxScoredItems) + " items",
          .found = std::to_string(users) + " users and " + std::to_string(items) + " items"});
   }
   if (users > 0 && items > std::numeric_limits<Count>::max() / users) {
@@ -88,8 +88,8 @@ void check_vectors(const Vectors& vectors) {
                           reinterpret_cast<std::uintptr_t>(vectors.numbers) % *size == 0;
   if (is_float && is_aligned) return;
   throw InputError({.argument = vectors.argument,
-                    .expected = "aligned numbers of float16, float32 or float64",
-                    .found = is_float ? "others that are not aligned" : "others"});
+                    .expected = "aligned float16, float32 or float64 numbers",
+                    .found = is_float ? "unaligned numbers" : "numbers of another type"});
 }
 
 }  // namespace
@@ -118,11 +118,12 @@ void validate_embeddings(const Embeddings& embeddings, const Execution& executio
   if (embeddings.item_bias) {
     const std::string& bias = embeddings.item_bias->argument;
     check_vectors(*embeddings.item_bias);
-    check_size(static_cast<std::size_t>(embeddings.item_bias->rows), items, bias, "one an item");
+    check_size(static_cast<std::size_t>(embeddings.item_bias->rows), items, bias,
+               "one bias per item");
     if (embeddings.similarity != Similarity::dot) {
       throw InputError({.argument = bias,
-                        .expected = "none, unless similarity is 'dot'",
-                        .found = "a number an item"});
+                        .expected = "None unless similarity='dot'",
+                        .found = "one bias per item"});
     }
   }
   check_min_score(embeddings.min_score, argument);
@@ -133,11 +134,11 @@ std::uint64_t validate_scores(const SparseScores& scores, const std::string& arg
                               const Execution& execution) {
   const std::uint64_t id_bits = validate_lists(scores.items, argument, execution);
   check_size(static_cast<std::size_t>(scores.size), item_count(scores.items.items), argument,
-             "one score an item");
+             "one score per item");
   for_each_row(scores.items, timed_checkpoint(execution.poll), [&](Count row) {
     if (scores.items.length(row) <= kMaxScoredItems) return;
     throw InputError({.argument = argument,
-                      .expected = "at most " + std::to_string(kMaxScoredItems) + " items a user",
+                      .expected = "at most " + std::to_string(kMaxScoredItems) + " items per user",
                       .found = std::to_string(scores.items.length(row)),
                       .row = row});
   });

@@ -88,11 +88,11 @@ void NormScan::describe_fault(Fault& fault, Count row, double square) const {
     return;
   }
   const bool is_too_short = square < 1;
-  fault.expected = is_too_short ? "vectors that have a direction, of length 2^-250 or more"
-                                : "vectors no longer than 2^250";
-  fault.found = "one of length " + format_number(std::sqrt(square));
+  fault.expected =
+      is_too_short ? "vectors of length 2^-250 or more" : "vectors of length 2^250 or less";
+  fault.found = "a vector of length " + format_number(std::sqrt(square));
   if (is_too_short)
-    fault.hint = "similarity='dot', in exactk.Embeddings or exactk.neighbors, takes it";
+    fault.hint = "similarity='dot' in exactk.Embeddings or exactk.neighbors accepts it";
 }
 
 // Scans all vectors again to count the faulty ones and find the first.
@@ -118,7 +118,7 @@ void NormScan::throw_fault() const {
 }
 
 void check_biases(const Vectors& biases, const Checkpoint& checkpoint) {
-  Fault fault{.argument = biases.argument, .expected = "numbers up to 2^250", .count = 0};
+  Fault fault{.argument = biases.argument, .expected = "numbers from -2^250 to 2^250", .count = 0};
   const auto check_range = [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const double bias = number_at(biases, static_cast<Count>(i), 0);

@@ -26,7 +26,7 @@ _VALUE_ROLES = {
     "truth": {"grades": "grade"},
     "predictions": {"scores": "score", "ranks": "rank"},
     "scores": {"scores": "score"},
-}  # what a frame has beside users and items, and what the column is called; of these, what the caller may name
+}  # value columns of a frame, by field, and their roles
 
 
 class _ColumnsByRole(NamedTuple):
@@ -62,7 +62,7 @@ def _with_truth_columns(rows: Rows, by_role: _ColumnsByRole, argument: str) -> R
 
 
 def _warn_of_other_scores(by_role: _ColumnsByRole, argument: str, requested: ColumnNames) -> None:
-    is_ordered = by_role.values or by_role.item in by_role.selected.list_offsets  # else the frame is refused
+    is_ordered = by_role.values or by_role.item in by_role.selected.list_offsets  # otherwise the frame is refused
     is_named = requested.get("score") is not None or requested.get("rank") is not None
     if argument in {"predictions", "scores"} and by_role.unused and is_ordered and not is_named:
         chosen = {_VALUE_ROLES[argument][field]: name for field, name in by_role.values.items()}
@@ -75,7 +75,7 @@ def long_columns(value: object, argument: str, requested: ColumnNames, *, warn: 
     if warn:
         _warn_of_other_scores(by_role, argument, requested)
     if by_role.item in by_role.selected.list_offsets:
-        raise type_error(f"{argument}.{by_role.item}", "an item in each row", "lists")
+        raise type_error(f"{argument}.{by_role.item}", "one item per row", "lists")
     return _to_long_columns(by_role, argument, requested)
 
 
@@ -92,7 +92,7 @@ def _columns_by_role(value: object, argument: str, requested: ColumnNames, sourc
     column_roles.check_distinct([*users, item, *values.values()], argument)
     selected = table.select([*users, item, *values.values()], argument, source)
     for name in users if item in selected.list_offsets else [*users, *values.values()]:
-        if name in selected.list_offsets:  # of as many values as there are rows, perhaps, but in which row is each?
+        if name in selected.list_offsets:  # even if it has as many values as rows: their rows are unknown
             raise type_error(f"{argument}.{name}", "a value in every row", "lists")
     numbers = table.number_names(with_lists=item in selected.list_offsets)
     unused = tuple(name for name in numbers if name not in {*users, item, *values.values()})
@@ -103,7 +103,7 @@ def _to_long_columns(by_role: _ColumnsByRole, argument: str, requested: ColumnNa
     value_columns = {field: by_role.selected.columns[name] for field, name in by_role.values.items()}
     if argument in {"predictions", "scores"} and not value_columns:
         roles = {field: role for field, role in _VALUE_ROLES[argument].items() if role in requested}
-        expected = f"a column of {' or of '.join(roles)}, for the order of rows says nothing"
+        expected = f"a {' or '.join(roles.values())} column, because the order of rows has no meaning"
         others = [name for name in by_role.names if name not in {*by_role.users, by_role.item}]
         raise input_error(argument, expected, "none", hint=column_roles.naming_hint(others, *roles.values()))
     users = [by_role.selected.columns[user] for user in by_role.users]
@@ -122,7 +122,7 @@ def _value_columns(names: Sequence[str], argument: str, requested: ColumnNames) 
     }
     if len(by_field) > 1:
         score, rank = Option("score", by_field["scores"]), Option("rank", by_field["ranks"])
-        hint = (score, " or ", rank, " names the one that orders them")
+        hint = (score, " or ", rank, " selects the one that orders them")
         raise input_error(argument, "one column that orders the items", " and ".join(by_field.values()), hint=hint)
     return by_field
 
@@ -136,9 +136,9 @@ def _rows_of_list_columns(by_role: _ColumnsByRole, argument: str, encoding: Enco
     rows = Rows(indptr, ids, item_vocabulary=None if item_vocabulary is None else item_vocabulary.snapshot())
     for field, name in values.items():
         if name not in selected.list_offsets or not np.array_equal(selected.list_offsets[name], indptr):
-            raise input_error(f"{argument}.{name}", f"lists as long as those of {item}", "others")
+            raise input_error(f"{argument}.{name}", f"lists of the same lengths as {item}", "other lengths")
         if field == "ranks":
-            raise input_error(f"{argument}.{name}", "scores beside lists of items, or none", "ranks")
+            raise input_error(f"{argument}.{name}", "scores or no values with lists of items", "ranks")
         with name_rows(locate_in_frame(encoding.source, indptr)):
             if field == "grades":
                 rows = rows._replace(grades=long_format.grade_array(selected.columns[name], f"{argument}.{name}"))

@@ -23,10 +23,10 @@ def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding)
     """Return the rows, with the vocabulary of their users."""
     if sequences.is_item(next((content for content in value.values() if content is not None), None)):
         hint = f"{argument}={{user: [item] for user, item in {argument}.items()}}"
-        raise type_error(argument, "the items of each user", "one item that is not in a list", hint=hint)
+        raise type_error(argument, "the items of each user", "a single item instead of a list", hint=hint)
     if column_roles.name_columns(islice(value, sequences.MOST_COLUMNS)):
-        hint = f"pandas.DataFrame({argument}) is a frame of them"
-        raise type_error(argument, "the items of each user", "columns of users and of items", hint=hint)
+        hint = f"pandas.DataFrame({argument}) makes a data frame of them"
+        raise type_error(argument, "the items of each user", "columns of users and items", hint=hint)
     users = key_columns(list(value), argument)
     labels = ["user"] if len(users) == 1 else [f"user_{part}" for part in range(len(users))]
     rows = sequences.rows_of_lists(list(value.values()), argument, encoding)

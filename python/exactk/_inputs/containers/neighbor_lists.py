@@ -1,7 +1,7 @@
-"""What an index of nearest neighbours found: ids, and beside them distances that rise or similarities that fall.
+"""Results of a nearest-neighbor index: ids with ascending distances or descending similarities.
 
-A pair of arrays in either order, as faiss, hnswlib, scikit-learn and `exactk.topk` return it, or usearch's object.
-The ids are the ranking. That they stand best first is what the distances show, and nothing else would.
+A pair of arrays in either order, as returned by faiss, hnswlib, scikit-learn and `exactk.topk`, or usearch's object.
+The ids are the ranking. The distances show whether they are best first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Ids, Offsets
     from exactk._inputs.model.rows import Rows
 
-_CHUNK_SIZE = 1 << 20  # distances that are looked at before signals are handled
+_CHUNK_SIZE = 1 << 20  # distances that are checked between signals
 
 
 class NeighborLists(NamedTuple):
@@ -40,7 +40,7 @@ def is_neighbor_lists(value: object) -> bool:
 
 
 def rows_of_neighbor_lists(value: object, argument: str) -> Rows:
-    """Return the rows of ids, if their distances say that they are best first."""
+    """Return the rows of ids; raise InputError if the distances show that they are not best first."""
     lists = _lists_of_pair(value, argument) if isinstance(value, tuple) else _lists_of_usearch(value, argument)
     _check_order(lists, argument)
     return matrix_rows(lists.ids, lists.lengths)
@@ -53,16 +53,14 @@ def _lists_of_pair(pair: tuple[Any, ...], argument: str) -> NeighborLists:
     elif {first.dtype.kind, second.dtype.kind} in ({"i", "f"}, {"u", "f"}):
         ids, distances = (second, first) if first.dtype.kind == "f" else (first, second)
     else:
-        expected, found = "integer ids and distances that are floats", f"{first.dtype} and {second.dtype}"
-        raise type_error(
-            argument, expected, found, hint="(ids, distances.astype(float)) makes distances of integers so"
-        )
+        expected, found = "integer ids and float distances", f"{first.dtype} and {second.dtype}"
+        raise type_error(argument, expected, found, hint="(ids, distances.astype(float)) converts integer distances")
     ids = id_array(ids, argument, dimensions=2)
     _check_shape(ids, distances, argument)
     return NeighborLists(ids, distances, _core.padded_lengths(ids, argument))
 
 
-def _lists_of_usearch(value: Any, argument: str) -> NeighborLists:  # noqa: ANN401 - usearch's, whose types are its own
+def _lists_of_usearch(value: Any, argument: str) -> NeighborLists:  # noqa: ANN401 - usearch is optional
     """Read usearch's BatchMatches, whose rows hold `counts` ids, or its Matches: the row of one user."""
     keys, distances = (as_ndarray(array, argument) for array in (value.keys, value.distances))
     if keys.ndim == 1:
@@ -72,7 +70,7 @@ def _lists_of_usearch(value: Any, argument: str) -> NeighborLists:  # noqa: ANN4
     users, width = ids.shape
     counts = offset_array(getattr(value, "counts", np.full(users, width)), argument)
     if len(counts) != users:
-        raise input_error(argument, f"one count for each of {users} users", str(len(counts)))
+        raise input_error(argument, f"one count per user ({users})", str(len(counts)))
     if (wrong := (counts < 0) | (counts > width)).any():
         row = int(np.argmax(wrong))
         raise input_error(argument, f"counts from 0 to {width}", str(counts[row]), row=row, count=int(wrong.sum()))
@@ -81,7 +79,7 @@ def _lists_of_usearch(value: Any, argument: str) -> NeighborLists:  # noqa: ANN4
 
 def _check_shape(ids: Ids, distances: NDArray[Any], argument: str) -> None:
     if ids.shape != distances.shape:
-        raise input_error(argument, f"distances of the shape of the ids, {ids.shape}", str(distances.shape))
+        raise input_error(argument, f"distances of the same shape as the ids, {ids.shape}", str(distances.shape))
 
 
 class _Violations:
@@ -101,13 +99,13 @@ class _Violations:
 
 
 def _check_order(lists: NeighborLists, argument: str) -> None:
-    """Raise InputError unless the distances of all rows rise, or those of all rows fall. Equal ones may stand anyhow."""
+    """Raise InputError unless the distances of all rows rise, or those of all rows fall. Ties are allowed."""
     nan, rises, falls = _Violations(), _Violations(), _Violations()
     users, width = lists.ids.shape
     chunk_rows = max(1, _CHUNK_SIZE // max(1, width))
     for row in range(0, users, chunk_rows):
         distances = lists.distances[row : row + chunk_rows]
-        filled = lists.ids[row : row + chunk_rows] >= 0  # a hole between ids is for the core to refuse
+        filled = lists.ids[row : row + chunk_rows] >= 0  # the core refuses holes between ids
         if lists.lengths is not None:
             filled &= np.arange(width) < lists.lengths[row : row + chunk_rows, None]
         before, after = distances[:, :-1], distances[:, 1:]
@@ -116,10 +114,10 @@ def _check_order(lists: NeighborLists, argument: str) -> None:
         rises.add((after > before) & both, row, 1)
         falls.add((after < before) & both, row, 1)
     if nan.count:
-        _raise_first(nan, lists, "a distance beside each id", argument)
+        _raise_first(nan, lists, "a distance for each id", argument)
     if rises.count and falls.count:
-        rising = (rises.count, falls.first) > (falls.count, rises.first)  # by majority, or else by the first
-        expected = f"ids best first: distances that {'rise' if rising else 'fall'} in each row"
+        rising = (rises.count, falls.first) > (falls.count, rises.first)  # by majority; if equal, by the first
+        expected = f"ids best first, with distances that {'rise' if rising else 'fall'} in each row"
         _raise_first(falls if rising else rises, lists, expected, argument)
 
 

@@ -34,7 +34,7 @@ def _vector_hint(array: NDArray[Any], argument: str) -> str:
     if argument == "exclude" and array.dtype.kind in "biu":
         return "exclude=np.tile(exclude, (len(truth), 1)) excludes the same items for each user"
     if array.dtype.kind in "bf":
-        return f"{argument}={argument}[None] has the {'flags' if array.dtype.kind == 'b' else 'numbers'} of one user"
+        return f"{argument}={argument}[None] gives the {'flags' if array.dtype.kind == 'b' else 'numbers'} to one user"
     if array.dtype.kind not in "iu":
         return ""
-    return f"{argument}={argument}[:, None] has one item for each user, {argument}={argument}[None] all of one user"
+    return f"{argument}={argument}[:, None] gives each user one item, {argument}={argument}[None] gives all items to one user"

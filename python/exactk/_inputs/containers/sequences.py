@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 VALUE_FIELDS = {"truth": "grades", "predictions": "scores", "scores": "scores"}  # of mappings, by argument
 
-MOST_COLUMNS = 100  # more keys of a mapping are no names of columns
+MOST_COLUMNS = 100  # a mapping with more keys does not have column names
 
 _CORE_TYPES = {list, tuple, set, frozenset, dict, type(None)}  # row types that the core reads directly
 
@@ -55,7 +55,7 @@ def rows_of_lists(value: object, argument: str, encoding: Encoding) -> Rows:
             argument, "a sequence of ids", type(value[0]).__name__, row=0, hint=_flat_hint(value[0], argument)
         )
     if value and isinstance(value[0], Mapping) and name_columns(islice(value[0], MOST_COLUMNS)):
-        hint = f"pandas.DataFrame({argument}) is a frame of them"
+        hint = f"pandas.DataFrame({argument}) makes a data frame of them"
         raise type_error(argument, "the items of each user", "records of users and items", row=0, hint=hint)
     if not types <= _CORE_TYPES:
         if arrays := _rows_of_arrays(value, argument):
@@ -80,8 +80,8 @@ def _flat_hint(item: object, argument: str) -> str:
     if argument == "exclude":
         return "exclude=[exclude] * len(truth) excludes the same items for each user"
     if argument in {"predictions", "scores"} and isinstance(item, (float, np.floating)):
-        return f"{argument}=np.array([{argument}]) has the scores of one user"
-    return f"{argument}=[[item] for item in {argument}] has one item for each user, {argument}=[{argument}] all of one user"
+        return f"{argument}=np.array([{argument}]) gives the scores to one user"
+    return f"{argument}=[[item] for item in {argument}] gives each user one item, {argument}=[{argument}] gives all items to one user"
 
 
 def is_pair(value: object) -> bool:
@@ -103,10 +103,10 @@ def _mapping_of_pairs(row: Any, argument: str, user: int) -> dict[Any, Any] | No
     mapping: dict[Any, Any] = {}
     for position, pair in enumerate(row):
         if not is_pair(pair) or not isinstance(pair[0], (Number, np.generic, str, bytes)):
-            expected = f"an item and its {VALUE_FIELDS[argument][:-1]} as a tuple, as the first is"
+            expected = f"an (item, {VALUE_FIELDS[argument][:-1]}) tuple, like the first item"
             raise type_error(argument, expected, repr(pair), row=user, position=position)
         if pair[0] in mapping:
-            raise input_error(argument, "items that differ", f"{pair[0]!r} again", row=user, position=position)
+            raise input_error(argument, "distinct items", f"{pair[0]!r} again", row=user, position=position)
         mapping[pair[0]] = pair[1]
     return mapping
 
@@ -142,7 +142,7 @@ def _item_kind(lists: list[Any]) -> str:
     first = next((item for row in lists if row for item in row), 0)
     if isinstance(first, (str, bytes)):
         return "str" if isinstance(first, str) else "bytes"
-    # What is no id at all is left for the core to refuse, which says where it is.
+    # Objects that cannot be ids are refused by the core, with their location.
     return "int" if first is None or isinstance(first, (Number, np.generic, Iterable)) else "other"
 
 
@@ -151,7 +151,7 @@ def _to_text(row: Any, argument: str, user: int) -> Any:  # noqa: ANN401 - a row
         return None
     for position, item in enumerate(row):
         if item is None or isinstance(item, (Number, np.generic, bytes)):
-            found = f"{type(item).__name__} {item!r} among others"
+            found = f"{type(item).__name__} {item!r} and another kind"
             raise type_error(argument, "ids of one kind", found, row=user, position=position)
     return {str(item): value for item, value in row.items()} if isinstance(row, dict) else [str(item) for item in row]
 
@@ -162,7 +162,7 @@ def _to_core_type(row: object, argument: str, user: int) -> Any:  # noqa: ANN401
     if isinstance(row, np.ndarray) and row.dtype.kind in "OUS":
         return row.tolist()
     if isinstance(row, np.ndarray):
-        return id_array(row, argument, row=user).tolist() if row.size else ()  # np.array([]) is of floats
+        return id_array(row, argument, row=user).tolist() if row.size else ()  # np.array([]) has float64
     if isinstance(row, Mapping):
         return dict(row)
     if isinstance(row, AbstractSet):
@@ -202,5 +202,5 @@ def _rows_of_arrays(value: list[Any], argument: str) -> Rows | None:
 
 def _refuse_sets(value: list[Any], argument: str) -> None:
     for user, row in enumerate(value):
-        if isinstance(row, (set, frozenset)):  # it does not say what comes first
+        if isinstance(row, (set, frozenset)):  # a set has no order
             raise type_error(argument, "a sequence of ids, best first", type(row).__name__, row=user)

@@ -33,7 +33,7 @@ def rows_of_sparse_matrix(value: object, argument: str) -> Rows:
         return rows._replace(scores=values, is_complete=True)
     if argument != "truth":
         return rows
-    if values.dtype.kind == "b":  # flags are no grades, but one that is False is not relevant
+    if values.dtype.kind == "b":  # flags are not grades, but False is not relevant
         return rows if values.all() else rows._replace(grades=values.astype(np.float64))
     return rows._replace(grades=number_array(values, "truth.data"), columns=TruthColumns(grade="stored values"))
 
@@ -43,7 +43,7 @@ def stored_elements(value: object, argument: str) -> StoredElements:
     matrix: Any = value
     if matrix.ndim != 2 or matrix.format not in {"csr", "csc", "coo"}:
         found = f"{type(value).__name__} of {matrix.ndim} dimension(s)"
-        hint = f"{argument}.tocsr() makes one" if matrix.ndim == 2 else ""
+        hint = f"{argument}={argument}.tocsr() converts it" if matrix.ndim == 2 else ""
         raise type_error(argument, "a two-dimensional csr, csc or coo matrix", found, hint=hint)
     if matrix.format == "coo":
         stored = _elements_by_row(id_array(matrix.row, argument), id_array(matrix.col, argument), matrix, argument)
@@ -60,7 +60,7 @@ def stored_elements(value: object, argument: str) -> StoredElements:
 def _indptr_of(matrix: Any, axis: int, argument: str) -> Offsets:  # noqa: ANN401 - SciPy has no types
     indptr = offset_array(matrix.indptr, argument)
     if len(indptr) != matrix.shape[axis] + 1:
-        expected = f"an indptr of {matrix.shape[axis] + 1} offsets beside the shape {tuple(matrix.shape)}"
+        expected = f"an indptr of {matrix.shape[axis] + 1} offsets for the shape {tuple(matrix.shape)}"
         raise input_error(argument, expected, str(len(indptr)))
     return indptr
 
@@ -68,8 +68,8 @@ def _indptr_of(matrix: Any, axis: int, argument: str) -> Offsets:  # noqa: ANN40
 def _elements_of_csc(matrix: Any, argument: str) -> StoredElements:  # noqa: ANN401 - SciPy has no types
     indptr = _indptr_of(matrix, 1, argument)
     begin, end, stored_count = int(indptr[0]), int(indptr[-1]), len(matrix.indices)
-    if begin != 0 or not 0 <= end <= stored_count:  # before so many columns are written down
-        expected = f"indptr to go from 0 to at most {stored_count}, the row numbers that are stored"
+    if begin != 0 or not 0 <= end <= stored_count:  # before that many columns are allocated
+        expected = f"indptr to go from 0 to at most {stored_count}, the number of stored row numbers"
         raise input_error(argument, expected, f"from {begin} to {end}")
     sizes = np.diff(indptr)
     if (falls := indptr[1:] < indptr[:-1]).any():
@@ -84,7 +84,7 @@ def _elements_by_row(users: Ids, items: Ids, matrix: Any, argument: str) -> Stor
     values = matrix.data[: len(users)]
     if not len(users) == len(items) == len(values):
         found = f"{len(users)} row numbers, {len(items)} column numbers, {len(values)} values"
-        raise input_error(argument, "a row, a column and a value for each entry", found)
+        raise input_error(argument, "one row number, column number and value per entry", found)
     count = int(matrix.shape[0])
     if len(users) and not 0 <= users.min() <= users.max() < count:
         raise input_error(argument, f"row numbers from 0 to {count - 1}", f"from {users.min()} to {users.max()}")
@@ -98,12 +98,12 @@ def _check_columns(rows: Rows, columns: int, argument: str) -> None:
     if not len(rows.items) or int(rows.items.max()) < columns:
         return
     if rows.indptr[0] != 0 or (rows.indptr[1:] < rows.indptr[:-1]).any():
-        return  # elements belong to no row then: the core will say so
+        return  # the core refuses these offsets
     offsets = np.flatnonzero(rows.items >= columns)
     row = int(np.searchsorted(rows.indptr, offsets[0], side="right")) - 1
     raise input_error(
         argument,
-        f"column numbers below {columns}, as the matrix has columns",
+        f"column numbers below {columns}, the number of columns",
         str(rows.items[offsets[0]]),
         row=row,
         position=int(offsets[0] - rows.indptr[row]),

@@ -116,10 +116,10 @@ class PandasTable:
             if argument not in {"truth", "predictions", "scores"}:
                 return ""
             orient = "records" if optional.is_default_index(frame.index) else "index"
-            return f"{argument}={argument}.to_dict({orient!r}) takes the names of its columns as items"
+            return f"{argument}={argument}.to_dict({orient!r}) reads its column names as items"
         if not optional.is_default_index(frame.index):
-            return f"{argument}={argument}.to_dict('index') takes its index as users, and its columns as items"
-        return f"{argument}={argument}.to_numpy() takes it as a matrix"
+            return f"{argument}={argument}.to_dict('index') reads its index as users and its columns as items"
+        return f"{argument}={argument}.to_numpy() reads it as a matrix"
 
 
 class ArrowTable:
@@ -154,7 +154,7 @@ class ArrowTable:
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
         is_matrix = self._can_be_array and _are_of_floats(column.type for _, column in self._columns)
-        return f"{argument}={argument}.to_numpy() takes it as a matrix" if is_matrix else ""
+        return f"{argument}={argument}.to_numpy() reads it as a matrix" if is_matrix else ""
 
 
 class LazyTable:
@@ -181,7 +181,7 @@ class LazyTable:
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
         is_matrix = _are_of_floats(self._types.values())
-        return f"{argument}={argument}.collect().to_numpy() takes it as a matrix" if is_matrix else ""
+        return f"{argument}={argument}.collect().to_numpy() reads it as a matrix" if is_matrix else ""
 
 
 def _are_of_floats(types: Iterable[str]) -> bool:

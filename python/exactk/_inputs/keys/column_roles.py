@@ -59,7 +59,7 @@ _TIME_WORDS = frozenset({
     "timestamp", "timestamps", "ts", "week", "weekday", "year",
 })  # fmt: skip
 _ROW_NAMES = re.compile(r"|index|level_\d+|Unnamed: \d+")
-"""What an index is called that became a column."""
+"""The names of columns that were an index."""
 
 
 def _words(name: str) -> list[str]:
@@ -89,9 +89,9 @@ def warn_of_other_scores(
     role, column = next(iter(chosen.items()), ("", ""))
     reason = f"ordered by {column!r}" if chosen else "best first"
     unused_names = f"{' and '.join(map(repr, others))} {'is' if len(others) == 1 else 'are'} not used"
-    confirmation: Text = (", ", Option(role, column), " says that they are right") if chosen else ()
+    confirmation: Text = (", ", Option(role, column), " keeps that order") if chosen else ()
     orders = Option("score", others[0]) if takes_scores else "exactk.as_predictions"
-    warn(f"{argument}: the items are {reason}, and {unused_names}; ", orders, " orders them by it", *confirmation)
+    warn(f"{argument}: the items are {reason}, and {unused_names}; ", orders, " orders by it", *confirmation)
 
 
 def _names_times(name: str) -> bool:
@@ -108,9 +108,9 @@ def user_columns(existing: Sequence[str], requested: object, argument: str, hint
         return [_required_column(existing, "user", argument, hint)]
     user_names = [requested] if isinstance(requested, str) else requested
     if not isinstance(user_names, Sequence) or not user_names or not all(isinstance(name, str) for name in user_names):
-        raise type_error("user", "a column's name, or several", repr(requested))
+        raise type_error("user", "a column name or a sequence of column names", repr(requested))
     if len(set(user_names)) < len(user_names):
-        raise input_error("user", "columns that differ", repr(requested))
+        raise input_error("user", "distinct columns", repr(requested))
     return [_existing_column(existing, name, "user", argument) for name in user_names]
 
 
@@ -133,7 +133,7 @@ def value_column(existing: Sequence[str], role: str, requested: object, argument
 
 
 def name_columns(names: Iterable[object]) -> bool:
-    """Return whether these are names of columns, of users and of items among them."""
+    """Return whether these are column names, including a user and an item column."""
     roles = {_usual_role(name) if isinstance(name, str) else None for name in names}
     return {"user", "item"} <= roles
 
@@ -142,14 +142,16 @@ def check_distinct(names: Sequence[str], argument: str) -> None:
     """Raise InputError if a column has two roles."""
     twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
     if twice is not None:
-        raise input_error(argument, "a column of its own for the user, the item and each value", f"{twice!r} for two")
+        raise input_error(
+            argument, "distinct columns for the user, the item and each value", f"{twice!r} for two of them"
+        )
 
 
 def _existing_column(existing: Sequence[str], name: object, role: str, argument: str) -> str:
     if not isinstance(name, str):
-        raise type_error(role, "a column's name", repr(name))
+        raise type_error(role, "a column name", repr(name))
     if name not in existing:
-        raise input_error(argument, f"a column {name!r}, as {role}= says", f"the columns {_list_in_brief(existing)}")
+        raise input_error(argument, f"the {role} column {name!r}", f"the columns {_list_in_brief(existing)}")
     if list(existing).count(name) > 1:
         raise input_error(argument, f"one column {name!r}", f"{list(existing).count(name)}")
     return name
@@ -159,7 +161,7 @@ def _required_column(existing: Sequence[str], role: str, argument: str, hint: Ca
     name = _usual_column(existing, role, argument)
     if name is None:
         expected = f"a column for the {role}, such as {', '.join(USUAL_NAMES[role][:3])}"
-        found = f"the columns {_list_in_brief(existing)}" if existing else "none with a string as its name"
+        found = f"the columns {_list_in_brief(existing)}" if existing else "no column with a string as its name"
         raise input_error(argument, expected, found, hint=hint() or naming_hint(existing, role))
     return name
 
@@ -176,13 +178,13 @@ def naming_hint(existing: Sequence[str], *roles: str) -> Text:
         free = [name for name in existing if _usual_role(name) == "grade"] + free
     name = free[0] if free else "NAME"
     first, *others = (Option(role, name) for role in roles)
-    return (first, *(part for option in others for part in (" or ", option)), " would name it")
+    return (first, *(part for option in others for part in (" or ", option)), " would select it")
 
 
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:
     matching = [name for name in existing if _usual_role(name) == role]
     if len(matching) > 1:
         unique = [name for name in matching if matching.count(name) == 1]
-        hint: Text = (Option(role, unique[0]), " names it") if unique else ()
+        hint: Text = (Option(role, unique[0]), " selects it") if unique else ()
         raise input_error(argument, f"one column for the {role}", " and ".join(matching), hint=hint)
     return matching[0] if matching else None

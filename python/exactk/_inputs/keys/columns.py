@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Codes
 
 _NUMBER_KINDS = {"i": "int", "u": "int", "f": "float"}
-KEY_KINDS = ("int", "str", "bytes")  # the kinds of what can be a key
+KEY_KINDS = ("int", "str", "bytes")  # kinds that can be keys
 
 
 class Column(Protocol):
@@ -217,7 +217,7 @@ def column_of_arrow(column: _core.ArrowColumn, argument: str) -> Column:
         return ArrowTextColumn(column, kind)
     if column.type.startswith(("int", "uint", "float")):
         return _concatenate_chunks([NumberColumn(chunk) for chunk in column.values(argument)], column)
-    hint = "flags need a cast to integers" if column.type == "bool" else ""
+    hint = "cast flags to integers" if column.type == "bool" else ""
     raise type_error(argument, "integers, floats, strings or bytes", column.type, hint=hint)
 
 
@@ -268,7 +268,7 @@ def _is_number(value: object) -> bool:
 
 
 def _mixed_kinds_error(values: list[Any], types: set[type], argument: str) -> Exception:
-    expected = "keys of one kind: integers, strings, bytes, or others that str() tells apart"
+    expected = "keys of one kind: integers, strings, bytes, or objects that str() tells apart"
     holes = [i for i, value in enumerate(values) if value is None or (isinstance(value, float) and math.isnan(value))]
     if holes:
         return type_error(argument, "a value in every row", f"{len(holes)} None or NaN", position=holes[0])
@@ -284,7 +284,7 @@ def _integer_array(values: list[Any], argument: str) -> NDArray[Any]:
         return np.fromiter(values, np.uint64, len(values))
     except OverflowError:
         position = next(i for i, value in enumerate(values) if not 0 <= value < 2**64)
-        expected = "integers of int64, or of uint64"
+        expected = "integers that all fit int64 or all fit uint64"
         raise input_error(argument, expected, str(values[position]), position=position) from None
 
 
@@ -299,7 +299,7 @@ def key_kind(column: Column, argument: str) -> str:
     values = column.values(argument)
     is_missing = np.isnan(values)
     if not is_missing.any():
-        raise type_error(argument, expected, str(values.dtype), hint=".astype(int) makes whole numbers ids")
-    found, count = f"NaN among {values.dtype}", int(is_missing.sum())
-    hint = "a join leaves NaN where it finds no match: .dropna() leaves these rows out; .astype('Int64') makes the others ids"
+        raise type_error(argument, expected, str(values.dtype), hint=".astype(int) converts whole numbers to ids")
+    found, count = f"NaN in {values.dtype}", int(is_missing.sum())
+    hint = "a join leaves NaN where nothing matches: .dropna() drops these rows; .astype('Int64') converts the others to ids"
     raise type_error(argument, expected, found, position=int(np.argmax(is_missing)), count=count, hint=hint)

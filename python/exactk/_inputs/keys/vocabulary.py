@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 Packed: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.uint8]]"
 
-_SHIFT, _LOW = np.uint64(32), np.uint64(2**32 - 1)  # a pair of codes as one integer
+_SHIFT, _LOW = np.uint64(32), np.uint64(2**32 - 1)  # packs a pair of codes into one integer
 
 
 KIND_HINT = (
-    "integer, string and bytes ids never match: convert one side, as by ids.astype(str); "
-    "ids in TREC files are strings, and text_ids=True of exactk.read (--text-ids) reads those of other files as strings"
+    "integer, string and bytes ids never match: convert one side, for example with ids.astype(str); "
+    "ids in TREC files are strings, and text_ids=True in exactk.read (--text-ids) reads ids in other files as strings"
 )
 
 
@@ -36,8 +36,8 @@ KIND_HINT = (
 class Vocabulary:
     """Distinct keys, in order of first appearance; keys are only ever added. A key of several columns is encoded part by part.
 
-    The codes of the first two parts make a pair, which has a code of its own; that and the code of the third part
-    make another pair, and so on.
+    The codes of the first two parts form a pair, which gets a code; that code and the code of the third part form
+    another pair, and so on.
     """
 
     kinds: tuple[str, ...]  # kinds of the parts: int, str or bytes
@@ -88,7 +88,7 @@ class Vocabulary:
         """Raise InputTypeError unless keys of these kinds can be added."""
         if tuple(kinds) != self.kinds:
             expected, found = (" and ".join(part_kinds) for part_kinds in (self.kinds, kinds))
-            raise type_error(argument, f"keys that are {expected}", found, hint=KIND_HINT)
+            raise type_error(argument, f"keys of type {expected}", found, hint=KIND_HINT)
 
     def positions_in_key_order(self, sizes: tuple[int, ...]) -> Codes:
         """Return the position of each of the first keys among them in ascending order; keys have one part."""
@@ -105,7 +105,7 @@ class Snapshot:
     vocabulary: Vocabulary
     part_sizes: tuple[int, ...]
     pair_sizes: tuple[int, ...]
-    size: int  # how many there are
+    size: int  # number of keys
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ class Snapshot:
         return self.vocabulary.positions_in_key_order(self.part_sizes)
 
     def to_plain(self) -> tuple[Any, ...]:
-        """Return what `from_plain` makes the same keys of: tuples, strings and arrays alone."""
+        """Return plain data for `from_plain`: only tuples, strings and arrays."""
         vocabulary = self.vocabulary
         parts = tuple(map(_plain_keys, vocabulary.parts, self.part_sizes))
         pairs = tuple([pair.as_integers(size) for pair, size in zip(vocabulary.pairs, self.pair_sizes, strict=True)])
@@ -204,16 +204,16 @@ class SharedVocabulary:
         self._label_keys: Snapshot | None = None
 
     def begin_with(self, keys: Snapshot) -> Snapshot:
-        """Return the keys as the first of the shared vocabulary; an input that is kept stays as it is."""
+        """Return the keys as the first of the shared vocabulary; the input itself does not change."""
         self._vocabulary = keys.copy()
         return self._vocabulary.snapshot()
 
     def begin_with_labels(self, labels: NDArray[Any]) -> None:
-        """Have the labels of the truth's rows come first if another input has keys."""
+        """Use the labels of the truth's rows as the first keys if another input is keyed."""
         self._labels = labels
 
     def of_kinds(self, kinds: Sequence[str], labels: Sequence[str] = ()) -> Vocabulary:
-        """Return the vocabulary for keys of these kinds: another one if they cannot be among those that are shared."""
+        """Return the vocabulary for keys of these kinds: a separate one if the shared keys are of other kinds."""
         self.keys_of_labels()
         shared = self._vocabulary
         if shared is not None and shared.kinds == tuple(kinds):
@@ -253,7 +253,7 @@ class SharedVocabulary:
             self._vocabulary.check_kinds(kinds, argument)
 
     def check_kinds_of(self, keys: Snapshot, argument: str) -> None:
-        """Raise InputTypeError if keys, of which there are some, are of other kinds than those that are shared."""
+        """Raise InputTypeError if there are keys and their kinds differ from those of the shared keys."""
         if keys.vocabulary is not self._vocabulary and keys.size:
             self.check_kinds(keys.vocabulary.kinds, argument)
 
@@ -268,7 +268,7 @@ def vocabulary_of_labels(labels: NDArray[Any], argument: str) -> Vocabulary:
         codes = _core.encode_texts(keys, labels.tolist(), as_bytes=False, argument=argument)
     if len(vocabulary) < len(labels):
         twice = int(np.argmax(codes != np.arange(len(labels))))
-        raise input_error(argument, "keys that differ", f"{labels[twice].item()!r} twice", position=twice)
+        raise input_error(argument, "distinct keys", f"{labels[twice].item()!r} twice", position=twice)
     return vocabulary
 
 

@@ -32,7 +32,7 @@ class CandidateItems(Lists):
     def from_rows(cls, rows: Rows, *, for_all: bool) -> CandidateItems:
         """Build from an adapter's rows."""
         _core.Lists(rows.items, rows.indptr, rows.lengths, rows.present, cls._argument).validate(cls._argument, None)
-        if rows.present is not None and not rows.present.all():  # no candidates at all, or all there are?
+        if rows.present is not None and not rows.present.all():  # ambiguous: no candidates, or all items
             user, count = int(np.argmin(rows.present)), int((~rows.present).sum())
             raise input_error(cls._argument, "a sequence of ids for every user", "None", row=user, count=count)
         rows = remove_padding(rows)
@@ -59,7 +59,7 @@ class CandidateItems(Lists):
         user = int(np.searchsorted(self.unsorted.indptr, offsets[0], side="right")) - 1
         raise input_error(
             self._argument,
-            f"ids of columns, below {columns}",
+            f"column ids below {columns}",
             str(self.unsorted.items[offsets[0]]),
             row=user,
             position=int(offsets[0] - self.unsorted.indptr[user]),

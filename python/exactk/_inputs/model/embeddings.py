@@ -13,6 +13,7 @@ from exactk._inputs.model.lists import Exclusions
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import checked_threshold, finite_threshold, round_threshold
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,14 +109,14 @@ class CanonicalEmbeddings:
         )
 
     def extend_exclusions(self, exclude: Exclusions | None) -> Exclusions | None:
-        """Return the exclusions, with each user's own row if `exclude_self` says so."""
+        """Return the exclusions, with each user's own row if `exclude_self` is set."""
         if not self.exclude_self:
             return exclude
         self_ids = np.arange(len(self), dtype=np.int64)
         if exclude is None:
             return Exclusions.from_valid_rows(Rows(np.arange(len(self) + 1), self_ids, is_owned=True))
         if len(exclude) != len(self):
-            raise input_error("exclude", f"one entry for each of {len(self)} users", str(len(exclude)))
+            raise input_error("exclude", f"one entry per user ({len(self)})", str(len(exclude)))
         items = np.insert(exclude.items, exclude.indptr[1:], self_ids)
         return Exclusions.from_valid_rows(Rows(exclude.indptr + np.arange(len(self) + 1), items, is_owned=True))
 
@@ -149,7 +150,8 @@ class CanonicalEmbeddings:
     def __repr__(self) -> str:
         items, width = self.items.shape
         return (
-            f"<Embeddings of {len(self)} users, {items} items, width {width} ({self.items.dtype}), {self.similarity}>"
+            f"<Embeddings of {plural(len(self), 'user')}, {plural(items, 'item')}, width {width} "
+            f"({self.items.dtype}), {self.similarity}>"
         )
 
     def has(self, user: int) -> bool:

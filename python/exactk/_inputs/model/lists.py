@@ -14,6 +14,7 @@ from exactk import _core
 from exactk._inputs.checks import Ids, Offsets, flag_array, id_array, key_array, number_array, offset_array, read_only
 from exactk._inputs.model.rows import Rows, TruthColumns, graded_rows, padded_rows, slice_rows, validated_copy
 from exactk._runtime.errors import input_error
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +33,7 @@ class Lists:
     lengths: Offsets | None
     user_vocabulary: Snapshot | None  # of keyed users
     item_vocabulary: Snapshot | None  # item keys, if items are codes
-    find_row: FindRow | None = field(repr=False)  # where rows stand in a frame or file, for messages
+    find_row: FindRow | None = field(repr=False)  # locates rows in a frame or file, for messages
     core: _core.Lists = field(repr=False)
 
     _argument = "lists"  # name in messages
@@ -62,7 +63,7 @@ class Lists:
 
     def __repr__(self) -> str:
         items = self.items.dtype if self.item_vocabulary is None else self.item_vocabulary.kinds[0]
-        return f"<{type(self).__name__} of {len(self)} users, {len(self.items)} items ({items})>"
+        return f"<{type(self).__name__} of {plural(len(self), 'user')}, {plural(len(self.items), 'item')} ({items})>"
 
     def rows(self) -> Rows:
         """Return the rows in the form that adapters produce."""
@@ -127,7 +128,7 @@ class Truth(Lists):
     grades: NDArray[np.float64] | None
     labels: NDArray[Any] | None  # user labels, if rows are in the caller's order
     columns: TruthColumns
-    unknown_actual: int | None  # ratings that were left out as they are not known; None: it is not of ratings
+    unknown_actual: int | None  # number of dropped unknown ratings; None if the truth is not made from ratings
 
     _argument = "truth"
 
@@ -295,7 +296,7 @@ class Rankings(Lists):
             )
         )
         if self.ranks is not None and len(self.ranks) != len(self.items):
-            expected = f"one rank for each of {len(self.items)} items"
+            expected = f"one rank per item ({len(self.items)})"
             raise input_error("predictions.ranks", expected, str(len(self.ranks)))
         self._check_ascending_ranks()
 
@@ -311,7 +312,7 @@ class Rankings(Lists):
         falls = np.flatnonzero((ranks[1:] <= ranks[:-1]) & (rows[1:] == rows[:-1])) + 1
         if len(falls):
             offset, row = int(falls[0]), int(rows[falls[0]])
-            expected, position, count = "ranks that ascend in each row", offset - int(indptr[row]), len(falls)
+            expected, position, count = "ascending ranks in each row", offset - int(indptr[row]), len(falls)
             raise input_error(
                 "predictions.ranks", expected, str(ranks[offset]), row=row, position=position, count=count
             )
@@ -365,7 +366,7 @@ class Rankings(Lists):
             offset, count = int(np.argmax(fractions)), int(fractions.sum())
             row = int(np.searchsorted(self.indptr, offset, side="right")) - 1
             position, found = offset - int(self.indptr[row]), f"{self.ranks[offset]:g}"
-            raise input_error("predictions", "ranks that are integers", found, row=row, position=position, count=count)
+            raise input_error("predictions", "ranks without fractions", found, row=row, position=position, count=count)
         return ranks
 
     def __reduce__(self) -> tuple[Any, ...]:

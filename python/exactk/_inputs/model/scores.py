@@ -12,6 +12,7 @@ import numpy as np
 from exactk import _core
 from exactk._inputs.checks import exact_float, read_only, score_array
 from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,7 +95,7 @@ class Scores:
 
     def __repr__(self) -> str:
         users, items = self.values.shape
-        return f"<Scores of {users} users, {items} items ({self.values.dtype})>"
+        return f"<Scores of {plural(users, 'user')}, {plural(items, 'item')} ({self.values.dtype})>"
 
     def has(self, user: int) -> bool:
         """Return whether the user has a list; always true, as every user has scores."""
@@ -110,7 +111,7 @@ def checked_threshold(min_score: object, argument: str = "min_score") -> float:
         raise type_error(argument, "a number or None", repr(min_score))
     exact = exact_float(min_score)
     if exact is None or math.isnan(exact):
-        found = "NaN" if exact is not None else "one of more digits"
+        found = "NaN" if exact is not None else "a number with more digits"
         raise input_error(argument, "a number that float64 holds", found)
     return exact
 

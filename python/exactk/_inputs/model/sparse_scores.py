@@ -10,6 +10,7 @@ from exactk._inputs.checks import read_only, score_array
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import checked_threshold, finite_threshold, round_threshold, round_to_float32
+from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,8 +146,8 @@ class SparseScores:
 
     def __repr__(self) -> str:
         kind = self.items.dtype if self.item_vocabulary is None else self.item_vocabulary.kinds[0]
-        items = f"{len(self.items)} items ({kind})"
-        return f"<SparseScores of {len(self)} users, {items}, scores ({self.scores.dtype})>"
+        items = f"{plural(len(self.items), 'item')} ({kind})"
+        return f"<SparseScores of {plural(len(self), 'user')}, {items}, scores ({self.scores.dtype})>"
 
     def has(self, user: int) -> bool:
         """Return whether the user has a list, even an empty one."""
