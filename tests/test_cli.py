@@ -23,11 +23,12 @@ import pytest
 import pytrec_eval
 
 import exactk
-from exactk._cli import command_parser, evaluate, main
+from exactk._cli import command_parser, main
 from exactk._cli.doctor import _CHECKS
 from exactk._cli.output_files import write_file
 from exactk._cli.result import json_object
 from exactk._cli.systems import name_systems
+from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._runtime import optional
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def test_a_wrong_name_is_one_line_and_exit_code_2(arguments: list[str], run: Run
     assert "presicion" in result.err or "nobodys" in result.err
 
 
-def expected_result(qrels: Path, *runs: Path, metrics: Sequence[str] = evaluate.DEFAULT_METRICS, **options: Any) -> Any:
+def expected_result(qrels: Path, *runs: Path, metrics: Sequence[str] = DEFAULT_METRICS, **options: Any) -> Any:
     """Return what the library says of the files."""
     truth = exactk.read(qrels, role="truth")
     systems = {path.stem: exactk.read(path, role="predictions") for path in runs}
@@ -445,7 +446,7 @@ def test_states_that_cannot_be_merged(run: Run, tmp_path: Path, qrels: Path, den
         ([one, one], "each file once"),
         ([one, tmp_path / "link"], "each file once"),
         ([one, cut], f"in {cut}"),
-        ([one, "--min", "map=0.1"], "--min: expected one of ndcg@10"),
+        ([one, "--min", "map=0.1"], "--min: expected one of precision@10"),
         ([tmp_path / "none.state"], f"No such file or directory in {tmp_path / 'none.state'}"),
     ]
     for arguments, message in cases:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import ast
 import dataclasses
 import json
 import math
 import pickle
 import random
+import re
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,9 @@ import pytest
 import exactk
 from exactk import _core
 from exactk._plan.fields import CORE_FIELDS, FIELDS
+from exactk._plan.metric_strings import plan
+from exactk._runtime.names import fold
+from strategies import spell
 
 STANDARD = exactk.conventions["standard"]
 PYTREC_EVAL = exactk.conventions["pytrec_eval"]
@@ -42,8 +48,150 @@ def test_replace_and_diff() -> None:
         "precision.users": ("both", "truth"),
     }
     assert STANDARD.gain == "linear"
-    assert mine.name == "custom"
     assert STANDARD.replace(name="mine").name == "mine"
+
+
+def test_the_name_of_a_changed_preset_says_what_was_changed() -> None:
+    ranx = exactk.conventions["ranx"]
+    mine = ranx.replace(ties="expected", overrides={"ndcg": {"gain": "exp2"}})
+    assert mine.name == "ranx with ties='expected', ndcg.gain='exp2'"
+    assert mine.replace(decimals=3).name == "ranx with ties='expected', decimals=3, ndcg.gain='exp2'"
+    assert mine.replace(ties=ranx.ties, overrides={}).name == "ranx"
+    assert exactk.Convention.from_dict(mine.to_dict()).name == mine.name
+    assert STANDARD.replace(gain="table", gain_table=list(range(9))).name == (
+        "standard with gain='table', gain_table=(0.0, 1.0, ... 8.0)"
+    )
+    assert exactk.Convention(gain="exp2").replace(nan="last").name == "custom"
+
+
+CHANGED: dict[str, tuple[Any, str]] = {
+    "preset": ("ranx", "convention ranx;"),
+    "of the standard": ({"nan": "last"}, "convention standard with nan='last';"),
+    "of a preset": ({"base": "RANX", "ties": "expected"}, "convention ranx with ties='expected';"),
+    "of one metric": ({"base": "ranx", "map.users": "both"}, "convention ranx with average_precision.users='both';"),
+    "of an override": ({"base": "sklearn", "ndcg.ties": "lowest_id"}, "convention sklearn with ndcg.ties='lowest_id';"),
+    "constructed": (exactk.Convention(nan="last"), "convention custom: nan='last';"),
+    "named": (STANDARD.replace(nan="last", name="mine"), "convention mine: nan='last';"),
+    "misnamed": (STANDARD.replace(gain="exp2", name="capped"), "convention capped with recall_over='relevant', gain="),
+    "equal": ({"base": "ranx", "ap_over": "relevant"}, "convention ranx;"),
+}
+"""A convention, and how the last line of a report begins."""
+
+
+@pytest.mark.parametrize("case", CHANGED)
+def test_a_report_prints_what_was_changed_of_its_convention(case: str) -> None:
+    convention, footer = CHANGED[case]
+    report = exactk.evaluate([[1]], [[1]], "ndcg@1", convention=convention)
+    assert repr(report).splitlines()[-1].startswith(footer)
+    assert exactk.Report.from_json(report.to_json()).rules_text == report.rules_text
+
+
+def test_names_are_read_without_regard_to_case_hyphens_and_underscores() -> None:
+    for spelling in ("TREC-Eval", "treceval", "Trec_Eval"):
+        assert exactk.conventions[spelling] is exactk.conventions["trec_eval"]
+        assert exactk.evaluate([[1]], [[1]], "mrr", convention=spelling).convention.name == "trec_eval"
+    changes = {"Min-Grade": "Any", "emptytruth": "Compute", "score-dtype": "FLOAT32", "nDCG@K.Gain": "EXP2"}
+    expected = STANDARD.replace(
+        min_grade="any", empty_truth="compute", score_dtype="float32", overrides={"ndcg@k": {"gain": "exp2"}}
+    )
+    assert expected.diff(changes) == {}
+    assert STANDARD.replace(overrides={"MRR": {"TIES": "Shared"}}).overrides == {"reciprocal_rank": {"ties": "shared"}}
+    assert exactk.topk(np.eye(2), 1, ties="Highest-ID", nan="LAST").ids.tolist() == [[0], [1]]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"nan": "last", "NaN": "raise"},
+        {"ndcg.gain": "exp2", "nDCG.gain": "linear"},
+        {"ndcg.gain": "exp2", "ndcg.Gain": "linear"},
+        {"overrides": {"map": {"ties": "shared"}, "average_precision": {"ties": "raise"}}},
+    ],
+)
+def test_two_spellings_of_one_name_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(exactk.InputError, match=r"convention: expected .* once"):
+        STANDARD.diff(changes)
+
+
+def spellings_collide(*groups: list[str]) -> list[str]:
+    """Return the spellings, of those in one group of one thing, that another thing has too."""
+    things = [{fold(name) for name in group} for group in groups]
+    return [name for index, thing in enumerate(things) for name in thing for other in things[:index] if name in other]
+
+
+def test_no_two_things_share_a_spelling() -> None:
+    infos = exactk.metrics.values()
+    assert not spellings_collide(*([info.name, *info.aliases] for info in infos))
+    assert not spellings_collide(*([name] for name in exactk.conventions))
+    assert not spellings_collide(*([name] for name in FIELDS), *([name] for name in ("base", "name", "overrides")))
+    parameters = {info.parameter.name for info in infos if info.parameter is not None}
+    assert not spellings_collide(*([name] for name in FIELDS), *([name] for name in parameters))
+    for f in FIELDS.values():
+        assert not spellings_collide(*([choice] for choice in f.choices)), f.name
+    assert spellings_collide(["ndcg_cut"], ["nDCG-cut"])
+
+
+def test_no_spelling_of_a_metric_is_another_at_a_cutoff() -> None:
+    """f_1 is f1, the one name that ends in a number."""
+    spellings = [name for info in exactk.metrics.values() for name in (info.name, *info.aliases)]
+    for spelling in spellings:
+        stem = fold(spelling).rstrip("0123456789")
+        if stem != fold(spelling) and stem in exactk.metrics:
+            assert exactk.metrics[spelling].name == "f1"
+
+
+UNUSED: dict[str, tuple[str, Any, str | None]] = {
+    "table": ("ndcg", {"gain_table": [0, 1]}, "gain_table has no effect beside gain='linear'; convention="),
+    "table of a preset": (
+        "ndcg",
+        {"base": "ranx", "gain_table": [0, 1]},
+        "gain_table has no effect beside gain='linear'",
+    ),
+    "table of a metric": ("ndcg", {"ndcg.gain_table": [0, 1]}, "gain_table has no effect beside gain='linear'"),
+    "table of a string": (
+        "ndcg(gain_table=[0,1])",
+        "standard",
+        "gain_table has no effect beside gain='linear' in ndcg(",
+    ),
+    "table of a Convention": ("ndcg", exactk.Convention(gain_table=(0.0, 1.0)), "gain_table has no effect beside"),
+    "list": ("recall", {"users": "both", "missing_list": "zero"}, "missing_list has no effect beside users='both'"),
+    "list of a preset": (
+        "recall",
+        {"base": "lenskit", "missing_list": "one"},
+        "missing_list has no effect beside users='pr",
+    ),
+    "used": ("ndcg", {"gain": "table", "gain_table": [0, 1]}, None),
+    "used by a metric that was not asked for": ("recall", {"ndcg.gain": "table", "gain_table": [0, 1]}, None),
+    "used by a string": ("ndcg(gain=table)", {"gain_table": [0, 1]}, None),
+    "used elsewhere": ("ndcg(gain=exp2),ndcg", {"gain": "table", "gain_table": [0, 1]}, None),
+    "used by the union": ("recall", {"users": "union", "missing_list": "zero"}, None),
+    "a preset's": ("num_relevant", {"base": "ir_measures", "users": "both"}, None),
+}
+"""Metrics, a convention, and the warning, if there is one."""
+
+
+@pytest.mark.parametrize("case", UNUSED)
+@pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
+def test_a_field_without_effect_is_warned_of_once(case: str, engine: Any) -> None:
+    metrics, convention, warning = UNUSED[case]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        engine.evaluate([{1: 1.0}], [[1]], metrics, convention=convention)
+    messages = [str(one.message) for one in caught]
+    assert [message.startswith(warning or "none") for message in messages] == [True] * (warning is not None), messages
+    changes = re.search(r"convention=(\{.*\}) uses it", " ".join(messages))
+    assert (changes is None) == (warning is None or "string" in case)
+    if changes:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            engine.evaluate([{1: 1.0}], [[1]], metrics, convention=ast.literal_eval(changes[1]))
+        assert not caught
+
+
+@pytest.mark.parametrize("preset", exactk.conventions)
+def test_every_field_of_a_preset_has_an_effect(preset: str) -> None:
+    for value in plan([spell(name) for name in exactk.metrics if name != "ndcg"], exactk.conventions[preset]):
+        assert not value.unused_fields
 
 
 def test_an_override_holds_for_its_metric_and_the_string_goes_before_it() -> None:
@@ -138,7 +286,9 @@ def test_immutable_hashable_and_through_plain_data_and_pickle() -> None:
 
 def test_what_an_override_takes_back_is_said() -> None:
     mine = STANDARD.replace(users="both", overrides={"ndcg": {"users": "truth"}})
-    assert repr(mine) == "<Convention custom: users='both', ndcg.users='truth'>"
+    assert repr(mine) == "<Convention standard with users='both', ndcg.users='truth'>"
+    of_ranx = exactk.conventions["ranx"].replace(users="both")
+    assert repr(of_ranx).startswith("<Convention ranx with users='both': ap_over='relevant', users='both', empty_truth")
 
 
 @pytest.mark.parametrize(

@@ -142,8 +142,8 @@ HINTS: dict[str, tuple[Callable[[], object], Callable[[str], object]]] = {
         lambda hint: exactk.evaluate([[0]], TIED, hint.rpartition("did you mean ")[2].strip("'?")),
     ),
     "override": (
-        lambda: exactk.evaluate([[0]], TIED, "ndcg@1", convention={"map.gain": "exp2"}),
-        lambda hint: exactk.evaluate([[0]], TIED, "map@1", convention={hint.split("'")[-2] + ".gain": "exp2"}),
+        lambda: exactk.evaluate([[0]], TIED, "ndcg@1", convention={"ndgc.gain": "exp2"}),
+        lambda hint: exactk.evaluate([[0]], TIED, "ndcg@1", convention={hint.split("'")[-2] + ".gain": "exp2"}),
     ),
     "user": (lambda: evaluate_frame(UNNAMED), lambda hint: evaluate_frame(UNNAMED, **pasted(hint))),
     "users": (lambda: evaluate_frame(TWO_USERS), lambda hint: evaluate_frame(TWO_USERS, **pasted(hint))),
@@ -324,11 +324,16 @@ def test_f66_changes_that_are_none(given: Any) -> None:
 
 
 NEAR_MISSES: dict[str, tuple[str, Any, str]] = {
-    "preset": ("P@1", "rec_tools", "rectools"),
-    "preset, by its case": ("P@1", "RecTools", "rectools"),
-    "base": ("P@1", {"base": "pytrec-eval"}, "pytrec_eval"),
+    "preset": ("P@1", "rec_tool", "rectools"),
+    "preset, by its case": ("P@1", "RecTool", "rectools"),
+    "base": ("P@1", {"base": "pytrec-evil"}, "pytrec_eval"),
     "field": ("P@1", {"min_grades": 1}, "min_grade"),
-    "choice": ("P@1", {"ties": "lowestid"}, "lowest_id"),
+    "choice": ("P@1", {"ties": "lowest"}, "lowest_id"),
+    "metric of an override": ("P@1", {"average_precison.ties": "shared"}, "average_precision"),
+    "field of an override": ("P@1", {"map.tie": "shared"}, "ties"),
+    "choice of an override": ("P@1", {"map.ties": "share"}, "shared"),
+    "choice of a string": ("P@1(ties=share)", "standard", "shared"),
+    "metric": ("precison@1", "standard", "precision"),
     "field of a string": ("P@1(tie=raise)", "standard", "ties"),
     "parameter of a string": ("fbeta@1(betas=1)", "standard", "beta"),
 }

@@ -49,6 +49,13 @@ STANDARD = exactk.conventions["standard"]
         ("list_auc@10(items=1e3)", "list_auc@10(items=1000)"),
         ("err@10(max_grade=4)", "err@10"),
         ("set_map@10", "set_average_precision@10"),
+        ("Hit-Rate@10", "hit_rate@10"),
+        ("nDCG-Cut-10", "ndcg@10"),
+        ("AveragePrecision@5", "average_precision@5"),
+        ("F-1@3", "f1@3"),
+        ("rbp(P=0.5)", "rbp(p=0.5)"),
+        ("err(MaxGrade=3,Missing-List=Zero)", "err(max_grade=3,missing_list=zero)"),
+        ("recall(Min_Grade=Any,decimals=none)", "recall(min_grade=any)"),
     ],
 )
 def test_canonical_names(spelling: str, name: str) -> None:
@@ -59,6 +66,33 @@ def test_canonical_names(spelling: str, name: str) -> None:
 def test_several_cutoffs_and_repeats() -> None:
     values = plan(["ndcg@[10,5]", "P@5", "nDCG@5", "precision@5"], STANDARD)
     assert [value.name for value in values] == ["ndcg@10", "ndcg@5", "precision@5"]
+
+
+def test_commas_separate_metrics_but_not_within_parentheses_and_brackets() -> None:
+    text = "ndcg@[5,10], recall@10(average=micro,users=both),dcg(gain=table,gain_table=[0,1,3]) , mrr"
+    expected = ["ndcg@[5,10]", "recall@10(average=micro,users=both)", "dcg(gain=table,gain_table=[0,1,3])", "mrr"]
+    assert plan(text, STANDARD) == plan([text], STANDARD) == plan(expected, STANDARD)
+    assert len(plan(text, STANDARD)) == 5
+    assert [value.name for value in plan(["P@1,recall@1", "P@1"], STANDARD)] == ["precision@1", "recall@1"]
+
+
+@pytest.mark.parametrize("text", ["ndcg@10,", ",ndcg@10", "ndcg@10,,mrr", "ndcg@10, ,mrr", ","])
+def test_a_comma_without_a_metric_on_both_sides_is_an_error(text: str) -> None:
+    with pytest.raises(exactk.InputError, match=f"a metric before and after each comma, found {text!r}$"):
+        plan(text, STANDARD)
+
+
+def test_cutoffs_without_brackets_are_answered_with_what_to_write() -> None:
+    with pytest.raises(
+        exactk.InputError, match=r"found 'recall@5,10'; brackets hold several cutoffs, as in ndcg@\[5,10\]"
+    ):
+        plan("recall@5,10", STANDARD)
+
+
+def test_one_name_asks_for_one_value() -> None:
+    report = exactk.evaluate([[1]], [[1]], "P@1,recall@1")
+    with pytest.raises(KeyError, match="one metric at one cutoff"):
+        report["P@1,recall@1"]
 
 
 @given(metric_strings(), conventions())
@@ -78,7 +112,7 @@ def test_canonical_names_resolve_to_themselves(spelling: str, convention: exactk
      "f_2", "fbeta_10", "P@1 0", "prec ision", "fbeta(beta=2,beta=3)", "fbeta(beta=1_0)", "fbeta(beta=1e400)",
      "list_auc@10", "list_auc", "list_auc(items=2.5)", "list_auc(items=0)", "list_auc(items=inf)",
      "err(max_grade=0.5)", "mean_precision@1048577",
-     "P@5,recall@5", "recall(gain_table={0:1})", "recall(score_dtype=float64)", "recall(negative_infinity=last)", "recall(decimals=4.0)", "recall(decimals=-1)", "recall(decimals=16)", "recall(decimals=)"],
+     "recall(gain_table={0:1})", "recall(score_dtype=float64)", "recall(negative_infinity=last)", "recall(decimals=4.0)", "recall(decimals=-1)", "recall(decimals=16)", "recall(decimals=)"],
 )  # fmt: skip
 def test_spellings_that_are_none(spelling: str) -> None:
     with pytest.raises(exactk.ExactkError) as caught:

@@ -25,6 +25,20 @@ def test_every_metric_is_everywhere(name: str) -> None:
     assert f"| {name} |" in (ROOT / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
 
 
+def test_registries_find_other_spellings_and_list_names_alone() -> None:
+    assert exactk.metrics["nDCG"] is exactk.metrics["ndcg"]
+    assert exactk.metrics["MAP-cut"].name == "average_precision"
+    assert "hit-rate" in exactk.metrics
+    assert exactk.metrics.name_of(3) is None
+    assert exactk.conventions.get("RecTools") is exactk.conventions["rectools"]
+    assert list(exactk.metrics) == exactk.metrics._ipython_key_completions_() == [*exactk.reference.metrics]
+    assert len(exactk.conventions) == len([*exactk.conventions]) == len(exactk.conventions.values())
+    with pytest.raises(KeyError, match="'ranks'; did you mean 'ranx'"):
+        exactk.conventions["ranks"]
+    with pytest.raises(KeyError, match="xyzzy"):
+        exactk.metrics["xyzzy"]
+
+
 def test_names_and_aliases_are_unique_and_lower_case() -> None:
     names = [name for info in exactk.metrics.values() for name in (info.name, *info.aliases)]
     assert len(names) == len(set(names))

@@ -46,7 +46,8 @@ def core_stub() -> str:
 
 def field_values_stub() -> str:
     """Return the stub of the fields of a convention."""
-    header = ["from dataclasses import dataclass", "@dataclass(frozen=True, kw_only=True)", "class FieldValues:"]
+    imports = ["from dataclasses import dataclass", "from typing import Literal"]
+    header = [*imports, "@dataclass(frozen=True, kw_only=True)", "class FieldValues:"]
     body = [f"    {f.name}: {f.annotation} = {f.standard!r}" for f in FIELDS.values()]
     return _format(GENERATED + "\n".join([*header, *body]) + "\n", "field_values.pyi")
 

@@ -25,7 +25,7 @@ from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.ratings import from_ratings
 from exactk._plan.conventions import Convention, conventions
-from exactk._plan.metric_strings import metrics
+from exactk._plan.metrics import metrics
 from exactk._report.comparison import Comparison
 from exactk._report.merge import merge
 from exactk._report.report import Report

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from exactk._evaluate import evaluate
 from exactk._inputs.containers.mappings import is_mapping_of_systems
-from exactk._plan.metric_strings import checked_cutoff, checked_parameter, metrics
+from exactk._plan.metric_strings import checked_cutoff, checked_parameter
+from exactk._plan.metrics import metrics
 from exactk._report.report import Report
 from exactk._runtime.errors import InputTypeError, input_error, type_error
 

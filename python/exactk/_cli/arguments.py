@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import exactk
 from exactk._files import read_shards
-from exactk._plan.fields import FIELDS, number_of_text, within_spelling
+from exactk._plan.fields import FIELDS, field_name, number_of_text, within_spelling
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def add_set_option(parser: argparse.ArgumentParser, fields: str) -> None:
 # Keys of a mapping of changes that are not fields, and hints for them.
 _NOT_SET = {
     "base": "--convention names the preset",
-    "name": "a changed convention is called custom",
+    "name": "that of a changed convention says what was changed",
     "overrides": "METRIC.FIELD=VALUE changes a field for one metric",
 }
 
@@ -156,9 +156,12 @@ def _parse_change(text: str) -> tuple[str, object]:
         message = f"expected a field of the convention, found {text!r}; {_NOT_SET[field]}"
         raise argparse.ArgumentTypeError(message)
     try:
-        name = field.rpartition(".")[2]
+        metric, dot, spelling = field.rpartition(".")
+        name = field_name(spelling)
+        if name is None:
+            return field, value
         with within_spelling(text):
-            return field, FIELDS[name].parse(value, "--set") if name in FIELDS else value
+            return f"{metric}{dot}{name}", FIELDS[name].parse(value, "--set")
     except exactk.InputError as error:
         raise argparse.ArgumentTypeError(str(error.amended(argument=""))) from error
 

@@ -24,7 +24,7 @@ from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_resul
 from exactk._cli.systems import advising_on_shards, find_systems
 from exactk._evaluate import DEFAULTS
 from exactk._plan.conventions import as_convention
-from exactk._plan.metric_strings import plan
+from exactk._plan.metric_strings import DEFAULT_METRICS, plan
 from exactk._report.display import printable
 from exactk._runtime import optional
 from exactk._runtime.errors import input_error
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from exactk._cli.result import Result
 
 _CONVENTION: str = DEFAULTS["convention"]
-DEFAULT_METRICS = ("ndcg@10", "recall@10", "precision@10", "average_precision@10", "reciprocal_rank@10", "hit_rate@10")
 
 
 def add_evaluate(commands: Commands) -> None:
@@ -109,7 +108,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         {"--by-user": arguments.by_user, "--state": arguments.state},
         [path for path in (arguments.truth, arguments.exclude, *chain.from_iterable(systems.values())) if path],
     )
-    base = arguments.convention or (trec.CONVENTION if as_trec else _CONVENTION)
+    base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else _CONVENTION)).name
     convention = as_convention({"base": base, **changes_of(arguments)})
     request = trec.parse_measures(arguments.metrics or trec.DEFAULT_MEASURES, base) if as_trec else None
     requested = request.metrics if request else arguments.metrics or list(DEFAULT_METRICS)

@@ -8,7 +8,7 @@ from exactk._cli.arguments import add_command
 from exactk._cli.output import print_text
 from exactk._plan.conventions import as_convention, conventions, departures
 from exactk._plan.fields import FIELDS
-from exactk._plan.metric_strings import metric_info, metrics
+from exactk._plan.metrics import metric_info, metrics
 from exactk._report import display
 
 if TYPE_CHECKING:

@@ -41,6 +41,7 @@ from exactk._inputs.user_values import Groups, Weights
 from exactk._plan.conventions import AnyConvention, as_convention
 from exactk._plan.hints import complete_hints
 from exactk._plan.metric_strings import plan
+from exactk._plan.unused_fields import warn_of_unused_fields
 from exactk._report.comparison import Comparison
 from exactk._report.report import Report
 from exactk._report.system_warnings import warn_of_systems
@@ -102,6 +103,7 @@ def evaluate_with_engine(
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
     convention = as_convention(convention)
     values = plan(metrics, convention)
+    warn_of_unused_fields(convention, values)
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
     threads = resolve_threads(num_threads)

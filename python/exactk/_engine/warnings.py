@@ -10,7 +10,8 @@ from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.hints import convention_option
-from exactk._plan.metric_strings import metrics, part_indices
+from exactk._plan.metric_strings import part_indices
+from exactk._plan.metrics import metrics
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
 

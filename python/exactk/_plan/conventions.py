@@ -1,37 +1,65 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from exactk import _core
 from exactk._plan.field_values import FieldValues
-from exactk._plan.fields import FIELDS
+from exactk._plan.fields import FIELDS, field_name
+from exactk._plan.metrics import metrics
 from exactk._plan.presets import PRESETS
-from exactk._runtime.errors import InputError, did_you_mean, input_error, type_error
+from exactk._runtime.errors import input_error, type_error
+from exactk._runtime.names import Registry, did_you_mean
+
+_T = TypeVar("_T")
 
 _field_values = attrgetter(*FIELDS)
 
 _AT_CUTOFF = "@k"  # suffix of an override for the metric with a cutoff
+_WITH = " with "  # between the name of a preset and what was changed
 
 
-def _check_field(name: str, value: object) -> Any:  # noqa: ANN401 - a string, a number or a tuple, by field
-    """Return the value in its canonical form, or raise InputError."""
-    if name not in FIELDS:
-        raise _unknown_field_error(name)
-    return FIELDS[name].check(value, "convention")
+def _checked_field_name(spelling: object) -> str:
+    """Return the field's name, or raise InputError."""
+    if not isinstance(spelling, str):
+        raise type_error("convention", "field names as keys", repr(spelling))
+    name = field_name(spelling)
+    if name is None:
+        expected = f"one of the fields {', '.join(FIELDS)}"
+        raise input_error("convention", expected, repr(spelling), hint=did_you_mean(spelling, FIELDS))
+    return name
 
 
-def _unknown_field_error(name: str) -> InputError:
-    return input_error(
-        "convention", f"one of the fields {', '.join(FIELDS)}", repr(name), hint=did_you_mean(name, list(FIELDS))
-    )
+def _checked_override_name(spelling: object) -> str:
+    """Return the name under which a metric's overrides are kept, or raise InputError."""
+    if not isinstance(spelling, str):
+        raise type_error("convention", "overrides with metric names as keys", repr(spelling))
+    metric = spelling[: -len(_AT_CUTOFF)] if spelling.lower().endswith(_AT_CUTOFF) else spelling
+    name, suffix = metrics.name_of(metric), spelling[len(metric) :].lower()
+    if name is None or (suffix and metrics[name].pairwise):
+        raise input_error(
+            "convention", "overrides with metric names as keys", repr(spelling), hint=metrics.hint(metric)
+        )
+    return name + suffix
 
 
-def _checked_overrides(choices: Mapping[str, object]) -> Mapping[str, Any]:
-    return MappingProxyType({name: _check_field(name, value) for name, value in choices.items()})
+def _checked_fields(choices: Mapping[Any, object]) -> dict[str, Any]:
+    """Return the fields by name, with their values in canonical form, or raise InputError."""
+    by_name = _by_name(choices, _checked_field_name)
+    return {name: FIELDS[name].check(value, "convention") for name, value in by_name.items()}
+
+
+def _by_name(choices: Mapping[Any, _T], name_of: Callable[[object], str]) -> dict[str, _T]:
+    """Return the mapping with names for its keys; raise InputError if two spell one name."""
+    by_name: dict[str, _T] = {}
+    for spelling, choice in choices.items():
+        name = name_of(spelling)
+        if name in by_name:
+            raise input_error("convention", f"{name} once", f"{spelling!r} too")
+        by_name[name] = choice
+    return by_name
 
 
 def _plain(choices: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,22 +102,16 @@ class Convention(FieldValues):
     def __post_init__(self) -> None:
         """Check and freeze every field."""
         for name in FIELDS:
-            object.__setattr__(self, name, _check_field(name, getattr(self, name)))
+            object.__setattr__(self, name, FIELDS[name].check(getattr(self, name), "convention"))
         if not isinstance(self.name, str):
             raise type_error("convention", "name to be a string", repr(self.name)[:200])
-        metric_names = {info.name for info in _core.metric_table()}
-        metric_names |= {f"{info.name}{_AT_CUTOFF}" for info in _core.metric_table() if not info.pairwise}
         frozen: dict[str, Mapping[str, Any]] = {}
         if not isinstance(self.overrides, Mapping):
             raise type_error("convention", "overrides to be a mapping", repr(self.overrides))
-        for metric, choices in self.overrides.items():
-            if metric not in metric_names:
-                names = [info.name for info in _core.metric_table() if metric in info.aliases]
-                hint = f"its name is {names[0]!r}" if names else ""
-                raise input_error("convention", "overrides with metric names as keys", repr(metric), hint=hint)
+        for metric, choices in _by_name(self.overrides, _checked_override_name).items():
             if not isinstance(choices, Mapping):
                 raise type_error("convention", f"overrides of {metric} to be a mapping", repr(choices))
-            frozen[metric] = _checked_overrides(choices)
+            frozen[metric] = MappingProxyType(_checked_fields(choices))
         object.__setattr__(self, "overrides", MappingProxyType(frozen))
 
     def rules(self, metric: str) -> dict[str, Any]:
@@ -110,12 +132,15 @@ class Convention(FieldValues):
         Returns
         -------
         Convention
-            Its name is ``"custom"`` unless ``name=`` is given.
+            Without ``name=``, its name says what was changed of which preset, as in ``"ranx with ties='expected'"``;
+            if this convention is no preset and none that was changed, its name is ``"custom"``.
         """
-        unknown = [name for name in changes if name not in {f.name for f in fields(self)}]
-        if unknown:
-            raise _unknown_field_error(unknown[0])
-        return replace(self, **({"name": "custom"} | changes))
+        others = {name: changes.pop(name) for name in ("overrides", "name") if name in changes}
+        changed = replace(self, **_by_name(changes, _checked_field_name), **others)
+        if "name" not in others:
+            name = "custom" if base_of(self) is None else description(changed)
+            object.__setattr__(changed, "name", name)  # it is nobody else's yet
+        return changed
 
     def diff(self, other: Convention | str | Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
         """Return the fields that differ, each with both values: ``{field: (own, other)}``.
@@ -154,7 +179,8 @@ class Convention(FieldValues):
         return cls().replace(**data)
 
     def __repr__(self) -> str:
-        return f"<Convention {self.name}: {departures(self)}>"
+        text, all_changes = description(self), departures(self)
+        return f"<Convention {text}>" if text.endswith(all_changes) else f"<Convention {text}: {all_changes}>"
 
     def __hash__(self) -> int:
         overrides = tuple((metric, tuple(sorted(choices.items()))) for metric, choices in self.overrides.items())
@@ -166,7 +192,7 @@ class Convention(FieldValues):
 
 _STANDARD = Convention(name="standard")
 
-conventions: Mapping[str, Convention] = MappingProxyType(
+conventions: Registry[str, Convention] = Registry(
     {"standard": _STANDARD} | {name: _STANDARD.replace(name=name, **changes) for name, changes in PRESETS.items()}
 )
 """The presets, by name."""
@@ -176,18 +202,51 @@ AnyConvention: TypeAlias = Convention | str | Mapping[str, Any]
 """The type of every argument `convention=`: a convention, the name of a preset, or changes to a preset."""
 
 
+def base_of(convention: Convention) -> Convention | None:
+    """Return the preset that the convention is, or was changed from, by its name."""
+    name = conventions.name_of(convention.name.partition(_WITH)[0])
+    return None if name is None else conventions[name]
+
+
+def description(convention: Convention) -> str:
+    """Return what the convention is: a preset, a preset with changes, or a name with all that is not standard."""
+    base = base_of(convention)
+    if base is None:
+        return f"{convention.name}: {departures(convention)}"
+    changes = _changes_as_text(convention, base)
+    return f"{base.name}{_WITH}{changes}" if changes else base.name
+
+
 def departures(convention: Convention) -> str:
     """Return the differences from the standard convention as text."""
-    return ", ".join(f"{name}={value!r}" for name, value in _changes(convention).items()) or "the defaults"
+    return _changes_as_text(convention, _STANDARD) or "the defaults"
 
 
-def _changes(convention: Convention) -> dict[str, Any]:
-    """Return the fields that differ from the standard convention, ``metric.field`` for overrides."""
-    changes = {name: value for name, (value, _) in convention.diff(_STANDARD).items()}
-    for metric, choices in convention.overrides.items():  # including overrides that restore the standard for one metric
+_MOST_NUMBERS = 8  # of a table of gains that is written in full
+
+
+def _changes_as_text(convention: Convention, base: Convention) -> str:
+    return ", ".join(f"{name}={_as_text(value)}" for name, value in _changes(convention, base).items())
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, tuple) and len(value) > _MOST_NUMBERS:
+        return f"({value[0]!r}, {value[1]!r}, ... {value[-1]!r})"
+    return repr(value)
+
+
+def _changes(convention: Convention, base: Convention) -> dict[str, Any]:
+    """Return the fields that differ from another convention, ``metric.field`` for overrides."""
+    changes = {name: value for name, (value, _) in convention.diff(base).items()}
+    for metric, choices in convention.overrides.items():  # including overrides that restore the field for one metric
         plain = metric.removesuffix(_AT_CUTOFF)
         wider = vars(convention) if plain == metric else convention.rules(plain)
-        changes |= {f"{metric}.{name}": value for name, value in choices.items() if value != wider[name]}
+        of_base = base.overrides.get(metric, {})
+        changes |= {
+            f"{metric}.{name}": value
+            for name, value in choices.items()
+            if value != wider[name] and (name not in of_base or value != of_base[name])
+        }
     return changes
 
 
@@ -199,10 +258,11 @@ def as_convention(convention: AnyConvention) -> Convention:
         return _changed_preset(convention)
     if not isinstance(convention, str):
         raise type_error("convention", "a name, a Convention, or a mapping of changes", type(convention).__name__)
-    if convention not in conventions:
-        hint = did_you_mean(convention, conventions)
+    preset = conventions.get(convention)
+    if preset is None:
+        hint = conventions.hint(convention)
         raise input_error("convention", f"one of {', '.join(map(repr, conventions))}", repr(convention), hint=hint)
-    return conventions[convention]
+    return preset
 
 
 def _changed_preset(changes: Mapping[Any, Any]) -> Convention:
@@ -212,9 +272,12 @@ def _changed_preset(changes: Mapping[Any, Any]) -> Convention:
     for name, value in changes.items():
         if not isinstance(name, str):
             raise type_error("convention", "field names as keys", repr(name))
-        metric, dot, field_name = name.rpartition(".")
+        metric, dot, metric_field = name.rpartition(".")
         if dot:
-            metric_changes.setdefault(metric, {})[field_name] = value
+            of_metric = metric_changes.setdefault(_checked_override_name(metric), {})
+            if metric_field in of_metric:
+                raise input_error("convention", f"{metric_field} once for each metric", f"{name!r} too")
+            of_metric[metric_field] = value
         elif name != "base":
             fields_changed[name] = value
     base = changes.get("base", "standard")
@@ -222,9 +285,10 @@ def _changed_preset(changes: Mapping[Any, Any]) -> Convention:
         raise type_error("convention", "base to be the name of a preset", repr(base))
     convention = as_convention(base).replace(**fields_changed) if fields_changed else as_convention(base)
     if metric_changes:
+        checked_changes = {metric: _checked_fields(choices) for metric, choices in metric_changes.items()}
         overrides = {
-            metric: {**convention.overrides.get(metric, {}), **metric_changes.get(metric, {})}
-            for metric in {**convention.overrides, **metric_changes}
+            metric: {**convention.overrides.get(metric, {}), **checked_changes.get(metric, {})}
+            for metric in {**convention.overrides, **checked_changes}
         }
         convention = convention.replace(overrides=overrides)
     return convention
@@ -232,8 +296,6 @@ def _changed_preset(changes: Mapping[Any, Any]) -> Convention:
 
 def changes_from(convention: Convention, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the mapping that, as ``convention=``, is this convention with some fields changed."""
-    if conventions.get(convention.name) == convention:
-        base = {} if convention == _STANDARD else {"base": convention.name}
-    else:
-        base = _changes(convention)
-    return base | dict(changes)
+    base = base_of(convention) or _STANDARD
+    of_base = {} if base is _STANDARD else {"base": base.name}
+    return of_base | _changes(convention, base) | dict(changes)

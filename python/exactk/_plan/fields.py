@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from exactk import _core
-from exactk._runtime.errors import ExactkError, did_you_mean, input_error, type_error
+from exactk._runtime.errors import ExactkError, input_error, type_error
 from exactk._runtime.faults import quote
+from exactk._runtime.names import did_you_mean, fold
 from exactk._runtime.numbers import parse_number
 
 if TYPE_CHECKING:
@@ -29,6 +30,13 @@ ANY_GRADE = "any"
 
 STRICT_TIES = frozenset({"lowest_id", "highest_id", "input_order"})
 """Orders of ties that do not depend on relevance."""
+
+
+class Requirement(NamedTuple):
+    """Values of another field, without which a field has no effect."""
+
+    field: str
+    choices: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,8 @@ class Field:
         From text and its argument to an unchecked value.
     choices : tuple of str
         The values, if they are a few names.
+    requires : Requirement or None
+        What another field must be for this one to have an effect.
     """
 
     name: str
@@ -65,20 +75,24 @@ class Field:
     check: Callable[[object, str], Any]
     parse: Callable[[str, str], object]
     choices: tuple[str, ...] = ()
+    requires: Requirement | None = None
 
 
 def _choice_field(name: str, summary: str, scope: Scope, choices: tuple[str, ...], standard: str) -> Field:
     one_of_them = f"one of {', '.join(map(repr, choices))}"
     expected = f"{name} to be {one_of_them}"
+    by_folded_name = {fold(choice): choice for choice in choices}
 
     def check(value: object, argument: str) -> str:
         if not isinstance(value, str):
             raise type_error(argument, expected, repr(value))
-        if value not in choices:
+        choice = by_folded_name.get(fold(value))
+        if choice is None:
             raise input_error(argument, expected, repr(value), hint=did_you_mean(value, choices))
-        return value
+        return choice
 
-    return Field(name, summary, scope, one_of_them, "str", standard, check, lambda text, _: text, choices)
+    annotation = f"Literal[{', '.join(map(repr, choices))}]"
+    return Field(name, summary, scope, one_of_them, annotation, standard, check, lambda text, _: text, choices)
 
 
 def _number(value: object, argument: str, expected: str, bounds: tuple[float, float]) -> float:
@@ -113,21 +127,24 @@ def within_spelling(spelling: str) -> Iterator[None]:
 
 def _number_field(core: _core.ConventionField, scope: Scope, bounds: tuple[float, float]) -> Field:
     expected = f"{core.name} to be {core.expected}"
-    numbers = core.names
-    names = {number: name for name, number in numbers.items()}
+    names = {number: name for name, number in core.names.items()}
+    by_lower_name = {str(name).lower(): name for name in core.names}
 
     def check(value: object, argument: str) -> float | str | None:
-        if (value is None or isinstance(value, str)) and value in numbers:
-            return value
+        if value is None and value in core.names:
+            return None
+        if isinstance(value, str) and (name := by_lower_name.get(value.lower())) is not None:
+            return name
         number = _number(value, argument, expected, bounds)
         return names.get(number, number)
 
     def parse(text: str, argument: str) -> float | str | None:
-        name = None if text == "None" else text
-        return name if name in numbers else number_of_text(text, argument, core.expected)
+        if text.lower() in by_lower_name:
+            return by_lower_name[text.lower()]
+        return number_of_text(text, argument, core.expected)
 
-    types = {"float", *("None" if name is None else "str" for name in numbers)}
-    annotation = " | ".join(name for name in ("float", "str", "None") if name in types)
+    literals = sorted((f"Literal[{name!r}]" if name else "None" for name in core.names), key="None".__eq__)
+    annotation = " | ".join(["float", *literals])
     return Field(core.name, core.summary, scope, core.expected, annotation, core.standard, check, parse)
 
 
@@ -182,14 +199,21 @@ def _check_decimals(value: object, argument: str) -> int | None:
 
 
 def _parse_decimals(text: str, argument: str) -> int | None:
-    if text == "None":
+    if text.lower() == "none":
         return None
     if not re.fullmatch(r"\d{1,10}", text, re.ASCII):
         raise input_error(argument, "an integer or None", quote(text))
     return int(text)
 
 
-CORE_FIELDS: Mapping[str, Field] = MappingProxyType({f.name: _core_field(f) for f in _core.convention_fields()})
+_REQUIREMENTS = {
+    "gain_table": Requirement("gain", ("table",)),
+    "missing_list": Requirement("users", ("truth", "union")),  # others leave out the users without a list
+}
+
+CORE_FIELDS: Mapping[str, Field] = MappingProxyType(
+    {f.name: replace(_core_field(f), requires=_REQUIREMENTS.get(f.name)) for f in _core.convention_fields()}
+)
 """The fields that the core reads, by name."""
 
 _PYTHON_FIELDS = (
@@ -228,6 +252,13 @@ _PYTHON_FIELDS = (
 
 FIELDS: Mapping[str, Field] = MappingProxyType({**CORE_FIELDS, **{f.name: f for f in _PYTHON_FIELDS}})
 """The fields, by name: those of the core, then those that Python reads."""
+
+_BY_FOLDED_NAME = {fold(name): name for name in FIELDS}
+
+
+def field_name(spelling: str) -> str | None:
+    """Return the name of the field that is meant, if there is one: case, hyphens and underscores do not matter."""
+    return _BY_FOLDED_NAME.get(fold(spelling))
 
 
 def fields_of(*scopes: Scope) -> tuple[str, ...]:

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from exactk import _core
 from exactk._plan.conventions import Convention, override_name
-from exactk._plan.fields import FIELDS, core_rules, fields_of, number_of_text, within_spelling
-from exactk._runtime.errors import did_you_mean, input_error, type_error
+from exactk._plan.fields import FIELDS, core_rules, field_name, fields_of, number_of_text, within_spelling
+from exactk._plan.metrics import metric_info, metrics
+from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import quote
+from exactk._runtime.names import did_you_mean, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-metrics: Mapping[str, _core.MetricInfo] = MappingProxyType({info.name: info for info in _core.metric_table()})
-"""Every metric by its name: what it measures, its formula, source, aliases and parameter."""
+DEFAULT_METRICS = ("precision@10", "recall@10", "ndcg@10", "map@10", "mrr@10")
+"""What is evaluated where no metrics are given."""
 
-_CANONICAL_NAMES: dict[str, str] = {
-    alias: info.name for info in metrics.values() for alias in (info.name, *info.aliases)
-}
 _PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     dict.fromkeys(("fbeta", "f1"), ("precision", "recall"))
 )
@@ -31,7 +30,8 @@ _PARTS_OF_MEANS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 _MAX_LENGTH = 2**16  # characters of a metric string, or of a canonical name
 _MAX_GAINS = 2**24  # over all values of a plan, one table per value
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_SEPARATOR = re.compile(r"[,()\[\]]")
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,17 @@ class Value:
         rules = MappingProxyType({**self.rules, "average": "macro"})
         return tuple(
             replace(self, metric=metric, parameter=0.0, rules=rules) for metric in _PARTS_OF_MEANS[self.metric]
+        )
+
+    @cached_property
+    def unused_fields(self) -> tuple[str, ...]:
+        """The fields that are not standard and have no effect, given the others."""
+        return tuple(
+            name
+            for name, f in FIELDS.items()
+            if f.requires is not None
+            and self.rules[name] != f.standard
+            and self.rules[f.requires.field] not in f.requires.choices
         )
 
     @cached_property
@@ -106,7 +117,7 @@ def _cached_plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Va
     values: dict[str, Value] = {}
     gains = 0
     for spelling in spellings:
-        for value in _parse_metric(spelling, convention):
+        for value in _parse_metrics(spelling, convention):
             values.setdefault(value.name, value)
             gains += len(value.rules["gain_table"])
             if gains > _MAX_GAINS:
@@ -118,17 +129,39 @@ def _cached_plan(spellings: tuple[str, ...], convention: Convention) -> tuple[Va
 
 def canonical_name(spelling: str, convention: Convention) -> str:
     """Return the canonical name of the value in a metric string."""
-    names = [value.name for value in _parse_metric(spelling, convention)]
+    names = [value.name for value in _parse_metrics(spelling, convention)]
     if len(names) > 1:
-        raise input_error("metric", "one cutoff", quote(spelling))
+        raise input_error("metric", "one metric at one cutoff", quote(spelling))
     return names[0]
 
 
-def _parse_metric(spelling: object, convention: Convention) -> Iterator[Value]:
-    if not isinstance(spelling, str):
-        raise type_error("metrics", "metric strings", repr(spelling))
-    if len(spelling) > _MAX_LENGTH:
-        raise input_error("metrics", f"at most {_MAX_LENGTH} characters per string", str(len(spelling)))
+def _parse_metrics(text: object, convention: Convention) -> Iterator[Value]:
+    """Yield the values of a string, which may have several metrics with commas between them."""
+    if not isinstance(text, str):
+        raise type_error("metrics", "metric strings", repr(text))
+    if len(text) > _MAX_LENGTH:
+        raise input_error("metrics", f"at most {_MAX_LENGTH} characters per string", str(len(text)))
+    spellings = list(_split_at_commas(text))
+    for spelling in spellings:
+        if len(spellings) > 1 and not spelling.strip(" 0123456789"):
+            hint = "brackets hold several cutoffs, as in ndcg@[5,10]" if spelling.strip() else ""
+            raise input_error("metrics", "a metric before and after each comma", quote(text), hint=hint)
+        yield from _parse_metric(spelling, convention)
+
+
+def _split_at_commas(text: str) -> Iterator[str]:
+    """Yield the parts between commas, except commas in parentheses or brackets."""
+    depth, begin = 0, 0
+    for match in _SEPARATOR.finditer(text):
+        if match[0] != ",":
+            depth = max(0, depth + (1 if match[0] in "([" else -1))
+        elif not depth:
+            yield text[begin : match.start()]
+            begin = match.end()
+    yield text[begin:]
+
+
+def _parse_metric(spelling: str, convention: Convention) -> Iterator[Value]:
     name, suffix, cutoffs, arguments = _split_spelling(spelling)
     info = metric_info(name, spelling)
     if suffix and (cutoffs or info.parameter):  # f_2 might mean beta = 2
@@ -152,18 +185,10 @@ def _split_spelling(spelling: str) -> tuple[str, str, str, str]:
     )
     if not is_well_formed:
         raise input_error("metrics", "one name[@k | @[k1,k2]][(parameter=value, ...)] per string", quote(spelling))
-    stem, underscore, suffix = name.lower().rpartition("_")
-    if not (underscore and suffix.isdigit()) or name.lower() in _CANONICAL_NAMES:  # f_1
-        stem, suffix = name.lower(), ""
+    stem, underscore, suffix = name.replace("-", "_").rpartition("_")
+    if not (underscore and suffix.isdigit()) or name in metrics:  # f_1
+        stem, suffix = name, ""
     return stem, suffix, cutoffs, arguments[:-1].strip()
-
-
-def metric_info(name: str, spelling: str | None = None) -> _core.MetricInfo:
-    """Return the metric's description, by name or alias."""
-    if name.lower() not in _CANONICAL_NAMES:
-        hint = did_you_mean(name, _CANONICAL_NAMES) or f"the metrics are {', '.join(metrics)}"
-        raise input_error("metrics", "the name of a metric", quote(spelling or name), hint=hint)
-    return metrics[_CANONICAL_NAMES[name.lower()]]
 
 
 def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
@@ -172,24 +197,9 @@ def _parse_cutoffs(text: str, spelling: str) -> list[int | None]:
     cutoffs: list[int | None] = []
     for part in map(str.strip, text.removeprefix("[").removesuffix("]").split(",")):
         if not re.fullmatch(r"\d{1,10}", part, re.ASCII) or not 1 <= int(part) <= _core.MAX_CUTOFF:
-            raise input_error("metrics", "one metric per string, with cutoffs in [1, 2^31)", quote(spelling))
+            raise input_error("metrics", "cutoffs in [1, 2^31)", quote(spelling))
         cutoffs.append(int(part))
     return cutoffs
-
-
-def _split_arguments(text: str) -> Iterator[str]:
-    """Yield the parts between commas, except commas in brackets."""
-    pieces: list[str] = []
-    is_open = False
-    for piece in text.split(",") if text else []:
-        pieces.append(piece)
-        opened, closed = piece.rfind("["), piece.rfind("]")
-        is_open = opened > closed if max(opened, closed) >= 0 else is_open
-        if not is_open:
-            yield ",".join(pieces)
-            pieces = []
-    if pieces:  # an unclosed bracket
-        yield ",".join(pieces)
 
 
 def _parse_arguments(text: str, info: _core.MetricInfo, spelling: str) -> tuple[float, dict[str, Any]]:
@@ -197,21 +207,23 @@ def _parse_arguments(text: str, info: _core.MetricInfo, spelling: str) -> tuple[
     parameter: float | None = info.parameter.standard if info.parameter else 0.0
     changes: dict[str, Any] = {}
     seen: set[str] = set()
-    for part in _split_arguments(text):
-        name, equals, value = map(str.strip, part.partition("="))
-        if not equals or name in seen:
+    for part in _split_at_commas(text) if text else ():
+        written, equals, value = map(str.strip, part.partition("="))
+        is_parameter = info.parameter is not None and fold(written) == fold(info.parameter.name)
+        name = None if is_parameter else field_name(written)
+        if not equals or fold(written) in seen:
             raise input_error("metrics", "each parameter=value once", quote(spelling))
-        seen.add(name)
-        if info.parameter and name == info.parameter.name:
+        seen.add(fold(written))
+        if is_parameter:
             with within_spelling(spelling):
                 number = number_of_text(value, "metrics")
             parameter = checked_parameter(info, number, "metrics")
-        elif name in FIELDS:
+        elif name is not None:
             with within_spelling(spelling):
                 changes[name] = FIELDS[name].parse(value, "metrics")
         else:
             names = [info.parameter.name, *FIELDS] if info.parameter else FIELDS
-            found, hint = f"{quote(name)} in {quote(spelling)}", did_you_mean(name, names)
+            found, hint = f"{quote(written)} in {quote(spelling)}", did_you_mean(written, names)
             raise input_error("metrics", f"one of {', '.join(names)}", found, hint=hint)
     if parameter is None:
         assert info.parameter is not None  # noqa: S101 - for the type checker

@@ -12,6 +12,7 @@ import numpy as np
 
 from exactk._inputs.checks import read_only
 from exactk._inputs.keys.vocabulary import Snapshot
+from exactk._plan.conventions import description
 from exactk._plan.metric_strings import part_indices
 from exactk._report.display import format_number, printable
 from exactk._report.exports import Exports, Table
@@ -283,8 +284,8 @@ class Report(Exports):
 
     @property
     def rules_text(self) -> str:
-        """The convention's name and, with a grade column, the grades that are relevant."""
-        text = f"convention {self.convention.name}"
+        """The convention, with what was changed of it, and, with a grade column, the grades that are relevant."""
+        text = f"convention {description(self.convention)}"
         if self._state.grade_column is None:
             return text
         bounds = dict.fromkeys(value.rules["min_grade"] for value in self._plan)

@@ -7,7 +7,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from exactk._plan.metric_strings import metrics
+from exactk._plan.metrics import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactk._plan.metric_strings import metrics
+from exactk._plan.metrics import metrics
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.fields import ANY_GRADE
-from exactk._plan.metric_strings import distinct_parts, metrics, plan
+from exactk._plan.metric_strings import distinct_parts, plan
+from exactk._plan.metrics import metrics
 from exactk._report.sums import Label, Sums
 from exactk._runtime.errors import ExactkError, input_error
 

@@ -11,7 +11,7 @@ from exactk import _core
 from exactk._runtime.faults import Fault, Option, Text, WriteOption, as_text, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 
 class ExactkError(Exception):
@@ -138,14 +138,6 @@ def warn(*text: str | Option) -> None:
 
 input_error = InputError.of_argument
 type_error = InputTypeError.of_argument
-
-
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a hint with the most similar name, or an empty string."""
-    import difflib  # noqa: PLC0415 - few need it, and it is long to load
-
-    close = difflib.get_close_matches(name.lower(), names, n=1)
-    return f"did you mean {close[0]!r}?" if close else ""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import numpy as np
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
-from exactk._plan.metric_strings import metrics as registry
+from exactk._plan.metrics import metrics as registry
 from exactk._runtime.errors import input_error
 from exactk.reference.judge import is_relevant, resolved_rules
 from exactk.reference.ranking import check_nan, check_repeats

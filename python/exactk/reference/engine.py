@@ -13,7 +13,7 @@ import numpy as np
 from exactk._engine.problem import Outcome
 from exactk._inputs.model.lists import Rankings
 from exactk._plan.fields import STRICT_TIES, fields_of
-from exactk._plan.metric_strings import metrics as registry
+from exactk._plan.metrics import metrics as registry
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import Sums
 from exactk._runtime.errors import input_error

@@ -10,7 +10,7 @@ from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
 from exactk._plan.fields import STRICT_TIES
-from exactk._plan.metric_strings import metrics as registry
+from exactk._plan.metrics import metrics as registry
 
 if TYPE_CHECKING:
     from exactk._plan.metric_strings import Value

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from exactk._plan.metric_strings import metrics as registry
+from exactk._plan.metrics import metrics as registry
 from exactk.reference.discounts import discount
 from exactk.reference.judge import JudgedUser, Rules, gain, tied_hits
 from exactk.reference.metrics import METRICS, Ratio

@@ -1,0 +1,23 @@
+"""The registry of metrics: what each measures, its aliases, its parameter."""
+
+from __future__ import annotations
+
+from exactk import _core
+from exactk._runtime.errors import input_error
+from exactk._runtime.faults import quote
+from exactk._runtime.names import Registry
+
+metrics: Registry[str, _core.MetricInfo] = Registry(
+    {info.name: info for info in _core.metric_table()},
+    {alias: info.name for info in _core.metric_table() for alias in info.aliases},
+)
+"""Every metric by its name: what it measures, its formula, source, aliases and parameter."""
+
+
+def metric_info(spelling: str, metric_string: str | None = None) -> _core.MetricInfo:
+    """Return the metric's description, by its name or an alias in any spelling."""
+    name = metrics.name_of(spelling)
+    if name is None:
+        hint = metrics.hint(spelling) or f"the metrics are {', '.join(metrics)}"
+        raise input_error("metrics", "the name of a metric", quote(metric_string or spelling), hint=hint)
+    return metrics[name]

@@ -1,0 +1,61 @@
+"""The warning about fields of the convention that have no effect, given another field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from exactk._plan.conventions import base_of, changes_from, conventions, override_name
+from exactk._plan.fields import FIELDS
+from exactk._runtime.errors import warn
+from exactk._runtime.faults import Option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from exactk._plan.conventions import Convention
+    from exactk._plan.metric_strings import Value
+
+
+def warn_of_unused_fields(convention: Convention, values: Sequence[Value]) -> None:
+    """Warn once of each field that was changed and has no effect on any value."""
+    warned: set[str] = set()
+    for value in values:
+        for name in value.unused_fields:
+            if name not in warned and _is_unused(name, value, convention, values):
+                warned.add(name)
+                _warn_of_unused_field(name, value, convention)
+
+
+def _is_unused(name: str, value: Value, convention: Convention, values: Sequence[Value]) -> bool:
+    """Return whether the field was changed by the caller, not by a preset, and has no effect on other values either."""
+    if _is_of_string(name, value, convention):
+        return True
+    base = base_of(convention) or conventions["standard"]
+    if value.rules[name] == base.rules(override_name(value.metric, value.cutoff))[name]:
+        return False
+    rules = [convention.rules(override) for override in ("", *convention.overrides)] + [one.rules for one in values]
+    return not any(one[name] == value.rules[name] and _has_effect(name, one) for one in rules)
+
+
+def _is_of_string(name: str, value: Value, convention: Convention) -> bool:
+    """Return whether the metric's string has the field."""
+    return bool(value.rules[name] != convention.rules(override_name(value.metric, value.cutoff))[name])
+
+
+def _has_effect(name: str, rules: Mapping[str, Any]) -> bool:
+    requirement = FIELDS[name].requires
+    return requirement is None or rules[requirement.field] in requirement.choices
+
+
+def _warn_of_unused_field(name: str, value: Value, convention: Convention) -> None:
+    requirement = FIELDS[name].requires
+    assert requirement is not None  # noqa: S101 - for the type checker
+    field, choice = requirement.field, requirement.choices[0]
+    text = f"{name} has no effect beside {field}={value.rules[field]!r}"
+    if _is_of_string(name, value, convention):
+        warn(f"{text} in {value.name}; ({field}={choice},{name}=...) uses it")
+        return
+    override = override_name(value.metric, value.cutoff)
+    scopes = (f"{one}." for one in (override, value.metric) if name in convention.overrides.get(one, {}))
+    change = {f"{next(scopes, '')}{field}": choice}
+    warn(f"{text}; ", Option("convention", changes_from(convention, change)), " uses it")

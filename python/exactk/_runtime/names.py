@@ -1,0 +1,67 @@
+"""Names, which are looked up without regard to case, hyphens and underscores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Generic, TypeVar
+
+_NameT = TypeVar("_NameT", bound=str)
+_T = TypeVar("_T")
+
+
+def fold(name: str) -> str:
+    """Return what spellings of one name have in common."""
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return a hint with the most similar name, or an empty string."""
+    import difflib  # noqa: PLC0415 - few need it, and it is long to load
+
+    by_folded_name = {fold(one): one for one in names}
+    close = difflib.get_close_matches(fold(name), by_folded_name, n=1)
+    return f"did you mean {by_folded_name[close[0]]!r}?" if close else ""
+
+
+class Registry(Mapping[_NameT, _T], Generic[_NameT, _T]):
+    """A read-only mapping by name that also finds aliases and other spellings; only the names are listed."""
+
+    def __init__(self, entries: Mapping[_NameT, _T], aliases: Mapping[str, _NameT] = MappingProxyType({})) -> None:
+        self._entries: dict[str, _T] = dict(entries.items())
+        self._listed = tuple(entries)
+        self._names: dict[str, _NameT] = {**{name: name for name in entries}, **aliases}
+        self._folded_names = {fold(spelling): name for spelling, name in self._names.items()}
+
+    def name_of(self, spelling: object) -> _NameT | None:
+        """Return the name that is meant, if there is one."""
+        return self._folded_names.get(fold(spelling)) if isinstance(spelling, str) else None
+
+    def hint(self, spelling: str) -> str:
+        """Return a hint with the most similar name or alias, or an empty string."""
+        return did_you_mean(spelling, self._names)
+
+    def __getitem__(self, spelling: str) -> _T:
+        """Return the entry of a name, in any spelling."""
+        entry = self._entries.get(spelling)  # most often it is spelled as the name is
+        if entry is not None:
+            return entry
+        name = self.name_of(spelling)
+        if name is None:
+            raise KeyError("; ".join(part for part in (repr(spelling), self.hint(str(spelling))) if part))
+        return self._entries[name]
+
+    def __contains__(self, spelling: object) -> bool:
+        return self.name_of(spelling) is not None
+
+    def __iter__(self) -> Iterator[_NameT]:
+        return iter(self._listed)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def __repr__(self) -> str:
+        return repr(self._entries)
+
+    def _ipython_key_completions_(self) -> list[_NameT]:
+        return list(self._listed)
