@@ -198,7 +198,12 @@ void bind_evaluate(py::module_& module) {
       .def(py::init<py::array, std::optional<double>, std::optional<const OwnedLists*>,
                     const std::string&>(),
            py::arg("scores").noconvert(), py::arg("min_score"), py::arg("candidates"),
-           py::arg("argument"));
+           py::arg("argument"))
+      .def(py::init<py::array, std::optional<double>, std::optional<const OwnedLists*>,
+                    const std::optional<py::array>&, const std::optional<py::array>&,
+                    const std::string&>(),
+           py::arg("scores").noconvert(), py::arg("min_score"), py::arg("candidates"),
+           py::arg("user_rows").noconvert(), py::arg("tie_ids").noconvert(), py::arg("argument"));
   bind_class<OwnedSparseScores>(module, "SparseScores",
                                 "The scored items of each user; see exactk/scores.hpp.")
       .def(py::init<const OwnedLists&, py::array, std::optional<double>, const std::string&>(),
@@ -212,7 +217,15 @@ void bind_evaluate(py::module_& module) {
            py::arg("users").noconvert(), py::arg("items").noconvert(),
            py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("float32_scores"),
            py::arg("min_score"), py::arg("candidates"), py::arg("sgemm"), py::arg("users_argument"),
-           py::arg("items_argument"));
+           py::arg("items_argument"))
+      .def(py::init<py::array, py::array, std::optional<py::array>, const std::string&, bool,
+                    std::optional<double>, std::optional<const OwnedLists*>,
+                    const std::optional<py::array>&, const std::optional<py::capsule>&,
+                    const std::string&, const std::string&>(),
+           py::arg("users").noconvert(), py::arg("items").noconvert(),
+           py::arg("item_bias").noconvert(), py::arg("similarity"), py::arg("float32_scores"),
+           py::arg("min_score"), py::arg("candidates"), py::arg("present").noconvert(),
+           py::arg("sgemm"), py::arg("users_argument"), py::arg("items_argument"));
   module.def(
       "topk", &best_positions, py::arg("scores").none(false), py::arg("k"), py::arg("exclude"),
       py::arg("ties"), py::arg("nan"), py::arg("num_threads"), py::arg("isa"), py::arg("progress"),

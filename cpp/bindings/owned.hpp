@@ -34,6 +34,13 @@ inline void check_size(const std::optional<py::array>& array, Count size,
                     .found = std::to_string(array->size())});
 }
 
+[[nodiscard]] inline std::vector<std::uint8_t> copy_flags(const std::optional<py::array>& flags,
+                                                          const std::string& argument) {
+  const auto bytes = view<bool>(flags, argument);
+  const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  return {first, first + bytes.size()};
+}
+
 // Holds the arrays that `lists` refers to: items as they are, and copies of arrays used as an
 // index.
 class OwnedLists {
@@ -68,13 +75,6 @@ class OwnedLists {
   [[nodiscard]] const Lists& lists() const noexcept { return lists_; }
 
  private:
-  static std::vector<std::uint8_t> copy_flags(const std::optional<py::array>& present,
-                                              const std::string& argument) {
-    const auto bytes = view<bool>(present, argument);
-    const auto* first = reinterpret_cast<const std::uint8_t*>(bytes.data());
-    return {first, first + bytes.size()};
-  }
-
   py::array items_;
   std::vector<Offset> indptr_;
   std::vector<Offset> lengths_;
@@ -125,15 +125,27 @@ class OwnedScores {
  public:
   OwnedScores(py::array scores, std::optional<double> min_score,
               std::optional<const OwnedLists*> candidates, const std::string& argument)
-      : scores_(std::move(scores)), candidates_(object_of(candidates)) {
+      : OwnedScores(std::move(scores), min_score, candidates, std::nullopt, std::nullopt,
+                    argument) {}
+  OwnedScores(py::array scores, std::optional<double> min_score,
+              std::optional<const OwnedLists*> candidates,
+              const std::optional<py::array>& user_rows, const std::optional<py::array>& tie_ids,
+              const std::string& argument)
+      : scores_(std::move(scores)),
+        candidates_(object_of(candidates)),
+        user_rows_(snapshot<Offset>(user_rows, argument + ".user_rows")),
+        tie_ids_(snapshot<std::int64_t>(tie_ids, argument + ".tie_ids")) {
     check_dimensions(scores_, 2, argument);
+    if (tie_ids) check_size(tie_ids, scores_.shape(1), argument + ".tie_ids");
     matrix_ = {.scores = static_cast<const std::byte*>(scores_.data()),
                .type = score_type(scores_, argument),
-               .users = scores_.shape(0),
+               .rows = scores_.shape(0),
                .items = scores_.shape(1),
-               .user_stride = scores_.strides(0),
+               .row_stride = scores_.strides(0),
                .item_stride = scores_.strides(1),
-               .min_score = min_score};
+               .min_score = min_score,
+               .tie_ids = tie_ids_};
+    if (user_rows) matrix_.user_rows = user_rows_;
     validate_scores(matrix_, argument);
     if (candidates) matrix_.candidates = (*candidates)->lists();
   }
@@ -145,6 +157,8 @@ class OwnedScores {
  private:
   py::array scores_;
   py::object candidates_;
+  std::vector<Offset> user_rows_;
+  std::vector<std::int64_t> tie_ids_;
   ScoreMatrix matrix_;
 };
 
@@ -219,17 +233,28 @@ class OwnedEmbeddings {
                   std::optional<double> min_score, std::optional<const OwnedLists*> candidates,
                   const std::optional<py::capsule>& sgemm, const std::string& users_argument,
                   const std::string& items_argument)
+      : OwnedEmbeddings(std::move(users), std::move(items), std::move(item_bias), similarity,
+                        float32_scores, min_score, candidates, std::nullopt, sgemm, users_argument,
+                        items_argument) {}
+  OwnedEmbeddings(py::array users, py::array items, std::optional<py::array> item_bias,
+                  const std::string& similarity, bool float32_scores,
+                  std::optional<double> min_score, std::optional<const OwnedLists*> candidates,
+                  const std::optional<py::array>& present, const std::optional<py::capsule>& sgemm,
+                  const std::string& users_argument, const std::string& items_argument)
       : users_(std::move(users)),
         items_(std::move(items)),
         item_bias_(std::move(item_bias)),
-        candidates_(object_of(candidates)) {
+        candidates_(object_of(candidates)),
+        present_(copy_flags(present, users_argument + ".present")) {
     embeddings_ = {.users = vectors_of(users_, 2, users_argument),
                    .items = vectors_of(items_, 2, items_argument),
                    .width = items_.shape(1),
                    .similarity = similarity_of(similarity),
                    .float32_scores = float32_scores,
                    .min_score = min_score,
+                   .present = present_,
                    .sgemm = sgemm_of(sgemm)};
+    check_size(present, embeddings_.users.rows, users_argument + ".present");
     if (users_.shape(1) != items_.shape(1)) {
       throw InputError({.argument = items_argument,
                         .expected = "vectors of the same length as the users' (" +
@@ -261,6 +286,7 @@ class OwnedEmbeddings {
   py::array items_;
   std::optional<py::array> item_bias_;
   py::object candidates_;
+  std::vector<std::uint8_t> present_;
   Embeddings embeddings_;
 };
 

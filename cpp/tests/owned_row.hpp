@@ -24,9 +24,9 @@ struct OwnedRow {
       : scores(std::move(of)),
         matrix{.scores = reinterpret_cast<const std::byte*>(scores.data()),
                .type = ScoreType::float32,
-               .users = 1,
+               .rows = 1,
                .items = std::ssize(scores),
-               .user_stride = 0,
+               .row_stride = 0,
                .item_stride = sizeof(float)},
         row(FloatRow(matrix), min_score, kernels(isa).float32) {
     row.select_user(0, no_checkpoint);

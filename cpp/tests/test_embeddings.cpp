@@ -459,6 +459,24 @@ TEST_CASE("no users, no items, or fewer items than requested") {
   }
 }
 
+TEST_CASE("a user who is not present has no list, whatever the vector") {
+  std::mt19937_64 random(7);
+  const Model model = draw_model(ScoreType::float32, ScoreType::float32, 12, Draw::spread, random);
+  const std::ptrdiff_t missing = 3;
+  std::vector<std::uint8_t> present(static_cast<std::size_t>(kUsers), 1);
+  present[static_cast<std::size_t>(missing)] = 0;
+  for (Sgemm* const product : {static_cast<Sgemm*>(nullptr), &sgemm<multiply_plainly>}) {
+    Embeddings embeddings = model.view(product);
+    Row expected = best_of(embeddings, {.k = 4}).items;
+    std::fill_n(expected.begin() + 4 * missing, 4, -1);
+    embeddings.present = present;
+    CHECK(best_of(embeddings, {.k = 4}).items == expected);
+  }
+  Embeddings embeddings = model.view(nullptr);
+  embeddings.present = std::span(present).first(2);
+  CHECK_THROWS_AS(best_of(embeddings, {.k = 4}), InputError);
+}
+
 TEST_CASE("F2: vectors further apart than BLAS can index are copied") {
   constexpr std::size_t kFar = std::size_t{1} << 31U;  // numbers, from one item to the next
   constexpr Count kWidth = Count{1} << 16U;

@@ -47,9 +47,9 @@ template <class Score>
 ScoreMatrix matrix_of(const std::vector<Score>& row) {
   return {.scores = reinterpret_cast<const std::byte*>(row.data()),
           .type = kType<Score>,
-          .users = 1,
+          .rows = 1,
           .items = static_cast<Count>(row.size()),
-          .user_stride = static_cast<std::ptrdiff_t>(row.size() * sizeof(Score)),
+          .row_stride = static_cast<std::ptrdiff_t>(row.size() * sizeof(Score)),
           .item_stride = sizeof(Score)};
 }
 
@@ -272,9 +272,9 @@ void check_consecutive_users(std::size_t size, std::optional<double> min_score) 
   std::vector<Score> scores;
   for (const std::vector<Score>& row : rows) scores.insert(scores.end(), row.begin(), row.end());
   ScoreMatrix matrix = matrix_of(scores);
-  matrix.users = std::ssize(rows);
+  matrix.rows = std::ssize(rows);
   matrix.items = static_cast<Count>(size);
-  matrix.user_stride = static_cast<std::ptrdiff_t>(size * sizeof(Score));
+  matrix.row_stride = static_cast<std::ptrdiff_t>(size * sizeof(Score));
   matrix.min_score = min_score;
   Row all(size);
   std::iota(all.begin(), all.end(), std::int64_t{0});
@@ -382,9 +382,9 @@ TEST_CASE("F08: the best items of each user, and the place of NaN") {
                       .positions = items,
                       .threads = 2};
   auto& matrix = std::get<ScoreMatrix>(request.scores);
-  matrix.users = 2;
+  matrix.rows = 2;
   matrix.items = 4;
-  matrix.user_stride = std::ptrdiff_t{4} * std::ptrdiff_t{sizeof(float)};
+  matrix.row_stride = std::ptrdiff_t{4} * std::ptrdiff_t{sizeof(float)};
   std::atomic<Count> finished = 0;
   request.finished = &finished;
   topk(request);
@@ -416,6 +416,55 @@ TEST_CASE("F08: the best items of each user, and the place of NaN") {
   CHECK(items == Row{3, 1, 2, 1, 0, 3});
 }
 
+TEST_CASE("users may have any row of the matrix, or none, and ids need not ascend with columns") {
+  const std::vector<float> scores = {1, 3, 2, 3, 0, 0, 0, 0};
+  const std::vector<Offset> user_rows = {1, -1, 0, 0};
+  const Row tie_ids = {2, 3, 0, 1};
+  Row items(8);
+  TopKRequest request{.scores = matrix_of(scores), .k = 2, .exclude = {}, .positions = items};
+  auto& matrix = std::get<ScoreMatrix>(request.scores);
+  matrix.rows = 2;
+  matrix.items = 4;
+  matrix.row_stride = std::ptrdiff_t{4} * std::ptrdiff_t{sizeof(float)};
+  matrix.user_rows = user_rows;
+  matrix.tie_ids = tie_ids;
+  topk(request);
+  CHECK(items == Row{2, 3, -1, -1, 3, 1, 3, 1});
+  request.ties = Ties::highest_id;
+  topk(request);
+  CHECK(items == Row{1, 0, -1, -1, 1, 3, 1, 3});
+  request.ties = Ties::input_order;
+  topk(request);
+  CHECK(items == Row{0, 1, -1, -1, 1, 3, 1, 3});
+  const OwnedLists candidates = lists({{0, 1, 3}});
+  matrix.candidates = candidates.view();
+  request.ties = Ties::lowest_id;
+  topk(request);
+  CHECK(items == Row{3, 0, -1, -1, 3, 1, 3, 1});
+}
+
+TEST_CASE("a user without a row is missing") {
+  const std::vector<float> scores = {1, 3, 2};
+  const std::vector<Offset> user_rows = {0, -1, 0};
+  const OwnedLists truth = lists({{2}, {1}, {}});
+  const std::vector<PlannedValue> values = {value("recall", 2)};
+  ScoreMatrix matrix = matrix_of(scores);
+  matrix.user_rows = user_rows;
+  const Result result = evaluate({.truth = truth.view(),
+                                  .grades = {},
+                                  .predictions = matrix,
+                                  .exclude = {},
+                                  .weights = {},
+                                  .groups = {},
+                                  .values = values,
+                                  .tally_rules = {},
+                                  .per_user = {}});
+  CHECK(result.tally.missing_predictions == 1);
+  CHECK(result.tally.empty_predictions == 0);
+  CHECK(result.sums[0].users == 2);
+  CHECK(mean(result.sums[0]) == 0.5);
+}
+
 TEST_CASE("invalid requests for the best items are rejected") {
   const std::vector<float> scores(6);
   std::vector<std::int64_t> items(6);
@@ -443,6 +492,13 @@ TEST_CASE("invalid requests for the best items are rejected") {
   CHECK(refused_argument([&](TopKRequest& r) { matrix(r).items = kMaxScoredItems + 1; }) ==
         "scores");
   CHECK(refused_argument([&](TopKRequest& r) { matrix(r).min_score = kNan; }) == "scores");
+  for (const Offset row : {-2, 1}) {
+    const std::vector<Offset> user_rows = {row};
+    CHECK(refused_argument([&](TopKRequest& r) { matrix(r).user_rows = user_rows; }) ==
+          "scores.user_rows");
+  }
+  const Row tie_ids(5);
+  CHECK(refused_argument([&](TopKRequest& r) { matrix(r).tie_ids = tie_ids; }) == "scores.tie_ids");
   const OwnedLists exclude = lists({{1}, {2}});
   CHECK(refused_argument([&](TopKRequest& r) { r.exclude = exclude.view(); }) == "exclude");
 }

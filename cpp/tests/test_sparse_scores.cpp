@@ -43,9 +43,9 @@ ScoreMatrix matrix_of(const std::vector<float>& scores, Count users, const Owned
   const Count items = std::ssize(scores) / users;
   return {.scores = reinterpret_cast<const std::byte*>(scores.data()),
           .type = ScoreType::float32,
-          .users = users,
+          .rows = users,
           .items = items,
-          .user_stride = items * kSize,
+          .row_stride = items * kSize,
           .item_stride = kSize,
           .candidates = columns.view()};
 }

@@ -264,11 +264,22 @@ class Scores:
     """
     A matrix of scores; see exactk/scores.hpp.
     """
+    @typing.overload
     def __init__(
         self,
         scores: numpy.ndarray,
         min_score: typing.SupportsFloat | typing.SupportsIndex | None,
         candidates: Lists | None,
+        argument: str,
+    ) -> None: ...
+    @typing.overload
+    def __init__(
+        self,
+        scores: numpy.ndarray,
+        min_score: typing.SupportsFloat | typing.SupportsIndex | None,
+        candidates: Lists | None,
+        user_rows: numpy.ndarray | None,
+        tie_ids: numpy.ndarray | None,
         argument: str,
     ) -> None: ...
 
@@ -288,6 +299,7 @@ class Embeddings:
     """
     Users and items as vectors; see exactk/embeddings.hpp.
     """
+    @typing.overload
     def __init__(
         self,
         users: numpy.ndarray,
@@ -297,6 +309,21 @@ class Embeddings:
         float32_scores: bool,
         min_score: typing.SupportsFloat | typing.SupportsIndex | None,
         candidates: Lists | None,
+        sgemm: typing_extensions.CapsuleType | None,
+        users_argument: str,
+        items_argument: str,
+    ) -> None: ...
+    @typing.overload
+    def __init__(
+        self,
+        users: numpy.ndarray,
+        items: numpy.ndarray,
+        item_bias: numpy.ndarray | None,
+        similarity: str,
+        float32_scores: bool,
+        min_score: typing.SupportsFloat | typing.SupportsIndex | None,
+        candidates: Lists | None,
+        present: numpy.ndarray | None,
         sgemm: typing_extensions.CapsuleType | None,
         users_argument: str,
         items_argument: str,

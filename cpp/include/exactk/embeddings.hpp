@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "exactk/lists.hpp"
@@ -42,7 +43,14 @@ struct Embeddings {
   std::optional<double> min_score = {};
   // The only items that may be ranked: one row for all users or one per user, each ascending.
   std::optional<Lists> candidates = {};
+  // present[u] == 0 means that the user has no list, whatever the vector; empty: every user has
+  // one.
+  std::span<const std::uint8_t> present = {};
   Sgemm* sgemm = nullptr;  // null: not available, and every score is computed on its own
+
+  [[nodiscard]] bool has(Count user) const noexcept {
+    return present.empty() || present[static_cast<std::size_t>(user)] != 0;
+  }
 };
 
 // Throws InputError if the types, the sizes, min_score or the candidates are invalid. The rest can

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "exactk/lists.hpp"
@@ -28,18 +29,30 @@ enum class ScoreType : std::uint8_t {
 // Positions within a row are 32-bit.
 inline constexpr Count kMaxScoredItems = (Count{1} << 32U) - 1;
 
-// The score of user u and item i lies at scores + u * user_stride + i * item_stride, in bytes. An
+// The score in row r and column i lies at scores + r * row_stride + i * item_stride, in bytes. An
 // item's id is its column. Items that score below min_score are not recommended.
 struct ScoreMatrix {
   const std::byte* scores = nullptr;
   ScoreType type = ScoreType::float32;
-  Count users = 0;
+  Count rows = 0;
   Count items = 0;
-  std::ptrdiff_t user_stride = 0;
+  std::ptrdiff_t row_stride = 0;
   std::ptrdiff_t item_stride = 0;
   std::optional<double> min_score = {};
   // The only items that may be ranked: one row for all users or one per user, each ascending.
   std::optional<Lists> candidates = {};
+  // The row of each user, or -1 for a user without scores; nullopt: user u has row u.
+  std::optional<std::span<const Offset>> user_rows = {};
+  // By column: numbers that order tied items as their ids do; empty: ids are columns.
+  std::span<const std::int64_t> tie_ids = {};
+
+  [[nodiscard]] Count user_count() const noexcept {
+    return user_rows ? static_cast<Count>(user_rows->size()) : rows;
+  }
+  [[nodiscard]] Offset row_of(Count user) const noexcept {
+    return user_rows ? (*user_rows)[static_cast<std::size_t>(user)] : user;
+  }
+  [[nodiscard]] bool has(Count user) const noexcept { return row_of(user) >= 0; }
 };
 
 // The score of items[offset] lies at scores + offset * stride, in bytes. Items that score below
@@ -51,10 +64,13 @@ struct SparseScores {
   Count size = 0;  // number of scores
   std::ptrdiff_t stride = 0;
   std::optional<double> min_score = {};
+
+  [[nodiscard]] bool has(Count user) const noexcept { return items.has(user); }
 };
 
-// Throws InputError if there are too many users and items to count their pairs, min_score is NaN,
-// or a row of the candidates is not an ascending list of columns.
+// Throws InputError if there are too many rows and items to count their pairs, min_score is NaN, a
+// user's row does not exist, tie_ids are not one per item, or a row of the candidates is not an
+// ascending list of columns.
 void validate_scores(const ScoreMatrix& scores, const std::string& argument,
                      const Execution& execution = {});
 

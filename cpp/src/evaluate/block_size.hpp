@@ -15,7 +15,7 @@ namespace exactk {
   if (scores.candidates && scores.candidates->row_count() > 1)
     return cost_in_ids(*scores.candidates);
   constexpr Count kScoresPerId = 16;
-  return std::min(scores.users * scores.items, Count{1} << 62U) / kScoresPerId;
+  return std::min(scores.user_count() * scores.items, Count{1} << 62U) / kScoresPerId;
 }
 [[nodiscard]] inline Count cost_in_ids(const SparseScores& scores) { return scores.size; }
 [[nodiscard]] inline Count cost_in_ids(const Embeddings& embeddings) {

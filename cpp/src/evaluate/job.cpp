@@ -12,8 +12,8 @@ const Lists* item_lists(const Predictions& predictions) noexcept {
 }
 
 Presence presence_of(const Request& request, Count user) noexcept {
-  const Lists* lists = item_lists(request.predictions);
-  return {request.truth.has(user), lists == nullptr || lists->has(user)};
+  const auto has_user = [&](const auto& predictions) { return predictions.has(user); };
+  return {request.truth.has(user), std::visit(has_user, request.predictions)};
 }
 
 // Ranks of the truth cost the same at any depth; the cost of a list grows with its length.

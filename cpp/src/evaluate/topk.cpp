@@ -293,7 +293,7 @@ void refuse_ties(const TopKRequest& request, TopKRanker& ranker, const Checkpoin
 }  // namespace
 
 Count user_count(const AnyScores& scores) {
-  if (const auto* matrix = std::get_if<ScoreMatrix>(&scores)) return matrix->users;
+  if (const auto* matrix = std::get_if<ScoreMatrix>(&scores)) return matrix->user_count();
   if (const auto* embeddings = std::get_if<Embeddings>(&scores)) return embeddings->users.rows;
   return std::get<SparseScores>(scores).items.row_count();
 }

@@ -77,7 +77,7 @@ std::uint64_t validate(const Request& request, const Plan& plan) {
     check_rows(sparse_scores->items.row_count(), users, "predictions");
   } else if (const auto* matrix = std::get_if<ScoreMatrix>(&request.predictions)) {
     validate_scores(*matrix, "predictions", execution);
-    check_rows(matrix->users, users, "predictions");
+    check_rows(matrix->user_count(), users, "predictions");
     id_bits |= bits_below(matrix->items);
   } else {
     const auto& embeddings = std::get<Embeddings>(request.predictions);

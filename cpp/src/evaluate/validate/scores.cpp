@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/parallel.hpp"
@@ -65,6 +66,19 @@ void check_pairs(Count users, Count items, const std::string& argument) {
   }
 }
 
+// Checks that each user has an existing row, or none.
+void check_user_rows(std::span<const Offset> user_rows, Count rows, const std::string& argument,
+                     const Execution& execution) {
+  const auto bad = [&](Offset row) { return row < -1 || row >= rows; };
+  const Search search(user_rows, bad, timed_checkpoint(execution.poll));
+  if (search.count == 0) return;
+  throw InputError({.argument = argument + ".user_rows",
+                    .expected = "-1, or rows below " + std::to_string(rows),
+                    .found = std::to_string(user_rows[static_cast<std::size_t>(search.first)]),
+                    .count = search.count,
+                    .row = search.first});
+}
+
 // Returns the size in bytes if vectors may have the type.
 std::optional<std::size_t> size_of_number(ScoreType type) noexcept {
   switch (type) {
@@ -96,10 +110,15 @@ void check_vectors(const Vectors& vectors) {
 
 void validate_scores(const ScoreMatrix& scores, const std::string& argument,
                      const Execution& execution) {
-  check_pairs(scores.users, scores.items, argument);
+  check_pairs(scores.rows, scores.items, argument);
+  check_pairs(scores.user_count(), scores.items, argument);
   check_min_score(scores.min_score, argument);
+  if (scores.user_rows) check_user_rows(*scores.user_rows, scores.rows, argument, execution);
+  if (!scores.tie_ids.empty()) {
+    check_size(scores.tie_ids.size(), scores.items, argument + ".tie_ids", "one an item");
+  }
   if (scores.candidates) {
-    check_candidates(*scores.candidates, scores.users, scores.items, execution);
+    check_candidates(*scores.candidates, scores.user_count(), scores.items, execution);
   }
 }
 
@@ -114,6 +133,9 @@ void validate_embeddings(const Embeddings& embeddings, const Execution& executio
                       .found = std::to_string(embeddings.width)});
   }
   check_vectors(embeddings.users);
+  if (!embeddings.present.empty()) {
+    check_size(embeddings.present.size(), users, embeddings.users.argument, "present for each");
+  }
   check_vectors(embeddings.items);
   if (embeddings.item_bias) {
     const std::string& bias = embeddings.item_bias->argument;

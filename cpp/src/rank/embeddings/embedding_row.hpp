@@ -27,10 +27,15 @@ class EmbeddingRow {
         size_(candidate_items_ != nullptr ? 0 : static_cast<std::size_t>(source.items.rows)) {}
 
   void select_user(Count user, const Checkpoint&) {
+    const bool is_present = source_.has(user);
     similarities_.read_user(user, user_vector_);
     has_scores_ = false;
-    if (candidate_items_ == nullptr) return;
-    ids_ = int64_row_items(*candidate_items_, candidate_items_->row_count() == 1 ? 0 : user);
+    if (candidate_items_ == nullptr) {
+      size_ = is_present ? static_cast<std::size_t>(source_.items.rows) : 0;
+      return;
+    }
+    const Count row = candidate_items_->row_count() == 1 ? 0 : user;
+    ids_ = is_present ? int64_row_items(*candidate_items_, row) : std::span<const std::int64_t>{};
     size_ = ids_.size();
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -64,6 +69,7 @@ class EmbeddingRow {
   [[nodiscard]] std::span<const std::int64_t> ids() const noexcept { return ids_; }
   [[nodiscard]] static bool is_sparse() noexcept { return false; }
   [[nodiscard]] static bool ids_ascend() noexcept { return true; }
+  [[nodiscard]] std::span<const std::int64_t> tie_ids() const noexcept { return ids_; }
   [[nodiscard]] Offset offset_of(std::size_t position) const noexcept {
     if (candidate_items_ == nullptr) return static_cast<Offset>(position);
     return read_item(ids_[position], source_);

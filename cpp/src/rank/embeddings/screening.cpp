@@ -68,6 +68,7 @@ void Screening::screen(std::span<const Count> users, const std::optional<Lists>&
 }
 
 std::optional<ScreeningResult> Screening::result_of(Count user) const {
+  if (!source_.has(user)) return std::nullopt;
   const std::span<const TileUser> users = products_.users();
   const auto match = std::ranges::find(users, user, &TileUser::user);
   if (match == users.end() || match->is_unscreened) return std::nullopt;

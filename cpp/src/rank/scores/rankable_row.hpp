@@ -90,7 +90,7 @@ class RankableRow : public Row {
   [[nodiscard]] Better order(Ties ties) const noexcept {
     const bool is_by_id = ties != Ties::input_order && !this->ids_ascend();
     return {.highest_first = ties == Ties::highest_id,
-            .ids = is_by_id ? this->ids().data() : nullptr};
+            .ids = is_by_id ? this->tie_ids().data() : nullptr};
   }
 
   // Calls body(keys, begin, size) for each chunk of positions in order.

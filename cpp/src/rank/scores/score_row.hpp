@@ -64,6 +64,11 @@ class ScoreRow {
   [[nodiscard]] std::span<const std::int64_t> ids() const noexcept {
     return candidate_items_ != nullptr ? columns_ : std::span<const std::int64_t>(ids_);
   }
+  // Returns by position what breaks ties by id, if ids do not ascend with positions.
+  [[nodiscard]] std::span<const std::int64_t> tie_ids() const noexcept {
+    const bool are_by_column = !is_sparse() && candidate_items_ == nullptr;
+    return are_by_column ? matrix_->tie_ids : std::span<const std::int64_t>(ids_);
+  }
   // Whether the scores are sparse, with ids beside them.
   [[nodiscard]] bool is_sparse() const noexcept { return sparse_scores_ != nullptr; }
   // Whether ids ascend with positions.
@@ -77,7 +82,8 @@ class ScoreRow {
   [[nodiscard]] Key least_key(double min_score, bool& none) const noexcept;
 
  private:
-  void choose_layout(const std::byte* scores, std::ptrdiff_t user_stride);
+  void choose_layout(const std::byte* scores, std::ptrdiff_t row_stride);
+  void select_row(Count user, const Checkpoint& checkpoint);
   void copy_ids(Count user, const Checkpoint& checkpoint);
   // The column is read again and another thread may have changed it, so it is clamped to existing
   // columns.
@@ -102,7 +108,7 @@ class ScoreRow {
   const std::byte* row_ = nullptr;
   std::size_t size_ = 0;
   std::span<const std::int64_t> columns_;  // by position: candidate items
-  std::vector<std::int64_t> ids_;          // by position: ids of sparse scores
+  std::vector<std::int64_t> ids_;  // by position: ids of sparse scores, tie_ids of candidate items
   bool ids_ascend_ = true;
 };
 
@@ -173,8 +179,9 @@ ScoreRow<Key>::ScoreRow(const ScoreMatrix& matrix)
       stride_(matrix.item_stride),
       candidate_items_(matrix.candidates ? &*matrix.candidates : nullptr),
       last_column_(static_cast<std::size_t>(std::max(matrix.items, Count{1}) - 1)),
-      size_(candidate_items_ != nullptr ? 0 : static_cast<std::size_t>(matrix.items)) {
-  if (candidate_items_ == nullptr) choose_layout(matrix.scores, matrix.user_stride);
+      size_(candidate_items_ != nullptr ? 0 : static_cast<std::size_t>(matrix.items)),
+      ids_ascend_(matrix.tie_ids.empty()) {
+  if (candidate_items_ == nullptr) choose_layout(matrix.scores, matrix.row_stride);
 }
 
 template <class Key>
@@ -184,13 +191,13 @@ ScoreRow<Key>::ScoreRow(const SparseScores& scores)
 }
 
 template <class Key>
-void ScoreRow<Key>::choose_layout(const std::byte* scores, std::ptrdiff_t user_stride) {
+void ScoreRow<Key>::choose_layout(const std::byte* scores, std::ptrdiff_t row_stride) {
   const auto is_key = []<class Score>(std::type_identity<Score>) {
     return std::is_same_v<Score, Key>;
   };
   constexpr auto kAlignment = static_cast<std::ptrdiff_t>(alignof(Key));
   has_native_layout_ = with_score_type(is_key) && std::cmp_equal(stride_, sizeof(Key)) &&
-                       user_stride % kAlignment == 0 &&
+                       row_stride % kAlignment == 0 &&
                        reinterpret_cast<std::uintptr_t>(scores) % alignof(Key) == 0;
 }
 
@@ -202,11 +209,27 @@ void ScoreRow<Key>::select_user(Count user, const Checkpoint& checkpoint) {
     size_ = ids_.size();
     return;
   }
-  row_ = matrix_->scores + user * matrix_->user_stride;
-  if (candidate_items_ == nullptr) return;
+  select_row(user, checkpoint);
+}
+
+// Selects the user's row of the matrix, or an empty one.
+template <class Key>
+void ScoreRow<Key>::select_row(Count user, const Checkpoint& checkpoint) {
+  const bool has_row = matrix_->has(user);
+  row_ = has_row ? matrix_->scores + matrix_->row_of(user) * matrix_->row_stride : matrix_->scores;
+  if (candidate_items_ == nullptr) {
+    size_ = has_row ? static_cast<std::size_t>(matrix_->items) : 0;
+    return;
+  }
   const Lists& lists = *candidate_items_;
-  columns_ = int64_row_items(lists, lists.row_count() == 1 ? 0 : user);
+  columns_ = has_row ? int64_row_items(lists, lists.row_count() == 1 ? 0 : user)
+                     : std::span<const std::int64_t>{};
   size_ = columns_.size();
+  if (ids_ascend_) return;
+  ids_.resize(size_);
+  in_chunks(size_, checkpoint, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) ids_[i] = matrix_->tie_ids[column(i)];
+  });
 }
 
 // Copies the ids, because they break ties: an order that changes during a sort is not an order.
