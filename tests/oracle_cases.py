@@ -13,7 +13,15 @@ import numpy as np
 
 import exactk
 from oracle import MOST_ORDERS, PARAMETERS, Asked, Item, User
-from oracle_containers import BLOCK_FORMS, DENSE_FORMS, ITEMS, PREDICTION_FORMS, TRUTH_FORMS, Form
+from oracle_containers import (
+    BLOCK_FORMS,
+    DENSE_FORMS,
+    ITEMS,
+    KEYED_MATRICES,
+    PREDICTION_FORMS,
+    TRUTH_FORMS,
+    Form,
+)
 
 DEFAULTS: dict[str, Any] = {
     "precision_over": "cutoff",
@@ -106,7 +114,7 @@ def draw_case(number: int) -> Case:
     is_keyed, is_scored = rng.random() < 0.6, rng.random() < 0.5
     rules, overrides = _draw_rules(rng, is_scored=is_scored)
     users = _draw_users(rng, is_keyed=is_keyed, is_scored=is_scored, rules=rules)
-    form = _draw_form(rng, number, users, is_keyed=is_keyed, is_scored=is_scored)
+    form = _draw_form(rng, number, users, rules["ties"], is_keyed=is_keyed, is_scored=is_scored)
     if form.truth in {"padded", "multi-hot"}:  # without grades
         rules["min_grade"], rules["gain"] = None, "binary"
     users = {key: form.held(user, key) for key, user in users.items()}
@@ -137,15 +145,28 @@ def _with_ranks(user: User, rng: random.Random, rules: Mapping[str, Any]) -> Use
     return replace(user, given_ranks=tuple(ranks))
 
 
-def _draw_form(rng: random.Random, number: int, users: Mapping[Any, User], *, is_keyed: bool, is_scored: bool) -> Form:
+def _draw_form(
+    rng: random.Random, number: int, users: Mapping[Any, User], ties: str, *, is_keyed: bool, is_scored: bool
+) -> Form:
     truth, predictions = rng.choice(TRUTH_FORMS[is_keyed]), rng.choice(PREDICTION_FORMS[is_keyed, is_scored])
+    columns = _all_items(users)
+    if predictions in KEYED_MATRICES and not (predictions == "keyed embeddings" and ties == "input_order"):
+        rng.shuffle(columns)
     candidates: dict[Any, set[Item]] | None = None
     if predictions in DENSE_FORMS and rng.random() < 0.4:
-        candidates = {key: set(rng.sample(range(ITEMS), rng.randrange(1, ITEMS))) for key in users}
+        candidates = {key: set(rng.sample(columns, rng.randrange(1, ITEMS))) for key in users}
     in_blocks = candidates is None and predictions in BLOCK_FORMS and truth != "csr" and rng.random() < 0.2
     has_weights, has_groups = rng.random() < 0.5, rng.random() < 0.4
     has_exclude = any(user.excluded for user in users.values())
-    return Form(number, truth, predictions, is_keyed, candidates, in_blocks, has_weights, has_groups, has_exclude)
+    options = has_weights, has_groups, has_exclude
+    return Form(number, truth, predictions, is_keyed, candidates, in_blocks, *options, tuple(columns))
+
+
+def _all_items(users: Mapping[Any, User]) -> list[Item]:
+    """Return all items that a case can have, of the kind that its users have."""
+    pairs = [pair for user in users.values() for pair in (*(user.truth or ()), *(user.scores or ()))]
+    items = {item for item, _ in pairs}.union(*(user.excluded for user in users.values()))
+    return [f"item {number}" if any(isinstance(item, str) for item in items) else number for number in range(ITEMS)]
 
 
 def _draw_rules(rng: random.Random, *, is_scored: bool) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

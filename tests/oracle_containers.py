@@ -19,12 +19,13 @@ from oracle import Item, User
 
 FRAMES = {"pandas", "polars", "arrow"}
 BLOCK_FORMS = {"list", "dense", "pairs"}
-DENSE_FORMS = {"dense", "dense float32", "min score", "embeddings"}
+KEYED_MATRICES = {"keyed dense", "pivoted", "keyed embeddings"}
+DENSE_FORMS = {"dense", "dense float32", "min score", "embeddings"} | KEYED_MATRICES
 TRUTH_FORMS = {True: ["dict", "pandas", "polars", "arrow"], False: ["list", "csr", "padded", "multi-hot"]}
 """By whether users have keys."""
 PREDICTION_FORMS = {
     (True, False): ["dict", "pandas", "polars", "arrow", "batches"],
-    (True, True): ["dict pairs", "pandas", "polars", "arrow", "batches"],
+    (True, True): ["dict pairs", "pandas", "polars", "arrow", "batches", *sorted(KEYED_MATRICES)],
     (False, False): ["list", "padded", "csr"],
     (False, True): ["dense", "dense float32", "min score", "embeddings", "pairs", "sparse scores", "scipy"],
 }
@@ -46,6 +47,7 @@ class Form:
     has_weights: bool
     has_groups: bool
     has_exclude: bool
+    columns: tuple[Item, ...]  # the items of a matrix
 
     @property
     def has_ranks(self) -> bool:
@@ -54,7 +56,11 @@ class Form:
     def build(self, users: Users) -> tuple[Any, Any, dict[str, Any]]:
         """Return truth, predictions and options."""
         rng = random.Random(self.number)  # noqa: S311 - drawn, and not secret
-        truth, predictions = TRUTHS[self.truth](users, rng), PREDICTIONS[self.predictions](users, rng)
+        truth = TRUTHS[self.truth](users, rng)
+        if self.predictions in KEYED_MATRICES:
+            predictions = self._keyed_matrix(users, rng)
+        else:
+            predictions = PREDICTIONS[self.predictions](users, rng)
         options: dict[str, Any] = {}
         if self.has_exclude:
             options["exclude"] = self._by_user({key: sorted(user.excluded, key=str) for key, user in users.items()})
@@ -65,12 +71,25 @@ class Form:
                 {key: user.group for key, user in users.items()}, self.number // 3 % 3
             )
         if self.candidates is not None:
-            options["candidates"] = [sorted(self.candidates[key], key=str) for key in users]
+            options["candidates"] = self._by_user({key: sorted(self.candidates[key], key=str) for key in users})
         if self.in_blocks:
             size = max(1, len(users) // 2)
             blocks = [slice(begin, begin + size) for begin in range(0, len(users), size)]
             return None, iter([(truth[block], predictions[block]) for block in blocks]), options
         return truth, predictions, options
+
+    def _keyed_matrix(self, users: Users, rng: random.Random) -> Any:
+        """Return a matrix, with keys, of the users who have scores, in any order."""
+        keys = [key for key, user in users.items() if user.scores is not None]
+        rng.shuffle(keys)
+        scores = [dict(users[key].scores or ()) for key in keys]
+        values = np.array([[row.get(item, 0.5) for item in self.columns] for row in scores], np.float64)
+        values = values.reshape(len(keys), ITEMS)
+        if self.predictions == "pivoted":
+            return pd.DataFrame(values, index=keys, columns=list(self.columns))
+        if self.predictions == "keyed dense":
+            return exactk.Scores(values, users=keys, items=self.columns)
+        return exactk.Embeddings(values, np.eye(ITEMS), users=keys, items=self.columns)
 
     def _user_values(self, values: dict[Any, Any], container: int) -> Any:
         if not self.is_keyed or not values or container == 0:
@@ -93,10 +112,9 @@ class Form:
             scores = list(dict(scores).items())
         if self.predictions == "scipy":
             scores = scores or []
-        if self.predictions in DENSE_FORMS:
-            scores = self._dense_scores(
-                dict(scores or ()), range(ITEMS) if self.candidates is None else self.candidates[key]
-            )
+        if self.predictions in DENSE_FORMS and not (self.predictions in KEYED_MATRICES and scores is None):
+            columns = self.columns if self.candidates is None else self.candidates[key]
+            scores = self._dense_scores(dict(scores or ()), columns)
         min_score = 0.5 if self.predictions == "min score" else None
         return replace(user, truth=self._held_truth(user.truth), ranking=ranking, scores=scores, min_score=min_score)
 
@@ -112,11 +130,11 @@ class Form:
         return truth
 
     def _dense_scores(self, scores: dict[Item, float], columns: Collection[Item]) -> list[tuple[Item, float]]:
-        if self.predictions == "embeddings":
+        if self.predictions in {"embeddings", "keyed embeddings"}:
             scores = {item: score for item, score in scores.items() if math.isfinite(score)}
         if self.predictions == "dense float32":
             scores = {item: float(np.float32(score)) for item, score in scores.items()}
-        return [(item, scores.get(item, 0.5)) for item in range(ITEMS) if item in columns]
+        return [(item, scores.get(item, 0.5)) for item in self.columns if item in columns]
 
 
 def _frame(form: str, columns: dict[str, list[Any]]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import pickle
 import types
 import uuid
 from collections.abc import Callable
@@ -491,6 +492,382 @@ def test_names_of_columns() -> None:
     columns = {"user": "who", "item": "what", "grade": "how", "score": "how"}
     frames = [pl.DataFrame(data.columns).rename(columns, strict=False) for data in (GRADED, SCORED, EXCLUDED)]
     assert evaluate_per_user(*frames, **columns) == expected_report("int")
+
+
+MATRIX_ITEMS = [4, 1, 9, 2, 5, 3, 8, 7]  # not in the order of the keys
+MATRIX = {  # user 0 and user 2 have no scores, user 6 is not in the truth; some items tie
+    3: [0.5, 0.25, 0.125, 0.5, 0.0, 0.5, 0.125, -1.0],
+    6: [0.0, 0.25, 0.5, 0.75, 1.0, 0.5, 0.25, 0.0],
+    1: [0.25, 0.25, 0.25, 0.25, 0.25, 0.5, -0.5, 0.25],
+}
+MATRIX_METRICS = [
+    *METRICS,
+    "recall@2(ties=highest_id)",
+    "recall@3(ties=optimistic)",
+    "ndcg@3(users=union)",
+    "hit_rate@2(ties=expected)",
+]
+
+
+@dataclass(frozen=True)
+class KeyedMatrix:
+    """Scores of all items, with keys."""
+
+    users: list[Any]
+    items: list[Any]
+    array: np.ndarray[Any, Any]
+
+    @classmethod
+    def of_kind(cls, key_of: Callable[[int], Any]) -> KeyedMatrix:
+        return cls(
+            [key_of(user) for user in MATRIX], [key_of(item) for item in MATRIX_ITEMS], np.array([*MATRIX.values()])
+        )
+
+    @property
+    def rows(self) -> dict[Any, dict[Any, float]]:
+        return {
+            user: dict(zip(self.items, map(float, row), strict=True))
+            for user, row in zip(self.users, self.array, strict=True)
+        }
+
+    def scores(self, keys_of: Callable[[list[Any]], Any]) -> exactk.Scores:
+        return exactk.Scores(self.array, users=keys_of(self.users), items=keys_of(self.items))
+
+
+def object_array(keys: list[Any]) -> Any:
+    array = np.empty(len(keys), object)
+    array[:] = keys
+    return array
+
+
+def embeddings(matrix: KeyedMatrix, dtype: Any = np.float64) -> exactk.Embeddings:
+    vectors = matrix.array.astype(dtype), np.eye(len(matrix.items), dtype=dtype)
+    return exactk.Embeddings(*vectors, users=matrix.users, items=matrix.items)
+
+
+MATRICES: dict[str, tuple[tuple[str, ...], Callable[[KeyedMatrix], Any]]] = {
+    "lists": ((*ALL, "uuid"), lambda matrix: matrix.scores(list)),
+    "tuples": (ALL, lambda matrix: matrix.scores(tuple)),
+    "arrays": (("int", "str"), lambda matrix: matrix.scores(np.array)),
+    "arrays of another library": (INT, lambda matrix: matrix.scores(lambda keys: ForeignArray(np.array(keys)))),
+    "arrays of objects": ((*ALL, "uuid"), lambda matrix: matrix.scores(object_array)),
+    "Series": ((*ALL, "uuid"), lambda matrix: matrix.scores(lambda keys: pd.Series(keys, index=range(9, 9 + len(keys))))),
+    "Series, categories": (("int", "str"), lambda matrix: matrix.scores(lambda keys: pd.Series(keys, dtype="category"))),
+    "Index": ((*ALL, "uuid"), lambda matrix: matrix.scores(pd.Index)),
+    "Polars": (ALL, lambda matrix: matrix.scores(pl.Series)),
+    "Arrow": (ALL, lambda matrix: matrix.scores(pa.array)),
+    "Arrow, chunks": (ALL, lambda matrix: matrix.scores(lambda keys: pa.chunked_array([keys[:1], keys[1:]]))),
+    "keys of scores": (ALL, lambda m: exactk.Scores(exactk.Scores(m.array, users=m.users), items=m.items)),
+    "pivoted": ((*ALL, "uuid"), lambda m: pd.DataFrame(m.array, pd.Index(m.users), pd.Index(m.items))),
+    "pivoted, scores": (ALL, lambda m: exactk.Scores(pd.DataFrame(m.array, pd.Index(m.users), pd.Index(m.items)))),
+    "pivot table": (
+        ("int", "str"),
+        lambda m: pd.DataFrame(
+            [(user, item, score) for user, row in m.rows.items() for item, score in row.items()],
+            columns=["user", "item", "score"],
+        ).pivot_table(index="user", columns="item", values="score"),
+    ),
+    "embeddings": ((*ALL, "uuid"), embeddings),
+    "embeddings, float32": (ALL, lambda matrix: embeddings(matrix, np.float32)),
+}  # fmt: skip
+
+
+def matrix_reports(kind: str, predictions: Any, **options: Any) -> list[exactk.Report]:
+    """Return the reports of the core and of the reference."""
+    key_of = KINDS[kind]
+    truth = GRADED.with_keys(key_of).rows
+    exclude = {user: set(row) for user, row in EXCLUDED.with_keys(key_of).rows.items()}
+    weights = {key_of(user): weight for user, weight in enumerate([1.0, 0.5, 3.0, 2.0, 1.0, 1.0, 0.25])}
+    groups = {key: str(key) for key in weights}
+    options = {"exclude": exclude, "weights": weights, "groups": groups, "per_user": True} | options
+    calls: tuple[Any, ...] = exactk.evaluate, exactk.reference.evaluate
+    return [call(truth, predictions, MATRIX_METRICS, **options) for call in calls]
+
+
+IGNORE_UNRANKABLE = pytest.mark.filterwarnings("ignore:.*relevant items?|the order of ties")
+
+
+@IGNORE_UNRANKABLE
+@pytest.mark.parametrize(("form", "kind"), [(form, kind) for form, (kinds, _) in MATRICES.items() for kind in kinds])
+def test_matrices_with_keys(form: str, kind: str) -> None:
+    matrix = KeyedMatrix.of_kind(KINDS[kind])
+    of_rows = matrix_reports(kind, matrix.rows)[0]
+    of_lists = matrix_reports(kind, MATRICES["lists"][1](matrix))[0]
+    for report in matrix_reports(kind, MATRICES[form][1](matrix)):
+        np.testing.assert_array_equal(report.users, of_rows.users)
+        for name in of_rows.metrics:
+            np.testing.assert_allclose(report.per_user[name], of_rows.per_user[name], rtol=1e-15)
+            assert report[name] == pytest.approx(of_rows[name], rel=1e-15)
+            assert report.by_group == of_rows.by_group
+        counts = {
+            name: count for name, count in of_rows.counts.items() if name not in {"candidates", "relevant_not_rankable"}
+        }
+        assert {name: report.counts[name] for name in counts} == counts
+    if "pivot table" not in form:
+        assert matrix_reports(kind, MATRICES[form][1](matrix))[0] == of_lists
+
+
+@IGNORE_UNRANKABLE
+@pytest.mark.parametrize("form", ["lists", "pivoted", "embeddings"])
+@pytest.mark.parametrize("kind", ["int", "str"])
+def test_candidates_by_key(form: str, kind: str) -> None:
+    key_of = KINDS[kind]
+    matrix = KeyedMatrix.of_kind(key_of)
+    for_all = [key_of(item) for item in (1, 9, 3, 4)]
+    restricted = {user: {item: row[item] for item in for_all} for user, row in matrix.rows.items()}
+    of_rows = matrix_reports(kind, restricted)[0]
+    by_user = {user: list(for_all) for user in [*reversed(matrix.users), key_of(99)]}
+    containers = [
+        for_all, tuple(for_all), set(for_all), np.array(for_all), pd.Series(for_all), pl.Series(for_all), by_user,
+        pd.DataFrame({"user": list(by_user), "item": list(by_user.values())}), pd.Series(by_user),
+    ]  # fmt: skip
+    for candidates in containers:
+        for report in matrix_reports(kind, MATRICES[form][1](matrix), candidates=candidates):
+            for name in of_rows.metrics:
+                np.testing.assert_array_equal(report.per_user[name], of_rows.per_user[name])
+            assert report.counts["candidates"] == of_rows.counts["candidates"]
+    if form == "embeddings":
+        vectors = matrix.array, np.eye(8)
+        for candidates in (for_all, by_user):
+            model = exactk.Embeddings(*vectors, users=matrix.users, items=matrix.items, candidates=candidates)
+            report = matrix_reports(kind, model)[0]
+            for name in of_rows.metrics:
+                np.testing.assert_array_equal(report.per_user[name], of_rows.per_user[name])
+
+
+@IGNORE_UNRANKABLE
+def test_ties_in_input_order_are_those_of_the_columns() -> None:
+    matrix = KeyedMatrix.of_kind(KINDS["str"])
+    for call in (exactk.evaluate, exactk.reference.evaluate):
+        reports = [
+            call(
+                GRADED.with_keys(KINDS["str"]).rows,
+                predictions,
+                ["recall@2(ties=input_order)", "recall@2"],
+                per_user=True,
+            )
+            for predictions in (matrix.rows, matrix.scores(list))
+        ]
+        for name in reports[0].metrics:
+            np.testing.assert_array_equal(reports[0].per_user[name], reports[1].per_user[name])
+    with pytest.raises(exactk.InputError, match="ties='input_order'"):
+        exactk.evaluate(GRADED.with_keys(KINDS["str"]).rows, embeddings(matrix), "recall@2(ties=input_order)")
+
+
+@pytest.mark.parametrize("kind", [*ALL, "uuid"])
+def test_topk_of_keys(kind: str) -> None:
+    matrix = KeyedMatrix.of_kind(KINDS[kind])
+    text = KINDS["uuid as str" if kind == "uuid" else kind]
+    exclude = {text(1) if kind == "uuid" else KINDS[kind](1): [KINDS[kind](3), KINDS[kind](2)]}
+    options: dict[str, Any]
+    for options in ({}, {"ties": "highest_id"}, {"ties": "input_order"}, {"exclude": exclude}):
+        best = exactk.topk(matrix.rows, 3, **options)
+        for form in ("lists", "pivoted", "embeddings"):
+            if form == "embeddings" and "ties" in options and options["ties"] == "input_order":
+                continue
+            for topk in (exactk.topk, exactk.reference.topk):
+                same = topk(MATRICES[form][1](matrix), 3, **options)
+                assert (same.ids == best.ids).all()
+                assert (same.scores == best.scores).all()
+                assert same.users is not None
+                assert same.users.tolist() == [text(user) for user in MATRIX]
+
+
+@pytest.mark.parametrize("kind", [*ALL, "uuid"])
+def test_topk_is_evaluated_as_the_scores_are(kind: str) -> None:
+    """Also as a truth, and as what is excluded."""
+    matrix = KeyedMatrix.of_kind(KINDS[kind])
+    truth = {user: [KINDS[kind](4), KINDS[kind](9)] for user in reversed(matrix.users)}
+    metrics = ["recall@3", "ndcg@2"]
+    best = exactk.topk(matrix.rows, 3, exclude={matrix.users[0]: matrix.items[1:]})  # of whom one item is left
+    assert best.users is not None
+    lists = {
+        user: [item for item in row if item not in {None, -1}]
+        for user, row in zip(best.users.tolist(), best.ids.tolist(), strict=True)
+    }
+    pickled = pickle.loads(pickle.dumps(best))  # noqa: S301 - our own
+    for form in (best, pickled, best.to_pandas().drop(columns="score")):
+        assert exactk.evaluate(truth, form, metrics) == exactk.evaluate(truth, lists, metrics)
+    assert exactk.evaluate(best, lists, metrics) == exactk.evaluate(lists, lists, metrics)
+    frame = best.to_pandas()
+    assert frame["rank"].tolist() == [1, 1, 2, 3, 1, 2, 3]
+    assert best.to_polars().rows() == list(frame.itertuples(index=False, name=None))
+    reranked = exactk.evaluate(truth, frame.drop(columns="rank"), metrics)
+    assert reranked["recall@3"] == exactk.evaluate(truth, lists, metrics)["recall@3"]
+    with pytest.warns(exactk.EvaluationWarning, match="no item|in exclude"):
+        assert exactk.evaluate(lists, matrix.rows, "recall@3", exclude=best)["recall@3"] == 0
+
+
+def test_topk_without_keys() -> None:
+    best = exactk.topk(np.array([[0.5, 0.25], [0.25, 1.0]]), 3)
+    assert best.users is None
+    ids, _ = best
+    assert ids.tolist() == [[0, 1, -1], [1, 0, -1]]
+    assert best.to_pandas().to_dict("list") == {
+        "user": [0, 0, 1, 1], "item": [0, 1, 1, 0], "rank": [1, 2, 1, 2], "score": [0.5, 0.25, 1.0, 0.25],
+    }  # fmt: skip
+
+
+def test_neighbors_of_keys() -> None:
+    vectors, keys = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [2.0, 0.0]]), ["d", "b", "c", "a"]
+    plain, keyed = exactk.neighbors(vectors, 2), exactk.neighbors(vectors, 2, items=keys)
+    assert plain.users is None
+    assert keyed.users is not None
+    assert keyed.users.tolist() == keys
+    np.testing.assert_array_equal(keyed.scores, plain.scores)
+    # "b" is as near to "d" as to "a", and to "c": ties go by key.
+    assert keyed.ids.tolist() == [["a", "b"], ["a", "c"], ["b", "a"], ["d", "b"]]
+    itself = exactk.neighbors(vectors, 1, exclude_self=False, items=keys)
+    assert itself.ids.ravel().tolist() == ["a", "b", "c", "a"]
+
+
+def test_users_of_several_parts_in_a_matrix() -> None:
+    users = [(7, "s0"), (8, "s0"), (7, "s1")]
+    truth = {users[2]: [1], users[0]: [2]}
+    values = np.array([[0.5, 0.25, 1.0], [1.0, 0.5, 0.25], [0.0, 1.0, 0.5]])
+    index = pd.MultiIndex.from_tuples(users, names=["person", "session"])
+    for keys in (users, index):
+        scores = exactk.Scores(values, users=keys)
+        report = exactk.evaluate(truth, scores, "recall@1", per_user=True)
+        assert report.per_user["recall@1"].tolist()[:2] == [1.0, 1.0]
+        assert report.users.tolist() == [users[2], users[0], users[1]]
+    assert exactk.topk(exactk.Scores(values, users=index), 1).to_pandas().columns.tolist() == [
+        "person", "session", "item", "rank", "score",
+    ]  # fmt: skip
+
+
+@IGNORE_UNRANKABLE
+def test_rows_with_keys() -> None:
+    """Offsets and items as CSR has them, with the keys of users and items beside them."""
+    users, keys = [f"user {user}" for user in range(4)], np.array([f"item {item:02}" for item in range(12)])
+    (indptr, items, grades), (score_indptr, score_items, scores) = csr_arrays(GRADED), csr_arrays(SCORED)
+    exclude_indptr, exclude_items, _ = csr_arrays(EXCLUDED)
+    order = np.array([2, 0, 3, 1])  # the users of the scores come in another order
+    shuffled = scipy.sparse.csr_array((scores, score_items, score_indptr), shape=(4, 12))[order]
+    truth, predictions, exclude = (
+        {users[user]: {str(keys[item]): value for item, value in row.items()} for user, row in data.rows.items()}
+        for data in (GRADED, SCORED, EXCLUDED)
+    )
+    expected = evaluate_per_user(truth, predictions, exclude)
+    report = evaluate_per_user(
+        exactk.Truth(indptr, keys[items], grades, users=users),
+        exactk.SparseScores(
+            shuffled.indptr, keys[shuffled.indices], shuffled.data, users=[users[user] for user in order]
+        ),
+        exactk.Exclusions(exclude_indptr, keys[exclude_items], users=users),
+    )
+    assert report == expected
+    ranked = exactk.Rankings([0, 1, 3], pd.Series(["b", "a", "b"]), users=pl.Series(["y", "x"]))
+    assert exactk.evaluate({"x": ["b"], "y": ["b"]}, ranked, "mrr")["mrr"] == 0.75
+
+
+@pytest.mark.parametrize("kind", ["int", "str"])
+def test_dense_grades_with_keys(kind: str) -> None:
+    key_of = KINDS[kind]
+    grades = np.full((4, 12), np.nan)
+    for user, item, grade in zip(GRADED.users, GRADED.items, GRADED.values, strict=True):
+        grades[user, item] = grade
+    users, items = [key_of(user) for user in range(4)], [key_of(item) for item in range(12)]
+    frame = pd.DataFrame(grades, users, items)
+    inputs = SCORED.with_keys(key_of).rows, EXCLUDED.with_keys(key_of).rows
+    for truth in (
+        exactk.Truth.from_dense(grades, users=users, items=items),
+        exactk.Truth.from_dense(frame),
+        exactk.Truth.from_dense(frame.iloc[:, ::-1]),
+    ):
+        assert evaluate_per_user(truth, *inputs) == expected_report(kind)
+    scores = exactk.Scores(np.zeros((4, 12)), users=users[::-1], items=items)
+    with pytest.warns(exactk.EvaluationWarning, match="the order of ties"):
+        report = evaluate_per_user(frame, scores, None)  # beside scores of all items, floats are grades
+    with pytest.warns(exactk.EvaluationWarning, match="the order of ties"):
+        assert report == evaluate_per_user(exactk.Truth.from_dense(frame), scores, None)
+    padded = exactk.Truth.from_padded([[1, 4], [2, -1]], users=["ann", "bob"])
+    assert evaluate_per_user(padded, {"bob": [2], "ann": [3, 4]}, None).users.tolist() == ["ann", "bob"]
+
+
+def by_user(values: dict[Any, Any]) -> pd.Series[Any]:
+    """Return a Series whose index has a name, as pandas would number users 0, 1, 2, ... itself."""
+    return pd.Series(values).rename_axis("user")
+
+
+SERIES: dict[str, Callable[[LongFormat], Any]] = {
+    "lists": lambda data: by_user({user: list(row) for user, row in data.rows.items()}),
+    "arrays": lambda data: by_user({user: np.array(list(row)) for user, row in data.rows.items()}),
+    "grouped": lambda data: pd.DataFrame(data.columns).groupby("user", sort=False)["item"].agg(list),
+    "sets": lambda data: by_user({user: set(row) for user, row in data.rows.items()}),
+    "Arrow": lambda data: pd.Series(
+        [list(row) for row in data.rows.values()], list(data.rows), pd.ArrowDtype(pa.list_(pa.array(data.items).type))
+    ),
+}
+VALUE_SERIES: dict[str, Callable[[LongFormat], Any]] = {
+    "dicts": lambda data: by_user(data.rows),
+    "levels": lambda data: pd.DataFrame(data.columns).set_index(["user", "item"])[data.role],
+    "levels, other names": lambda data: pd.DataFrame(data.columns)
+    .rename(columns={"user": "userId", "item": "docno", data.role: "value"})
+    .set_index(["docno", "userId"])["value"],
+    "levels without names": lambda data: pd.DataFrame(data.columns).set_index(["user", "item"])[data.role].rename_axis([None, None]).rename(None),
+    "grouped": lambda data: pd.DataFrame(data.columns).groupby(["user", "item"], sort=False)[data.role].mean(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", SERIES)
+@pytest.mark.parametrize("kind", ALL)
+def test_series_of_lists(form: str, kind: str) -> None:
+    key_of = KINDS[kind]
+    truth, ranked, exclude = (data.with_keys(key_of) for data in (GRADED, RANKED, EXCLUDED))
+    predictions: Any = {user: list(row) for user, row in ranked.rows.items()}
+    if form not in {"sets", "grouped"}:  # whose rows are not best first
+        predictions = SERIES[form](ranked)
+    report = evaluate_per_user(SERIES[form](truth), predictions, SERIES[form](exclude))
+    binary = {user: list(row) for user, row in truth.rows.items()}
+    assert report == evaluate_per_user(binary, {user: list(row) for user, row in ranked.rows.items()}, exclude.rows)
+
+
+@pytest.mark.parametrize("form", VALUE_SERIES)
+@pytest.mark.parametrize("kind", ALL)
+def test_series_of_values(form: str, kind: str) -> None:
+    build, key_of = VALUE_SERIES[form], KINDS[kind]
+    truth, scored, ranked = (build(data.with_keys(key_of)) for data in (GRADED, SCORED, RANKED))
+    exclude = pd.DataFrame(EXCLUDED.with_keys(key_of).columns).assign(times=1).set_index(["user", "item"])["times"]
+    assert evaluate_per_user(truth, scored, exclude) == expected_report(kind)
+    if form in {"levels", "grouped"}:  # whose name says that they are ranks
+        assert evaluate_per_user(truth, ranked, exclude) == expected_report(kind, RANKED)
+    assert (exactk.topk(scored, 2).ids == exactk.topk(SCORED.with_keys(key_of).rows, 2).ids).all()
+
+
+@pytest.mark.parametrize("kind", [*ALL, "uuid"])
+def test_one_item_for_each_user(kind: str) -> None:
+    """Leave-one-out: a mapping or a Series from user to item."""
+    key_of = KINDS[kind]
+    left_out, train = {key_of(0): key_of(4), key_of(3): key_of(1)}, {key_of(1): key_of(5), key_of(0): key_of(1)}
+    predictions = RANKED.with_keys(key_of).rows
+    lists = {user: list(row) for user, row in predictions.items()}
+    truth, exclude = ({user: [item] for user, item in items.items()} for items in (left_out, train))
+    expected = evaluate_per_user(truth, lists, exclude)
+    assert evaluate_per_user(left_out, lists, train) == expected
+    assert evaluate_per_user(pd.Series(left_out), lists, pd.Series(train)) == expected
+
+
+@pytest.mark.parametrize("series", [
+    pd.Series([[1, 4], [2, 5], [4], [7, 1]]), pl.Series([[1, 4], [2, 5], [4], [7, 1]]), pa.array([[1, 4], [2, 5], [4], [7, 1]]),
+], ids=["pandas", "Polars", "Arrow"])  # fmt: skip
+def test_series_without_users_are_rows(series: Any) -> None:
+    lists, rankings = [[1, 4], [2, 5], [4], [7, 1]], [[1], [5, 2], [9], [1]]
+    assert exactk.evaluate(series, rankings, METRICS) == exactk.evaluate(lists, rankings, METRICS)
+    assert exactk.evaluate(rankings, series, METRICS) == exactk.evaluate(rankings, lists, METRICS)
+
+
+def test_values_of_users_in_a_frame_by_index() -> None:
+    truth, predictions = {"ann": [1], "bob": [2]}, {"ann": [1], "bob": [3]}
+    frame = pd.DataFrame({"weight": [3.0, 1.0]}, index=["bob", "ann"])
+    assert exactk.evaluate(truth, predictions, "P@1", weights=frame)["P@1"] == 0.25
+    report = evaluate_per_user(truth, predictions, None, groups=frame.assign(weight=["old", "new"]))
+    assert {group: values["num_hits@1"] for group, values in report.by_group.items()} == {"new": 1.0, "old": 0.0}
+    with pytest.raises(
+        exactk.InputError,
+        match=r"weights: expected one column beside the index, found weight and age; weights=weights\['weight'\]",
+    ):
+        exactk.evaluate(truth, predictions, "P@1", weights=frame.assign(age=1))
 
 
 def sparse_scores_of(data: Any) -> exactk.SparseScores:

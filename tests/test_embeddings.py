@@ -106,7 +106,7 @@ def result_or_error(call: Any) -> Any:
 
 
 def rows_of_ids(model: exactk.Embeddings, size: int) -> st.SearchStrategy[list[list[int]]]:
-    rows = st.lists(st.integers(0, len(model.items) + 1), max_size=size, unique=True)
+    rows = st.lists(st.integers(0, len(model.item_vectors) + 1), max_size=size, unique=True)
     return st.lists(rows, min_size=len(model), max_size=len(model))
 
 
@@ -360,7 +360,7 @@ def test_f08_scores_that_single_precision_cannot_tell_apart_are_tied(
 def test_f08_a_number_that_is_none_is_refused(similarity: str, bad: float, blas_or_none: str) -> None:
     good, wrong = np.ones((400, 5), np.float32), np.ones((400, 5), np.float32)
     wrong[[271, 300], [3, 1]] = bad
-    for users, items, argument in ((wrong, good, "embeddings.users"), (good, wrong, "embeddings.items")):
+    for users, items, argument in ((wrong, good, "embeddings.user_vectors"), (good, wrong, "embeddings.item_vectors")):
         model = exactk.Embeddings(users, items, similarity)
         for call in (exactk.topk, exactk.reference.topk):
             with pytest.raises(exactk.InputError, match=rf"{argument}.*finite") as caught:
@@ -368,7 +368,7 @@ def test_f08_a_number_that_is_none_is_refused(similarity: str, bad: float, blas_
             assert (caught.value.argument, caught.value.count) == (argument, 2)
             assert (caught.value.row, caught.value.position) == (271, 3)
     for evaluate in (exactk.evaluate, exactk.reference.evaluate):
-        with pytest.raises(exactk.InputError, match=r"embeddings\.items"):
+        with pytest.raises(exactk.InputError, match=r"embeddings\.item_vectors"):
             evaluate([[1]] * 3, exactk.Embeddings(good[:3], wrong, similarity), "recall@1")
     assert blas_or_none
 
@@ -377,13 +377,13 @@ def test_f08_a_number_that_is_none_is_refused(similarity: str, bad: float, blas_
 def test_a_vector_without_a_direction_has_no_cosine(evaluate: Any) -> None:
     items = np.ones((5, 2))
     items[3] = 0
-    with pytest.raises(exactk.InputError, match=r"embeddings\.items.*length 0") as caught:
+    with pytest.raises(exactk.InputError, match=r"embeddings\.item_vectors.*length 0") as caught:
         evaluate(exactk.Embeddings(items[:1], items, "cosine"), 2)
     assert caught.value.row == 3
     with pytest.raises(exactk.InputError, match=r"vectors.*length 0"):
         exactk.neighbors(items, 2)
     assert evaluate(exactk.Embeddings(items[:1], items), 5).ids.tolist() == [[0, 1, 2, 4, 3]]
-    with pytest.raises(exactk.InputError, match=r"embeddings\.users.*2\^250"):
+    with pytest.raises(exactk.InputError, match=r"embeddings\.user_vectors.*2\^250"):
         evaluate(exactk.Embeddings(np.full((1, 2), 1e90), items), 2)
     bias = np.array([0, 1, math.nan, 0, 0])
     with pytest.raises(exactk.InputError, match=r"embeddings\.item_bias.*2\^250"):
@@ -393,13 +393,13 @@ def test_a_vector_without_a_direction_has_no_cosine(evaluate: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "match"),
     [
-        ({"users": np.ones((2, 3))}, exactk.InputError, "embeddings.items.*users"),
-        ({"users": np.ones(2)}, exactk.InputTypeError, "embeddings.users.*dimension"),
-        ({"users": np.ones((2, 2), int)}, exactk.InputTypeError, "embeddings.users.*float"),
-        ({"items": np.ones((2, 2), np.complex128)}, exactk.InputTypeError, "embeddings.items.*float"),
-        ({"items": np.ones((2, 2), np.longdouble)}, exactk.InputTypeError, "embeddings.items.*float"),
-        ({"users": np.ones((2, 0)), "items": np.ones((2, 0))}, exactk.InputError, "1 to 65536"),
-        ({"users": np.ones((1, 65537)), "items": np.ones((1, 65537))}, exactk.InputError, "1 to 65536"),
+        ({"user_vectors": np.ones((2, 3))}, exactk.InputError, "embeddings.item_vectors.*users"),
+        ({"user_vectors": np.ones(2)}, exactk.InputTypeError, "embeddings.user_vectors.*dimension"),
+        ({"user_vectors": np.ones((2, 2), int)}, exactk.InputTypeError, "embeddings.user_vectors.*float"),
+        ({"item_vectors": np.ones((2, 2), np.complex128)}, exactk.InputTypeError, "embeddings.item_vectors.*float"),
+        ({"item_vectors": np.ones((2, 2), np.longdouble)}, exactk.InputTypeError, "embeddings.item_vectors.*float"),
+        ({"user_vectors": np.ones((2, 0)), "item_vectors": np.ones((2, 0))}, exactk.InputError, "1 to 65536"),
+        ({"user_vectors": np.ones((1, 65537)), "item_vectors": np.ones((1, 65537))}, exactk.InputError, "1 to 65536"),
         ({"similarity": "manhattan"}, exactk.InputError, "similarity"),
         ({"similarity": 3}, exactk.InputError, "similarity"),
         ({"min_score": math.nan}, exactk.InputError, "min_score"),
@@ -409,12 +409,12 @@ def test_a_vector_without_a_direction_has_no_cosine(evaluate: Any) -> None:
         ({"item_bias": np.ones((2, 1))}, exactk.InputTypeError, "embeddings.item_bias"),
         ({"item_bias": np.ones(2), "similarity": "cosine"}, exactk.InputError, "item_bias.*dot"),
         ({"exclude_self": 1}, exactk.InputTypeError, "exclude_self"),
-        ({"users": np.ones((3, 2)), "exclude_self": True}, exactk.InputError, "exclude_self"),
+        ({"user_vectors": np.ones((3, 2)), "exclude_self": True}, exactk.InputError, "exclude_self"),
     ],
 )
 def test_f05_embeddings_are_what_they_must_be(arguments: dict[str, Any], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
-        exactk.Embeddings(**({"users": np.ones((2, 2)), "items": np.ones((2, 2))} | arguments))
+        exactk.Embeddings(**({"user_vectors": np.ones((2, 2)), "item_vectors": np.ones((2, 2))} | arguments))
 
 
 def test_other_users_or_candidates_twice_are_refused() -> None:

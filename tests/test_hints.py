@@ -163,7 +163,19 @@ HINTS: dict[str, tuple[Callable[[], object], Callable[[str], object]]] = {
     ),
     "rows by number": (
         lambda: exactk.evaluate({"ann": [0]}, TIED, "recall@1"),
-        lambda hint: exactk.evaluate(run_expression(hint, indptr=INDPTR, items=ITEMS, users=USERS), TIED, "recall@1"),
+        lambda hint: exactk.evaluate({"ann": [0]}, run_expression(hint, predictions=TIED, users=USERS), "recall@1"),
+    ),
+    "rankings by number": (
+        lambda: exactk.evaluate({"ann": [0]}, [[0]], "recall@1"),
+        lambda hint: exactk.evaluate(run_expression(hint, indptr=INDPTR, items=ITEMS, users=USERS), [[0]], "recall@1"),
+    ),
+    "columns by number": (
+        lambda: exactk.evaluate({"ann": ["film"]}, exactk.Scores(TIED, users=["ann"]), "recall@1"),
+        lambda hint: exactk.evaluate(
+            {"ann": ["film"]},
+            run_expression(hint, predictions=exactk.Scores(TIED, users=["ann"]), items=["film", "song", "book"]),
+            "recall@1(ties=optimistic)",
+        ),
     ),
     "keys of users": (
         lambda: exactk.evaluate([["film"]], SCORES_BY_USER, "recall@1"),
@@ -384,7 +396,7 @@ FLAT: dict[str, tuple[str, Any]] = {
     "list of strings": ("truth", ["x", "y"]),
     "array": ("truth", np.array([1, 2])),
     "Series": ("truth", pd.Series([1, 2])),
-    "keyed Series": ("truth", pd.Series([1, 2], index=["ann", "bob"])),
+    "keyed Series": ("predictions", pd.Series([1, 2], index=["ann", "bob"])),
     "Polars": ("truth", pl.Series([1, 2])),
     "predictions": ("predictions", [1, 2]),
     "array of predictions": ("predictions", np.array([1, 2])),

@@ -190,7 +190,7 @@ def random_vectors(rows: int, width: int) -> Any:
 
 
 def evaluation_call_of_embeddings(model: exactk.Embeddings, metric: str, relevant: int = 2) -> Callable[[int], object]:
-    items, users = len(model.items), len(model)
+    items, users = len(model.item_vectors), len(model)
     truth = exactk.Truth(np.arange(users + 1) * relevant, np.tile(np.arange(items)[-relevant:], users))
     return lambda threads: exactk.evaluate(truth, model, metric, num_threads=threads)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -186,42 +187,121 @@ def test_f63_the_numbers_of_sklearn(matrices: tuple[Any, Any], k: int | None) ->
 
 
 VALUES = [[0.5, 0.25, 0.75], [0.125, 0.5, 0.25]]
-NAMED: dict[str, Any] = {"columns": ["film", "book", "song"]}
-KEYED_INDEX: dict[str, Any] = {"index": ["ann", "bob"]}
-KEYED_SCORES = {"ann": {"film": 0.5, "book": 0.25, "song": 0.75}, "bob": {"film": 0.125, "book": 0.5, "song": 0.25}}
-MATRIX_FRAMES: dict[str, tuple[Any, Any, Any]] = {
-    "scores": (pd.DataFrame(VALUES), [[2], [0]], VALUES),
-    "ids": (pd.DataFrame([[2, 0], [1, 2]]), [[2], [0]], np.array([[2, 0], [1, 2]])),
-    "Polars": (pl.DataFrame(VALUES, orient="row"), [[2], [0]], VALUES),
-    "Polars, lazy": (pl.LazyFrame(VALUES, orient="row"), [[2], [0]], VALUES),
-    "items": (pd.DataFrame(VALUES, **NAMED), [["song"], ["film"]], list(KEYED_SCORES.values())),
-    "users": (pd.DataFrame(VALUES, **KEYED_INDEX), {"ann": [2], "bob": [0]}, {
-        user: dict(enumerate(row)) for user, row in zip(["ann", "bob"], VALUES, strict=True)
-    }),
+ITEMS, USERS = ["film", "book", "song"], ["ann", "bob"]
+PIVOTED: dict[str, tuple[Any, Any, Any]] = {
+    "without keys": (pd.DataFrame(VALUES), [[2], [0]], np.array(VALUES)),
+    "items": (pd.DataFrame(VALUES, columns=ITEMS), [["song"], ["film"]], exactk.Scores(VALUES, items=ITEMS)),
+    "users": (pd.DataFrame(VALUES, index=USERS), {"ann": [2], "bob": [0]}, exactk.Scores(VALUES, users=USERS)),
     "pivot table": (
-        pd.DataFrame(VALUES, **NAMED, index=pd.Index(["ann", "bob"], name="user")).rename_axis(columns="item"),
+        pd.DataFrame(VALUES, columns=pd.Index(ITEMS, name="item"), index=pd.Index(USERS, name="user")),
         {"ann": ["song"], "bob": ["film"]},
-        KEYED_SCORES,
+        exactk.Scores(VALUES, users=USERS, items=ITEMS),
     ),
     "pivot table of numbers": (
         pd.DataFrame(VALUES, index=pd.Index([7, 9], name="user"), columns=[30, 10, 20]),
         {7: [20], 9: [30]},
-        {7: {30: 0.5, 10: 0.25, 20: 0.75}, 9: {30: 0.125, 10: 0.5, 20: 0.25}},
+        exactk.Scores(VALUES, users=[7, 9], items=[30, 10, 20]),
+    ),
+    "nullable": (
+        pd.DataFrame(VALUES, index=USERS, columns=ITEMS).astype({"film": "Float64", "book": "float32"}),
+        {"ann": ["song"], "bob": ["film"]},
+        exactk.Scores(VALUES, users=USERS, items=ITEMS),
     ),
 }  # fmt: skip
-"""A frame that is a matrix, its truth, and what says the same."""
+"""A frame that can only be a matrix, its truth, and what says the same."""
+
+
+@pytest.mark.parametrize("case", PIVOTED)
+def test_pivoted_frames_are_scores(case: str) -> None:
+    frame, truth, same = PIVOTED[case]
+    report = exactk.evaluate(truth, frame, METRICS, per_user=True)
+    assert report == exactk.evaluate(truth, same, METRICS, per_user=True)
+    assert report == exactk.evaluate(truth, exactk.Scores(frame), METRICS, per_user=True)
+    assert exactk.topk(frame, 2).to_pandas().equals(exactk.topk(same, 2).to_pandas())
+
+
+METRICS = ["mrr", "ndcg@2", "recall@1"]
+MATRIX_FRAMES: dict[str, tuple[Any, Any, Any]] = {
+    "ids": (pd.DataFrame([[2, 0], [1, 2]]), [[2], [0]], np.array([[2, 0], [1, 2]])),
+    "Polars": (pl.DataFrame(VALUES, orient="row"), [[2], [0]], np.array(VALUES)),
+    "Polars, lazy": (pl.LazyFrame(VALUES, orient="row"), [[2], [0]], np.array(VALUES)),
+    "integers": (
+        pd.DataFrame([[2, 1, 3], [1, 3, 2]], USERS, ITEMS), {"ann": ["song"], "bob": ["film"]},
+        exactk.Scores([[2, 1, 3], [1, 3, 2]], users=USERS, items=ITEMS),
+    ),
+    "a column of users": (
+        pd.DataFrame(VALUES, columns=ITEMS).assign(user_id=USERS), {"ann": ["song"], "bob": ["film"]},
+        exactk.Scores(VALUES, users=USERS, items=ITEMS),
+    ),
+    "Polars, a column of users": (
+        pl.DataFrame(VALUES, ITEMS, orient="row").insert_column(1, pl.Series("user_id", USERS)),
+        {"ann": ["song"], "bob": ["film"]}, exactk.Scores(VALUES, users=USERS, items=ITEMS),
+    ),
+    "Polars, lazy, a column of users": (
+        pl.DataFrame(VALUES, ITEMS, orient="row").insert_column(0, pl.Series("user_id", USERS)).lazy(),
+        {"ann": ["song"], "bob": ["film"]}, exactk.Scores(VALUES, users=USERS, items=ITEMS),
+    ),
+}  # fmt: skip
+"""A frame that may be a matrix, its truth, and what says the same."""
 
 
 @pytest.mark.parametrize("case", MATRIX_FRAMES)
-def test_f66_a_frame_that_is_a_matrix_is_answered_with_what_to_write(case: str) -> None:
+def test_f66_a_frame_that_may_be_a_matrix_is_answered_with_what_to_write(case: str) -> None:
     frame, truth, same = MATRIX_FRAMES[case]
     with pytest.raises(
         exactk.InputError, match=r"^predictions: expected a column for the (user|item), .* reads "
     ) as caught:
         exactk.evaluate(truth, frame, "mrr")
     code = str(caught.value).partition("; predictions=")[2].partition(" reads ")[0]
-    same = np.array(same) if same is VALUES else same
-    assert exactk.evaluate(truth, eval(code, {"predictions": frame}), "mrr") == exactk.evaluate(truth, same, "mrr")  # noqa: S307
+    names = {"predictions": frame, "exactk": exactk}
+    assert exactk.evaluate(truth, eval(code, names), "mrr") == exactk.evaluate(truth, same, "mrr")  # noqa: S307
+
+
+@pytest.mark.parametrize("truth", [
+    pd.DataFrame(VALUES, USERS, ITEMS), pd.DataFrame([[2, 1, 3], [1, 3, 2]], USERS, ITEMS),
+    pd.DataFrame(VALUES, columns=ITEMS).assign(user=USERS),
+    pl.DataFrame(VALUES, ITEMS, orient="row").insert_column(1, pl.Series("user", USERS)),
+])  # fmt: skip
+def test_a_pivoted_truth_is_answered_with_what_to_write(truth: Any) -> None:
+    with pytest.raises(exactk.ExactkError, match=r"; truth=exactk\.Truth\.from_dense") as caught:
+        exactk.evaluate(truth, {"ann": ["song"]}, "mrr")
+    code = re.match(r".*; truth=(.*\)) (reads|if)", str(caught.value))
+    assert code
+    converted = eval(code[1], {"truth": truth, "exactk": exactk})  # noqa: S307 - the hint
+    assert converted.users.tolist() == USERS
+    assert exactk.evaluate(converted, {"bob": ["song"], "ann": ["song"]}, "mrr")["mrr"] == 1
+
+
+@pytest.mark.parametrize("frame", [
+    pd.DataFrame({"user": [1.0, 2.0], "item": [3.0, 4.0], "score": [0.5, 0.25]}),  # as a join leaves them
+    pd.DataFrame({"item": [3.0, 4.0], "affinity": [0.5, 0.25]}, index=pd.Index(USERS, name="user")),
+    pd.DataFrame({"affinity": [0.5]}, index=pd.MultiIndex.from_tuples([("ann", "song")], names=["who", "what"])),
+    pd.DataFrame({"score": [0.5, 0.25]}, index=USERS),
+], ids=["floats", "index", "levels", "score"])  # fmt: skip
+def test_what_may_be_long_format_is_no_matrix(frame: Any) -> None:
+    with pytest.raises(
+        exactk.ExactkError, match=r"^predictions(\.user|\.item)?: expected (a column|a score|integer ids)"
+    ):
+        exactk.evaluate({"ann": ["song"]}, frame, "mrr")
+
+
+def test_levels_of_columns_are_answered_with_what_to_write() -> None:
+    long = pd.DataFrame({"user": ["ann", "bob"], "item": ["song", "film"], "value": [0.5, 0.25]})
+    frame = long.pivot_table(index="user", columns="item", values=["value"])
+    with pytest.raises(exactk.InputTypeError, match=r"predictions=predictions\['value'\] has one"):
+        exactk.Scores(frame)
+    items = exactk.Scores(frame["value"]).items
+    assert items is not None
+    assert items.tolist() == ["film", "song"]
+
+
+def test_nan_in_a_pivoted_frame_is_as_the_convention_says() -> None:
+    long = pd.DataFrame({"user": ["ann", "ann", "bob"], "item": ["song", "film", "film"], "value": [0.5, 0.75, 0.25]})
+    frame = long.pivot_table(index="user", columns="item", values="value")
+    truth = {"bob": ["song"], "ann": ["song"]}
+    with pytest.raises(exactk.InputError, match=r"NaN at row 1, position 1; .*\(user 'bob', item 'song'\)$"):
+        exactk.evaluate(truth, frame, "mrr")
+    assert exactk.evaluate(truth, frame, "mrr", convention={"nan": "last"})["mrr"] == 0.5
 
 
 def test_f66_a_frame_without_keys_is_a_matrix_only_where_no_column_can_hold_them() -> None:

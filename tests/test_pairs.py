@@ -118,17 +118,24 @@ def test_f76_what_is_no_list_says_so() -> None:
         values_of([[1]], (row for row in [[1]]))
 
 
-@pytest.mark.parametrize("argument", ["truth", "predictions", "exclude"])
 @pytest.mark.parametrize("item", ["film", b"bytes", 7, np.int64(7)])
-def test_f76_one_item_for_each_user(argument: str, item: Any) -> None:
-    one = {"ann": None, "bob": item} if argument != "exclude" else {"bob": item}
-    arguments: dict[str, Any] = {"truth": {"bob": [item]}, "predictions": {"bob": [item]}, argument: one}
+def test_f76_one_item_for_each_user(item: Any) -> None:
+    one, lists = {"ann": None, "bob": item}, {"ann": None, "bob": [item]}
+    assert values_of(one, {"bob": [item]}) == values_of(lists, {"bob": [item]})
+    with pytest.warns(exactk.EvaluationWarning, match="in exclude"):
+        assert exactk.evaluate({"bob": item}, {"bob": [item]}, "recall", exclude={"bob": item})["recall"] == 0
     with pytest.raises(
-        exactk.InputTypeError, match=f"{argument}: expected the items of each user, found a single item"
+        exactk.InputTypeError, match="predictions: expected the items of each user, found a single item"
     ) as caught:
-        values_of(**arguments)
-    hint = str(caught.value).partition(f"; {argument}=")[2]
-    assert eval(hint, {argument: {"bob": item}}) == {"bob": [item]}  # noqa: S307
+        values_of(lists, one)
+    hint = str(caught.value).partition("; predictions=")[2]
+    assert eval(hint, {"predictions": {"bob": item}}) == {"bob": [item]}  # noqa: S307
+
+
+@pytest.mark.parametrize("value", [0.5, True, np.float64(2), np.bool_(True)])
+def test_f76_one_number_that_is_no_item(value: Any) -> None:
+    with pytest.raises(exactk.InputTypeError, match="truth: expected the items of each user, found a single item"):
+        values_of({"ann": 7, "bob": value}, {"bob": [7]})
 
 
 @pytest.mark.parametrize("column", ["user", "item"])

@@ -203,17 +203,6 @@ def test_f62_an_index_that_numbers_rows_names_nobody() -> None:
         exactk.evaluate(truth, predictions, "P@1", weights=weights["weight"])
 
 
-@pytest.mark.parametrize("argument", ["truth", "predictions", "exclude", "candidates"])
-def test_f62_a_series_of_lists_says_what_to_write(argument: str) -> None:
-    values: list[Any] = [1, 1, 1] if argument == "candidates" else [[1], [1], [1]]
-    arguments: dict[str, Any] = {"truth": ROWS[0], "predictions": ROWS[1]}
-    if argument == "candidates":
-        arguments["predictions"] = np.ones((3, 4)) * [1, 4, 3, 2]
-    for series in (pd.Series(values), pl.Series(values), pa.chunked_array([values]), pd.Series(values, list("abc"))):
-        with pytest.raises(exactk.InputTypeError, match=rf"{argument}: .*; {argument}={argument}\.to_?[a-z]+\("):
-            exactk.evaluate(metrics="P@1", **arguments | {argument: series})
-
-
 NO_GROUPS: dict[str, Any] = {
     "intervals": pd.cut(pd.Series([1, 5, 99], index=["ann", "bob", "eve"]), [0, 4, 9]),
     "mapping of intervals": dict.fromkeys(["ann", "bob", "eve"], pd.Interval(0, 1)),

@@ -86,7 +86,7 @@ class Listing(NamedTuple):
 LISTS = ["Exclusions", "Truth", "Rankings"]
 PREDICTIONS = ["Rankings", "Scores", "SparseScores", "Embeddings", "Batches"]
 EXCLUDE = Listing(LISTS, ending=", optional")
-CANDIDATES = Listing(["sequence of int", *LISTS], ending=", optional", includes=lambda one: not one.is_keyed)
+CANDIDATES = Listing(["sequence of items", *LISTS], ending=", optional")
 SCORES = Listing([*PREDICTIONS[1:], "array of float or int"], includes=lambda one: one.names_items)
 
 # The arguments of functions and classes that take containers.

@@ -13,7 +13,6 @@ except ImportError as error:  # pragma: no cover - a broken installation
 
 from exactk import reference
 from exactk._choose import Choice, choose
-from exactk._engine.topk import TopK
 from exactk._evaluate import evaluate
 from exactk._functions import *  # noqa: F403 - one function per metric
 from exactk._functions import __all__ as _functions
@@ -23,6 +22,7 @@ from exactk._inputs.embeddings import Embeddings
 from exactk._inputs.model.lists import Exclusions, Rankings, Truth
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.top_k import TopK
 from exactk._inputs.ratings import from_ratings
 from exactk._plan.conventions import Convention, conventions
 from exactk._plan.metrics import metrics

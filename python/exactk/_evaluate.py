@@ -51,11 +51,11 @@ def evaluate(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; see `exactk.as_truth`. None if `predictions` is an
         iterator. Beside dense scores, a two-dimensional array of floats holds one grade per score, as in
         `exactk.Truth.from_dense`; an array of integers of that shape could hold grades or ids and is an error.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         What to evaluate:
 
         - rankings: item ids, best first; see `exactk.as_rankings`;
@@ -77,12 +77,13 @@ def evaluate(
         The choices that fix what a metric's name means; ``exactk.conventions`` lists the presets. A mapping changes
         fields of the standard, such as ``{"nan": "last"}``, or of another preset: ``{"base": "ranx", "nan": "last"}``.
         The key ``"ndcg.gain"`` changes a field for one metric.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items. With scores, these items are
         not ranked. See `exactk.as_exclusions`.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        The only items (columns) that may be ranked, for dense scores or embeddings. A flat sequence of ids or a
-        one-dimensional array applies to all users; containers with rows have one row per user. Repeated ids count once.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+        The only items that may be ranked, for dense scores or embeddings: column numbers, or keys of items if the scores
+        have some. A flat sequence, one-dimensional array or Series of items applies to all users; other containers
+        have one row per user, by key if the scores' users have keys. Repeated items count once.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256. Keyed users need keyed weights: a mapping, a
         pandas Series (users in its index), or a data frame with the user columns and one other column. Users without

@@ -64,17 +64,17 @@ def precision_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -151,17 +151,17 @@ def recall_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -239,9 +239,9 @@ def fbeta_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
@@ -249,9 +249,9 @@ def fbeta_at_k(
         In [0, inf].
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -328,17 +328,17 @@ def f1_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -415,17 +415,17 @@ def hit_rate_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -502,17 +502,17 @@ def average_precision_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -589,17 +589,17 @@ def average_recall_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -676,17 +676,17 @@ def mean_precision_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -763,17 +763,17 @@ def set_average_precision_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -850,17 +850,17 @@ def reciprocal_rank_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -937,17 +937,17 @@ def dcg_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1024,17 +1024,17 @@ def ndcg_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1111,17 +1111,17 @@ def r_precision_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1199,9 +1199,9 @@ def rbp_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
@@ -1209,9 +1209,9 @@ def rbp_at_k(
         In [0, 0.9999999999999999].
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1289,9 +1289,9 @@ def err_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
@@ -1299,9 +1299,9 @@ def err_at_k(
         In [1, 256.0].
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1377,15 +1377,15 @@ def auc(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1463,9 +1463,9 @@ def list_auc_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
@@ -1473,9 +1473,9 @@ def list_auc_at_k(
         In [1, 1000000000000000.0], a whole number.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1552,17 +1552,17 @@ def judged_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1639,17 +1639,17 @@ def bpref_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1726,17 +1726,17 @@ def num_hits_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1813,17 +1813,17 @@ def num_relevant_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.
@@ -1900,17 +1900,17 @@ def num_recommended_at_k(
 
     Parameters
     ----------
-    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
-    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or iterator
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
         The predictions of one system: rankings, scores or embeddings.
     k : int or None, default 10
         The cutoff, in [1, 2^31); None for the whole list.
     convention : Convention, str or mapping
         The choices that fix what the name means; ``exactk.conventions`` lists the presets.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items to remove from each user's list before it is cut, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only items (columns) that may be ranked, for dense scores or embeddings.
     weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
         The weight of each user in the mean: 0, or from 2^-256 to 2^256.

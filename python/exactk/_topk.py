@@ -6,12 +6,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_ranker
-from exactk._engine.topk import TopK, rank_top_k
+from exactk._engine.topk import rank_top_k
+from exactk._inputs.checks import vector_array
 from exactk._inputs.embeddings import Embeddings
+from exactk._inputs.keys.key_lists import keys_of_items
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from exactk._inputs.model.top_k import TopK
     from exactk._runtime.progress import ProgressCallback
 
 
@@ -33,7 +36,7 @@ def topk(
 
     Parameters
     ----------
-    scores : Scores, SparseScores, Embeddings, Batches, array of float or int, sparse matrix, mapping, or data frame
+    scores : Scores, SparseScores, Embeddings, Batches, array of float or int, sparse matrix, mapping, data frame, or Series
         The scores to rank by:
 
         - an array with one score per user (row) and item (column);
@@ -44,9 +47,9 @@ def topk(
         - embeddings, whose products or distances are the scores.
     k : int
         The number of items per user, in [1, 2^31). It may exceed the number of items.
-    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances, optional
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         Items not to rank for each user, such as training items.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
         The only columns that may be ranked, as in `exactk.evaluate`.
     ties : {"lowest_id", "highest_id", "input_order", "raise"}
         How to order ties. ``"raise"`` is an error if one of the k best items is tied. The other choices of a
@@ -126,6 +129,7 @@ def neighbors(
     min_score: float | None = None,
     exclude_self: bool = True,  # noqa: FBT001, FBT002 - as the others may be given by position
     *,
+    items: object = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
 ) -> TopK:
@@ -145,6 +149,8 @@ def neighbors(
         Drop neighbors that are less similar than this; rows may then be shorter than k.
     exclude_self : bool
         Whether to leave each vector out of its own neighbors. Other vectors that equal it stay.
+    items : sequence, shape (n,), optional
+        The key of each vector, as in `exactk.Scores`. The result then has keys, and lists the neighbors of each.
     num_threads : int, optional
         As in `exactk.evaluate`. The result does not depend on it.
     progress : bool or callable
@@ -179,5 +185,6 @@ def neighbors(
     >>> exactk.recall_at_k(exact.ids, approximate, k=2)
     0.875
     """
-    embeddings = Embeddings.neighbors(vectors, similarity, min_score, exclude_self=exclude_self)
+    keys = None if items is None else keys_of_items(items, "items", len(vector_array(vectors, "vectors")), "vector")
+    embeddings = Embeddings.neighbors(vectors, similarity, min_score, keys, exclude_self=exclude_self)
     return topk(embeddings, k, num_threads=num_threads, progress=progress)

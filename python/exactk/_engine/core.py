@@ -10,8 +10,6 @@ import numpy as np
 from exactk import _core
 from exactk._engine.blas import core_view
 from exactk._engine.problem import Outcome, Problem
-from exactk._inputs.model.embeddings import CanonicalEmbeddings
-from exactk._inputs.model.scores import Scores
 from exactk._plan.fields import core_rules
 from exactk._report.counts import CandidateCounts, Counts, TieCounts
 from exactk._report.sums import Sums
@@ -78,8 +76,7 @@ def _check_counted_users(problem: Problem) -> None:
 
 
 def _presence(rows: Truth | Predictions) -> NDArray[np.bool_]:
-    present = None if isinstance(rows, (Scores, CanonicalEmbeddings)) else rows.present
-    return np.ones(len(rows), np.bool_) if present is None else present
+    return np.ones(len(rows), np.bool_) if rows.present is None else rows.present
 
 
 def _list_sums(sums: _core.Sums) -> list[Sums]:

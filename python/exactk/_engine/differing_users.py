@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from exactk._inputs.model.lists import Rankings
-from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import plural
 
@@ -31,10 +29,9 @@ Flags: TypeAlias = "dict[str, NDArray[np.bool_]]"  # by system, or by value
 def covered_users(inputs: AlignedInputs, users: str) -> NDArray[np.bool_]:
     """Return which of the users that the convention may count have predictions."""
     predictions, truth = inputs.predictions, inputs.truth
-    lists = predictions.lists if isinstance(predictions, SparseScores) else predictions
     covered = np.ones(len(truth), np.bool_)
-    if isinstance(lists, Rankings) and lists.present is not None:
-        covered &= lists.present
+    if predictions.present is not None:
+        covered &= predictions.present
     if users in {"truth", "both"} and truth.present is not None:
         covered &= truth.present
     return covered

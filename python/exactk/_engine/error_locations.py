@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.frame_rows import with_frame_row
 from exactk._inputs.model.lists import Lists
+from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import ExactkError
 
@@ -23,6 +25,8 @@ def name_rows_and_keys(inputs: AlignedInputs) -> Iterator[None]:
     try:
         yield
     except ExactkError as error:
+        if (of_matrix := _fault_of_matrix(inputs, error)) is not None:
+            raise of_matrix from None
         with_user, item = inputs.with_user(error), error.fault.item
         named = error if with_user is None else with_frame_row(with_user, _row_finder(inputs, error))
         if isinstance(item, int) and inputs.item_vocabulary is not None:
@@ -30,6 +34,26 @@ def name_rows_and_keys(inputs: AlignedInputs) -> Iterator[None]:
         if named is error:
             raise
         raise named from None
+
+
+def _fault_of_matrix(inputs: AlignedInputs, error: ExactkError) -> ExactkError | None:
+    """Return a fault of scores or vectors with keys, with these keys and the row of the caller's array."""
+    scores = inputs.predictions
+    if not isinstance(scores, (Scores, CanonicalEmbeddings)) or not scores.is_keyed or error.row is None:
+        return None
+    named = inputs.with_user(error) or error
+    if isinstance(scores, Scores):
+        if error.argument not in {"predictions", "scores"}:
+            return None
+        has_column = error.position is not None and scores.item_vocabulary is not None
+        column = inputs.item_text(error.position or 0) if has_column else None
+        return named.amended(row=scores.row_of(error.row), column=column)
+    if error.argument == scores.arguments[0]:  # of users who may have been put in another order
+        return named.amended(row=None) if scores.user_vocabulary is not None else None
+    if error.argument != scores.arguments[1]:
+        return None
+    row = error.row if scores.item_rows is None else int(scores.item_rows[error.row])
+    return error.amended(row=row, column=None if scores.item_vocabulary is None else inputs.item_text(error.row))
 
 
 def _lists_at_fault(inputs: AlignedInputs, error: ExactkError) -> Lists | None:

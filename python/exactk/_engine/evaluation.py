@@ -240,7 +240,7 @@ class Evaluation:
         exclude = self.convert_exclusions(classify(block[2], "exclude")) if block[2:] else None
         if exclude is not None and self.exclude is not None:
             raise input_error("exclude", "None with blocks of (truth, predictions, exclude)", "exclusions")
-        if truth.user_vocabulary is None:
+        if truth.user_vocabulary is None and predictions.user_vocabulary is None:
             _check_length("predictions", count_users(predictions), count_users(truth))
             if exclude is not None:
                 _check_length("exclude", count_users(exclude), count_users(truth))

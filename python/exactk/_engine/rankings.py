@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from exactk._engine.problem import Engine, Outcome, Problem
+from exactk._inputs.model.embeddings import check_input_order
 from exactk._inputs.model.lists import Rankings
 from exactk._report.counts import TieCounts
 
@@ -26,6 +27,7 @@ def solve(engine: Engine, problem: Problem) -> Outcome:
 
     The counts are those of the convention's own ranking or, if no value uses it, of the first.
     """
+    check_input_order(problem.predictions, [value.rules["ties"] for value in problem.values], "predictions")
     rankings = [_ranking(problem.predictions, value.rules) for value in problem.values]
     base = _ranking(problem.predictions, problem.convention.rules(""))
     distinct = sorted(dict.fromkeys(rankings), key=lambda ranking: ranking != base)  # the others in input order

@@ -16,10 +16,12 @@ from exactk._inputs.beside_scores import check_meaning, shapes_of_scores
 from exactk._inputs.column_use import check_columns_are_read
 from exactk._inputs.conversions import exclusions_input, scored_input
 from exactk._inputs.long_format import Encoding
-from exactk._inputs.model.lists import Exclusions
+from exactk._inputs.model.embeddings import check_input_order
+from exactk._inputs.model.lists import Exclusions, Rankings
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.top_k import TopK
 from exactk._inputs.registry import as_candidate_items, classify
 from exactk._inputs.restrictions import merge_restrictions
 from exactk._plan.fields import FIELDS
@@ -37,22 +39,6 @@ if TYPE_CHECKING:
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.predictions import Scored
     from exactk._runtime.progress import ProgressCallback
-
-
-class TopK(NamedTuple):
-    """The k highest-scoring items of each user and their scores, best first, with padding at the end of short rows.
-
-    Attributes
-    ----------
-    ids : array of int64 or of object, shape (n_users, k)
-        Item ids (column indices of dense scores), padded with -1; `exactk.evaluate` takes them as rankings. For keyed
-        items, an object array of keys, padded with None.
-    scores : array of the scores' type, shape (n_users, k)
-        The scores (float64 for embeddings), padded with NaN, or with 0 for integer scores.
-    """
-
-    ids: NDArray[Any]
-    scores: NDArray[Any]
 
 
 class TopKProblem(NamedTuple):
@@ -108,7 +94,7 @@ def rank_top_k(
     columns: ColumnNames = {"user": user, "item": item, "score": score}
     check_columns_are_read(columns, scores=scores, exclude=exclude)
     tracker = Progress(progress)
-    encoding, item_keys = Encoding(), None
+    encoding, item_keys, users = Encoding(), None, None
     scored = scored_input(scores, columns, encoding)
     locations: AbstractContextManager[None] = nullcontext()
     shapes = frozenset[tuple[int, ...]]() if isinstance(scored, Rows) else shapes_of_scores(classify(scored, "scores"))
@@ -116,10 +102,11 @@ def rank_top_k(
     check_meaning(classified_exclude, "exclude", shapes)
     check_meaning(classified_candidates, "candidates", shapes)
     exclusions = exclusions_input(classified_exclude, columns, encoding)
-    if isinstance(scored, (Rows, SparseScores)):
+    if isinstance(scored, (Rows, SparseScores)) or scored.is_keyed:
         inputs = align_scores(scored, exclusions, encoding)
-        assert isinstance(inputs.predictions, SparseScores)  # noqa: S101 - as they were
+        assert not isinstance(inputs.predictions, Rankings)  # noqa: S101 - as they were
         scored, exclusions, item_keys = inputs.predictions, inputs.exclude, inputs.item_keys
+        users = inputs.user_array
         locations = name_rows_and_keys(inputs)
     elif isinstance(exclusions, Rows):
         exclusions = Exclusions.from_valid_rows(exclusions)
@@ -133,33 +120,36 @@ def rank_top_k(
         resolve_threads(num_threads),
         tracker.report_finished,
     )
+    check_input_order(problem.scores, [problem.ties], "scores")
     restricted_candidates, restricted_exclusions = merge_restrictions(
         problem.scores, problem.candidates, problem.exclude
     )
-    users = len(problem.scores)
-    if restricted_exclusions is not None and len(restricted_exclusions) != users:
-        raise input_error("exclude", f"one entry per user ({users})", str(len(restricted_exclusions)))
-    with tracker.track(users), locations:
+    size = len(problem.scores)
+    if restricted_exclusions is not None and len(restricted_exclusions) != size:
+        raise input_error("exclude", f"one entry per user ({size})", str(len(restricted_exclusions)))
+    with tracker.track(size), locations:
         indices, similarities = ranker(
             problem._replace(candidates=restricted_candidates, exclude=restricted_exclusions)
         )
-        tracker.add_finished(users)
+        tracker.add_finished(size)
     if similarities is not None:
-        return TopK(indices, similarities)
+        return TopK(_with_item_keys(indices, item_keys), similarities, users)
     if isinstance(problem.scores, SparseScores):
-        return _with_item_keys(_look_up_items(indices, problem.scores), item_keys)
+        ids, best = _look_up_items(indices, problem.scores)
+        return TopK(_with_item_keys(ids, item_keys), best, users)
     assert isinstance(problem.scores, Scores)  # noqa: S101 - embeddings have scores of their own
-    return TopK(indices, _look_up_scores(indices, problem.scores.values))
+    return TopK(_with_item_keys(indices, item_keys), _look_up_scores(indices, problem.scores.values), users)
 
 
-def _with_item_keys(best: TopK, item_keys: NDArray[Any] | None) -> TopK:
-    """Return the result with item keys in place of codes, if items are keyed."""
+def _with_item_keys(ids: NDArray[np.int64], item_keys: NDArray[Any] | None) -> NDArray[Any]:
+    """Return item keys in place of codes, if items are keyed."""
     if item_keys is None:
-        return best
-    items = np.full(best.ids.shape, None, object)
-    filled = best.ids >= 0
-    items[filled] = item_keys[best.ids[filled]]
-    return TopK(items, best.scores)
+        return ids
+    is_integer = item_keys.dtype.kind in "iu"
+    items = np.full(ids.shape, -1, np.int64) if is_integer else np.full(ids.shape, None, object)
+    filled = ids >= 0
+    items[filled] = item_keys[ids[filled]]
+    return items
 
 
 def _padding_like(shape: tuple[int, ...], values: NDArray[Any]) -> NDArray[Any]:
@@ -176,15 +166,15 @@ def _look_up_scores(ids: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any
     return best
 
 
-def _look_up_items(indices: NDArray[np.int64], sparse_scores: SparseScores) -> TopK:
-    """Replace indices into the arrays of the sparse scores by item ids."""
-    best = TopK(indices, _padding_like(indices.shape, sparse_scores.scores))
+def _look_up_items(indices: NDArray[np.int64], sparse_scores: SparseScores) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return item ids in place of indices into the arrays of the sparse scores, and their scores."""
+    scores = _padding_like(indices.shape, sparse_scores.scores)
     for block in _blocks(indices.shape):
         filled = indices[block] >= 0
         offsets = indices[block][filled]
-        best.scores[block][filled] = sparse_scores.scores[offsets]
-        best.ids[block][filled] = sparse_scores.items[offsets]
-    return best
+        scores[block][filled] = sparse_scores.scores[offsets]
+        indices[block][filled] = sparse_scores.items[offsets]
+    return indices, scores
 
 
 def _blocks(shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:

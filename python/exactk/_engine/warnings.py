@@ -35,8 +35,8 @@ def describe_disjoint_keys(report: Report, inputs: AlignedInputs) -> str:
     if not has_no_hit(report) or has_common_item(inputs, fewest):
         return ""
     lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
-    assert isinstance(lists, Rankings)  # noqa: S101 - dense scores and embeddings share all items
-    return _describe_disjoint_items(inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(int(lists.items[0])))
+    first = int(lists.items[0]) if isinstance(lists, Rankings) else 0  # of scores of all items, the first column
+    return _describe_disjoint_items(inputs.item_text(int(inputs.truth.items[0])), inputs.item_text(first))
 
 
 def describe_disjoint_keys_of_blocks(report: Report, *, is_keyed: bool, has_shared_items: bool) -> str:
@@ -49,6 +49,9 @@ def describe_disjoint_keys_of_blocks(report: Report, *, is_keyed: bool, has_shar
 def has_common_item(inputs: AlignedInputs, fewest: int = 1) -> bool:
     """Return whether an item of the truth is in any list, or one side has too few items to tell."""
     lists = inputs.predictions.lists if isinstance(inputs.predictions, SparseScores) else inputs.predictions
+    if not isinstance(lists, (Rankings, SparseScores)) and lists.item_vocabulary is not None:
+        columns = lists.item_count
+        return min(columns, len(inputs.truth.items)) < fewest or bool((inputs.truth.items < columns).any())
     if not isinstance(lists, Rankings) or min(len(lists.items), len(inputs.truth.items)) < fewest:
         return True
     return bool(np.isin(inputs.truth.items, lists.items).any())

@@ -9,9 +9,11 @@ import numpy as np
 
 from exactk._inputs.keys.columns import column_of_objects
 from exactk._inputs.keys.vocabulary import KIND_HINT, Snapshot, Vocabulary
+from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.lists import Exclusions, Rankings, Truth
 from exactk._inputs.model.predictions import predictions_from_rows
-from exactk._inputs.model.rows import Rows, count_users, reindex, resize
+from exactk._inputs.model.rows import Rows, count_users, encode_items_again, reindex, resize
+from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import type_error
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Codes
     from exactk._inputs.keys.vocabulary import SharedVocabulary
     from exactk._inputs.long_format import Encoding
-    from exactk._inputs.model.predictions import Predictions
+    from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
     from exactk._runtime.errors import ExactkError
 
 
@@ -70,6 +72,11 @@ class AlignedInputs:
         return error.amended(user=repr(users[error.row].item()))
 
     @property
+    def user_array(self) -> NDArray[Any] | None:
+        """User keys or labels as an array."""
+        return self.users.array if isinstance(self.users, Snapshot) else self.users
+
+    @property
     def users(self) -> Snapshot | NDArray[Any] | None:
         """User keys or labels for the report."""
         return self.truth.labels if self.truth.user_vocabulary is None else self.truth.user_vocabulary
@@ -88,6 +95,16 @@ def in_shared_vocabularies(rows: Rows, argument: str, encoding: Encoding) -> Row
         items = rows.items if is_unchanged else codes.astype(rows.items.dtype)[rows.items]
         rows = rows._replace(items=items, item_vocabulary=keys)
     return rows
+
+
+def with_shared_users(scores: MatrixScores, argument: str, encoding: Encoding) -> MatrixScores:
+    """Return scores of all items with a row for each user of this call, in the order of codes; -1 where it has none."""
+    if scores.user_vocabulary is None:
+        return scores
+    keys, codes = _encode_again(scores.user_vocabulary, argument, encoding.users)
+    rows = np.full(len(keys), -1, np.int64)
+    rows[codes] = np.arange(len(codes))
+    return scores.for_users(keys, rows)
 
 
 def exclusions_of_users(rows: Rows, encoding: Encoding) -> Rows:
@@ -147,19 +164,23 @@ class Alignment:
     ) -> None:
         self._shared_users, self._shared_items = encoding.users, encoding.items
         self._truth, self._exclude = truth, exclude
-        self._systems = [predictions for predictions in systems if isinstance(predictions, Rows)]
+        self._systems = [
+            predictions for predictions in systems if isinstance(predictions, (Rows, Scores, CanonicalEmbeddings))
+        ]
         self._containers: tuple[Truth, Exclusions | None] | None = None
         self._users: Snapshot | None = None  # keys of the truth, then of the systems; None if matched by row
         self._item_keys: Snapshot | None = None  # item keys of all inputs
         self._item_ids: Codes | None = None  # where ids ascend as the keys do, by which scores break ties
-        others: list[Rows | Exclusions] = [*self._systems] if exclude is None else [*self._systems, exclude]
+        others: list[Rows | Exclusions | MatrixScores] = (
+            [*self._systems] if exclude is None else [*self._systems, exclude]
+        )
         lists = (truth, *others)
         self._has_keys = any(one.user_vocabulary is not None or one.item_vocabulary is not None for one in lists)
         if self._has_keys:
             self._align_users(others)
             self._align_items(others)
 
-    def _align_users(self, others: list[Rows | Exclusions]) -> None:
+    def _align_users(self, others: list[Rows | Exclusions | MatrixScores]) -> None:
         rows = self._truth.rows() if isinstance(self._truth, Truth) else self._truth
         if any(other.user_vocabulary is not None for other in others):
             rows = with_user_keys(rows, self._shared_users)
@@ -174,9 +195,9 @@ class Alignment:
             rows = self._exclude.rows() if isinstance(self._exclude, Exclusions) else self._exclude
             self._aligned_exclude = self._with_rows_of_all_users(rows)._replace(user_vocabulary=None)
 
-    def _align_items(self, others: list[Rows | Exclusions]) -> None:
+    def _align_items(self, others: list[Rows | Exclusions | MatrixScores]) -> None:
         self._item_keys = self._shared_items.latest([one.item_vocabulary for one in (self._truth, *others)])
-        if self._item_keys is not None and any(rows.scores is not None for rows in self._systems):
+        if self._item_keys is not None and any(isinstance(r, Rows) and r.scores is not None for r in self._systems):
             self._item_ids = self._item_keys.positions_in_key_order()
 
     @property
@@ -186,7 +207,11 @@ class Alignment:
 
     def inputs(self, predictions: Rows | Predictions) -> AlignedInputs:
         """Return the truth, a system's predictions, and the exclusions, aligned."""
-        if self._has_keys:
+        if isinstance(predictions, (Scores, CanonicalEmbeddings)):
+            predictions = self._aligned_matrix(predictions) if self._has_keys else predictions
+            if predictions.item_vocabulary is not None:
+                return self._inputs_by_column(predictions, predictions.item_vocabulary)
+        elif self._has_keys:
             predictions = self._aligned_predictions(predictions)
         elif isinstance(predictions, Rows):
             predictions = predictions_from_rows(predictions)
@@ -195,20 +220,41 @@ class Alignment:
         truth, exclude = self._containers
         return AlignedInputs(truth, predictions, exclude, self._item_keys, self._item_ids)
 
-    def _aligned_predictions(self, predictions: Rows | Predictions) -> Predictions:
-        rows = predictions.rows() if isinstance(predictions, (Rankings, SparseScores)) else predictions
-        self._check_users(rows.user_vocabulary if isinstance(rows, Rows) else None)
-        aligned = self._with_rows_of_all_users(rows) if isinstance(rows, Rows) else None
+    def _aligned_matrix(self, scores: MatrixScores) -> MatrixScores:
+        """Return scores of all items with a row for each user, and embeddings with items in the order of their keys."""
+        self._check_users(scores)
+        self._check_item_kinds(scores)
+        if self._users is not None and scores.user_vocabulary is not None:
+            positions = np.arange(self._users.size)
+            scores = scores.for_users(self._users, np.where(positions < len(scores), positions, -1))
+        return scores.with_items_in_key_order() if isinstance(scores, CanonicalEmbeddings) else scores
+
+    def _inputs_by_column(self, scores: MatrixScores, columns: Snapshot) -> AlignedInputs:
+        """Return the inputs beside scores with item keys, whose columns are the ids."""
+        rows = [rows for rows in (self._aligned_truth, self._aligned_exclude) if rows is not None]
+        items = _vocabulary_for(columns, rows)
+        truth = Truth.from_valid_rows(encode_items_again(self._aligned_truth, items, "truth"))
+        exclude = None
+        if self._aligned_exclude is not None:
+            exclude = Exclusions.from_valid_rows(encode_items_again(self._aligned_exclude, items, "exclude"))
+        return AlignedInputs(truth, scores, exclude, items.snapshot())
+
+    def _aligned_predictions(self, predictions: Rows | Rankings | SparseScores) -> Predictions:
+        rows = predictions if isinstance(predictions, Rows) else predictions.rows()
+        self._check_users(rows)
+        aligned = self._with_rows_of_all_users(rows)
         self._check_item_kinds(aligned)
-        if aligned is None or (aligned is rows and not isinstance(predictions, Rows)):
-            assert not isinstance(predictions, Rows)  # noqa: S101 - for the type checker
+        if aligned is rows and not isinstance(predictions, Rows):
             return predictions
         return predictions_from_rows(self._with_item_ids(aligned))
 
-    def _check_users(self, keys: Snapshot | None) -> None:
+    def _check_users(self, predictions: Rows | MatrixScores) -> None:
         """Raise InputTypeError if the users of a system, or of the exclusions, cannot match those of the truth."""
+        keys = predictions.user_vocabulary
         if keys is None and self._truth.user_vocabulary is not None:
             hint = "a list, or exactk.Truth(indptr, items, users=users), as the truth is matched by row"
+            if not isinstance(predictions, Rows):
+                hint = f"{_with_keys(predictions, 'users')} adds them"
             raise type_error("predictions", "user keys, as in the truth", "rows without user keys", hint=hint)
         if self._users is None:
             return
@@ -216,7 +262,8 @@ class Alignment:
             self._shared_users.check_kinds_of(keys, "predictions")
         if self._exclude is not None:
             if self._exclude.user_vocabulary is None:
-                raise type_error("exclude", "user keys, as in the truth", "rows without user keys")
+                hint = "exclude=dict(zip(users, exclude)) adds them"
+                raise type_error("exclude", "user keys, as in the truth", "rows without user keys", hint=hint)
             self._shared_users.check_kinds_of(self._exclude.user_vocabulary, "exclude")
 
     def _with_rows_of_all_users(self, rows: Rows) -> Rows:
@@ -246,25 +293,48 @@ class Alignment:
             items = self._item_ids.astype(items.dtype)[items]
         return rows._replace(items=items, item_vocabulary=None)
 
-    def _check_item_kinds(self, predictions: Rows | None) -> None:
+    def _check_item_kinds(self, predictions: Rows | MatrixScores) -> None:
         """Raise InputTypeError if some items are keyed and others are integers, which never match."""
-        lists = {"truth": self._aligned_truth, "predictions": predictions, "exclude": self._aligned_exclude}
-        if all(rows is None or rows.item_vocabulary is None for rows in lists.values()):
+        sources = {"truth": self._aligned_truth, "predictions": predictions, "exclude": self._aligned_exclude}
+        if all(source is None or source.item_vocabulary is None for source in sources.values()):
             return
-        kinds = {
-            argument: "int" if rows.item_vocabulary is None else rows.item_vocabulary.vocabulary.kinds[0]
-            for argument, rows in lists.items()
-            if rows is not None and len(rows.items)
-        }
-        if predictions is None:
-            kinds["predictions"] = "column or row numbers"
+        kinds = {argument: kind for argument, source in sources.items() if (kind := _kind_of_items(source))}
         first = kinds.get("truth", next(iter(kinds.values()), ""))
         for argument, kind in kinds.items():
             if kind != first:
-                raise type_error(argument, f"items of type {first}, as in the truth", kind, hint=KIND_HINT)
+                hint = KIND_HINT
+                if kind == _NUMBERS and not isinstance(predictions, Rows):
+                    hint = f"{_with_keys(predictions, 'items')} adds keys of items"
+                raise type_error(argument, f"items of type {first}, as in the truth", kind, hint=hint)
 
 
-def align_scores(scores: Rows | SparseScores, exclude: Exclusions | Rows | None, encoding: Encoding) -> AlignedInputs:
+_NUMBERS = "column or row numbers"
+
+
+def _kind_of_items(source: Rows | MatrixScores | None) -> str:
+    """Return the kind of the items; empty if there are none."""
+    if source is None or not (len(source.items) if isinstance(source, Rows) else source.item_count):
+        return ""
+    if source.item_vocabulary is not None:
+        return source.item_vocabulary.kinds[0]
+    return "int" if isinstance(source, Rows) else _NUMBERS
+
+
+def _with_keys(scores: MatrixScores, keys: str) -> str:
+    """Return how to write scores with keys, for hints."""
+    values = "predictions" if isinstance(scores, Scores) else "user_vectors, item_vectors"
+    return f"predictions=exactk.{type(scores).__name__}({values}, {keys}={keys})"
+
+
+def _vocabulary_for(columns: Snapshot, others: list[Rows]) -> Vocabulary:
+    """Return a vocabulary that begins with the keys of the columns, and takes the items of others."""
+    if columns.size:
+        return columns.copy()
+    kinds = [_kind_of_items(rows) for rows in others]  # without columns, keys are of no kind
+    return Vocabulary.of_kinds([next(filter(None, kinds), "int")])
+
+
+def align_scores(scores: Rows | Scored, exclude: Exclusions | Rows | None, encoding: Encoding) -> AlignedInputs:
     """Align scores and exclusions without a truth."""
     indptr = np.zeros(count_users(scores) + 1, np.int64)
     empty = Rows(indptr, np.zeros(0, np.int64), user_vocabulary=scores.user_vocabulary)

@@ -33,7 +33,7 @@ def shapes_of_scores(predictions: ClassifiedValue) -> Shapes:
         systems = value.values() if is_mapping_of_systems(value) else ()
         return frozenset(shape for one in systems for shape in shapes_of_scores(classify(one, "predictions")))
     if container is EMBEDDINGS:
-        return frozenset({(len(value), len(value.items))})
+        return frozenset({(len(value), value.item_count)})
     if container is SCORES:
         return frozenset({value.values.shape})
     if container is SPARSE_MATRIX:

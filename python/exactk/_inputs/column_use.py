@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._inputs.containers.mappings import is_mapping_of_systems
-from exactk._inputs.registry import BATCHES, BLOCKS, FRAME, LISTS, MAPPING, SPARSE_SCORES, ClassifiedValue, classify
+from exactk._inputs.containers.series import has_values_by_user_and_item
+from exactk._inputs.registry import (
+    BATCHES,
+    BLOCKS,
+    FRAME,
+    LISTS,
+    MAPPING,
+    SERIES,
+    SPARSE_SCORES,
+    ClassifiedValue,
+    classify,
+)
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
@@ -45,4 +56,4 @@ def _has_columns(classified: ClassifiedValue, argument: str) -> bool:
     value, container = classified
     if argument == "predictions" and container is MAPPING and is_mapping_of_systems(value):
         return any(classify(system, argument).container in {FRAME, BATCHES} for system in value.values())
-    return container is FRAME or container is BATCHES
+    return container is FRAME or container is BATCHES or (container is SERIES and has_values_by_user_and_item(value))

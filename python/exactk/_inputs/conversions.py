@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from exactk._inputs.alignment import exclusions_of_users, in_shared_vocabularies
+from exactk._inputs.alignment import exclusions_of_users, in_shared_vocabularies, with_shared_users
 from exactk._inputs.batches import Reader
 from exactk._inputs.checks import score_array
 from exactk._inputs.column_use import check_columns_are_read
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exactk._inputs.keys.column_roles import ColumnNames
-    from exactk._inputs.model.predictions import Predictions, Scored
+    from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
 
 _ListsT = TypeVar("_ListsT", bound="Rankings | SparseScores")
 
@@ -45,7 +45,7 @@ def as_truth(
 
     Parameters
     ----------
-    value : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances
+    value : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances
         The relevant items of each user:
 
         - mapping: for each user a sequence or set of items, a mapping from item to grade, or a sequence of
@@ -132,7 +132,7 @@ def as_rankings(
 
     Parameters
     ----------
-    value : Rankings, Batches, list of sequences, mapping, two-dimensional array, data frame, or ids and distances
+    value : Rankings, Batches, list of sequences, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances
         The ids recommended to each user, best first:
 
         - mapping or list: one sequence of ids per user, or None for a user without a list;
@@ -181,7 +181,7 @@ def as_predictions(
 
     Parameters
     ----------
-    value : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, or ids and distances
+    value : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances
         The predictions of one system:
 
         - mapping: for each user a sequence of items, best first, a mapping from item to score, or a sequence of
@@ -219,6 +219,9 @@ def predictions_of(value: object, columns: ColumnNames, encoding: Encoding) -> P
     classified = classify(value, "predictions")
     if isinstance(classified.value, (Rankings, SparseScores)):
         return classified.value
+    if classified.container is SCORES or classified.container is EMBEDDINGS:
+        scores: Scored = classified.value
+        return scores
     predictions = predictions_input(classified, columns, encoding)
     return predictions_from_rows(predictions) if isinstance(predictions, Rows) else predictions
 
@@ -229,10 +232,10 @@ def predictions_input(classified: ClassifiedValue, columns: ColumnNames, encodin
     if isinstance(value, (Rankings, SparseScores)):
         return _lists_input(value, "predictions", encoding)
     if container is SCORES or container is EMBEDDINGS:
-        scores: Scored = value
-        return scores
+        matrix: MatrixScores = value
+        return with_shared_users(matrix, "predictions", encoding)
     if classified.is_matrix_of_floats:
-        return Scores(value)
+        return with_shared_users(Scores(value), "predictions", encoding)
     return _checked_scores(_rows_of_classified(classified, "predictions", columns, encoding), "predictions")
 
 
@@ -258,13 +261,13 @@ def scored_input(value: object, columns: ColumnNames, encoding: Encoding) -> Sco
     """Return the value as a container of scores, called ``scores`` in messages."""
     classified = classify(value, "scores")
     if classified.container is SCORES or classified.container is EMBEDDINGS:
-        scores: Scored = classified.value
-        return scores
+        matrix: MatrixScores = classified.value
+        return with_shared_users(matrix, "scores", encoding)
     if classified.container is SPARSE_SCORES:
         return _lists_input(classified.value, "scores", encoding)
     container = classified.container
     if container is not BATCHES and (container is None or container.to_rows is None or not container.names_items):
-        return Scores.for_argument(classified.value, "scores")
+        return with_shared_users(Scores.for_argument(classified.value, "scores"), "scores", encoding)
     rows = _rows_of_classified(classified, "scores", columns, encoding)
     if rows.scores is None:
         raise type_error("scores", "items with scores", "lists of items")
@@ -278,7 +281,7 @@ def as_exclusions(
 
     Parameters
     ----------
-    value : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, ids and distances, or None
+    value : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
         The items that must not be ranked for each user:
 
         - mapping or list: one sequence or set of ids per user;

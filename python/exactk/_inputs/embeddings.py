@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from exactk._inputs.checks import bias_array, vector_array
+from exactk._inputs.keys.key_lists import keys_of_items, keys_of_rows
+from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
 from exactk._inputs.model.scores import checked_threshold
 from exactk._inputs.registry import as_candidate_items, classify
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Embeddings(CanonicalEmbeddings):
     """Embeddings of users and items, scored by their similarity.
 
-    An item's id is its row number. The arrays are viewed, not copied, and the score matrix is never stored: memory use
-    is that of the vectors, even for millions of items.
+    The arrays are viewed, not copied, and the score matrix is never stored: memory use is that of the vectors, even for
+    millions of items. Vectors with keys are copied if their users come in another order than those of the truth, or
+    their items in another order than that of their keys.
 
     Parameters
     ----------
-    users : array of float, shape (n_users, width)
+    user_vectors : array of float, shape (n_users, width)
         One vector per user, of float16, float32 or float64, with a width of 1 to 65,536. Arrays with rows that are not
         contiguous, or of another byte order, are copied. Do not change the array during the evaluation.
-    items : array of float, shape (n_items, width)
+    item_vectors : array of float, shape (n_items, width)
         One vector per item, of the same width and any of these types.
     similarity : {"dot", "cosine", "euclidean"}
         The score of user ``u`` and item ``v``:
@@ -34,20 +40,23 @@ class Embeddings(CanonicalEmbeddings):
         - ``"euclidean"``: the negative distance, ``-sqrt(|u - v|^2)``.
     min_score : float, optional
         Drop items with a lower score.
-    candidates : sequence of int, Exclusions, Truth, Rankings, list of sequences, sparse matrix, two-dimensional array, or ids and distances, optional
-        The only items that may be ranked, as in `exactk.evaluate`.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+        The only items that may be ranked, as in `exactk.evaluate`: keys of items and users if these have keys.
     item_bias : array of float, shape (n_items,), optional
         A bias per item, added to its product with each user, as in matrix factorization. Only for
         ``similarity="dot"``; magnitudes are at most 2^250.
     exclude_self : bool
         Whether users and items are the same vectors, row by row, and none is recommended to itself.
+    users, items : sequence, optional
+        The key of each user vector and of each item vector, as in `exactk.Scores`. By default, users and items are
+        row numbers.
 
     Raises
     ------
     InputTypeError
-        If an array has the wrong type or shape.
+        If an array has the wrong type or shape, or keys have.
     InputError
-        If the widths differ, or there is not one bias per item. Numbers are checked during the evaluation: all must be
+        If the widths differ, keys repeat, or there is not one bias or key per row. Numbers are checked during the evaluation: all must be
         finite, and vector lengths at most 2^250 and, for cosines, at least 2^-250.
 
     Notes
@@ -79,42 +88,74 @@ class Embeddings(CanonicalEmbeddings):
     >>> exactk.topk(model, k=2, exclude=[[0], []]).scores
     array([[1. , 0. ],
            [3. , 1.5]])
+    >>> keyed = exactk.Embeddings(users, items, users=["ann", "bob"], items=["film", "song", "book"])
+    >>> exactk.precision_at_k({"bob": ["book"], "ann": ["film"]}, keyed, k=1)
+    0.5
     """
 
     def __init__(
         self,
-        users: object,
-        items: object,
+        user_vectors: object,
+        item_vectors: object,
         similarity: str = "dot",
         min_score: float | None = None,
         candidates: object = None,
         item_bias: object = None,
         exclude_self: bool = False,  # noqa: FBT001, FBT002 - as the others may be given by position
+        *,
+        users: object = None,
+        items: object = None,
     ) -> None:
+        user_array = vector_array(user_vectors, "embeddings.user_vectors")
+        item_array = vector_array(item_vectors, "embeddings.item_vectors")
+        user_keys = keys_of_rows(users, "embeddings.users", len(user_array), "user vector")
+        item_keys = keys_of_items(items, "embeddings.items", len(item_array), "item vector")
+        candidate_items = as_candidate_items(classify(candidates, "candidates"))
         self._freeze(
-            vector_array(users, "embeddings.users"),
-            vector_array(items, "embeddings.items"),
-            similarity,
-            None if min_score is None else checked_threshold(min_score),
-            as_candidate_items(classify(candidates, "candidates")),
-            None if item_bias is None else bias_array(item_bias, "embeddings.item_bias"),
+            user_vectors=user_array,
+            item_vectors=item_array,
+            similarity=similarity,
+            min_score=None if min_score is None else checked_threshold(min_score),
+            candidates=None
+            if candidate_items is None
+            else _candidates_among_vectors(candidate_items, item_keys, user_keys),
+            item_bias=None if item_bias is None else bias_array(item_bias, "embeddings.item_bias"),
             exclude_self=exclude_self,
+            user_vocabulary=user_keys,
+            item_vocabulary=item_keys,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        candidates = None if self.candidates is None else self.candidates.to_plain()
-        fields = (self.similarity, self.min_score, candidates, self.item_bias, self.exclude_self)
-        return (Embeddings._from_plain, (self.users, self.items, *fields))
+        plain = [
+            None if one is None else one.to_plain()
+            for one in (self.candidates, self.user_vocabulary, self.item_vocabulary)
+        ]
+        fields = (self.similarity, self.min_score, self.item_bias, self.exclude_self)
+        return (Embeddings._from_plain, (self.user_vectors, self.item_vectors, fields, *plain))
 
     @classmethod
     def _from_plain(
         cls,
-        users: object,
-        items: object,
-        similarity: str,
-        min_score: float | None,
+        user_vectors: NDArray[Any],
+        item_vectors: NDArray[Any],
+        fields: tuple[Any, ...],
         candidates: tuple[Any, ...] | None,
-        *more: Any,  # noqa: ANN401 - as __init__ takes them
+        users: tuple[Any, ...] | None,
+        items: tuple[Any, ...] | None,
     ) -> Embeddings:
-        candidate_items = None if candidates is None else CandidateItems.from_plain(candidates)
-        return cls(users, items, similarity, min_score, candidate_items, *more)
+        similarity, min_score, item_bias, exclude_self = fields
+        embeddings = cls(user_vectors, item_vectors, similarity, min_score, None, item_bias, exclude_self)
+        return embeddings._replace(
+            candidates=None if candidates is None else CandidateItems.from_plain(candidates),
+            user_vocabulary=None if users is None else Snapshot.from_plain(users),
+            item_vocabulary=None if items is None else Snapshot.from_plain(items),
+        )
+
+
+def _candidates_among_vectors(
+    candidates: CandidateItems, items: Snapshot | None, users: Snapshot | None
+) -> CandidateItems:
+    """Return the candidates as numbers of item vectors, by user vector."""
+    candidates = candidates.among(items, users, of_rows=True)
+    candidates.check_users(None)
+    return candidates

@@ -12,7 +12,18 @@ import numpy as np
 
 from exactk._inputs.batches import Batches
 from exactk._inputs.checks import id_array, import_dlpack
-from exactk._inputs.containers import frames, mappings, neighbor_lists, padded_arrays, sequences, sparse, tables
+from exactk._inputs.containers import (
+    frames,
+    mappings,
+    neighbor_lists,
+    padded_arrays,
+    sequences,
+    series,
+    sparse,
+    tables,
+    top_k,
+)
+from exactk._inputs.keys import pivoted
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.model.candidate_items import CandidateItems
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
@@ -20,6 +31,7 @@ from exactk._inputs.model.lists import Lists
 from exactk._inputs.model.rows import Rows
 from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
+from exactk._inputs.model.top_k import TopK
 from exactk._runtime import optional
 from exactk._runtime.errors import type_error
 
@@ -46,13 +58,13 @@ class Container(NamedTuple):
     as_truth: str = ""  # contents as a truth, for the docs
     as_predictions: str = ""
     examples: str = ""  # libraries, for the docs
-    is_keyed: bool = False  # has user keys, so cannot be candidates, which are column numbers
     names_items: bool = True  # as scores; otherwise rows have a score for every item, or no scores
+    arguments: frozenset[str] = frozenset()  # the only arguments for which it is recognized; empty: all
 
     @property
     def noun(self) -> str:
         """The container's name in documentation."""
-        return self.name.removeprefix("a ").partition(" from ")[0]
+        return self.name.removeprefix("a ").removeprefix("exactk.").partition(" from ")[0]
 
 
 LIST = Container(
@@ -77,7 +89,6 @@ MAPPING = Container(
     lambda value, options: mappings.rows_of_mapping(value, options.argument, options.encoding),
     "from each user to the same entries as in a list",
     "from each user to the same entries as in a list",
-    is_keyed=True,
 )
 ARRAY = Container(
     "a two-dimensional array",
@@ -88,6 +99,13 @@ ARRAY = Container(
     "NumPy, or any library that exports DLPack",
     names_items=False,
 )
+PIVOTED_FRAME = Container(
+    "a pivoted data frame",
+    pivoted.is_pivoted,
+    as_predictions="scores of all items as floats; users in the index, items in the columns",
+    examples="pandas",
+    arguments=frozenset({"truth", "predictions", "scores"}),
+)
 FRAME = Container(
     "a data frame",
     tables.is_frame,
@@ -95,7 +113,6 @@ FRAME = Container(
     "one row per user and item, optionally with a grade; or one row per user with a list of items",
     "one row per user and item, with a score or a rank; or one row per user with a list of items, best first",
     "pandas, Polars (also lazy), pyarrow, DuckDB, or any library that streams Arrow",
-    is_keyed=True,
 )
 NEIGHBOR_LISTS = Container(
     "ids and distances from a nearest-neighbor index",
@@ -103,7 +120,16 @@ NEIGHBOR_LISTS = Container(
     lambda value, options: neighbor_lists.rows_of_neighbor_lists(value, options.argument),
     "ids",
     "ids, whose distances must show that they are best first",
-    "faiss, hnswlib, usearch, scikit-learn, `exactk.topk`",
+    "faiss, hnswlib, usearch, scikit-learn",
+    names_items=False,
+)
+TOP_K = Container(
+    "exactk.TopK",
+    TopK,
+    lambda value, options: top_k.rows_of_top_k(value, options.argument, options.encoding),
+    "items per user",
+    "items per user, best first",
+    "`exactk.topk`, `exactk.neighbors`",
     names_items=False,
 )
 LISTS = Container("exactk.Truth, Rankings or Exclusions", Lists)
@@ -111,14 +137,24 @@ SPARSE_SCORES = Container("exactk.SparseScores", SparseScores)
 SCORES = Container("exactk.Scores", Scores)
 EMBEDDINGS = Container("exactk.Embeddings", CanonicalEmbeddings)
 BATCHES = Container("exactk.Batches", Batches)
-SERIES = Container("a Series", tables.is_series)
+SERIES = Container(
+    "a Series",
+    tables.is_series,
+    lambda value, options: series.rows_of_series(value, options.argument, options.encoding, options.columns),
+    "users in the index: a list of items per user, or one item; users and items in the index: a grade",
+    "users in the index: a list of items per user, best first; users and items in the index: a score or a rank",
+    "pandas; Polars and pyarrow with one list per row",
+)
 BLOCKS = Container("an iterator", Iterator)
 
 CONTAINERS = (
-    LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, FRAME, NEIGHBOR_LISTS, SERIES, BLOCKS,
+    LIST, LISTS, SPARSE_SCORES, SCORES, EMBEDDINGS, BATCHES, SPARSE_MATRIX, MAPPING, ARRAY, PIVOTED_FRAME, FRAME, SERIES,
+    TOP_K, NEIGHBOR_LISTS, BLOCKS,
 )  # fmt: skip
 """The first container that recognizes a value wins: some sparse matrices are also mappings, and Arrow readers iterators."""
 ADAPTERS = tuple(container for container in CONTAINERS if container.to_rows is not None)
+DOCUMENTED = tuple(container for container in CONTAINERS if container.as_predictions)
+"""What the docs list."""
 
 
 class ClassifiedValue(NamedTuple):
@@ -130,6 +166,8 @@ class ClassifiedValue(NamedTuple):
     @property
     def is_matrix_of_floats(self) -> bool:
         """Whether the value is dense scores, or grades of the same shape."""
+        if self.container is PIVOTED_FRAME:
+            return True
         return self.container is ARRAY and self.value.ndim == 2 and self.value.dtype.kind == "f"
 
 
@@ -141,6 +179,8 @@ def classify(value: object, argument: str) -> ClassifiedValue:
         value = import_dlpack(value, argument)
     for container in CONTAINERS:
         recognize = container.recognize
+        if container.arguments and argument not in container.arguments:
+            continue
         if isinstance(value, recognize) if isinstance(recognize, type) else recognize(value):
             return ClassifiedValue(value, container)
     return ClassifiedValue(value, None)
@@ -151,8 +191,7 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
     value, container = classified
     if container is not None and container.to_rows is not None:
         return container.to_rows(value, options)
-    is_of_columns = options.argument == "candidates"
-    expected = ", ".join(adapter.name for adapter in ADAPTERS if not (is_of_columns and adapter.is_keyed))
+    expected = ", ".join(adapter.name for adapter in ADAPTERS)
     alternatives = {
         "truth": " or exactk.Truth",
         "predictions": ", exactk.Rankings, Scores, SparseScores or Embeddings",
@@ -161,33 +200,21 @@ def rows_of_container(classified: ClassifiedValue, options: ConversionOptions) -
         "candidates": " or one sequence of ids for all users",
     }
     hint = _list_hint(value, options.argument)
+    if container is PIVOTED_FRAME and options.argument == "truth":
+        hint = "truth=exactk.Truth.from_dense(truth) if it holds a grade for each item"
     raise type_error(options.argument, f"{expected}{alternatives[options.argument]}", type(value).__name__, hint=hint)
 
 
 def _list_hint(value: object, argument: str) -> str:
     """Return how to convert an iterable that is not a container, such as a generator."""
-    if tables.is_series(value):
-        return _series_hint(value, argument)
     return f"{argument}=list({argument})" if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else ""
 
 
-def _series_hint(series: object, argument: str) -> str:
-    """Return how to convert a Series or an Arrow array to a container."""
-    if argument == "candidates":
-        return f"{argument}={argument}.to_numpy() for all users"
-    is_default = not optional.is_series(series) or optional.is_default_index(series.index)  # type: ignore[attr-defined]
-    if sequences.is_item(next(iter(series), None)):  # type: ignore[call-overload]
-        rows = "[[item] for item in {0}]" if is_default else "{{user: [item] for user, item in {0}.items()}}"
-        return f"{argument}={rows.format(argument)} gives each user one item"
-    if optional.is_series(series):
-        method = "tolist" if optional.is_default_index(series.index) else "to_dict"  # type: ignore[attr-defined]
-    else:
-        method = "to_list" if hasattr(series, "to_list") else "to_pylist"
-    return f"{argument}={argument}.{method}()"
-
-
 def as_candidate_items(classified: ClassifiedValue) -> CandidateItems | None:
-    """Return the columns to which scores are restricted: a flat sequence or 1-D array applies to all users."""
+    """Return the items to which scores are restricted: a flat sequence or 1-D array applies to all users.
+
+    Items are column numbers, or keys if the scores are keyed.
+    """
     value, container = classified
     if value is None or isinstance(value, CandidateItems):
         return value
@@ -195,18 +222,15 @@ def as_candidate_items(classified: ClassifiedValue) -> CandidateItems | None:
         return CandidateItems.from_rows(value.rows(), for_all=False)
     if container is SPARSE_MATRIX:
         return CandidateItems.from_rows(sparse.stored_elements(value, "candidates").rows, for_all=False)
+    if container is SERIES and series.has_one_item_each(value):
+        value, container = series.elements(value), LIST
+    if container is ARRAY and value.ndim == 1 and value.dtype.kind in "OUST":
+        value, container = value.tolist(), LIST
     if container is ARRAY and value.ndim == 1:
         items = id_array(value, "candidates")
         return CandidateItems.from_rows(Rows(np.array([0, len(items)]), items), for_all=True)
-    if container is not NEIGHBOR_LISTS and sequences.is_flat(value):  # a pair of arrays is a tuple too
+    if container not in {NEIGHBOR_LISTS, TOP_K} and sequences.is_flat(value):  # both are tuples too
         rows = sequences.rows_of_lists([value], "candidates", Encoding())
-        return CandidateItems.from_rows(_check_integer_ids(rows), for_all=True)
+        return CandidateItems.from_rows(rows, for_all=True)
     rows = rows_of_container(classified, ConversionOptions("candidates", Encoding(), {}))
-    return CandidateItems.from_rows(_check_integer_ids(rows), for_all=False)
-
-
-def _check_integer_ids(rows: Rows) -> Rows:
-    """Return the rows; raise InputTypeError if their users or items are keyed."""
-    if rows.user_vocabulary is not None or rows.item_vocabulary is not None:
-        raise type_error("candidates", "column numbers, for all users or per user", "user or item keys")
-    return rows
+    return CandidateItems.from_rows(rows, for_all=False)

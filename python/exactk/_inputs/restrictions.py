@@ -32,9 +32,14 @@ def merge_restrictions(
     if not isinstance(predictions, (Scores, CanonicalEmbeddings)):
         expected = f"None for {type(predictions).__name__}, which hold every item that may be ranked"
         raise input_error("candidates", expected, "candidates")
+    if candidates is not _own_candidates(predictions):
+        candidates = candidates.among(predictions.item_vocabulary, predictions.user_vocabulary)
+        candidates.check_users(predictions.present)
     if not candidates.for_all and len(candidates) != len(predictions):
         raise input_error("candidates", f"one entry per user ({len(predictions)})", str(len(candidates)))
-    candidates.check_ids(
-        len(predictions.items) if isinstance(predictions, CanonicalEmbeddings) else predictions.values.shape[1]
-    )
+    candidates.check_ids(predictions.item_count)
     return candidates, exclude
+
+
+def _own_candidates(predictions: Predictions) -> CandidateItems | None:
+    return predictions.candidates if isinstance(predictions, CanonicalEmbeddings) else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from exactk._inputs.checks import key_array, number_array
-from exactk._inputs.containers.mappings import key_columns
+from exactk._inputs.keys.columns import key_columns
 from exactk._inputs.values_by_user import CONTAINERS, as_strings, values_by_user
 from exactk._runtime.errors import input_error, type_error
 
@@ -81,7 +81,7 @@ class UserValues:
         keys = [(position, key) for key, position in self._position_of_key.items() if _kinds_of(key) == users.kinds]
         codes = np.zeros(0, np.uint32)
         if keys:
-            codes = users.encode(key_columns([key for _, key in keys], self.argument), self.argument)
+            codes = users.encode(key_columns([key for _, key in keys], f"{self.argument}.user"), self.argument)
         code_positions = np.full(len(users) + 1, -1, np.int64)
         code_positions[codes] = [position for position, _ in keys]
         return replace(self, code_positions=code_positions)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from exactk._inputs.containers.tables import is_frame, open_table
+from exactk._inputs.containers.tables import Table, is_frame, open_table
 from exactk._inputs.keys import column_roles
 from exactk._inputs.keys.series import index_columns
 from exactk._inputs.keys.vocabulary import Vocabulary
@@ -116,6 +116,8 @@ def _keys_of_columns(columns: Sequence[Column], labels: Sequence[str], argument:
 def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> ValuesByUser:  # noqa: ANN401 - of any library
     """Return the values of the only column besides the user columns."""
     table = open_table(frame, argument)
+    if requested.get("user") is None and _has_users_in_index(frame, table.names):
+        return _values_by_index(frame, table, argument)
     users = column_roles.user_columns(table.names, requested.get("user"), argument)
     others = [name for name in table.data_names if name not in users]
     if len(others) != 1:
@@ -128,6 +130,29 @@ def _values_of_frame(frame: Any, argument: str, requested: ColumnNames) -> Value
     keys = _keys_of_columns([selected.columns[name] for name in users], users, argument)
     values = _values_of_column(selected.columns[others[0]], f"{argument}.{others[0]}")
     return ValuesByUser(values, keys, _values_of_users(frame, argument, users, others[0]), others[0])
+
+
+def _has_users_in_index(frame: Any, names: list[str]) -> bool:  # noqa: ANN401 - of any library
+    """Return whether only the index can be the users: pandas does not number it, and no column has a usual name."""
+    return (
+        optional.is_pandas(frame)
+        and not optional.is_default_index(frame.index)
+        and not any(column_roles.usual_role(name) == "user" for name in names)
+    )
+
+
+def _values_by_index(frame: Any, table: Table, argument: str) -> ValuesByUser:  # noqa: ANN401 - of pandas
+    """Return the values of the only column, by the index."""
+    names = table.data_names
+    if len(names) != 1 or not isinstance(names[0], str):
+        found = " and ".join(map(str, names)) or "none"
+        hint = f"{argument}={argument}[{names[0]!r}]" if names else ""
+        raise input_error(argument, "one column beside the index", found, hint=hint)
+    users, labels = index_columns(frame.index, argument)
+    selected = table.select(names, argument)
+    values = _values_of_column(selected.columns[names[0]], f"{argument}.{names[0]}")
+    plain_values = f"{argument}.loc[users, {names[0]!r}].to_numpy()"
+    return ValuesByUser(values, _keys_of_columns(users, labels, argument), plain_values, names[0])
 
 
 def _values_of_users(frame: Any, argument: str, users: list[str], column: str) -> str:  # noqa: ANN401 - of any library

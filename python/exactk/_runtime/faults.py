@@ -67,6 +67,8 @@ class Fault:
         What to write instead.
     user : str or None
         The key of the row's user, as messages show it.
+    column : str or None
+        The key of the item whose score stands at the position, as messages show it.
     source : str
         The file or batch of the argument.
     line : tuple of int and str, or None
@@ -85,6 +87,7 @@ class Fault:
     count: int = 1
     hint: Text = ()
     user: str | None = None
+    column: str | None = None
     source: str = ""
     line: tuple[int, str] | None = None
     text: str = ""
@@ -99,9 +102,8 @@ class Fault:
             message += f" (the first of {self.count})"
         if self.hint:
             message += f"; {write(self.hint, write_option)}"
-        if self.user is not None:
-            message += f" (user {self.user})"
-        return message
+        keys = [f"{name} {key}" for name, key in (("user", self.user), ("item", self.column)) if key is not None]
+        return message + (f" ({', '.join(keys)})" if keys else "")
 
     def _location(self) -> str:
         if self.line is not None:

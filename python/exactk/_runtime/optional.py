@@ -47,6 +47,12 @@ def is_series(value: object) -> bool:
     return pandas is not None and isinstance(value, pandas.Series)
 
 
+def is_index(value: object) -> bool:
+    """Return whether the value is a pandas Index."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.Index)
+
+
 def is_default_index(index: Any) -> bool:  # noqa: ANN401 - an Index of pandas
     """Return whether the index is pandas' default, which numbers the rows."""
     is_range = isinstance(index, sys.modules["pandas"].RangeIndex)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from exactk._engine.pipeline import evaluate_with_engine
-from exactk._engine.topk import TopK, rank_top_k
+from exactk._engine.topk import rank_top_k
 from exactk._evaluate import DEFAULTS
 from exactk._topk import TOPK_DEFAULTS
 from exactk.reference.engine import reference_engine
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from exactk._engine.pipeline import Options
     from exactk._engine.topk import TopKOptions
+    from exactk._inputs.model.top_k import TopK
     from exactk._report.comparison import Comparison
     from exactk._report.report import Report
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exactk._inputs.model.embeddings import CanonicalEmbeddings
+from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._plan.fields import STRICT_TIES
 from exactk._runtime.errors import input_error
@@ -18,6 +19,8 @@ from exactk.reference.similarity import check_vectors, similarities
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from exactk._engine.topk import BestIndices, TopKProblem
     from exactk._inputs.model.candidate_items import CandidateItems
@@ -31,6 +34,7 @@ class ScoredRow:
     positions: Sequence[int]  # columns of a matrix, or positions among the user's candidates
     ids: Sequence[int]
     scores: Sequence[float]
+    tie_ids: Sequence[int]  # what orders ties by id: the ids, or the order of their keys
 
     def ranking(self, excluded: Container[int], min_score: float | None, *, ties: str, nan: str) -> list[list[int]]:
         """Return the items that may be recommended, best first, as indices into the three sequences.
@@ -41,7 +45,7 @@ class ScoredRow:
         items = [i for i, score in enumerate(self.scores) if min_score is None or score >= min_score]
         items = [i for i in items if self.ids[i] not in excluded]
         if ties != "input_order":  # stable: of equal ids, the first stays first
-            items.sort(key=lambda i: self.ids[i], reverse=ties == "highest_id")
+            items.sort(key=lambda i: self.tie_ids[i], reverse=ties == "highest_id")
         without_nan = [i for i in items if not _is_nan(self.scores[i])]
         assert nan == "last" or len(without_nan) == len(items)  # noqa: S101 - ensured by `check_nan`
         best_first = sorted(
@@ -65,18 +69,25 @@ class ScoredRow:
 
 def scored_row(predictions: Scored, candidates: CandidateItems | None, user: int) -> ScoredRow:
     """Return the user's scored items, which may be ranked unless excluded."""
-    if not isinstance(predictions, SparseScores):
-        scores = (
-            similarities(predictions, user)
-            if isinstance(predictions, CanonicalEmbeddings)
-            else predictions.values[user]
-        )
-        row = scores.tolist()
-        positions = range(len(row)) if candidates is None else candidates.row(user).tolist()
-        return ScoredRow(positions, positions, [row[position] for position in positions])
+    if not predictions.has(user):
+        return ScoredRow([], [], [], [])
+    if isinstance(predictions, Scores):
+        row = predictions.values[predictions.row_of(user)].tolist()
+        return _row_of_columns(row, candidates, user, predictions.tie_ids)
+    if isinstance(predictions, CanonicalEmbeddings):
+        return _row_of_columns(similarities(predictions, user).tolist(), candidates, user, None)
     ids = predictions.lists.row(user).tolist()
     begin = int(predictions.indptr[user])
-    return ScoredRow(range(len(ids)), ids, predictions.scores[begin : begin + len(ids)].tolist())
+    return ScoredRow(range(len(ids)), ids, predictions.scores[begin : begin + len(ids)].tolist(), ids)
+
+
+def _row_of_columns(
+    row: list[float], candidates: CandidateItems | None, user: int, tie_ids: NDArray[np.int64] | None
+) -> ScoredRow:
+    """Return the scores of all columns, or of the user's candidates."""
+    columns = range(len(row)) if candidates is None else candidates.row(user).tolist()
+    by_column = columns if tie_ids is None else [int(tie_ids[column]) for column in columns]
+    return ScoredRow(columns, columns, [row[column] for column in columns], by_column)
 
 
 def scored_rows(predictions: Scored, candidates: CandidateItems | None) -> Iterator[ScoredRow]:

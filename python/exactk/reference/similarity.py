@@ -35,8 +35,8 @@ def squared_norms(vectors: NDArray[Any]) -> NDArray[np.float64]:
 
 def similarities(embeddings: CanonicalEmbeddings, user: int) -> NDArray[np.float64]:
     """Return the score of each item for the user."""
-    vector = embeddings.users[user].astype(np.float64)
-    items = embeddings.items.astype(np.float64)
+    vector = embeddings.user_vectors[user].astype(np.float64)
+    items = embeddings.item_vectors.astype(np.float64)
     if embeddings.similarity == "euclidean":
         scores = 0 - np.sqrt(_sum_rows((vector - items) * (vector - items)))
     else:
@@ -53,7 +53,7 @@ def similarities(embeddings: CanonicalEmbeddings, user: int) -> NDArray[np.float
 
 def check_vectors(embeddings: CanonicalEmbeddings) -> None:
     """Raise InputError unless numbers are finite, and no vector is too long, or, for a cosine, too short."""
-    for argument, vectors in zip(embeddings.arguments, (embeddings.users, embeddings.items), strict=True):
+    for argument, vectors in zip(embeddings.arguments, (embeddings.user_vectors, embeddings.item_vectors), strict=True):
         squared = squared_norms(vectors)
         smallest = 1 / _LARGEST_SQUARED_NORM if embeddings.similarity == "cosine" else 0.0
         wrong = np.flatnonzero(~((squared >= smallest) & (squared <= _LARGEST_SQUARED_NORM)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
-from numbers import Integral
+from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from exactk._inputs import long_format
 from exactk._inputs.containers import sequences
@@ -14,30 +16,36 @@ from exactk._inputs.keys import column_roles, columns
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
-    from exactk._inputs.keys.columns import Column
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.rows import Rows
 
 
 def rows_of_mapping(value: Mapping[Any, Any], argument: str, encoding: Encoding) -> Rows:
     """Return the rows, with the vocabulary of their users."""
-    if sequences.is_item(next((content for content in value.values() if content is not None), None)):
+    if _has_one_item_each(value) and argument in {"truth", "exclude"}:
+        value = {user: None if item is None else [item] for user, item in value.items()}
+    elif sequences.is_item(next((content for content in value.values() if content is not None), None)):
         hint = f"{argument}={{user: [item] for user, item in {argument}.items()}}"
         raise type_error(argument, "the items of each user", "a single item instead of a list", hint=hint)
     if column_roles.name_columns(islice(value, sequences.MOST_COLUMNS)):
         hint = f"pandas.DataFrame({argument}) makes a data frame of them"
         raise type_error(argument, "the items of each user", "columns of users and items", hint=hint)
-    users = key_columns(list(value), argument)
+    users = columns.key_columns(list(value), f"{argument}.user")
     labels = ["user"] if len(users) == 1 else [f"user_{part}" for part in range(len(users))]
     rows = sequences.rows_of_lists(list(value.values()), argument, encoding)
     return long_format.rows_by_user(users, labels, rows, argument, encoding)
 
 
-def key_columns(keys: list[Any], argument: str) -> list[Column]:
-    """Return the keys as one column, or as one column per part for tuples of one length."""
-    if keys and set(map(type, keys)) == {tuple} and len(set(map(len, keys))) == 1 and keys[0]:
-        return [columns.column_of_objects(list(part), f"{argument}.user") for part in zip(*keys, strict=True)]
-    return [columns.column_of_objects(keys, f"{argument}.user")]
+def _has_one_item_each(value: Mapping[Any, Any]) -> bool:
+    """Return whether each user has one item, as in leave-one-out evaluation, and not a number that cannot be one."""
+    items = [item for item in value.values() if item is not None]
+    types = set(map(type, items))
+    are_numbers = any(issubclass(one, (Number, np.generic)) and not _is_integer_type(one) for one in types)
+    return bool(items) and not are_numbers and not any(map(sequences.is_row, items))
+
+
+def _is_integer_type(one: type) -> bool:
+    return issubclass(one, Integral) and not issubclass(one, bool)
 
 
 def _is_scored_item(value: Any) -> bool:  # noqa: ANN401 - of any type

@@ -1,7 +1,7 @@
 """Results of a nearest-neighbor index: ids with ascending distances or descending similarities.
 
-A pair of arrays in either order, as returned by faiss, hnswlib, scikit-learn and `exactk.topk`, or usearch's object.
-The ids are the ranking. The distances show whether they are best first.
+A pair of arrays in either order, as returned by faiss, hnswlib and scikit-learn, or usearch's object. The ids are the
+ranking. The distances show whether they are best first.
 """
 
 from __future__ import annotations
@@ -42,21 +42,19 @@ def is_neighbor_lists(value: object) -> bool:
 def rows_of_neighbor_lists(value: object, argument: str) -> Rows:
     """Return the rows of ids; raise InputError if the distances show that they are not best first."""
     lists = _lists_of_pair(value, argument) if isinstance(value, tuple) else _lists_of_usearch(value, argument)
-    _check_order(lists, argument)
+    check_order(lists, argument)
     return matrix_rows(lists.ids, lists.lengths)
 
 
 def _lists_of_pair(pair: tuple[Any, ...], argument: str) -> NeighborLists:
     first, second = (as_ndarray(array, argument) for array in pair)
-    if getattr(pair, "_fields", None) == ("ids", "scores"):  # a TopK: scores may be integers, or NaN ranked last
-        ids, distances = first, np.nan_to_num(second, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-    elif {first.dtype.kind, second.dtype.kind} in ({"i", "f"}, {"u", "f"}):
+    if {first.dtype.kind, second.dtype.kind} in ({"i", "f"}, {"u", "f"}):
         ids, distances = (second, first) if first.dtype.kind == "f" else (first, second)
     else:
         expected, found = "integer ids and float distances", f"{first.dtype} and {second.dtype}"
         raise type_error(argument, expected, found, hint="(ids, distances.astype(float)) converts integer distances")
     ids = id_array(ids, argument, dimensions=2)
-    _check_shape(ids, distances, argument)
+    check_shape(ids, distances, argument)
     return NeighborLists(ids, distances, _core.padded_lengths(ids, argument))
 
 
@@ -66,7 +64,7 @@ def _lists_of_usearch(value: Any, argument: str) -> NeighborLists:  # noqa: ANN4
     if keys.ndim == 1:
         keys, distances = keys[None], distances[None]
     ids = id_array(keys, argument, dimensions=2)
-    _check_shape(ids, distances, argument)
+    check_shape(ids, distances, argument)
     users, width = ids.shape
     counts = offset_array(getattr(value, "counts", np.full(users, width)), argument)
     if len(counts) != users:
@@ -77,7 +75,8 @@ def _lists_of_usearch(value: Any, argument: str) -> NeighborLists:  # noqa: ANN4
     return NeighborLists(ids, distances, counts)
 
 
-def _check_shape(ids: Ids, distances: NDArray[Any], argument: str) -> None:
+def check_shape(ids: Ids, distances: NDArray[Any], argument: str) -> None:
+    """Raise InputError unless there is a distance for each id."""
     if ids.shape != distances.shape:
         raise input_error(argument, f"distances of the same shape as the ids, {ids.shape}", str(distances.shape))
 
@@ -98,7 +97,7 @@ class _Violations:
         self.count += count
 
 
-def _check_order(lists: NeighborLists, argument: str) -> None:
+def check_order(lists: NeighborLists, argument: str) -> None:
     """Raise InputError unless the distances of all rows rise, or those of all rows fall. Ties are allowed."""
     nan, rises, falls = _Violations(), _Violations(), _Violations()
     users, width = lists.ids.shape

@@ -35,7 +35,7 @@ def is_flat(value: object) -> bool:
 
 def is_row(value: object) -> bool:
     """Return whether the value contains items, and is not an item itself."""
-    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+    return (isinstance(value, Iterable) or hasattr(value, "__dlpack__")) and not isinstance(value, (str, bytes))
 
 
 def is_item(content: object) -> bool:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from exactk import _core
+from exactk._inputs.keys.column_roles import usual_role
 from exactk._inputs.keys.columns import Column, column_of_arrow, column_of_objects
+from exactk._inputs.keys.pivoted import has_matrix_columns
 from exactk._inputs.keys.series import arrow_of_series, column_of_series, flatten_lists, holds_lists
 from exactk._inputs.model.frame_rows import locate_in_frame, of_row
 from exactk._runtime import optional
@@ -106,20 +108,16 @@ class PandasTable:
 
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
-        frame = self._frame
-        if frame.columns.empty or any(
-            isinstance(name, str) and getattr(dtype, "kind", "") != "f"
-            for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
-        ):
+        frame, call = self._frame, _MATRIX_CALLS.get(argument, "")
+        kinds = [getattr(dtype, "kind", "") for dtype in frame.dtypes]
+        if call and (user := _user_beside_items(frame.columns, kinds)) is not None:
+            return f"{argument}={call}({argument}.set_index({user!r})) reads the other column names as items"
+        if frame.columns.empty or not set(kinds) <= set("iuf") or any(map(_has_usual_role, frame.columns)):
             return ""
-        if list(frame.columns) != list(range(frame.shape[1])):
-            if argument not in {"truth", "predictions", "scores"}:
-                return ""
-            orient = "records" if optional.is_default_index(frame.index) else "index"
-            return f"{argument}={argument}.to_dict({orient!r}) reads its column names as items"
         if not optional.is_default_index(frame.index):
-            return f"{argument}={argument}.to_dict('index') reads its index as users and its columns as items"
-        return f"{argument}={argument}.to_numpy() reads it as a matrix"
+            return f"{argument}={call}({argument}) reads its index as users and its columns as items" if call else ""
+        is_numbered = optional.is_default_index(frame.columns)
+        return f"{argument}={argument}.to_numpy() reads it as a matrix" if is_numbered else ""
 
 
 class ArrowTable:
@@ -127,6 +125,7 @@ class ArrowTable:
 
     def __init__(self, frame: Any, argument: str) -> None:  # noqa: ANN401 - of any library
         self._can_be_array = hasattr(frame, "to_numpy")
+        self._has_drop = hasattr(frame, "drop")
         self._columns = _core.ArrowTable(frame.__arrow_c_stream__(), argument).columns
         self.names = [name for name, _ in self._columns]
 
@@ -154,7 +153,11 @@ class ArrowTable:
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
         is_matrix = self._can_be_array and _are_of_floats(column.type for _, column in self._columns)
-        return f"{argument}={argument}.to_numpy() reads it as a matrix" if is_matrix else ""
+        if is_matrix:
+            return f"{argument}={argument}.to_numpy() reads it as a matrix"
+        if not (self._can_be_array and self._has_drop):
+            return ""
+        return _pivoted_hint(argument, argument, [(name, column.type) for name, column in self._columns])
 
 
 class LazyTable:
@@ -181,7 +184,41 @@ class LazyTable:
     def matrix_hint(self, argument: str) -> str:
         """Return how to convert a matrix."""
         is_matrix = _are_of_floats(self._types.values())
-        return f"{argument}={argument}.collect().to_numpy() reads it as a matrix" if is_matrix else ""
+        if is_matrix:
+            return f"{argument}={argument}.collect().to_numpy() reads it as a matrix"
+        return _pivoted_hint(argument, f"{argument}.collect()", list(self._types.items()))
+
+
+_MATRIX_CALLS = {
+    "truth": "exactk.Truth.from_dense",
+    "predictions": "exactk.Scores",
+    "scores": "exactk.Scores",
+}
+"""What takes a matrix with users and items."""
+
+
+def _has_usual_role(name: object) -> bool:
+    return isinstance(name, str) and usual_role(name) is not None
+
+
+def _user_beside_items(names: Iterable[object], kinds: Iterable[str]) -> str | None:
+    """Return the only column whose name says that it holds users, if the others can only be those of a matrix."""
+    by_name = list(zip(names, kinds, strict=True))
+    users = [name for name, _ in by_name if isinstance(name, str) and usual_role(name) == "user"]
+    others = [(name, kind) for name, kind in by_name if name not in users]
+    is_pivoted = len(users) == 1 and has_matrix_columns([name for name, _ in others], [kind for _, kind in others])
+    return users[0] if is_pivoted else None
+
+
+def _pivoted_hint(argument: str, frame: str, types: Sequence[tuple[str, str]]) -> str:
+    """Return how to convert a frame of Polars with a column of users, and a column for each item."""
+    user = _user_beside_items([name for name, _ in types], [dtype.lower()[:1] for _, dtype in types])
+    if user is None or argument not in _MATRIX_CALLS:
+        return ""
+    call = _MATRIX_CALLS[argument]
+    items = f"{frame}.drop({user!r}).columns"
+    keys = f"users={frame}[{user!r}], items={items}"
+    return f"{argument}={call}({frame}.drop({user!r}).to_numpy(), {keys}) reads the other column names as items"
 
 
 def _are_of_floats(types: Iterable[str]) -> bool:

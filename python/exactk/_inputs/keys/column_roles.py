@@ -43,7 +43,7 @@ _ROLES = {
 
 
 @lru_cache(maxsize=1024)
-def _usual_role(name: str) -> str | None:
+def usual_role(name: str) -> str | None:
     """Return the role that a column name implies; None if it implies none."""
     return _ROLES.get(_normalize(name))
 
@@ -134,7 +134,7 @@ def value_column(existing: Sequence[str], role: str, requested: object, argument
 
 def name_columns(names: Iterable[object]) -> bool:
     """Return whether these are column names, including a user and an item column."""
-    roles = {_usual_role(name) if isinstance(name, str) else None for name in names}
+    roles = {usual_role(name) if isinstance(name, str) else None for name in names}
     return {"user", "item"} <= roles
 
 
@@ -173,16 +173,16 @@ def _list_in_brief(names: Sequence[str]) -> str:
 
 def naming_hint(existing: Sequence[str], *roles: str) -> Text:
     """Return how to name a column for a role, using the first column without a role that is not a time."""
-    free = [name for name in existing if _usual_role(name) is None and not _names_times(name)]
+    free = [name for name in existing if usual_role(name) is None and not _names_times(name)]
     if "score" in roles:  # ratings are scores, too
-        free = [name for name in existing if _usual_role(name) == "grade"] + free
+        free = [name for name in existing if usual_role(name) == "grade"] + free
     name = free[0] if free else "NAME"
     first, *others = (Option(role, name) for role in roles)
     return (first, *(part for option in others for part in (" or ", option)), " would select it")
 
 
 def _usual_column(existing: Sequence[str], role: str, argument: str) -> str | None:
-    matching = [name for name in existing if _usual_role(name) == role]
+    matching = [name for name in existing if usual_role(name) == role]
     if len(matching) > 1:
         unique = [name for name in matching if matching.count(name) == 1]
         hint: Text = (Option(role, unique[0]), " selects it") if unique else ()

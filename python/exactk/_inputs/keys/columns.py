@@ -259,6 +259,13 @@ def column_of_objects(values: list[Any], argument: str) -> Column:
     return TextColumn([str(value) for value in values], "str")
 
 
+def key_columns(keys: list[Any], argument: str) -> list[Column]:
+    """Return the keys as one column, or as one column per part for tuples of one length."""
+    if keys and set(map(type, keys)) == {tuple} and len(set(map(len, keys))) == 1 and keys[0]:
+        return [column_of_objects(list(part), argument) for part in zip(*keys, strict=True)]
+    return [column_of_objects(keys, argument)]
+
+
 def _is_real_type(type_: type) -> bool:
     return issubclass(type_, (Integral, float, np.floating)) and not issubclass(type_, bool)
 
@@ -295,7 +302,8 @@ def key_kind(column: Column, argument: str) -> str:
         return kind
     expected = "integer ids, strings or bytes"
     if kind != "float":
-        raise type_error(argument, expected, kind)
+        hint = ".astype(str) makes strings of dates" if kind.startswith("datetime") else ""
+        raise type_error(argument, expected, kind, hint=hint)
     values = column.values(argument)
     is_missing = np.isnan(values)
     if not is_missing.any():

@@ -11,6 +11,7 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import Codes, id_array, read_only
+from exactk._inputs.keys.columns import column_of_array
 from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
@@ -168,6 +169,12 @@ class Snapshot:
         if error.row is None:
             return error
         return error.amended(user=self.repr_of(error.row if codes is None else int(codes[error.row])))
+
+    def select(self, codes: NDArray[np.integer[Any]]) -> Snapshot:
+        """Return only the keys of these codes, which differ, in their order; keys have one part."""
+        selected = Vocabulary.of_kinds(self.kinds, self.vocabulary.labels)
+        selected.encode([column_of_array(self.array[codes], "keys")], "keys")
+        return selected.snapshot()
 
     def positions_in_key_order(self) -> Codes:
         """Return the position of each key among all of them in ascending order; keys have one part."""

@@ -11,9 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import Ids, Offsets, flag_array, id_array, key_array, number_array, offset_array, read_only
+from exactk._inputs.checks import (
+    Ids,
+    Offsets,
+    as_ndarray,
+    flag_array,
+    key_array,
+    number_array,
+    offset_array,
+    read_only,
+)
+from exactk._inputs.keys.key_lists import encode_item_keys, keys_of_items, keys_of_rows
+from exactk._inputs.keys.pivoted import matrix_of
 from exactk._inputs.model.rows import Rows, TruthColumns, graded_rows, padded_rows, slice_rows, validated_copy
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
@@ -92,6 +103,16 @@ def _optional_flags(present: object, argument: str) -> NDArray[np.bool_] | None:
     return None if present is None else flag_array(present, argument)
 
 
+def _labels(users: object, size: int) -> NDArray[Any] | None:
+    """Return the labels of a truth's rows."""
+    keys = keys_of_rows(users, "truth.users", size, "row")
+    if keys is None:
+        return None
+    if keys.kinds not in {("int",), ("str",)}:
+        raise type_error("truth.users", "integers or strings", " and ".join(keys.kinds))
+    return keys.array
+
+
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Truth(Lists):
     """The relevant items of each user, optionally with grades.
@@ -102,8 +123,9 @@ class Truth(Lists):
     ----------
     indptr : array of int, shape (n_users + 1,)
         Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
-    items : array of int, shape (n_items,)
-        Item ids in [0, 2^63), in any order within a row.
+    items : array of int or of keys, shape (n_items,)
+        Item ids in [0, 2^63), or strings, bytes or others that ``str`` tells apart, in any order within a row. Of a
+        SciPy CSR matrix whose columns have keys: ``keys[matrix.indices]``.
     grades : array of float, shape (n_items,), optional
         The grade of each item, by default 1. An item of grade 0 is judged and not relevant.
     users : array, shape (n_users,), optional
@@ -135,25 +157,31 @@ class Truth(Lists):
     def __init__(
         self, indptr: object, items: object, grades: object = None, users: object = None, present: object = None
     ) -> None:
+        ids, keys = encode_item_keys(items, "truth.items")
         rows = Rows(
             offset_array(indptr, "truth.indptr"),
-            id_array(items, "truth.items"),
+            ids,
             None if grades is None else number_array(grades, "truth.grades"),
             _optional_flags(present, "truth.present"),
+            item_vocabulary=keys,
         )
         rows = validated_copy(rows, self._argument)
         labels = None if users is None else key_array(users, "truth.users", rows.user_count)
         self._freeze(rows._replace(labels=labels))
 
     @classmethod
-    def from_dense(cls, grades: object) -> Truth:
+    def from_dense(cls, grades: object, *, users: object = None, items: object = None) -> Truth:
         """Return the truth for a matrix with one grade per user and item.
 
         Parameters
         ----------
-        grades : array of float, int or bool, shape (n_users, n_items)
-            An item's id is its column index. Grade 0 is judged and not relevant; NaN is not judged. In a bool array,
-            True is relevant and False is not judged.
+        grades : array of float, int or bool, or pandas DataFrame, shape (n_users, n_items)
+            Grade 0 is judged and not relevant; NaN is not judged. In a bool array, True is relevant and False is not
+            judged. A data frame is a pivoted one, as in `exactk.Scores`.
+        users : sequence of int or str, shape (n_users,), optional
+            User labels, as for `Truth`.
+        items : sequence, shape (n_items,), optional
+            The key of each column's item, as in `exactk.Scores`. By default, items are column indices.
 
         Returns
         -------
@@ -162,7 +190,7 @@ class Truth(Lists):
         Raises
         ------
         InputError
-            If a grade is infinite, or an integer that float64 cannot represent.
+            If a grade is infinite, or an integer that float64 cannot represent, or keys repeat.
         InputTypeError
             If the value is not a two-dimensional array of numbers or bools.
 
@@ -172,17 +200,31 @@ class Truth(Lists):
         >>> truth = exactk.Truth.from_dense([[3, 0, 1], [0, 2, 0]])
         >>> exactk.ndcg_at_k(truth, exactk.Scores([[0.5, 0.9, 0.7], [0.1, 0.8, 0.3]]), k=3)
         0.8...
+        >>> exactk.Truth.from_dense([[3, 0, 1], [0, 2, 0]], users=["ann", "bob"], items=["film", "song", "book"]).users
+        array(['ann', 'bob'], dtype='<U3')
         """
-        return cls.from_rows(graded_rows(grades, cls._argument))
+        matrix = matrix_of(grades, cls._argument)
+        array = as_ndarray(matrix.values, cls._argument)
+        rows = graded_rows(array, cls._argument)
+        keys = keys_of_items(matrix.items if items is None else items, "truth.items", array.shape[1], "column")
+        if keys is not None:  # integers are ids themselves
+            rows = (
+                rows._replace(items=keys.array[rows.items])
+                if keys.kinds == ("int",)
+                else rows._replace(item_vocabulary=keys)
+            )
+        return cls.from_rows(rows._replace(labels=_labels(matrix.users if users is None else users, len(array))))
 
     @classmethod
-    def from_padded(cls, ids: object) -> Truth:
+    def from_padded(cls, ids: object, *, users: object = None) -> Truth:
         """Return the truth for a matrix with the ids of each user's relevant items.
 
         Parameters
         ----------
         ids : array of int, shape (n_users, width)
             One row per user, padded with -1 at the end.
+        users : sequence of int or str, shape (n_users,), optional
+            User labels, as for `Truth`.
 
         Returns
         -------
@@ -201,7 +243,8 @@ class Truth(Lists):
         >>> exactk.Truth.from_padded([[1, 4], [21, -1]])
         <Truth of 2 users, 3 items (int64)>
         """
-        return cls.from_rows(padded_rows(ids, cls._argument))
+        rows = padded_rows(ids, cls._argument)
+        return cls.from_rows(rows._replace(labels=_labels(users, rows.user_count)))
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Truth:
@@ -259,14 +302,16 @@ class Rankings(Lists):
     ----------
     indptr : array of int, shape (n_users + 1,)
         Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
-    items : array of int, shape (n_items,)
-        Item ids in [0, 2^63), best first within a row. Arrays of int32, int64, uint32 and uint64 are used in place:
-        do not change them during the evaluation.
+    items : array of int or of keys, shape (n_items,)
+        Item ids in [0, 2^63), or keys as in `Truth`, best first within a row. Arrays of int32, int64, uint32 and uint64
+        are used in place: do not change them during the evaluation.
     present : array of bool, shape (n_users,), optional
         False for users without a list, which differs from an empty list.
     ranks : array of int, shape (n_items,), optional
         The rank of each item, from 1 and ascending within a row, for lists with gaps. The convention's ``rank_gaps``
         decides whether items keep these ranks or are ranked 1, 2, 3, ...
+    users : sequence, shape (n_users,), optional
+        The key of each row's user, as in `exactk.Scores`.
 
     Raises
     ------
@@ -286,13 +331,19 @@ class Rankings(Lists):
 
     _argument = "predictions"
 
-    def __init__(self, indptr: object, items: object, present: object = None, ranks: object = None) -> None:
+    def __init__(
+        self, indptr: object, items: object, present: object = None, ranks: object = None, *, users: object = None
+    ) -> None:
+        offsets = offset_array(indptr, "predictions.indptr")
+        ids, keys = encode_item_keys(items, "predictions.items")
         self._freeze(
             Rows(
-                offset_array(indptr, "predictions.indptr"),
-                id_array(items, "predictions.items"),
+                offsets,
+                ids,
                 present=_optional_flags(present, "predictions.present"),
                 ranks=None if ranks is None else offset_array(ranks, "predictions.ranks"),
+                user_vocabulary=keys_of_rows(users, "predictions.users", len(offsets) - 1, "row"),
+                item_vocabulary=keys,
             )
         )
         if self.ranks is not None and len(self.ranks) != len(self.items):
@@ -387,8 +438,10 @@ class Exclusions(Lists):
     ----------
     indptr : array of int, shape (n_users + 1,)
         Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
-    items : array of int, shape (n_items,)
-        Item ids in [0, 2^63), in any order within a row.
+    items : array of int or of keys, shape (n_items,)
+        Item ids in [0, 2^63), or keys as in `Truth`, in any order within a row.
+    users : sequence, shape (n_users,), optional
+        The key of each row's user, as in `exactk.Scores`.
 
     Raises
     ------
@@ -405,9 +458,11 @@ class Exclusions(Lists):
 
     _argument = "exclude"
 
-    def __init__(self, indptr: object, items: object) -> None:
-        rows = Rows(offset_array(indptr, "exclude.indptr"), id_array(items, "exclude.items"))
-        self._freeze(validated_copy(rows, self._argument))
+    def __init__(self, indptr: object, items: object, *, users: object = None) -> None:
+        offsets = offset_array(indptr, "exclude.indptr")
+        ids, keys = encode_item_keys(items, "exclude.items")
+        rows = validated_copy(Rows(offsets, ids, item_vocabulary=keys), self._argument)
+        self._freeze(rows._replace(user_vocabulary=keys_of_rows(users, "exclude.users", rows.user_count, "row")))
 
     @classmethod
     def from_rows(cls, rows: Rows) -> Exclusions:

@@ -12,6 +12,7 @@ from exactk._inputs.model.sparse_scores import SparseScores
 if TYPE_CHECKING:
     from exactk._inputs.model.rows import Rows
 
+MatrixScores: TypeAlias = Scores | CanonicalEmbeddings  # with a score for every item
 Scored: TypeAlias = Scores | SparseScores | CanonicalEmbeddings  # the containers with scores
 Predictions: TypeAlias = Rankings | Scored
 

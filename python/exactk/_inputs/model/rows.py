@@ -8,7 +8,8 @@ import numpy as np
 
 from exactk import _core
 from exactk._inputs.checks import Ids, Offsets, as_ndarray, flag_array, id_array, number_array
-from exactk._inputs.keys.vocabulary import Snapshot
+from exactk._inputs.keys.columns import NumberColumn
+from exactk._inputs.keys.vocabulary import Snapshot, Vocabulary
 from exactk._inputs.model.frame_rows import FindRow, of_first_rows, reindexed, with_location
 from exactk._runtime.errors import ExactkError, input_error
 
@@ -93,6 +94,17 @@ def validated_copy(rows: Rows, argument: str) -> Rows:
         present=None if rows.present is None else rows.present.copy(),
         is_owned=True,
     )
+
+
+def encode_items_again(rows: Rows, items: Vocabulary, argument: str) -> Rows:
+    """Return the rows, of some items, with the codes of another vocabulary, which gets new keys."""
+    if not len(rows.items):
+        return rows._replace(item_vocabulary=None)
+    if rows.item_vocabulary is None:
+        codes = items.encode([NumberColumn(rows.items)], argument)
+    else:
+        codes = items.extend(rows.item_vocabulary, argument)[rows.items]
+    return rows._replace(items=codes.astype(np.int64), item_vocabulary=None)
 
 
 def count_users(rows: Rows | Sized) -> int:

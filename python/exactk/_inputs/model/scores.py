@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from exactk import _core
-from exactk._inputs.checks import exact_float, read_only, score_array
+from exactk._inputs.checks import Offsets, exact_float, read_only, score_array
+from exactk._inputs.keys.key_lists import keys_of_items, keys_of_rows
+from exactk._inputs.keys.pivoted import Matrix, matrix_of
+from exactk._inputs.keys.vocabulary import Snapshot
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.faults import plural
 
@@ -24,24 +27,31 @@ if TYPE_CHECKING:
 class Scores:
     """Dense scores: one score per user and item, where higher is better.
 
-    An item's id is its column index. The array is viewed, not copied.
+    The array is viewed, not copied.
 
     Parameters
     ----------
-    values : array of float or int, shape (n_users, n_items)
+    values : array of float or int, pandas DataFrame, or Scores, shape (n_users, n_items)
         Scores of float16, float32, float64 or any integer type, compared exactly in that type. (If the convention's
         ``score_dtype`` is ``"float32"``, a rounded copy is compared.) Strided arrays and memory maps are used in
         place; do not change them during the evaluation. Only unaligned arrays and arrays of another byte order are
-        copied.
+        copied. A data frame is a pivoted one: its index holds the users and its columns the items, unless they are
+        pandas' default, which numbers them. `Scores` get the given keys.
     min_score : float, optional
         Drop items with a lower score, or with a NaN score.
+    users : sequence, shape (n_users,), optional
+        The key of each row's user: integers, strings, bytes, tuples of them, or others that ``str`` tells apart; in a
+        list, an array, a Series or an Index. Users are then matched by key, in any order. By default, users are row
+        numbers.
+    items : sequence, shape (n_items,), optional
+        The key of each column's item, in the same way. By default, items are column indices.
 
     Raises
     ------
     InputTypeError
-        If the array has the wrong type or shape. NaN is checked for during the evaluation.
+        If the array has the wrong type or shape, or keys have. NaN is checked for during the evaluation.
     InputError
-        If `min_score` is NaN or cannot be represented in float64.
+        If `min_score` is NaN or cannot be represented in float64, or keys repeat or do not match the array's shape.
 
     Examples
     --------
@@ -52,14 +62,25 @@ class Scores:
     <Scores of 2 users, 3 items (float64)>
     >>> exactk.precision_at_k([[1], [0, 1]], scores, k=2)
     0.5
+
+    With keys, users and items may come in any order:
+
+    >>> scores = exactk.Scores(scores.values, users=["ann", "bob"], items=["film", "song", "book"])
+    >>> exactk.precision_at_k({"bob": ["film"], "ann": ["song", "book"]}, scores, k=2)
+    0.75
     """
 
     values: NDArray[Any]
     min_score: float | None
+    user_vocabulary: Snapshot | None  # the keys of the rows; of `user_rows` if there are any
+    item_vocabulary: Snapshot | None  # the keys of the columns, in their order
+    user_rows: Offsets | None  # the row of each user, -1 for a user without scores; None: user u has row u
     core: _core.Scores = field(repr=False)
 
-    def __init__(self, values: object, min_score: float | None = None) -> None:
-        self._freeze(values, min_score, "predictions")
+    def __init__(
+        self, values: object, min_score: float | None = None, *, users: object = None, items: object = None
+    ) -> None:
+        self._freeze(values, min_score, "predictions", users=users, items=items)
 
     @classmethod
     def for_argument(cls, values: object, argument: str) -> Scores:
@@ -68,41 +89,147 @@ class Scores:
         scores._freeze(values, None, argument)  # noqa: SLF001 - its own
         return scores
 
-    def _freeze(self, values: object, min_score: object, argument: str) -> None:
-        array = read_only(score_array(values, argument))
-        threshold = None if min_score is None else checked_threshold(min_score)
-        object.__setattr__(self, "values", array)
-        object.__setattr__(self, "min_score", threshold)
-        object.__setattr__(self, "core", _core.Scores(array, threshold, None, argument))
+    def _freeze(
+        self, values: object, min_score: object, argument: str, *, users: object = None, items: object = None
+    ) -> None:
+        if isinstance(values, Scores):  # the same, with keys
+            min_score = values.min_score if min_score is None else min_score
+            matrix = Matrix(values.values, values.users, values.items)
+        else:
+            matrix = matrix_of(values, argument)
+        array = score_array(matrix.values, argument)
+        rows, columns = array.shape
+        self._assemble(
+            array,
+            None if min_score is None else checked_threshold(min_score),
+            keys_of_rows(matrix.users if users is None else users, f"{argument}.users", rows, "row"),
+            keys_of_items(matrix.items if items is None else items, f"{argument}.items", columns, "column"),
+            None,
+            argument,
+        )
+
+    def _assemble(
+        self,
+        values: NDArray[Any],
+        min_score: float | None,
+        users: Snapshot | None,
+        items: Snapshot | None,
+        user_rows: Offsets | None,
+        argument: str = "predictions",
+    ) -> None:
+        for name, part in (
+            ("values", read_only(values)),
+            ("min_score", min_score),
+            ("user_vocabulary", users),
+            ("item_vocabulary", items),
+            ("user_rows", None if user_rows is None else read_only(user_rows)),
+        ):
+            object.__setattr__(self, name, part)
+        object.__setattr__(self, "core", self._core_view(None, argument))
+
+    def _core_view(self, candidates: CandidateItems | None, argument: str) -> _core.Scores:
+        columns = None if candidates is None else candidates.core
+        return _core.Scores(self.values, self.min_score, columns, self.user_rows, self.tie_ids, argument)
 
     def core_for(self, candidates: CandidateItems | None) -> _core.Scores:
         """Return the core's view of the scores, restricted to these columns."""
-        if candidates is None:
-            return self.core
-        return _core.Scores(self.values, self.min_score, candidates.core, "predictions")
+        return self.core if candidates is None else self._core_view(candidates, "predictions")
+
+    @property
+    def tie_ids(self) -> NDArray[np.int64] | None:
+        """By column, numbers that order tied items as their keys do; None if columns do."""
+        return None if self.item_vocabulary is None else ids_in_key_order(self.item_vocabulary)
+
+    def for_users(self, users: Snapshot, positions: NDArray[np.int64]) -> Scores:
+        """Return the same scores for these users, who are at these positions among those here, or -1 for none."""
+        rows = positions if self.user_rows is None else at_positions(self.user_rows, positions)
+        is_unchanged = np.array_equal(rows, np.arange(len(self.values)))
+        return self._replace(self.values, self.min_score, users, None if is_unchanged else rows)
 
     def with_float32_scores(self) -> Scores:
         """Return the same scores as float32, and `min_score` too."""
-        return Scores(round_to_float32(self.values), round_threshold(self.min_score))
+        return self._replace(round_to_float32(self.values), round_threshold(self.min_score))
 
     def without_negative_infinity(self) -> Scores:
         """Return the same scores with -inf and NaN dropped."""
-        return Scores(self.values, finite_threshold(self.min_score))
+        return self._replace(self.values, finite_threshold(self.min_score))
+
+    def _replace(
+        self,
+        values: NDArray[Any],
+        min_score: float | None,
+        users: Snapshot | None = None,
+        user_rows: Offsets | None = None,
+    ) -> Scores:
+        scores = Scores.__new__(Scores)
+        rows = (self.user_vocabulary, self.user_rows) if users is None else (users, user_rows)
+        scores._assemble(values, min_score, rows[0], self.item_vocabulary, rows[1])  # noqa: SLF001 - its own
+        return scores
+
+    @property
+    def users(self) -> NDArray[Any] | None:
+        """User keys; None if users are row numbers."""
+        return None if self.user_vocabulary is None else self.user_vocabulary.array
+
+    @property
+    def items(self) -> NDArray[Any] | None:
+        """Item keys; None if items are column numbers."""
+        return None if self.item_vocabulary is None else self.item_vocabulary.array
+
+    @property
+    def present(self) -> NDArray[np.bool_] | None:
+        """Flags of the users who have scores; None if all have."""
+        return None if self.user_rows is None else self.user_rows >= 0
+
+    def row_of(self, user: int) -> int:
+        """Return the user's row; -1 for none."""
+        return user if self.user_rows is None else int(self.user_rows[user])
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether users or items have keys."""
+        return self.user_vocabulary is not None or self.item_vocabulary is not None
+
+    @property
+    def item_count(self) -> int:
+        """The number of columns."""
+        return int(self.values.shape[1])
 
     def __len__(self) -> int:
         """Return the number of users."""
-        return len(self.values)
+        return len(self.values if self.user_rows is None else self.user_rows)
 
     def __repr__(self) -> str:
         users, items = self.values.shape
         return f"<Scores of {plural(users, 'user')}, {plural(items, 'item')} ({self.values.dtype})>"
 
     def has(self, user: int) -> bool:
-        """Return whether the user has a list; always true, as every user has scores."""
-        return 0 <= user < len(self)
+        """Return whether the user has a list."""
+        return 0 <= user < len(self) and self.row_of(user) >= 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Scores, (self.values, self.min_score))
+        keys = [None if one is None else one.to_plain() for one in (self.user_vocabulary, self.item_vocabulary)]
+        return (Scores._from_plain, (self.values, self.min_score, *keys))
+
+    @classmethod
+    def _from_plain(cls, values: NDArray[Any], min_score: float | None, *keys: Any) -> Scores:  # noqa: ANN401 - as __reduce__ has them
+        scores = cls.__new__(cls)
+        users, items = (None if plain is None else Snapshot.from_plain(plain) for plain in keys)
+        scores._assemble(values, min_score, users, items, None)  # noqa: SLF001 - its own
+        return scores
+
+
+def at_positions(values: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the values at the positions; -1 where these are negative."""
+    selected = np.full(len(positions), -1, np.int64)
+    selected[positions >= 0] = values[positions[positions >= 0]]
+    return selected
+
+
+def ids_in_key_order(items: Snapshot) -> NDArray[np.int64] | None:
+    """Return the position of each key among all of them in ascending order; None if they ascend."""
+    positions = items.positions_in_key_order().astype(np.int64)
+    return None if np.array_equal(positions, np.arange(len(positions))) else positions
 
 
 def checked_threshold(min_score: object, argument: str = "min_score") -> float:

@@ -31,9 +31,10 @@ class SparseScores:
     ----------
     indptr : array of int, shape (n_users + 1,)
         Row ``u`` is ``items[indptr[u]:indptr[u + 1]]``. Any integer dtype.
-    items : array of int, shape (n_items,)
-        Item ids in [0, 2^63), in any order within a row. Arrays of int32, int64, uint32 and uint64 are used in place:
-        do not change them during the evaluation.
+    items : array of int or of keys, shape (n_items,)
+        Item ids in [0, 2^63), or strings, bytes or others that ``str`` tells apart, in any order within a row. Arrays
+        of int32, int64, uint32 and uint64 are used in place: do not change them during the evaluation. Of a SciPy CSR
+        matrix whose columns have keys: ``keys[matrix.indices]``.
     scores : array of float or int, shape (n_items,)
         The score of each item, of float16, float32, float64 or any integer type, compared exactly in that type. (If
         the convention's ``score_dtype`` is ``"float32"``, a rounded copy is compared.) Strided arrays are used in
@@ -42,6 +43,8 @@ class SparseScores:
         Drop items with a lower score, or with a NaN score.
     present : array of bool, shape (n_users,), optional
         False for users without a list, which differs from an empty list; their rows are empty.
+    users : sequence, shape (n_users,), optional
+        The key of each row's user, as in `exactk.Scores`.
 
     Raises
     ------
@@ -67,9 +70,16 @@ class SparseScores:
     core: _core.SparseScores = field(repr=False)
 
     def __init__(
-        self, indptr: object, items: object, scores: object, min_score: float | None = None, present: object = None
+        self,
+        indptr: object,
+        items: object,
+        scores: object,
+        min_score: float | None = None,
+        present: object = None,
+        *,
+        users: object = None,
     ) -> None:
-        self._freeze(Rankings(indptr, items, present), scores, min_score, "predictions", is_complete=True)
+        self._freeze(Rankings(indptr, items, present, users=users), scores, min_score, "predictions", is_complete=True)
 
     @classmethod
     def from_lists(

@@ -1,0 +1,91 @@
+"""Series: lists or one item by user, or a value by user and item."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk._inputs import long_format
+from exactk._inputs.containers import frames, sequences
+from exactk._inputs.keys.column_roles import usual_role
+from exactk._inputs.keys.series import column_of_series, index_columns
+from exactk._inputs.model.rows import Rows
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from exactk._inputs.keys.column_roles import ColumnNames
+    from exactk._inputs.long_format import Encoding
+
+_VALUE_ROLES = {"truth": "grade", "predictions": "score", "scores": "score"}
+
+
+def rows_of_series(series: Any, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:  # noqa: ANN401 - of any library
+    """Return the rows: users are those of the index, or numbers of rows if there is none but pandas' default."""
+    holds_items = has_one_item_each(series)
+    if not has_user_index(series):
+        if holds_items:
+            raise _item_error(series, argument, f"[[item] for item in {argument}]")
+        return sequences.rows_of_lists(elements(series), argument, encoding)
+    if holds_items and series.index.nlevels > 1:
+        return _rows_of_values(series, argument, encoding, requested)
+    users, labels = index_columns(series.index, argument)
+    if not holds_items:
+        rows = sequences.rows_of_lists(series.tolist(), argument, encoding)
+    elif argument in {"truth", "exclude"}:
+        ids, items = long_format.encode_items(
+            column_of_series(series, f"{argument}.item"), f"{argument}.item", encoding
+        )
+        rows = Rows(np.arange(len(ids) + 1), ids, item_vocabulary=None if items is None else items.snapshot())
+    else:
+        raise _item_error(series, argument, f"{{user: [item] for user, item in {argument}.items()}}")
+    return long_format.rows_by_user(users, labels, rows, argument, encoding)
+
+
+def has_user_index(series: object) -> bool:
+    """Return whether a Series has an index that is not pandas' default."""
+    return optional.is_series(series) and not optional.is_default_index(series.index)  # type: ignore[attr-defined]
+
+
+def has_values_by_user_and_item(series: object) -> bool:
+    """Return whether a Series has an index of several levels, whose names are those of columns."""
+    return has_user_index(series) and series.index.nlevels > 1  # type: ignore[attr-defined]
+
+
+def has_one_item_each(series: Any) -> bool:  # noqa: ANN401 - of any library
+    """Return whether the elements are items, and not lists of some; the first that is not None tells."""
+    first = next((element for element in series if element is not None), None)
+    return first is not None and not sequences.is_row(first.as_py() if hasattr(first, "as_py") else first)
+
+
+def elements(series: Any) -> list[Any]:  # noqa: ANN401 - of any library
+    """Return the elements as a list."""
+    values: list[Any] = (
+        series.tolist()
+        if optional.is_series(series)
+        else series.to_pylist()
+        if hasattr(series, "to_pylist")
+        else series.to_list()
+    )
+    return values
+
+
+def _item_error(series: Any, argument: str, rows: str) -> Exception:  # noqa: ANN401 - of any library
+    hint = f"{argument}={rows} has one item for each user"
+    return type_error(argument, "a Series of lists", f"one of {series.dtype}", hint=hint)
+
+
+def _rows_of_values(series: Any, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:  # noqa: ANN401 - of pandas
+    """Return the rows of values by user and item, which are the levels of the index."""
+    names, role = list(series.index.names), _VALUE_ROLES.get(argument, "")
+    if names == [None, None]:
+        names = ["user", "item"]
+    if any(not isinstance(name, str) for name in names):
+        hint = f"{argument}={argument}.rename_axis(['user', 'item'])"
+        raise input_error(argument, "an index with levels for the user and the item", f"the levels {names}", hint=hint)
+    name = series.name if isinstance(series.name, str) and series.name not in names else role or "value"
+    roles = {role, "rank"} & requested.keys() if role == "score" else {role} & requested.keys()
+    if not any(requested.get(one) is not None for one in roles) and usual_role(name) not in roles and role in roles:
+        requested = {**requested, role: name}  # type: ignore[misc]
+    return frames.rows_of_frame(series.rename_axis(names).to_frame(name), argument, encoding, requested)

@@ -1,0 +1,94 @@
+"""Keys of rows or columns: one distinct key each, in a list, an array, a Series or an Index."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from exactk import _core
+from exactk._inputs.checks import Ids, id_array, import_dlpack
+from exactk._inputs.keys import columns
+from exactk._inputs.keys.columns import key_kind
+from exactk._inputs.keys.series import column_of_series, index_columns
+from exactk._inputs.keys.vocabulary import Vocabulary
+from exactk._runtime import optional
+from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from exactk._inputs.keys.columns import Column
+    from exactk._inputs.keys.vocabulary import Snapshot
+
+
+def keys_of_rows(keys: object, argument: str, size: int, what: str) -> Snapshot | None:
+    """Return the keys, whose codes are their positions; None for None.
+
+    Raise unless there are `size` keys, one per user or item (`what` in messages), and all are distinct.
+    """
+    if keys is None:
+        return None
+    parts, labels = _columns_of_keys(keys, argument)
+    vocabulary = Vocabulary.of_kinds([key_kind(part, argument) for part in parts], labels)
+    if len(parts[0]) != size:
+        raise input_error(argument, f"one key per {what} ({size})", str(len(parts[0])))
+    codes = vocabulary.encode(parts, argument)
+    if len(vocabulary) < size:
+        repeated = codes != np.arange(size)
+        position = int(np.argmax(repeated))
+        found, count = f"{vocabulary.snapshot().repr_of(int(codes[position]))} again", size - len(vocabulary)
+        raise input_error(argument, "distinct keys", found, position=position, count=count)
+    return vocabulary.snapshot()
+
+
+def keys_of_items(keys: object, argument: str, size: int, what: str = "column") -> Snapshot | None:
+    """Return the keys of items, which have one part; None for None."""
+    snapshot = keys_of_rows(keys, argument, size, what)
+    if snapshot is not None and len(snapshot.kinds) > 1:
+        raise type_error(argument, "integers, strings or bytes", f"tuples of {len(snapshot.kinds)}")
+    if snapshot is not None and snapshot.kinds == ("int",) and (negative := snapshot.array < 0).any():
+        position, count = int(np.argmax(negative)), int(negative.sum())
+        raise input_error(
+            argument, "item ids in [0, 2^63)", str(snapshot.array[position]), position=position, count=count
+        )
+    return snapshot
+
+
+def encode_item_keys(items: object, argument: str) -> tuple[Ids, Snapshot | None]:
+    """Return the items of rows as integers, and their keys if these are not integers themselves."""
+    if isinstance(items, np.ndarray) and items.dtype.kind not in "OUST":
+        return id_array(items, argument), None
+    if isinstance(items, (list, tuple, range)) and all(isinstance(item, Integral) for item in items):
+        return id_array(items, argument), None
+    parts, _ = _columns_of_keys(items, argument)
+    if len(parts) > 1:
+        raise type_error(argument, "integers, strings or bytes", f"tuples of {len(parts)}")
+    kind = key_kind(parts[0], argument)
+    if kind == "int":
+        return id_array(parts[0].values(argument), argument), None
+    vocabulary = Vocabulary.of_kinds([kind])
+    return vocabulary.encode(parts, argument).astype(np.int64), vocabulary.snapshot()
+
+
+def _columns_of_keys(keys: Any, argument: str) -> tuple[list[Column], list[str]]:  # noqa: ANN401 - of any library
+    """Return the keys' parts, and what a part is called if there are several."""
+    if optional.is_index(keys) and keys.nlevels > 1:
+        return index_columns(keys, argument)
+    if optional.is_index(keys) or optional.is_series(keys):
+        return [column_of_series(keys, argument)], []
+    if hasattr(keys, "__arrow_c_stream__"):
+        return [
+            columns.column_of_arrow(_core.ArrowTable(keys.__arrow_c_stream__(), argument).columns[0][1], argument)
+        ], []
+    if hasattr(keys, "to_pylist"):  # an array of Arrow
+        keys = keys.to_pylist()
+    keys = import_dlpack(keys, argument)
+    if isinstance(keys, np.ndarray):
+        if keys.ndim != 1:
+            raise type_error(argument, "a sequence of keys", f"an array of shape {keys.shape}")
+        return [columns.column_of_array(keys, argument)], []
+    if not isinstance(keys, (list, tuple, range)):
+        hint = f"{argument.rpartition('.')[2]}=list({argument.rpartition('.')[2]})" if hasattr(keys, "__iter__") else ""
+        raise type_error(argument, "a list, an array, a Series or an Index of keys", type(keys).__name__, hint=hint)
+    parts = columns.key_columns(list(keys), argument)
+    return parts, [f"user_{part}" for part in range(len(parts))] if len(parts) > 1 else []

@@ -1,0 +1,99 @@
+"""The best items of each user, as `exactk.topk` returns them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from exactk._runtime import optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from numpy.typing import NDArray
+
+
+class _Best(NamedTuple):
+    ids: NDArray[Any]
+    scores: NDArray[Any]
+
+
+class TopK(_Best):
+    """The k highest-scoring items of each user and their scores, best first, with padding at the end of short rows.
+
+    A named tuple of `ids` and `scores`. `exactk.evaluate` takes it as predictions, namely as rankings.
+
+    Attributes
+    ----------
+    ids : array of int64 or of object, shape (n_users, k)
+        Item ids (column indices of dense scores), padded with -1. For items with keys that are strings or bytes, an
+        object array of keys, padded with None; integer keys stay integers, padded with -1.
+    scores : array of the scores' type, shape (n_users, k)
+        The scores (float64 for embeddings), padded with NaN, or with 0 for integer scores.
+    users : array, shape (n_users,), or None
+        The key of each row's user; None if users are row numbers. Keys of several parts are a structured array.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> best = exactk.topk({"ann": {"film": 0.5, "song": 0.75}, "bob": {"film": 0.25}}, k=2)
+    >>> best.users
+    array(['ann', 'bob'], dtype='<U3')
+    >>> best.to_pandas()
+      user  item  rank  score
+    0  ann  song     1   0.75
+    1  ann  film     2   0.50
+    2  bob  film     1   0.25
+    >>> exactk.precision_at_k({"bob": ["film"], "ann": ["film"]}, best, k=1)
+    0.5
+    """
+
+    users: NDArray[Any] | None = None
+
+    def __new__(cls, ids: NDArray[Any], scores: NDArray[Any], users: NDArray[Any] | None = None) -> TopK:  # noqa: PYI034 - a tuple has no Self in its __new__
+        """Return the named tuple, with its users."""
+        best = super().__new__(cls, ids, scores)
+        best.users = users
+        return best
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame with a row for each user and item, without padding: user, item, rank and score.
+
+        Ranks count from 1. Users without keys are row numbers.
+        """
+        return optional.pandas_frame(self._columns())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the same rows as `to_pandas`, as a Polars data frame."""
+        return optional.polars_frame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        filled = self.filled
+        rows, positions = np.nonzero(filled)
+        return {
+            **self._user_columns(rows),
+            "item": _plain(self.ids[filled]),
+            "rank": positions + 1,
+            "score": self.scores[filled],
+        }
+
+    def _user_columns(self, rows: NDArray[np.int64]) -> dict[str, Any]:
+        if self.users is None:
+            return {"user": rows}
+        users, names = self.users, self.users.dtype.names
+        if names is None:
+            return {"user": _plain(users[rows])}
+        return {name: _plain(users[name][rows]) for name in names}
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Flags of the cells that are not padding, shape (n_users, k)."""
+        if self.ids.dtype != object:
+            return np.asarray(self.ids >= 0)
+        return np.array([[item is not None for item in row] for row in self.ids], np.bool_).reshape(self.ids.shape)
+
+
+def _plain(keys: NDArray[Any]) -> Any:  # noqa: ANN401 - an array of numbers, or a list
+    """Return numbers as an array, and other keys as a list, from which each library makes a column of its own type."""
+    return keys if keys.dtype.kind in "iu" else keys.tolist()

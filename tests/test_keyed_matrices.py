@@ -1,0 +1,299 @@
+"""Scores and embeddings whose users and items have keys: the core agrees with the reference, and faults are named."""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import exactk
+from exactk._inputs.alignment import Alignment
+from exactk._inputs.conversions import predictions_input, truth_input
+from exactk._inputs.long_format import Encoding
+from exactk._inputs.registry import classify
+from strategies import examples
+
+USERS, ITEMS = ["eve", "bob", "ann"], ["song", "film", "book", "game"]
+VALUES = np.array([[0.5, 0.25, 0.75, 0.5], [0.125, 0.5, 0.5, 0.25], [0.25, 1.0, 0.5, 0.75]])
+SCORES = exactk.Scores(VALUES, users=USERS, items=ITEMS)
+TRUTH = {"ann": {"book": 2.0, "film": 1.0}, "bob": {"song": 1.0}, "kim": {"film": 1.0}}
+
+
+def outcome(call: Any) -> Any:
+    """Return what tells one call from another: values, counts and users, or the error."""
+    try:
+        report = call()
+    except exactk.ExactkError as error:
+        return type(error), str(error), error.row, error.position, error.count
+    return report.metrics, report.per_user, report.users.tolist(), report.counts
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> tuple[Any, Any, dict[str, Any]]:
+    """Draw a truth by key, scores with keys, and options."""
+    users = draw(st.permutations([f"user {number}" for number in range(6)]))
+    items = draw(st.permutations([f"item {number}" for number in range(7)]))
+    rows, columns = users[: draw(st.integers(0, 5))], items[: draw(st.integers(1, 6))]
+    numbers = [0.0, 0.25, 0.5, 1.0, *draw(st.sampled_from([[], [], [np.nan], [np.inf]]))]
+    values = np.array(draw(st.lists(st.lists(st.sampled_from(numbers), min_size=len(columns), max_size=len(columns)),
+                                    min_size=len(rows), max_size=len(rows)))).reshape(len(rows), len(columns))  # fmt: skip
+    row_of_items = st.lists(st.sampled_from(sorted(items)), max_size=4, unique=True)
+    truth = draw(st.dictionaries(st.sampled_from(sorted(users)), row_of_items, max_size=5))
+    options: dict[str, Any] = {"convention": {
+        "ties": draw(st.sampled_from(["lowest_id", "highest_id", "input_order", "expected", "raise"])),
+        "nan": draw(st.sampled_from(["raise", "last"])),
+        "users": draw(st.sampled_from(["truth", "both", "union"])),
+        "missing_list": draw(st.sampled_from(["compute", "skip", "error"])),
+    }}  # fmt: skip
+    if draw(st.booleans()):
+        options["exclude"] = draw(st.dictionaries(st.sampled_from(sorted(users)), row_of_items, max_size=4))
+    if draw(st.integers(0, 2)) == 0:
+        options["candidates"] = draw(st.lists(st.sampled_from(sorted(columns)), min_size=1, max_size=4))
+    if draw(st.booleans()):
+        options["weights"] = dict.fromkeys(users, 2.0)
+    predictions: Any = exactk.Scores(values, users=rows, items=columns)
+    if draw(st.integers(0, 2)) == 0:
+        predictions = exactk.Embeddings(values, np.eye(len(columns)), users=rows, items=columns)
+    return truth, predictions, options
+
+
+@settings(max_examples=examples(300))
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+@given(call=calls())
+def test_the_core_agrees_with_the_reference(call: tuple[Any, Any, dict[str, Any]]) -> None:
+    truth, predictions, options = call
+    metrics = ["recall@2", "ndcg@3", "reciprocal_rank"]
+    core, reference = (
+        outcome(lambda: evaluate(truth, predictions, metrics, per_user=True, **options))  # noqa: B023 - called at once
+        for evaluate in (exactk.evaluate, exactk.reference.evaluate)
+    )
+    if isinstance(core[0], type):
+        assert core[0] is reference[0]
+        assert core[2] == reference[2]
+        return
+    for name, values in core[1].items():
+        np.testing.assert_allclose(values, reference[1][name], rtol=1e-14)
+    assert core[2:] == reference[2:]
+
+
+def address(array: Any) -> int:
+    return int(np.asarray(array).__array_interface__["data"][0])
+
+
+@pytest.mark.parametrize("users", [["ann", "bob", "eve"], ["eve", "ann", "kim", "bob"]])
+def test_a_matrix_is_read_in_place_in_any_order(users: list[str]) -> None:
+    encoding = Encoding()
+    truth = truth_input(classify({user: ["film"] for user in users}, "truth"), {}, encoding)
+    predictions = predictions_input(classify(SCORES, "predictions"), {}, encoding)
+    inputs = Alignment(truth, [predictions], None, encoding).inputs(predictions)
+    assert isinstance(inputs.predictions, exactk.Scores)
+    assert address(inputs.predictions.values) == address(VALUES)
+    rows = [USERS.index(user) if user in USERS else -1 for user in users]
+    assert [inputs.predictions.row_of(user) for user in range(len(users))] == rows
+
+
+@pytest.mark.parametrize(
+    "predictions",
+    [
+        SCORES,
+        exactk.Embeddings(VALUES, np.eye(4), users=USERS, items=ITEMS, candidates=dict.fromkeys(USERS, ITEMS)),
+    ],
+    ids=["scores", "embeddings"],
+)
+def test_pickles_keep_the_keys(predictions: Any) -> None:
+    loaded = pickle.loads(pickle.dumps(predictions))  # noqa: S301 - our own
+    assert (loaded.users.tolist(), loaded.items.tolist()) == (USERS, ITEMS)
+    assert exactk.evaluate(TRUTH, loaded, "ndcg@2") == exactk.evaluate(TRUTH, predictions, "ndcg@2")
+
+
+def scores(values: Any = VALUES, **keys: Any) -> exactk.Scores:
+    return exactk.Scores(values, **keys)
+
+
+def evaluate(truth: Any = TRUTH, predictions: Any = SCORES, metric: str = "recall@1", **options: Any) -> Any:
+    return exactk.evaluate(truth, predictions, metric, **options)
+
+
+NAN = np.where(VALUES == 0.125, np.nan, VALUES)
+VECTORS = np.eye(4)
+FAULTS: dict[str, tuple[Any, str]] = {
+    "too few users": (lambda: scores(users=["ann"]), r"predictions.users: expected one key per row \(3\), found 1"),
+    "too few items": (
+        lambda: scores(items=ITEMS[:2]), r"predictions.items: expected one key per column \(4\), found 2"
+    ),
+    "a user twice": (
+        lambda: scores(users=["ann", "bob", "ann"]),
+        "predictions.users: expected distinct keys, found 'ann' again at position 2",
+    ),
+    "items twice": (
+        lambda: scores(items=[1, 2, 1, 2]),
+        r"predictions.items: expected distinct keys, found 1 again at position 2 \(the first of 2\)",
+    ),
+    "floats": (
+        lambda: scores(users=[1.5, 2.5, 3.5]),
+        r"predictions.users: expected integer ids, strings or bytes, found float64; \.astype\(int\)",
+    ),
+    "NaN": (lambda: scores(users=[1.0, np.nan, 2.0]), "predictions.users: .* found NaN in float64 at position 1"),
+    "None": (lambda: scores(users=["a", None, "b"]), "predictions.users: expected a value in every row"),
+    "flags": (lambda: scores(users=[True, False, True]), "predictions.users: expected keys of one kind"),
+    "dates": (
+        lambda: scores(users=pd.date_range("2026-01-01", periods=3)),
+        r"predictions.users: .* found datetime64\[[a-z]+\]; \.astype\(str\) makes strings",
+    ),
+    "a generator": (lambda: scores(users=iter(USERS)), r"predictions.users: .* found list_iterator; users=list\(users\)"),
+    "a matrix of keys": (lambda: scores(items=np.ones((2, 2), int)), r"expected a sequence of keys, found an array of shape"),
+    "negative items": (
+        lambda: scores(items=[3, -1, 5, 6]), r"predictions.items: expected item ids in \[0, 2\^63\), found -1 at position 1"
+    ),
+    "items of several parts": (
+        lambda: scores(items=[(1, "a"), (2, "a"), (3, "a"), (4, "b")]), "predictions.items: .* found tuples of 2"
+    ),
+    "users of vectors": (
+        lambda: exactk.Embeddings(VALUES, VECTORS, users=["ann"]),
+        r"embeddings.users: expected one key per user vector \(3\), found 1",
+    ),
+    "items of vectors": (
+        lambda: exactk.Embeddings(VALUES, VECTORS, items=["a"] * 4), "embeddings.items: expected distinct keys"
+    ),
+    "items of neighbors": (
+        lambda: exactk.neighbors(VECTORS, 2, items=["a"]), r"items: expected one key per vector \(4\), found 1"
+    ),
+    "users of grades": (
+        lambda: exactk.Truth.from_dense(VALUES, users=["ann"]), r"truth.users: expected one key per row \(3\), found 1"
+    ),
+    "users of rows": (
+        lambda: exactk.SparseScores([0, 1], [4], [0.5], users=["ann", "bob"]), r"expected one key per row \(1\), found 2"
+    ),
+    "a truth by row": (
+        lambda: evaluate([["film"]]), r"truth: expected user keys, .*; truth=dict\(zip\(users, truth\)\) adds user keys"
+    ),
+    "exclude by row": (
+        lambda: evaluate(exclude=[["film"]]),
+        r"exclude: expected user keys, .*; exclude=dict\(zip\(users, exclude\)\) adds them",
+    ),
+    "weights by row": (lambda: evaluate(weights=[1.0, 2.0, 3.0]), "weights: expected entries with user keys"),
+    "candidates by row": (
+        lambda: evaluate(candidates=[["film"], ["song"], ["book"]]),
+        r"candidates: expected user keys, .*; candidates=dict\(zip\(users, candidates\)\) adds them",
+    ),
+    "scores by row": (
+        lambda: evaluate(predictions=VALUES),
+        r"predictions: expected user keys, .*; predictions=exactk\.Scores\(predictions, users=users\) adds",
+    ),
+    "vectors by row": (
+        lambda: evaluate(predictions=exactk.Embeddings(VALUES, VECTORS)),
+        r"predictions: expected user keys, .*exactk\.Embeddings\(user_vectors, item_vectors, users=users\) adds",
+    ),
+    "columns by number": (
+        lambda: evaluate(predictions=scores(users=USERS)),
+        r"predictions: expected items of type str, .*; predictions=exactk\.Scores\(predictions, items=items\) adds",
+    ),
+    "users of another kind": (
+        lambda: evaluate(predictions=scores(users=[1, 2, 3], items=ITEMS)), "predictions: expected keys of type str, found int"
+    ),
+    "items of another kind": (
+        lambda: evaluate(predictions=scores(users=USERS, items=[1, 2, 3, 4])),
+        "predictions: expected items of type str, as in the truth, found int",
+    ),
+    "a candidate without a column": (
+        lambda: evaluate(candidates=["film", "play", "opera"]),
+        r"candidates: expected items that have scores, found item 'play' at position 1 \(the first of 2\)",
+    ),
+    "a user's candidate without a column": (
+        lambda: evaluate(candidates={"eve": ["film"], "bob": ["song", "play"], "ann": ["book"]}),
+        r"candidates: expected items that have scores, found item 'play' at row 1, position 1 \(user 'bob'\)",
+    ),
+    "a user without candidates": (
+        lambda: evaluate(candidates={"ann": ["film"], "bob": ["song"]}),
+        r"candidates: expected candidates of every user with scores, found none at row [0-9] \(user 'eve'\)",
+    ),
+    "candidates of another kind": (
+        lambda: evaluate(candidates=[1, 2]), "candidates: expected items of type str, as in the scores, found int"
+    ),
+    "candidates of users of another kind": (
+        lambda: evaluate(candidates={1: ["film"]}), "candidates: expected users of type str, as in the scores, found int"
+    ),
+    "keys of candidates alone": (
+        lambda: exactk.topk(VALUES, 1, candidates=["film"]),
+        r"candidates: expected column numbers, .* exactk\.Scores\(values, items=items\) has keys",
+    ),
+    "keys of users of candidates alone": (
+        lambda: exactk.topk(VALUES, 1, candidates={"ann": [1]}),
+        r"candidates: expected column numbers, .* exactk\.Scores\(values, users=users\) has keys",
+    ),
+    "NaN scores": (
+        lambda: evaluate(predictions=scores(NAN, users=USERS, items=ITEMS)),
+        r"^predictions: .*, found NaN at row 1, position 0; .* \(user 'bob', item 'song'\)$",
+    ),
+    "NaN scores of topk": (
+        lambda: exactk.topk(scores(NAN, users=USERS, items=ITEMS), 1),
+        r"^scores: .*, found NaN at row 1, position 0; .* \(user 'bob', item 'song'\)$",
+    ),
+    "NaN in a user vector": (
+        lambda: evaluate(predictions=exactk.Embeddings(NAN, VECTORS, users=USERS, items=ITEMS)),
+        r"^embeddings.user_vectors: expected finite numbers, found nan at position 0 \(user 'bob'\)$",
+    ),
+    "NaN in an item vector": (
+        lambda: evaluate(predictions=exactk.Embeddings(VALUES, np.diag([1.0, 1.0, np.inf, 1.0]), users=USERS, items=ITEMS)),
+        r"^embeddings.item_vectors: expected finite numbers, found .* at row 2, position [0-9] .*\(item 'book'\)$",
+    ),
+    "a frame of strings": (
+        lambda: exactk.Scores(pd.DataFrame({"film": ["a"]})), "expected columns of numbers, one for each item, found column 'film'"
+    ),
+    "a frame of Polars": (lambda: exactk.Scores(pl.DataFrame({"film": [0.5]})), "expected an array or .*; .*users=users, items=matrix.columns"),
+    "one number for each user": (
+        lambda: evaluate(truth=pd.Series([0.5, 1.5], USERS[:2])), "truth.item: expected integer ids, strings or bytes, found float64"
+    ),
+    "an item for each user": (
+        lambda: evaluate(predictions=pd.Series(ITEMS[:3], USERS)), r"predictions={user: \[item\] for user, item in predictions"
+    ),
+    "a user of a Series twice": (
+        lambda: evaluate(truth=pd.Series(["film", "song"], ["ann", "ann"])), "truth: expected each user once, found 'ann' again"
+    ),
+    "a level without a name": (
+        lambda: evaluate(truth=pd.Series([1.0], pd.MultiIndex.from_tuples([("ann", "film")], names=["user", None]))),
+        r"truth: expected an index with levels for .*; truth=truth\.rename_axis\(\['user', 'item'\]\)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_faults_of_keys(case: str) -> None:
+    call, message = FAULTS[case]
+    with pytest.raises((exactk.InputError, exactk.InputTypeError), match=message):
+        call()
+
+
+@pytest.mark.filterwarnings("ignore:1 relevant item has no column")
+def test_items_that_the_scores_lack_are_warned_about() -> None:
+    with pytest.warns(exactk.EvaluationWarning, match="no item of the truth .such as 'play'. .* .such as 'song'."):
+        report = exactk.evaluate({"ann": ["play"]}, SCORES, "recall@1")
+    assert report.counts["relevant_not_rankable"] == 1
+
+
+def test_exclude_self_with_keys() -> None:
+    """Whatever the order of the keys and of the truth, nobody is recommended to itself."""
+    vectors, keys = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]), ["c", "a", "b"]
+    model = exactk.Embeddings(vectors, vectors, exclude_self=True, users=keys, items=keys)
+    best = exactk.topk(model, 3)
+    assert best.ids.tolist() == [["a", "b", None], ["c", "b", None], ["a", "c", None]]
+    truth = {"b": ["a"], "x": ["a"], "c": ["c"]}
+    for call in (exactk.evaluate, exactk.reference.evaluate):
+        with pytest.warns(exactk.EvaluationWarning, match="1 relevant item is in exclude"):
+            report = call(truth, model, "recall@1", per_user=True, exclude={"x": ["b"], "a": ["c"]})
+        assert report.per_user["recall@1"].tolist()[:3] == [1.0, 0.0, 0.0]
+
+
+def test_uuids_and_dates_are_keys_by_their_text() -> None:
+    users = [uuid.UUID(int=number) for number in range(3)]
+    days = [pd.Timestamp(f"2026-01-0{day}").date() for day in (1, 2, 3, 4)]
+    keyed = exactk.Scores(VALUES, users=users, items=days)
+    assert exactk.evaluate({users[2]: [days[1]], users[0]: [days[2]]}, keyed, "recall@1")["recall@1"] == 1
+    assert exactk.topk(keyed, 1).ids[0, 0] == "2026-01-03"
