@@ -736,6 +736,14 @@ def test_users_of_several_parts_in_a_matrix() -> None:
     ]  # fmt: skip
 
 
+def test_integer_keys_of_columns_alone() -> None:
+    """Users by row, and items by key: a padded array and lists have ids, which are keys."""
+    scores = exactk.Scores(np.array([[0.5, 0.25, 1.0], [1.0, 0.5, 0.25]]), items=[30, 10, 20])
+    for truth in ([[20], [10]], np.array([[20], [10]]), exactk.Truth.from_dense([[1, 0], [0, 1]], items=[20, 10])):
+        assert exactk.evaluate(truth, scores, "mrr")["mrr"] == 0.75
+    assert exactk.topk(scores, 2, exclude=[[20], []]).ids.tolist() == [[30, 10], [30, 10]]
+
+
 @IGNORE_UNRANKABLE
 def test_rows_with_keys() -> None:
     """Offsets and items as CSR has them, with the keys of users and items beside them."""

@@ -230,6 +230,59 @@ def test_every_hostile_array_of_scores() -> None:
     assert results > 0
 
 
+def test_every_hostile_array_beside_a_matrix() -> None:
+    """Whatever is taken for the rows of users, the order of ties or presence can be ranked, or is refused."""
+    rules, results = sound_rules(), 0
+    values = [_core.PlannedValue("ndcg", cutoff, 0, rules) for cutoff in (3, None)]
+    matrix = np.array([[0.5, 1.0, 0.5], [2.0, 0.0, 2.0]])
+    columns = _core.Lists(np.array([0, 2]), np.array([0, 2]), None, None, "x")
+    hostile = [array for array in [*ARRAYS, *OTHER_ARRAYS] if array is None or array.size < 2**32]
+    hostile += [np.array(rows, np.int64) for rows in ([1, -1], [1, 0, 0, -1], [2, 0], [-2, 0], [2**62, 0], [3, 1, 1])]
+    flags = [array for array in hostile if array is None or array.dtype == np.bool_]
+    for first, second, candidates in itertools.product(hostile, hostile, [None, columns]):
+        try:
+            scores = _core.Scores(matrix, None, candidates, first, second, "hostile")
+        except HARMLESS:
+            continue
+        results += has_result(
+            _core.evaluate, sound_lists(), None, scores, None, None, None, 1, values, rules, True, 2, "", None
+        )
+        for k, ties in itertools.product([1, 5], ["lowest_id", "highest_id", "input_order", "raise"]):
+            results += has_result(_core.topk, scores, k, None, ties, "last", 2, "", None)
+    for present in [*flags, np.array([True, False]), np.array([False, False]), np.array([True])]:
+        try:
+            embeddings = _core.Embeddings(
+                matrix, matrix, None, "dot", False, None, None, present, optional.sgemm(), "x", "x"
+            )
+        except HARMLESS:
+            continue
+        results += has_result(
+            _core.evaluate, sound_lists(), None, embeddings, None, None, None, 1, values, rules, True, 2, "", None
+        )
+        results += has_result(_core.topk, embeddings, 1, None, "lowest_id", "last", 2, "", None)
+    assert results > 0
+
+
+@pytest.mark.parametrize(
+    ("user_rows", "tie_ids", "argument"),
+    [
+        ([2], None, "user_rows"), ([0, -2], None, "user_rows"), ([[0]], None, "user_rows"), ([0.0], None, "user_rows"),
+        (None, [0, 1], "tie_ids"), (None, [0, 1, 2, 3], "tie_ids"), (None, [], "tie_ids"), (None, ["a"], "tie_ids"),
+    ],
+)  # fmt: skip
+def test_rows_of_users_and_ids_of_ties_that_are_none(user_rows: Any, tie_ids: Any, argument: str) -> None:
+    rows, ids = (None if one is None else np.array(one, None if one else np.int64) for one in (user_rows, tie_ids))
+    with pytest.raises(exactk.ExactkError, match=f"x.{argument}"):
+        _core.Scores(np.zeros((2, 3)), None, None, rows, ids, "x")
+
+
+def test_rows_of_users_are_copied() -> None:
+    user_rows, tie_ids = np.array([1, 0, -1]), np.array([2, 1, 0])
+    scores = _core.Scores(np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), None, None, user_rows, tie_ids, "x")
+    user_rows[:], tie_ids[:] = 2**40, 0
+    assert _core.topk(scores, 2, None, "lowest_id", "raise", 1, "", None)[0].tolist() == [[2, 1], [2, 1], [-1, -1]]
+
+
 def test_every_hostile_array_of_sparse_scores() -> None:
     """Whatever is taken for the items or scores of SparseScores, or for columns, can be ranked or is refused."""
     rules, results = sound_rules(), 0

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -173,6 +174,26 @@ FAULTS: dict[str, tuple[Any, str]] = {
     ),
     "a truth by row": (
         lambda: evaluate([["film"]]), r"truth: expected user keys, .*; truth=dict\(zip\(users, truth\)\) adds user keys"
+    ),
+    "a truth of columns": (
+        lambda: evaluate(np.ones((3, 4), bool)),
+        r"truth: expected user keys, .*; exactk\.Truth\.from_dense\(matrix, users=users, items=items\), or",
+    ),
+    "a truth of columns beside items": (
+        lambda: evaluate(scipy.sparse.csr_array(np.eye(3, 4)), scores(items=[1, 2, 3, 4])),
+        r"truth: expected item keys, as in the scores, found column numbers of a matrix; exactk\.Truth\.from_dense",
+    ),
+    "grades of columns beside items": (
+        lambda: evaluate(exactk.Truth.from_dense(np.eye(3, 4)), scores(items=[1, 2, 3, 4])),
+        "truth: expected item keys, as in the scores, found column numbers of a matrix",
+    ),
+    "exclude of columns beside items": (
+        lambda: evaluate([[1], [2], [3]], scores(items=[1, 2, 3, 4]), exclude=np.eye(3, 4, dtype=bool)),
+        "exclude: expected item keys, as in the scores, found column numbers of a matrix",
+    ),
+    "candidates of columns beside items": (
+        lambda: evaluate([[1], [2], [3]], scores(items=[1, 2, 3, 4]), candidates=scipy.sparse.csr_array(np.eye(3, 4))),
+        "candidates: expected item keys, as in the scores, found column numbers of a matrix",
     ),
     "exclude by row": (
         lambda: evaluate(exclude=[["film"]]),

@@ -137,6 +137,12 @@ def _encode_again(keys: Snapshot, argument: str, shared: SharedVocabulary) -> tu
     return vocabulary.snapshot(), codes
 
 
+KEYED_MATRICES = (
+    "exactk.Truth.from_dense(matrix, users=users, items=items), or "
+    "exactk.Truth(csr.indptr, items[csr.indices], csr.data, users=users), adds keys"
+)
+
+
 def with_user_keys(truth: Rows, users: SharedVocabulary) -> Rows:
     """Return the truth with user keys, which may be its labels."""
     if truth.user_vocabulary is not None:
@@ -144,6 +150,8 @@ def with_user_keys(truth: Rows, users: SharedVocabulary) -> Rows:
     keys = users.keys_of_labels()
     if keys is None:
         hint = "truth=dict(zip(users, truth)) adds user keys"
+        if truth.has_columns:
+            hint = KEYED_MATRICES
         raise type_error("truth", "user keys, as in the data to match", "rows without user keys", hint=hint)
     return truth._replace(user_vocabulary=keys, labels=None)
 
@@ -231,8 +239,12 @@ class Alignment:
 
     def _inputs_by_column(self, scores: MatrixScores, columns: Snapshot) -> AlignedInputs:
         """Return the inputs beside scores with item keys, whose columns are the ids."""
-        rows = [rows for rows in (self._aligned_truth, self._aligned_exclude) if rows is not None]
-        items = _vocabulary_for(columns, rows)
+        rows_by_argument = {"truth": self._aligned_truth, "exclude": self._aligned_exclude}
+        for argument, rows in rows_by_argument.items():
+            if rows is not None and rows.has_columns and len(rows.items):  # a number could be a key or a column
+                hint = KEYED_MATRICES
+                raise type_error(argument, "item keys, as in the scores", "column numbers of a matrix", hint=hint)
+        items = _vocabulary_for(columns, [rows for rows in rows_by_argument.values() if rows is not None])
         truth = Truth.from_valid_rows(encode_items_again(self._aligned_truth, items, "truth"))
         exclude = None
         if self._aligned_exclude is not None:

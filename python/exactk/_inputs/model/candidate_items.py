@@ -46,7 +46,11 @@ class CandidateItems(Lists):
     @classmethod
     def _from_unsorted(cls, rows: Rows, *, for_all: bool, is_absent: NDArray[np.bool_] | None = None) -> CandidateItems:
         unsorted = Rows(
-            rows.indptr, rows.items, user_vocabulary=rows.user_vocabulary, item_vocabulary=rows.item_vocabulary
+            rows.indptr,
+            rows.items,
+            user_vocabulary=rows.user_vocabulary,
+            item_vocabulary=rows.item_vocabulary,
+            has_columns=rows.has_columns,
         )
         return cls._assemble(_sort_rows(unsorted), unsorted, for_all=for_all, is_absent=is_absent)
 
@@ -93,6 +97,8 @@ class CandidateItems(Lists):
     def _positions_among(self, items: Snapshot) -> Rows:
         rows, keys = self.unsorted, self.item_vocabulary
         kind = "int" if keys is None else keys.kinds[0]
+        if rows.has_columns and len(rows.items):
+            raise type_error(self._argument, "item keys, as in the scores", "column numbers of a matrix")
         if items.kinds != (kind,) and len(rows.items):
             raise type_error(self._argument, f"items of type {items.kinds[0]}, as in the scores", kind, hint=KIND_HINT)
         positions = encode_items_again(rows, items.copy(), self._argument)

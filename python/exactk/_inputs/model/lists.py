@@ -44,6 +44,7 @@ class Lists:
     lengths: Offsets | None
     user_vocabulary: Snapshot | None  # of keyed users
     item_vocabulary: Snapshot | None  # item keys, if items are codes
+    has_columns: bool  # whether items are column numbers of a matrix without item keys
     find_row: FindRow | None = field(repr=False)  # locates rows in a frame or file, for messages
     core: _core.Lists = field(repr=False)
 
@@ -56,6 +57,7 @@ class Lists:
         object.__setattr__(self, "items", read_only(rows.items))
         object.__setattr__(self, "user_vocabulary", rows.user_vocabulary)
         object.__setattr__(self, "item_vocabulary", rows.item_vocabulary)
+        object.__setattr__(self, "has_columns", rows.has_columns)
         object.__setattr__(self, "find_row", rows.find_row)
         object.__setattr__(self, "core", core)
 
@@ -86,6 +88,7 @@ class Lists:
             self.lengths,
             user_vocabulary=self.user_vocabulary,
             item_vocabulary=self.item_vocabulary,
+            has_columns=self.has_columns,
             find_row=self.find_row,
         )
 
@@ -208,11 +211,9 @@ class Truth(Lists):
         rows = graded_rows(array, cls._argument)
         keys = keys_of_items(matrix.items if items is None else items, "truth.items", array.shape[1], "column")
         if keys is not None:  # integers are ids themselves
-            rows = (
-                rows._replace(items=keys.array[rows.items])
-                if keys.kinds == ("int",)
-                else rows._replace(item_vocabulary=keys)
-            )
+            is_integer = keys.kinds == ("int",)
+            rows = rows._replace(items=keys.array[rows.items]) if is_integer else rows._replace(item_vocabulary=keys)
+            rows = rows._replace(has_columns=False)
         return cls.from_rows(rows._replace(labels=_labels(matrix.users if users is None else users, len(array))))
 
     @classmethod

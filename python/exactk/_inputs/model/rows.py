@@ -45,6 +45,7 @@ class Rows(NamedTuple):
     labels: NDArray[Any] | None = None  # user labels of a truth, if rows are in the caller's order
     unknown_actual: int | None = None  # number of dropped unknown ratings; None if the truth is not made from ratings
     min_score: float | None = None  # of scores
+    has_columns: bool = False  # whether items are column numbers of a matrix without item keys
     is_owned: bool = False  # whether no other code can write to the arrays
 
     @property
@@ -74,7 +75,7 @@ class Rows(NamedTuple):
         return cls(**plain | vocabularies | {"columns": TruthColumns(*plain["columns"])})
 
 
-_PLAIN_FIELDS = ("indptr", "items", "grades", "present", "lengths", "scores", "ranks", "is_complete")
+_PLAIN_FIELDS = ("indptr", "items", "grades", "present", "lengths", "scores", "ranks", "is_complete", "has_columns")
 
 
 def validated_copy(rows: Rows, argument: str) -> Rows:
@@ -178,14 +179,15 @@ def graded_rows(grades: object, argument: str) -> Rows:
     """Return the columns with a grade in each row of a matrix; for a bool matrix, the True ones."""
     matrix = as_ndarray(grades, argument)
     if matrix.dtype.kind == "b":
-        return Rows(*_selected_columns(flag_array(matrix, argument, dimensions=2)), is_owned=True)
+        flags = flag_array(matrix, argument, dimensions=2)
+        return Rows(*_selected_columns(flags), has_columns=True, is_owned=True)
     numbers = number_array(matrix, argument, dimensions=2)
     if (infinite := np.isinf(numbers)).any():
         row, column = divmod(int(np.argmax(infinite)), numbers.shape[1])
         found, count = str(numbers[row, column]), int(infinite.sum())
         raise input_error(argument, "finite grades, or NaN", found, row=row, position=column, count=count)
     is_judged = ~np.isnan(numbers)
-    return Rows(*_selected_columns(is_judged), grades=numbers[is_judged], is_owned=True)
+    return Rows(*_selected_columns(is_judged), grades=numbers[is_judged], has_columns=True, is_owned=True)
 
 
 def _selected_columns(mask: NDArray[np.bool_]) -> tuple[Offsets, Ids]:
