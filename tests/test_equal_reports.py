@@ -6,6 +6,7 @@ import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -193,6 +194,36 @@ BY_USER: list[Callable[[Rows], Any]] = [
 ]
 
 
+def with_keys(rows: Rows, kind: str) -> Rows:
+    user_key, item_key = KEYS[kind]
+    return {
+        user_key(user): {item_key(item): value for item, value in row.items()}
+        if isinstance(row, dict)
+        else [item_key(item) for item in row]
+        for user, row in rows.items()
+    }
+
+
+def values_by_key(case: Case, kind: str, *, weights: bool, groups: bool) -> dict[str, Rows]:
+    """Return the weights and groups that a case has; users who are not counted need no weight."""
+    user_key, _ = KEYS[kind]
+    return ({"weights": {user_key(user): WEIGHTS[user] for user in case.counted}} if weights else {}) | (
+        {"groups": {user_key(user): group for user, group in GROUPS.items()}} if groups else {}
+    )
+
+
+@cache
+def outcome_of_mappings(
+    order: str, sides: str, rule: str, kind: str, has: tuple[bool, bool, bool]
+) -> tuple[exactk.Report, list[str]]:
+    """Return what mappings give, which every other container is compared with."""
+    case = case_of(order, sides, rule)
+    options: dict[str, Any] = dict(values_by_key(case, kind, weights=has[0], groups=has[1]))
+    if has[2]:
+        options["exclude"] = with_keys(EXCLUDED, kind)
+    return outcome_of(with_keys(case.truth, kind), with_keys(case.predictions, kind), case.metrics, **options)
+
+
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("sides", SIDES)
 @pytest.mark.parametrize("order", ["rank", "score"])
@@ -200,29 +231,15 @@ BY_USER: list[Callable[[Rows], Any]] = [
 def test_f44_keyed_containers_give_one_report(
     container: str, order: str, sides: str, kind: str, tmp_path: Path
 ) -> None:
-    user_key, item_key = KEYS[kind]
-
-    def with_keys(rows: Rows) -> Rows:
-        return {
-            user_key(user): {item_key(item): value for item, value in row.items()}
-            if isinstance(row, dict)
-            else [item_key(item) for item in row]
-            for user, row in rows.items()
-        }
-
     for number, (rule, has) in enumerate(itertools.product(RULES, OPTIONS)):
         case = case_of(order, sides, rule)
-        inputs = KeyedInputs(with_keys(case.truth), with_keys(case.predictions), order, tmp_path)
-        weights = {user_key(user): WEIGHTS[user] for user in case.counted}  # nobody else needs one
-        groups = {user_key(user): group for user, group in GROUPS.items()}
-        exclude = with_keys(EXCLUDED)
-        plain: dict[str, Any] = ({"weights": weights} if has[0] else {}) | ({"groups": groups} if has[1] else {})
-        held = {name: BY_USER[number % len(BY_USER)](values) for name, values in plain.items()}
-        expected = outcome_of(
-            inputs.truth, inputs.predictions, case.metrics, **plain, **({"exclude": exclude} if has[2] else {})
-        )
+        inputs = KeyedInputs(with_keys(case.truth, kind), with_keys(case.predictions, kind), order, tmp_path)
+        exclude = with_keys(EXCLUDED, kind)
+        by_user = values_by_key(case, kind, weights=has[0], groups=has[1])
+        held = {name: BY_USER[number % len(BY_USER)](values) for name, values in by_user.items()}
         if has[2]:
             held["exclude"] = exclude if number % 2 else pd.DataFrame(inputs.columns(exclude, ""))
+        expected = outcome_of_mappings(order, sides, rule, kind, has)
         assert_equal(outcome_of(*KEYED[container](inputs), case.metrics, **held), expected)
 
 

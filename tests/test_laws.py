@@ -90,6 +90,7 @@ def test_f12_the_order_of_the_truth_means_nothing(evaluation: Evaluation, rng: r
 
 
 @pytest.mark.parametrize("metric", BINARY)
+@settings(max_examples=examples(100))
 @given(st.lists(st.booleans(), max_size=6), st.lists(st.booleans(), max_size=6), st.integers(1, 12), st.integers(0, 3))
 def test_a_hit_moved_up_lowers_nothing(metric: str, above: list[bool], below: list[bool], k: int, missed: int) -> None:
     """Swap a hit with the non-relevant item just above it."""
@@ -105,6 +106,7 @@ def test_a_hit_moved_up_lowers_nothing(metric: str, above: list[bool], below: li
 
 
 @pytest.mark.parametrize("name", [name for name, info in exactk.metrics.items() if info.unit_range])
+@settings(max_examples=examples(100))
 @given(data=st.data())
 def test_f10_values_stay_within_0_and_1(name: str, data: st.DataObject) -> None:
     evaluation = data.draw(evaluations(min_users=1))
