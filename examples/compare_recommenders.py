@@ -1,10 +1,10 @@
-"""Compare two recommenders on one data set, in one call of `exactk.evaluate`.
+"""Compare two recommenders on one data set, in one call of `exactk.compare`.
 
 ``python examples/compare_recommenders.py`` draws a synthetic catalogue; with a path it reads a file in the form of
 MovieLens's ``ratings.csv``.
 
 Everything up to that call is plain NumPy, and `run` hands back the truth and the lists that it evaluated, so that
-`exactk.reference.evaluate` can check each number of the table.
+`exactk.reference.compare` can check each number of the table.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Demo:
     truth: exactk.Truth
     predictions: dict[str, npt.NDArray[np.int64]]
     result: exactk.Comparison
-    seconds: float  # of the call of exactk.evaluate alone
+    seconds: float  # of the call of exactk.compare alone
 
     def describe(self) -> str:
         """Return what the script prints."""
@@ -96,14 +96,14 @@ class Demo:
         n_relevant = np.count_nonzero(self.test.ratings >= RELEVANT_RATING)
         n_lists = sum(len(lists) for lists in self.predictions.values())
         n_ids = sum(np.count_nonzero(lists >= 0) for lists in self.predictions.values())
-        n_values = sum(len(report.metrics) for report in self.result.values())
+        n_values = sum(len(report.metrics) for report in self.result.reports.values())
         return (
             f"{self.source}: {self.train.n_users:,} users, {self.train.n_items:,} items, {n_train + n_test:,} ratings.\n"
             f"Each user's ratings are split by time: the earlier 80 % ({n_train:,}) train, the later 20 % ({n_test:,}) test.\n"
             f"Relevant are the {n_relevant:,} test ratings of {RELEVANT_RATING:g} or more. "
             f"Users left out for having fewer than {FEWEST_RATINGS} ratings: {self.users_left_out:,}.\n"
             f"\n{self.result!r}\n\n"
-            f"exactk.evaluate gave {n_values} values from {n_lists:,} lists with {n_ids:,} ids "
+            f"exactk.compare gave {n_values} values from {n_lists:,} lists with {n_ids:,} ids "
             f"in {self.seconds * 1e3:,.1f} ms.\n"
         )
 
@@ -118,7 +118,7 @@ def run(path: str | Path | None = None) -> Demo:
     predictions = {"popularity": recommend_popular(rated), "item-item cosine": recommend_similar(rated)}
 
     start = time.perf_counter()
-    result = exactk.evaluate(truth, predictions, METRICS)
+    result = exactk.compare(truth, predictions, METRICS)
     seconds = time.perf_counter() - start
     return Demo(source, users_left_out, train, test, truth, predictions, result, seconds)
 

@@ -94,7 +94,7 @@ def test_a_comparison_copies_the_truth_and_the_exclusions_once(container: str, c
     make = CONTAINERS[container]
     systems = {str(system): make(predictions_of(system), "score") for system in range(5)}
     with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
-        exactk.evaluate(make(TRUTH, ""), systems, "ndcg@3", exclude=make(SEEN, ""))
+        exactk.compare(make(TRUTH, ""), systems, "ndcg@3", exclude=make(SEEN, ""))
     assert copies == ONE_EACH | EXCLUSIONS | {"Rankings": 5}
 
 
@@ -115,17 +115,16 @@ def test_f57_a_thousand_systems_are_compared() -> None:
     """Each system has a user of its own: all are evaluated on the users of all, in the order in which they come."""
     systems = {f"system {number}": predictions_of(number) for number in range(1000)}
     with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
-        comparison = exactk.evaluate(TRUTH, systems, ["ndcg@3", "recall@3"])
+        comparison = exactk.compare(TRUTH, systems, ["ndcg@3", "recall@3"])
     users = [*USERS, *(f"only in {number}" for number in range(1000))]
     for number in (0, 63, 64, 999):
         name = f"system {number}"
         predictions: object = predictions_of(number)
         alone = exactk.evaluate(TRUTH, predictions, ["ndcg@3", "recall@3"])
-        assert comparison[name]["ndcg@3"] == alone["ndcg@3"]
-        assert comparison[name]["recall@3"] == alone["recall@3"]
-        assert comparison[name].users is not None
-        assert comparison[name].users.tolist() == users
-        assert comparison[name].counts["missing_predictions"] == alone.counts["missing_predictions"]
+        assert comparison["ndcg@3"][name] == alone["ndcg@3"]
+        assert comparison["recall@3"][name] == alone["recall@3"]
+        assert comparison.reports[name].users.tolist() == users
+        assert comparison.reports[name].counts["missing_predictions"] == alone.counts["missing_predictions"]
 
 
 @pytest.mark.parametrize("container", ["pandas", "Arrow"])
@@ -135,11 +134,12 @@ def test_f57_systems_that_were_converted_before_are_compared(container: str) -> 
     frames = {str(number): make(predictions_of(number), "score") for number in range(70)}
     systems = {name: exactk.as_predictions(frame) for name, frame in frames.items()}
     with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
-        comparison = exactk.evaluate(exactk.as_truth(TRUTH), systems, "ndcg@3", exclude=exactk.as_exclusions(SEEN))
+        comparison = exactk.compare(exactk.as_truth(TRUTH), systems, "ndcg@3", exclude=exactk.as_exclusions(SEEN))
     with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
-        expected = exactk.evaluate(TRUTH, frames, "ndcg@3", exclude=SEEN)
-    assert all(comparison[name]["ndcg@3"] == expected[name]["ndcg@3"] > 0 for name in systems)
-    assert np.array_equal(comparison["69"].users, expected["69"].users)
+        expected = exactk.compare(TRUTH, frames, "ndcg@3", exclude=SEEN)
+    assert comparison["ndcg@3"] == expected["ndcg@3"]
+    assert min(comparison["ndcg@3"].values()) > 0
+    assert np.array_equal(comparison.reports["69"].users, expected.reports["69"].users)
 
 
 def test_a_truth_that_is_kept_gets_no_keys_of_a_call() -> None:
@@ -168,9 +168,9 @@ def test_labels_are_keys_beside_systems_with_keys() -> None:
     truth = exactk.Truth([0, 1, 2], [1, 2], users=["ann", "bob"])
     systems = {"a": {"bob": [2], "eve": [1]}, "b": {"joe": [2], "ann": [1]}, "c": [[1], [2]]}
     with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
-        comparison = exactk.evaluate(truth, systems, "recall@1", per_user=True)
-    for report, recalls in ((comparison["a"], [0, 1]), (comparison["b"], [1, 0]), (comparison["c"], [1, 1])):
-        assert report.users is not None
+        comparison = exactk.compare(truth, systems, "recall@1", per_user=True)
+    for name, recalls in {"a": [0, 1], "b": [1, 0], "c": [1, 1]}.items():
+        report = comparison.reports[name]
         assert report.users.tolist() == ["ann", "bob", "eve", "joe"]
         assert report.per_user["recall@1"][:2].tolist() == recalls
 

@@ -9,13 +9,13 @@ import exactk
 TRUTH = [[1, 2, 5], [3]]
 SYSTEMS = {"a": [[1, 2, 8], [9, 4, 3]], "b": [[1, 7, 6], [3, 8, 6]], "c": [[9, 9], [9, 9]]}
 METRICS = ["precision@[1,2,3]", "recall@[1,2,3]", "mrr"]
-REPORTS = exactk.evaluate(
+COMPARISON = exactk.compare(
     TRUTH, SYSTEMS, METRICS, convention=exactk.conventions["standard"].replace(duplicate_items="first")
 )
 
 
 def test_the_best_of_those_that_satisfy_all() -> None:
-    choice = exactk.choose(REPORTS, "precision@2", {"recall@2": 0.4})
+    choice = exactk.choose(COMPARISON, "precision@2", {"recall@2": 0.4})
     assert choice.best is not None
     assert str(choice.best) == "b"
     assert [str(option) for option in choice.options] == ["a", "b", "c"]
@@ -25,14 +25,14 @@ def test_the_best_of_those_that_satisfy_all() -> None:
 
 
 def test_without_a_constraint_the_highest_and_of_equals_the_first() -> None:
-    best = exactk.choose(REPORTS, "precision@2").best
+    best = exactk.choose(COMPARISON, "precision@2").best
     assert best is not None
     assert (best.system, best.value) == ("a", 0.5)
 
 
 def test_every_comparison() -> None:
-    bound = REPORTS["a"]["recall@2"]
-    report = {"a": REPORTS["a"]}
+    bound = COMPARISON.reports["a"]["recall@2"]
+    report = {"a": COMPARISON.reports["a"]}
     passed = [
         not exactk.choose(report, "mrr", {"recall@2": (sign, bound)}).options[0].failed
         for sign in (">=", ">", "<=", "<")
@@ -41,21 +41,21 @@ def test_every_comparison() -> None:
 
 
 def test_cutoffs_of_one_system_are_options() -> None:
-    choice = exactk.choose(REPORTS["a"], "precision@[1,2,3]", {"recall@[1,2,3]": 0.3, "mrr": ("<", 1)})
+    choice = exactk.choose(COMPARISON.reports["a"], "precision@[1,2,3]", {"recall@[1,2,3]": 0.3, "mrr": ("<", 1)})
     assert choice.best is not None
     assert (choice.best.cutoff, str(choice.best)) == (2, "@2")
     assert [list(map(str, option.failed)) for option in choice.options] == [["recall@1 >= 0.3"], [], []]
 
 
 def test_a_constraint_at_one_cutoff_holds_for_all_options() -> None:
-    choice = exactk.choose(REPORTS, "precision@[1,3]", {"recall@3": 0.5})
+    choice = exactk.choose(COMPARISON, "precision@[1,3]", {"recall@3": 0.5})
     assert [(option.system, option.cutoff, bool(option.failed)) for option in choice.options] == [
         ("a", 1, False), ("a", 3, False), ("b", 1, False), ("b", 3, False), ("c", 1, True), ("c", 3, True)
     ]  # fmt: skip
 
 
 def test_nobody_satisfies_all() -> None:
-    choice = exactk.choose(REPORTS, "precision@2", {"recall@2": 0.99})
+    choice = exactk.choose(COMPARISON, "precision@2", {"recall@2": 0.99})
     assert choice.best is None
     assert all(option.failed for option in choice.options)
     assert repr(choice).endswith("no option satisfies all")
@@ -74,23 +74,23 @@ def test_what_is_not_a_number_satisfies_nothing_and_is_not_chosen() -> None:
         (({}, "P@1"), "reports"),
         ((3, "P@1"), "reports"),
         (({"a": 3}, "P@1"), "reports"),
-        ((REPORTS, "P@5"), "optimize"),
-        ((REPORTS, "P@2", {"P@5": 0.5}), "satisfy"),
-        ((REPORTS, "P@2", {"R@2": ("=>", 0.5)}), "satisfy"),
-        ((REPORTS, "P@2", {"R@2": "0.5"}), "satisfy"),
-        ((REPORTS, "P@2", {"R@2": float("nan")}), "satisfy"),
-        ((REPORTS, "P@2", {"R@2": True}), "satisfy"),
-        ((REPORTS, "P@2", [("R@2", 0.5)]), "satisfy"),
-        ((REPORTS, "P@2", {"R@[1,2]": 0.5}), "satisfy"),
-        ((REPORTS, "P@[2,3]", {"R@[1,2]": 0.5}), "satisfy"),
-        ((REPORTS, "P@2", {"R@2": ([">="], 0.5)}), "satisfy"),
-        ((REPORTS, "P@2", {"R@2": 10**400}), "satisfy"),
-        ((REPORTS, "P@2", {2: 0.5}), "satisfy"),
-        ((REPORTS, "P@2", {("R@1", "R@2"): 0.5}), "satisfy"),
-        (({1: REPORTS["a"]}, "P@2"), "reports"),
-        ((REPORTS, ["P@1", "R@2"]), "optimize"),
-        ((REPORTS, None), "optimize"),
-        ((REPORTS, "nonsense"), "metrics"),
+        ((COMPARISON, "P@5"), "optimize"),
+        ((COMPARISON, "P@2", {"P@5": 0.5}), "satisfy"),
+        ((COMPARISON, "P@2", {"R@2": ("=>", 0.5)}), "satisfy"),
+        ((COMPARISON, "P@2", {"R@2": "0.5"}), "satisfy"),
+        ((COMPARISON, "P@2", {"R@2": float("nan")}), "satisfy"),
+        ((COMPARISON, "P@2", {"R@2": True}), "satisfy"),
+        ((COMPARISON, "P@2", [("R@2", 0.5)]), "satisfy"),
+        ((COMPARISON, "P@2", {"R@[1,2]": 0.5}), "satisfy"),
+        ((COMPARISON, "P@[2,3]", {"R@[1,2]": 0.5}), "satisfy"),
+        ((COMPARISON, "P@2", {"R@2": ([">="], 0.5)}), "satisfy"),
+        ((COMPARISON, "P@2", {"R@2": 10**400}), "satisfy"),
+        ((COMPARISON, "P@2", {2: 0.5}), "satisfy"),
+        ((COMPARISON, "P@2", {("R@1", "R@2"): 0.5}), "satisfy"),
+        (({1: COMPARISON.reports["a"]}, "P@2"), "reports"),
+        ((COMPARISON, ["P@1", "R@2"]), "optimize"),
+        ((COMPARISON, None), "optimize"),
+        ((COMPARISON, "nonsense"), "metrics"),
     ],
 )
 def test_what_cannot_be_asked(arguments: tuple[Any, ...], argument: str) -> None:

@@ -82,7 +82,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 
 
 def test_the_commands() -> None:
-    assert list(commands()) == ["evaluate", "merge", "topk", "metrics", "conventions", "doctor"]
+    assert list(commands()) == ["evaluate", "compare", "merge", "topk", "metrics", "conventions", "doctor"]
 
 
 def test_the_help_lists_the_commands(run: Run) -> None:
@@ -163,27 +163,28 @@ def expected_result(qrels: Path, *runs: Path, metrics: Sequence[str] = DEFAULT_M
     systems = {path.stem: exactk.read(path, role="predictions") for path in runs}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exactk.EvaluationWarning)
-        return exactk.evaluate(truth, systems if len(runs) > 1 else systems[runs[0].stem], metrics, **options)
+        if len(runs) > 1:
+            return exactk.compare(truth, systems, metrics, **options)
+        return exactk.evaluate(truth, systems[runs[0].stem], metrics, **options)
 
 
 def test_evaluate_prints_what_the_library_says(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
     one, both = expected_result(qrels, bm25), expected_result(qrels, bm25, dense)
     assert run("evaluate", qrels, bm25).out == f"{one!r}\n"
-    assert run("evaluate", qrels, bm25, dense).out == f"{both!r}\n"
+    assert run("compare", qrels, bm25, dense).out == f"{both!r}\n"
     for form in ("markdown", "latex"):
-        assert run("evaluate", qrels, bm25, dense, "--format", form).out == getattr(both, f"to_{form}")() + "\n"
+        assert run("compare", qrels, bm25, dense, "--format", form).out == getattr(both, f"to_{form}")() + "\n"
 
 
 def test_numbers_for_machines_are_in_full(run: Run, tmp_path: Path, qrels: Path, bm25: Path, dense: Path) -> None:
     file = tmp_path / "users.csv"
     one, both = expected_result(qrels, bm25), expected_result(qrels, bm25, dense)
     assert run("evaluate", qrels, bm25, "--format", "csv").out == one.to_csv()
-    assert run("evaluate", qrels, bm25, dense, "--format", "csv").out == both.to_csv()
+    assert run("compare", qrels, bm25, dense, "--format", "csv").out == both.to_csv()
     read = exactk.Report.from_json(run("evaluate", qrels, bm25, "--format", "json", "--by-user", file).out)
     assert read.state == one.state
     assert not read.per_user  # which is in a file of its own
-    systems = exactk.Comparison.from_json(run("evaluate", qrels, bm25, dense, "--format", "json").out)
-    assert {name: report.state for name, report in systems.items()} == {name: both[name].state for name in both}
+    assert exactk.Comparison.from_json(run("compare", qrels, bm25, dense, "--format", "json").out).state == both.state
 
 
 def test_metrics_and_convention(run: Run, qrels: Path, bm25: Path) -> None:
@@ -246,7 +247,7 @@ def test_names_of_systems(paths: list[str], expected_names: list[str]) -> None:
 
 
 def test_a_file_given_twice_is_an_error(run: Run, qrels: Path, bm25: Path) -> None:
-    result = run("evaluate", qrels, bm25, bm25)
+    result = run("compare", qrels, bm25, bm25)
     assert result.code == 2
     assert "expected each file once" in result.err
 
@@ -331,7 +332,7 @@ def test_what_trec_eval_does_not_have_keeps_its_name(run: Run, qrels: Path, dens
 
 def test_trec_lines_of_several_systems_follow_their_names(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
     lines = run(
-        "evaluate", qrels, bm25, dense, "--format", "trec", "-m", "map", "--convention", "trec_eval_9"
+        "compare", qrels, bm25, dense, "--format", "trec", "-m", "map", "--convention", "trec_eval_9"
     ).out.splitlines()
     assert [line.split()[0] for line in lines] == ["runid", "map"] * 2
     assert [line.split()[2] for line in lines[::2]] == ["bm25", "dense"]
@@ -354,11 +355,9 @@ def test_values_of_each_user_as_a_file(
         ".json": lambda: pd.DataFrame(json.loads(file.read_text(encoding="utf-8"))),
     }
     read_lines = lambda: pd.DataFrame(list(map(json.loads, file.read_text(encoding="utf-8").splitlines())))  # noqa: E731
-    for runs in ([bm25], [bm25, dense]):
+    for command, runs in (("evaluate", [bm25]), ("compare", [bm25, dense])):
         expected_report = expected_result(qrels, *runs, per_user=True, metrics=["ndcg@10", "map(missing_list=skip)"])
-        assert (
-            run("evaluate", qrels, *runs, "-m", "ndcg@10", "-m", "map(missing_list=skip)", "--by-user", file).code == 0
-        )
+        assert run(command, qrels, *runs, "-m", "ndcg@10", "-m", "map(missing_list=skip)", "--by-user", file).code == 0
         read = readers.get(ending.lower(), read_lines)()
         columns = ["system", "user"] if len(runs) > 1 else ["user"]
         assert list(read.columns) == [*columns, "ndcg@10", "average_precision(missing_list=skip)"]
@@ -399,8 +398,8 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(
     result = run("evaluate", "none", "none2", "--by-user", "users.xls")
     assert result.code == 2
     assert "expected a file that ends in .parquet, .csv" in result.err
-    result = run("evaluate", "none", "none2", "none3", "--state", tmp_path / "a.state")
-    assert "--state: expected one system, found 2" in result.err
+    result = run("evaluate", "none", "none2", "none3")
+    assert "expected the predictions of one system, found 2" in result.err
     result = run("evaluate", "none", "none2", "-m", "ndgc")
     assert "did you mean 'ndcg'" in result.err
     result = run("evaluate", "none", "none2", "--min", "ndgc=1")
@@ -539,12 +538,13 @@ def test_topk_needs_scores_and_a_number(run: Run, tmp_path: Path, scores_file: P
 
 def test_a_value_below_what_it_must_reach(run: Run, qrels: Path, bm25: Path, dense: Path) -> None:
     both = expected_result(qrels, bm25, dense)
-    low, high = sorted(["bm25", "dense"], key=lambda name: both[name]["ndcg@10"])
-    bound = both[high]["ndcg@10"]
-    result = run("evaluate", qrels, bm25, dense, "--min", f"nDCG@10={bound!r}", "--min", "recall@10=0")
+    values = both["ndcg@10"]
+    low, high = sorted(values, key=values.__getitem__)
+    bound = values[high]
+    result = run("compare", qrels, bm25, dense, "--min", f"nDCG@10={bound!r}", "--min", "recall@10=0")
     assert result.code == 1
     lines = [line for line in result.err.splitlines() if "warning" not in line]
-    assert lines == [f"exactk: below --min: ndcg@10 of {low} is {both[low]['ndcg@10']!r}, expected at least {bound!r}"]
+    assert lines == [f"exactk: below --min: ndcg@10 of {low} is {values[low]!r}, expected at least {bound!r}"]
     assert result.out.startswith("metric")
     assert run("evaluate", qrels, tmp := {"bm25": bm25, "dense": dense}[high], "--min", f"ndcg@10={bound!r}").code == 0
     assert run("evaluate", qrels, tmp, "--min", f"ndcg@10={bound + 1e-15!r}").code == 1
@@ -582,7 +582,7 @@ def test_warnings_are_lines(run: Run, tmp_path: Path, bm25: Path, dense: Path) -
     qrels.write_text("q3 0 d100 0\n", encoding="utf-8")
     result = run("evaluate", qrels, bm25, "-m", "mrr")
     assert result.err == "exactk: warning: no user was evaluated for reciprocal_rank: NaN\n"
-    result = run("evaluate", qrels, bm25, dense, "-m", "mrr")
+    result = run("compare", qrels, bm25, dense, "-m", "mrr")
     assert result.err == "exactk: warning: all systems: no user was evaluated for reciprocal_rank: NaN\n"
 
 
@@ -660,8 +660,8 @@ def test_f34_names_in_a_terminal_are_no_commands(
     """Not in a table, not in formats that leave names as they are, not in what is said of an error."""
     odd = write_run(tmp_path / "\x1b[2J.run", np.random.default_rng(2), QUERIES)
     for form in ("table", "trec", "markdown", "latex"):
-        assert "\x1b" not in run("evaluate", qrels, odd, dense, "--format", form).out
-    arguments = ("evaluate", qrels, odd, dense, "--format", "csv")
+        assert "\x1b" not in run("compare", qrels, odd, dense, "--format", form).out
+    arguments = ("compare", qrels, odd, dense, "--format", "csv")
     assert "\n\x1b[2J,ndcg@10," in run(*arguments).out
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert "\n\\x1b[2J,ndcg@10," in run(*arguments).out

@@ -242,7 +242,7 @@ def empty_tables() -> Iterator[tuple[str, bool]]:
 COMMANDS: dict[str, tuple[str, ...]] = {
     "truth": ("evaluate", "FILE", "r.run"),
     "predictions": ("evaluate", "q.qrels", "FILE"),
-    "system": ("evaluate", "q.qrels", "r.run", "FILE"),
+    "system": ("compare", "q.qrels", "r.run", "FILE"),
     "excluded": (*EVALUATE, "--exclude", "FILE"),
     "trec": ("evaluate", "q.qrels", "FILE", "--format", "trec", "-q"),
     "json": ("evaluate", "FILE", "r.run", "--format", "json", "--by-user", "users.json"),
@@ -317,6 +317,8 @@ def test_f55_a_full_or_closed_stderr(command: str) -> None:
 def test_f55_closed_streams_are_no_errors() -> None:
     result = run_shell("exactk evaluate q.qrels r.run <&- | head -n 1")
     assert (result.returncode, result.stdout.split()[0]) == (0, b"metric")
+    result = run_shell("exactk evaluate q.qrels r.run 2>&-")
+    assert (result.returncode, result.stdout.split()[0]) == (0, b"metric")
     result = run_shell("exactk topk r.run -k 1 -o best.run >&- <&- 2>&-")
     assert (result.returncode, Path("best.run").stat().st_size > 0) == (0, True)
 
@@ -335,7 +337,7 @@ def test_f55_names_that_are_no_text() -> None:
         Path(f"c.{ending}").rename(name)
         assert len(exactk.read(name, "truth")) == 1
     for form in ("table", "json", "csv", "markdown", "latex", "trec"):
-        result = run_shell(f"exactk evaluate q.qrels $'a\\xff.run' b.run -m map --format {form} --by-user u.parquet")
+        result = run_shell(f"exactk compare q.qrels $'a\\xff.run' b.run -m map --format {form} --by-user u.parquet")
         assert result.returncode == 0, result
         assert b"Traceback" not in result.stderr
     for arguments in (

@@ -70,7 +70,7 @@ def write_shards(frame: pd.DataFrame, ending: str, begin: str = "runs/als-") -> 
             write(frame[start:end], f"{begin}{index}{ending}")
 
 
-@pytest.mark.parametrize("system", ["runs", "runs/als-*", "als=runs/als-?.*"])
+@pytest.mark.parametrize("system", ["runs", "runs/als-*", "runs/als-?.*"])
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize(
     ("ending", "order"),
@@ -217,14 +217,13 @@ TREC = "ann Q0 1 1 0.5 t\n"
         ),
         ({"x.run": TREC, "y.run": TREC}, ["[xy].run", "--state", "y.run"], "'y.run' is read"),
         ({"runs/0.csv": SCORES, "runs/1.csv": SCORES}, ["runs", "--by-user", "./runs/1.csv"], "'runs/1.csv' is read"),
-        ({"x.run": TREC, "y.run": TREC}, ["x.run", "y.run", "--state", "s"], "--state: expected one system, found 2"),
     ],
 )
 def test_f65_errors_of_systems(files: dict[str, str], arguments: Sequence[str], message: str, run: Run) -> None:
     for name, text in files.items():
         write_text(name, text)
     write_text("truth.txt", "ann 0 1 1\n")
-    result = run("evaluate", "truth.txt", *arguments)
+    result = run("evaluate" if "--state" in arguments else "compare", "truth.txt", *arguments)
     assert result.code == 2
     assert message in result.err
     assert all(Path(name).read_text(encoding="utf-8") == text for name, text in files.items())
@@ -274,7 +273,7 @@ def test_f65_plain_paths_of_shards_are_told_what_to_write(names: list[str], give
     write_text(names[0], "user,item,score\nann,1,1\n")
     write_text(names[1], "user,item,score\nbob,2,1\ncy,4,2\n")
     result = run(
-        "evaluate", "truth.csv", *(given.format(f"s{index}") + name for index, name in enumerate(names)), "-m", "P@1"
+        "compare", "truth.csv", *(given.format(f"s{index}") + name for index, name in enumerate(names)), "-m", "P@1"
     )
     line = next(line for line in result.err.splitlines() if "different users" in line)
     begin, _, advice = line.rpartition(
@@ -290,9 +289,9 @@ def test_f65_no_pattern_is_advised_that_matches_other_files(run: Run) -> None:
     write_text("truth.csv", "user,item\nann,1\nbob,2\n")
     for name, user in (("als-0", "ann"), ("als-1", "bob"), ("als-2", "bob")):
         write_text(f"{name}.csv", f"user,item,score\n{user},1,1\n")
-    result = run("evaluate", "truth.csv", "als-0.csv", "als-1.csv", "-m", "P@1")
+    result = run("compare", "truth.csv", "als-0.csv", "als-1.csv", "-m", "P@1")
     assert "if they are parts of one system, write a quoted pattern, or NAME=PATTERN\n" in result.err
-    result = run("evaluate", "truth.csv", "als-0.csv", "als-1.csv", "als-2.csv", "-m", "P@1")
+    result = run("compare", "truth.csv", "als-0.csv", "als-1.csv", "als-2.csv", "-m", "P@1")
     assert "if they are parts of one" not in result.err
     assert "different users" in result.err
 
@@ -300,7 +299,7 @@ def test_f65_no_pattern_is_advised_that_matches_other_files(run: Run) -> None:
 def test_f65_the_library_says_that_systems_look_like_parts() -> None:
     systems = {"a": {"ann": [1]}, "b": {"bob": [2]}}
     with pytest.warns(exactk.EvaluationWarning, match="if they are parts of one system, concatenate them$"):
-        exactk.evaluate({"ann": [1], "bob": [2]}, systems, "P@1")
+        exactk.compare({"ann": [1], "bob": [2]}, systems, "P@1")
 
 
 def test_f65_a_system_of_shards_beside_others(run: Run) -> None:
@@ -308,7 +307,30 @@ def test_f65_a_system_of_shards_beside_others(run: Run) -> None:
     write(truth, "truth.csv")
     write(frame, "whole.csv")
     write_shards(frame, ".parquet")
-    result = run("evaluate", "truth.csv", "als=runs/*.parquet", "whole.csv", *METRICS, "--format", "json")
+    result = run("compare", "truth.csv", "als=runs/*.parquet", "whole.csv", *METRICS, "--format", "json")
     comparison = exactk.Comparison.from_json(result.out)
-    assert list(comparison) == ["als", "whole"]
-    assert comparison["als"].state == comparison["whole"].state
+    assert list(comparison.state) == ["als", "whole"]
+    assert comparison.state["als"] == comparison.state["whole"]
+
+
+def test_evaluate_is_of_one_system(run: Run) -> None:
+    write_text("truth.csv", "user,item\nann,1\n")
+    for name in ("a.csv", "b c.csv"):
+        write_text(name, SCORES)
+    result = run("evaluate", "truth.csv", "a.csv", "b c.csv", "-m", "P@1")
+    assert result.code == 2
+    begin, _, command = result.err.splitlines()[-1].partition("; ")
+    assert begin == "exactk evaluate: error: expected the predictions of one system, found 2"
+    program, *arguments = shlex.split(command)
+    assert (program, arguments) == ("exactk", ["compare", "truth.csv", "a.csv", "b c.csv"])
+    assert run(*arguments, "-m", "P@1").out.splitlines()[0].split() == ["metric", "a", "b", "c", "evaluated", "skipped"]
+    write_text("a=b.csv", SCORES)
+    assert run("evaluate", "truth.csv", "a=b.csv", "-m", "P@1").code == 0  # a path, and no name
+
+
+def test_compare_takes_one_system_too(run: Run) -> None:
+    write_text("truth.csv", "user,item\nann,1\n")
+    write_text("a.csv", SCORES)
+    assert run("compare", "truth.csv", "als=a.csv", "-m", "P@1").out.splitlines()[0].split()[1] == "als"
+    assert run("compare", "truth.csv").code == 2
+    assert run("compare", "truth.csv", "a.csv", "--state", "s").code == 2

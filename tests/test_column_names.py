@@ -60,5 +60,5 @@ def test_names_of_columns_name_columns() -> None:
         assert str(caught.value).startswith(message)
     weights = pd.DataFrame({"who": ["a", "b"], "weight": [1.0, 3.0]})
     assert exactk.evaluate(truth, truth, "mrr", user="who", weights=weights)["mrr"] == 1.0
-    assert exactk.evaluate(truth, {"one": frame}, "mrr", score="other")["one"]["mrr"] == 1.0
+    assert exactk.compare(truth, {"one": frame}, "mrr", score="other")["mrr"]["one"] == 1.0
     assert exactk.evaluate(None, iter([(truth, frame)]), "mrr", score="other")["mrr"] == 1.0

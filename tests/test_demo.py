@@ -60,14 +60,13 @@ def train_items(run: demo.Demo) -> list[set[int]]:
 
 
 def assert_equals_reference(run: demo.Demo) -> None:
-    expected = exactk.reference.evaluate(run.truth, run.predictions, demo.METRICS)
-    assert isinstance(expected, exactk.Comparison)
-    assert list(run.result) == list(expected) == ["popularity", "item-item cosine"]
-    for name, report in run.result.items():
+    expected = exactk.reference.compare(run.truth, run.predictions, demo.METRICS)
+    assert list(run.result.reports) == list(expected.reports) == ["popularity", "item-item cosine"]
+    for name, report in run.result.reports.items():
         assert len(report.metrics) == 18
-        assert report.counts == expected[name].counts
+        assert report.counts == expected.reports[name].counts
         for metric in report.metrics:
-            value, expected_value = report[metric], expected[name][metric]
+            value, expected_value = report[metric], expected[metric][name]
             assert abs(value - expected_value) <= max(2 * math.ulp(expected_value), 2**-78), (
                 name,
                 metric,
@@ -95,8 +94,9 @@ def test_synthetic_popularity_has_a_long_tail() -> None:
 
 
 def test_item_item_cosine_beats_popularity(synthetic_demo: demo.Demo) -> None:
-    result = synthetic_demo.result
-    assert result["item-item cosine"]["ndcg@10"] > 1.2 * result["popularity"]["ndcg@10"]
+    values = synthetic_demo.result["ndcg@10"]
+    assert values["item-item cosine"] > 1.2 * values["popularity"]
+    assert synthetic_demo.result.best("ndcg@10") == ("item-item cosine",)
 
 
 def test_synthetic_numbers_equal_the_reference(synthetic_demo: demo.Demo) -> None:
@@ -286,7 +286,7 @@ def test_the_command_prints_data_table_and_time(
     assert printed.err == ""
     assert printed.out.startswith(f"{path}: ")
     assert "\n" + repr(demo.run(path).result) + "\n" in printed.out
-    assert printed.out.splitlines()[-1].startswith("exactk.evaluate gave 36 values from ")
+    assert printed.out.splitlines()[-1].startswith("exactk.compare gave 36 values from ")
 
 
 def test_the_command_without_a_file_is_the_synthetic_demo(

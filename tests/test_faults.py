@@ -556,13 +556,13 @@ def test_relevant_items_that_are_excluded_stay_as_misses() -> None:
 
 def test_a_warning_comes_once_however_many_systems_it_holds_for() -> None:
     with pytest.warns(exactk.EvaluationWarning) as caught:
-        exactk.evaluate(TRUTH, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1", exclude=[[4], []])
+        exactk.compare(TRUTH, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1", exclude=[[4], []])
     assert len(caught) == 1
 
 
 def test_errors_name_the_system_and_the_block() -> None:
     systems = {"a": PREDICTIONS, "b": [[1], [2, 2]]}
-    assert error_of(lambda: exactk.evaluate(TRUTH, systems, "P@1")).__notes__ == ["in system 'b'"]
+    assert error_of(lambda: exactk.compare(TRUTH, systems, "P@1")).__notes__ == ["in system 'b'"]
     blocks = [(TRUTH, PREDICTIONS), (TRUTH, [[1], [2, -2]])]
     notes = error_of(lambda: exactk.evaluate(None, iter(blocks), "P@1")).__notes__
     assert notes == ["in block 1 of the iterator, whose first user is number 2"]

@@ -141,8 +141,8 @@ def test_f64_the_footer_of_values_of_several_bounds() -> None:
     frame = pd.DataFrame(COLUMNS | {"label": VALUES})
     report = exactk.evaluate(frame, PREDICTIONS, ["P@1", "P@1(min_grade=2)"])
     assert "; grades: label, relevant: > 0 or >= 2; " in repr(report)
-    both = exactk.evaluate(frame, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1")
-    assert repr(both).splitlines()[-1] == "convention standard; grades: label, relevant: > 0; 2 users"
+    both = exactk.compare(frame, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1")
+    assert repr(both).splitlines()[-1] == "convention standard; grades: label, relevant: > 0; 2 users; * best"
 
 
 def test_f64_the_column_outlives_files_pickles_and_merges() -> None:
@@ -186,11 +186,15 @@ def test_f64_numbers_that_are_not_used(column: str, values: list[Any], tmp_path:
 
 def test_f64_one_warning_for_several_columns_systems_and_blocks() -> None:
     frame = pd.DataFrame(COLUMNS | {"clicks": 1, "buys": 2.0, "note": "x"})
-    for predictions in (PREDICTIONS, {"a": PREDICTIONS, "b": PREDICTIONS}):
+    calls: list[Callable[[], object]] = [
+        lambda: exactk.evaluate(frame, PREDICTIONS, "P@1"),
+        lambda: exactk.compare(frame, {"a": PREDICTIONS, "b": PREDICTIONS}, "P@1"),
+    ]
+    for call in calls:
         with pytest.warns(
             exactk.EvaluationWarning, match="'clicks' and 'buys' are not used; grade='clicks' "
         ) as caught:
-            exactk.evaluate(frame, predictions, "P@1")
+            call()
         assert len(caught) == 1
     blocks = iter([(frame[:2], {"ann": [1]}), (frame[2:], {"bob": [3]})])
     with pytest.warns(exactk.EvaluationWarning, match="'clicks' and 'buys' are not used") as caught:

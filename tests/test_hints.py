@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 NAN = np.array([[0.5, np.nan, 0.25]])
 TIED = np.array([[0.5, 0.5, 0.25]])
-ENGINES = {"core": exactk.evaluate, "reference": reference.evaluate}
+ENGINES: dict[str, Callable[..., exactk.Report]] = {"core": exactk.evaluate, "reference": reference.evaluate}
 
 FAULTS: dict[str, tuple[Any, Any, str]] = {
     "nan": ([[0]], NAN, "raise"),
@@ -493,11 +494,12 @@ def test_f66_a_hint_spells_out_every_convention(preset: str) -> None:
 
 def test_f66_a_completed_hint_keeps_the_notes_of_its_error() -> None:
     fine = np.array([[0.5, 0.25, 0.125]])
-    calls: dict[str, tuple[Any, Any]] = {
-        "in system 'b'": ([[0]], {"a": fine, "b": NAN}),
-        "in block 1 of the iterator, whose first user is number 1": (None, iter([([[0]], fine), ([[0]], NAN)])),
+    blocks = iter([([[0]], fine), ([[0]], NAN)])
+    calls: dict[str, Callable[..., object]] = {
+        "in system 'b'": partial(exactk.compare, [[0]], {"a": fine, "b": NAN}),
+        "in block 1 of the iterator, whose first user is number 1": partial(exactk.evaluate, None, blocks),
     }
-    for note, (truth, predictions) in calls.items():
+    for note, call in calls.items():
         with pytest.raises(exactk.InputError, match="'gain': 'exp2', 'nan': 'last'") as caught:
-            exactk.evaluate(truth, predictions, "ndcg@1", convention={"gain": "exp2"})
+            call("ndcg@1", convention={"gain": "exp2"})
         assert caught.value.__notes__ == [note]

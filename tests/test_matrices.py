@@ -50,8 +50,8 @@ def test_f63_floats_beside_scores_are_grades(scores: str, dtype: str) -> None:
     assert values_of(np.asfortranarray(GRADES), predictions) == expected
     blocks = ((GRADES[user : user + 1], SCORES[user : user + 1]) for user in range(2))
     assert values_of(None, blocks) == values_of(LISTS)
-    systems = exactk.evaluate(GRADES, {"one": predictions, "other": [[0, 1], [2]]}, METRICS)
-    assert dict(systems["one"].values) == expected
+    comparison = exactk.compare(GRADES, {"one": predictions, "other": [[0, 1], [2]]}, METRICS)
+    assert dict(comparison.reports["one"].values) == expected
 
 
 @pytest.mark.parametrize("scores", SAME_SHAPE)
@@ -62,12 +62,13 @@ def test_f63_integers_of_the_shape_of_scores_are_refused(scores: str, dtype: str
         (matrix, predictions),
         (matrix.tolist(), predictions),
         (ForeignArray(matrix), predictions),
-        (matrix, {"one": [[0], [1]], "other": predictions}),
         (None, iter([(matrix, predictions)])),
         (np.array([[0, 1, 2], [2, 1, 0]]), predictions),  # ids, by their values
     ]:
         with pytest.raises(exactk.InputError, match="truth: expected grades or ids, found a matrix of the scores'"):
             exactk.evaluate(truth, beside, "ndcg")
+    with pytest.raises(exactk.InputError, match="truth: expected grades or ids, found a matrix of the scores'"):
+        exactk.compare(matrix, {"one": [[0], [1]], "other": predictions}, "ndcg")
 
 
 def test_f63_the_hints_can_be_pasted() -> None:

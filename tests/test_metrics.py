@@ -194,7 +194,7 @@ def test_functions_take_the_parameter_and_the_options() -> None:
         exactk.rbp_at_k(truth, lists, 3, p=1.0)
     with pytest.raises(exactk.InputError, match=r"^k: "):
         exactk.rbp_at_k(truth, lists, 10**5000)
-    with pytest.raises(exactk.InputTypeError, match="one system"):
+    with pytest.raises(exactk.InputTypeError, match=r"exactk.compare\(truth, predictions, 'rbp@3'\) takes"):
         exactk.rbp_at_k(truth, {"a": lists}, 3)
 
 

@@ -36,8 +36,8 @@ def test_f67_pairs_are_items_with_scores(make: Any) -> None:
     assert values_of(TRUTH, pairs) == expected
     assert values_of(list(TRUTH.values()), list(pairs.values())) == expected
     assert isinstance(exactk.as_predictions(pairs), exactk.SparseScores)
-    both = exactk.evaluate(TRUTH, {"one": SCORED, "other": pairs}, METRICS)
-    assert both["one"] == both["other"]
+    both = exactk.compare(TRUTH, {"one": SCORED, "other": pairs}, METRICS)
+    assert both.reports["one"] == both.reports["other"]
     assert exactk.topk(pairs, 1).ids.tolist() == exactk.topk(SCORED, 1).ids.tolist()
 
 

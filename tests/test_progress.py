@@ -39,7 +39,7 @@ def of_groups(users: int) -> Call:
 
 def of_systems(users: int) -> Call:
     job = uniform_lists(users, 20)
-    return partial(exactk.evaluate, job.truth, {"a": job.predictions, "b": job.predictions}, job.metrics)
+    return partial(exactk.compare, job.truth, {"a": job.predictions, "b": job.predictions}, job.metrics)
 
 
 def of_blocks(users: int) -> Call:
@@ -193,7 +193,7 @@ def test_the_reference_reports_each_user() -> None:
     assert progress_calls(partial(exactk.reference.topk, SCORES, 2)) == each
     # After a system or block it is reported again, as the core may not have reported its last users.
     of_two = [(1, 6), (2, 6), (3, 6), (3, 6), (4, 6), (5, 6), (6, 6)]
-    assert progress_calls(partial(evaluate, TRUTH, {"a": LISTS, "b": LISTS}, "P@1")) == of_two
+    assert progress_calls(partial(exactk.reference.compare, TRUTH, {"a": LISTS, "b": LISTS}, "P@1")) == of_two
     of_blocks = [(1, None), (1, None), (2, None), (3, None), (3, None), (3, 3)]
     pairs = iter([(TRUTH[:1], LISTS[:1]), (TRUTH[1:], LISTS[1:])])
     assert progress_calls(partial(evaluate, None, pairs, "P@1")) == of_blocks
@@ -208,7 +208,7 @@ def test_what_a_warning_of_ties_evaluates_is_not_reported(engine: Any) -> None:
         calls = progress_calls(partial(engine.evaluate, TRUTH, constant, "P@1"))
     assert [done for done, _ in calls] == sorted({done for done, _ in calls})
     with pytest.warns(exactk.EvaluationWarning, match="the order of ties"):
-        calls = progress_calls(partial(engine.evaluate, TRUTH, {"a": constant, "b": constant}, "P@1"))
+        calls = progress_calls(partial(engine.compare, TRUTH, {"a": constant, "b": constant}, "P@1"))
     assert max(calls) == calls[-1] == (6, 6)
     assert calls.count((6, 6)) == 1
 
@@ -217,7 +217,7 @@ def test_what_a_warning_of_ties_evaluates_is_not_reported(engine: Any) -> None:
 @pytest.mark.parametrize("engine", [exactk, exactk.reference], ids=["core", "reference"])
 def test_no_users_are_finished_at_once(engine: Any) -> None:
     assert progress_calls(partial(engine.evaluate, [], [], "P@1")) == [(0, 0)]
-    assert progress_calls(partial(engine.evaluate, [], {"a": [], "b": []}, "P@1")) == [(0, 0)]
+    assert progress_calls(partial(engine.compare, [], {"a": [], "b": []}, "P@1")) == [(0, 0)]
     assert progress_calls(partial(engine.evaluate, None, iter([]), "P@1")) == [(0, 0)]
     assert progress_calls(partial(engine.topk, np.empty((0, 3)), 2)) == [(0, 0)]
 

@@ -31,7 +31,7 @@ def keyed_report() -> exactk.Report:
 # An instance of every public class that can be pickled; for keyed containers with keys.
 INSTANCES: dict[str, Callable[[], Any]] = {
     "CapacityError": lambda: exactk.CapacityError("k: too many", "k"),
-    "Comparison": lambda: exactk.evaluate([[1]], {"a": [[1]], "b": [[2]]}, "P@1"),
+    "Comparison": lambda: exactk.compare([[1]], {"a": [[1]], "b": [[2]]}, "P@1"),
     "Convention": lambda: exactk.conventions["ranx"],
     "Embeddings": lambda: exactk.Embeddings(np.eye(2), np.eye(2), candidates=[[0], [1]]),
     "EvaluationWarning": lambda: exactk.EvaluationWarning("odd"),

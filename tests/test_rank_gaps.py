@@ -172,8 +172,8 @@ def test_f74_kept_ranks_go_through_pickles_systems_groups_and_merges() -> None:
         "c": 1 / 3,
         "d": 0.0,
     }
-    systems = exactk.evaluate(TRUTH, {"one": lists, "other": frames()[1]}, "mrr", **options)
-    assert systems["one"].state == systems["other"].state == report.state
+    states = exactk.compare(TRUTH, {"one": lists, "other": frames()[1]}, "mrr", **options).state
+    assert states["one"] == states["other"] == report.state
     frame = frames()[0]
     parts = {key: frame[frame["user"] == key] for key in "abc"}
     halves = [exactk.evaluate({key: TRUTH[key]}, part, "mrr", convention=KEEP) for key, part in parts.items()]

@@ -83,8 +83,8 @@ def test_f70_shards_batches_and_systems_are_ranked_in_each_way() -> None:
     assert report.per_user.keys() == whole.per_user.keys()
     for name in metrics:
         assert np.array_equal(report.per_user[name], whole.per_user[name])
-    systems = exactk.evaluate(truth, {"one": frame, "other": frame}, metrics, **options)
-    assert systems["one"].state == whole.state
+    comparison = exactk.compare(truth, {"one": frame, "other": frame}, metrics, **options)
+    assert comparison.state["one"] == whole.state
     halves = [({"a": [1]}, frame[:2]), ({"b": [0], "c": [2]}, frame[2:])]
     merged = exactk.merge([exactk.evaluate(*half, metrics) for half in halves])
     assert merged.values == exactk.evaluate(truth, frame, metrics).values

@@ -109,8 +109,8 @@ def test_blocks_and_systems_are_narrowed_too() -> None:
     scores = np.array([[1.0, 1.0 + 1e-9]])
     metric = "precision@1(ties=expected)"
     blocks = exactk.evaluate(None, iter([([[1]], scores)]), metric, convention=NARROW)
-    systems = exactk.evaluate([[1]], {"one": scores, "other": [[1]]}, metric, convention=NARROW)
-    assert (blocks[metric], systems["one"][metric], systems["other"][metric]) == (0.5, 0.5, 1.0)
+    systems = exactk.compare([[1]], {"one": scores, "other": [[1]]}, metric, convention=NARROW)
+    assert (blocks[metric], systems[metric]) == (0.5, {"one": 0.5, "other": 1.0})
 
 
 def test_it_stands_in_the_report() -> None:

@@ -332,9 +332,9 @@ def test_scores_are_compared_in_their_own_type(row: Array, items: list[int]) -> 
 def test_relevant_items_without_a_column_stay_as_misses() -> None:
     truth = [[2, 3, 5, 2**63 - 1], {4: 1.0, 7: 0.0, 8: 2.0}]
     with pytest.warns(exactk.EvaluationWarning, match="3 relevant items have no column") as caught:
-        report = exactk.evaluate([truth[0], [4, 8]], {"a": SCORES, "b": SCORES}, ["recall@2"])
+        comparison = exactk.compare([truth[0], [4, 8]], {"a": SCORES, "b": SCORES}, ["recall@2"])
     assert len(caught) == 1
-    assert report["a"]["recall@2"] == (1 / 4 + 1 / 2) / 2
+    assert comparison["recall@2"]["a"] == (1 / 4 + 1 / 2) / 2
     with pytest.warns(exactk.EvaluationWarning):
         graded = exactk.evaluate([{2: 1.0, 5: 0.0}, truth[1]], SCORES, "recall", exclude=[[], [8]])
     assert (graded.counts["relevant_not_rankable"], graded.counts["relevant_excluded"]) == (1, 1)
@@ -637,8 +637,8 @@ def test_f04_scores_are_no_truth_and_nothing_to_exclude(argument: str) -> None:
 
 
 def test_several_systems_and_functions() -> None:
-    comparison = exactk.evaluate(TRUTH, {"scores": SCORES, "lists": [[1, 3, 2, 0, 4], [0, 4, 2, 1, 3]]}, EVERY_METRIC)
-    assert comparison["scores"].values == comparison["lists"].values
+    comparison = exactk.compare(TRUTH, {"scores": SCORES, "lists": [[1, 3, 2, 0, 4], [0, 4, 2, 1, 3]]}, EVERY_METRIC)
+    assert comparison.reports["scores"].values == comparison.reports["lists"].values
     assert exactk.reciprocal_rank_at_k(TRUTH, SCORES, k=5) == 0.5
 
 

@@ -81,9 +81,10 @@ def test_an_argument_of_one_name_is_the_same_everywhere(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_that_takes_frames_takes_the_names_of_their_columns(name: str) -> None:
     parameters = parameters_of(FUNCTIONS[name])
+    options = set(Options.__annotations__) if "options" in parameters else set()
     for argument in parameters:
         columns = CONVERSIONS.get((name, argument), COLUMNS.get(argument, set()))
-        assert columns <= set(parameters), argument
+        assert columns <= set(parameters) | options, argument
 
 
 def test_the_defaults_of_evaluate_stand_once() -> None:
@@ -96,6 +97,10 @@ def test_the_defaults_of_evaluate_stand_once() -> None:
         assert list(options.__annotations__) == list(keywords)
         annotations = {name: hint.__forward_arg__ for name, hint in options.__annotations__.items()}
         assert annotations == {name: option.annotation for name, option in keywords.items()}
+    of_compare = parameters_of(exactk.compare)
+    assert parameters_of(exactk.reference.compare) == of_compare
+    assert list(of_compare) == ["truth", "systems", "metrics", "options"]
+    assert of_compare["options"].annotation == "Unpack[Options]"
     of_evaluate = parameters_of(exactk.evaluate)
     assert dict(DEFAULTS) == {name: of_evaluate[name].default for name in Options.__annotations__}
 
@@ -104,6 +109,8 @@ def test_the_defaults_of_evaluate_stand_once() -> None:
 def test_options_that_there_are_not_are_refused(engine: Any) -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'threads'"):
         engine.evaluate([[1]], [[1]], "P@1", threads=2)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'threads'"):
+        engine.compare([[1]], {"a": [[1]]}, "P@1", threads=2)
     with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
         engine.topk([[1]], 1, weights=[1.0])
 
@@ -156,10 +163,5 @@ def test_a_metric_function_takes_users_with_keys_and_refuses_systems() -> None:
     assert exactk.recall_at_k(truth, {"ann": [4], "bob": [2]}, 1) == 0.75
     assert exactk.recall_at_k(truth, {"ann": {4: 0.5, 1: 0.25}, "bob": {3: 0.5}}, 1) == 0.25
     assert exactk.recall_at_k(truth, {"ann": [], "bob": []}, 1) == 0.0
-    with pytest.raises(exactk.InputTypeError, match="predictions: expected the predictions of one system"):
+    with pytest.raises(exactk.InputTypeError, match=r"; exactk.compare\(truth, predictions, 'recall@1'\) takes"):
         exactk.recall_at_k([[1]], {"a": [[1]], "b": [[4]]}, 1)
-    with (  # whatever they hold
-        pytest.warns(exactk.EvaluationWarning, match="no user was evaluated"),
-        pytest.raises(exactk.InputTypeError, match="predictions: expected the predictions of one system"),
-    ):
-        exactk.recall_at_k([], {"a": []}, 1)

@@ -754,7 +754,7 @@ def test_f04_candidates_of_a_wrong_type(candidates: Any) -> None:
 def test_candidates_are_for_scores_alone(predictions: Any) -> None:
     calls: list[Callable[[], Any]] = [
         lambda: exactk.evaluate([[1], [4]], predictions, "mrr", candidates=[1]),
-        lambda: exactk.reference.evaluate([[1], [4]], {"a": predictions}, "mrr", candidates=[[1], [2]]),
+        lambda: exactk.reference.compare([[1], [4]], {"a": predictions}, "mrr", candidates=[[1], [2]]),
         lambda: exactk.precision_at_k([[1], [4]], predictions, candidates=[1]),
     ]
     for call in calls:

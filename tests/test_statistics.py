@@ -127,8 +127,9 @@ def test_f_of_means_of_groups_weights_blocks_and_systems() -> None:
     assert whole.by_group["a"][OF_MEANS] == pytest.approx(f_measure(0.5 / 3, 0.5 / 3, 2), rel=1e-15)
     blocks = iter([(TRUTH[:1], LISTS[:1]), (TRUTH[1:], LISTS[1:])])
     assert exactk.evaluate(None, blocks, metrics, **options) == whole
-    assert exactk.evaluate(TRUTH, {"one": LISTS}, metrics, **options)["one"] == whole
-    assert f"{whole[OF_MEANS]:.4f}" in repr(exactk.evaluate(TRUTH, {"one": LISTS}, metrics, **options))
+    comparison = exactk.compare(TRUTH, {"one": LISTS}, metrics, **options)
+    assert comparison.reports["one"] == whole
+    assert f"{whole[OF_MEANS]:.4f}" in repr(comparison)
     assert exactk.Report.from_json(whole.to_json()) == whole
     assert exactk.State.from_bytes(whole.state.to_bytes()) == whole.state
 

@@ -102,5 +102,5 @@ def test_f68_merged_states_say_the_same() -> None:
 
 def test_f68_systems_are_named_where_they_differ() -> None:
     short, long = [[1, 2], [0]], [list(range(100)), []]
-    assert messages(lambda: exactk.evaluate(TRUTH, {"a": short, "b": short}, METRICS)) == [f"all systems: {MESSAGE}"]
-    assert messages(lambda: exactk.evaluate(TRUTH, {"a": short, "b": long}, METRICS)) == [f"system 'a': {MESSAGE}"]
+    assert messages(lambda: exactk.compare(TRUTH, {"a": short, "b": short}, METRICS)) == [f"all systems: {MESSAGE}"]
+    assert messages(lambda: exactk.compare(TRUTH, {"a": short, "b": long}, METRICS)) == [f"system 'a': {MESSAGE}"]

@@ -83,8 +83,8 @@ def test_f62_values_by_key(container: str) -> None:
 @pytest.mark.parametrize("container", KEYED)
 def test_f62_values_by_key_of_systems_and_blocks(container: str) -> None:
     weights = KEYED[container](WEIGHTS)
-    both = exactk.evaluate(TRUTH, {"one": PREDICTIONS, "other": frame_of(TRUTH)}, "P@1", weights=weights)
-    assert (both["one"]["P@1"], both["other"]["P@1"]) == (3 / 8, 1.0)
+    both = exactk.compare(TRUTH, {"one": PREDICTIONS, "other": frame_of(TRUTH)}, "P@1", weights=weights)
+    assert both["P@1"] == {"one": 3 / 8, "other": 1.0}
     blocks = (({user: TRUTH[user]}, {user: PREDICTIONS[user]}) for user in ("eve", "bob", "ann"))
     assert exactk.evaluate(None, blocks, "P@1", weights=weights)["P@1"] == 3 / 8
 
@@ -110,12 +110,14 @@ def test_f62_values_without_keys_beside_keyed_users(container: str, argument: st
     for truth, predictions in [
         (TRUTH, PREDICTIONS),
         (TRUTH, batches()),
-        (TRUTH, {"one": PREDICTIONS, "other": PREDICTIONS}),
         (None, iter([(TRUTH, PREDICTIONS)])),
         (labelled, ROWS[1]),
     ]:
         with pytest.raises(exactk.InputTypeError, match=message) as caught:
             exactk.evaluate(truth, predictions, "P@1", **{argument: values})
+        if truth is not None:
+            with pytest.raises(exactk.InputTypeError, match=message):
+                exactk.compare(truth, {"one": predictions, "other": predictions}, "P@1", **{argument: values})
         hint = str(caught.value).partition(f"; {argument}=")[2].partition(", where users")[0]
         keyed = eval(hint, {argument: values, "users": ["ann", "bob", "eve"]})  # noqa: S307
         assert evaluate(**{argument: keyed}) == evaluate(**{argument: {"ann": 1, "bob": 5, "eve": 2}})

@@ -27,7 +27,7 @@ def _section(parser: argparse.ArgumentParser) -> str:
 
 
 def _rows(action: argparse.Action) -> Iterator[list[str]]:
-    if isinstance(action, argparse._HelpAction):  # noqa: SLF001 - as above
+    if isinstance(action, argparse._HelpAction) or action.help == argparse.SUPPRESS:  # noqa: SLF001 - as above
         return
     value = action.metavar or ("{" + ",".join(map(str, action.choices)) + "}" if action.choices else "")
     value = " ".join(value) if isinstance(value, tuple) else value

@@ -72,7 +72,8 @@ def {name}({signature}) -> float:
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------

@@ -1,14 +1,25 @@
 #include <pybind11/stl.h>
 
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bindings.hpp"
 #include "exactk/metrics.hpp"
 
 namespace exactk::bindings {
+
+namespace {
+
+std::string_view direction_name(Direction direction) {
+  constexpr std::string_view kNames[] = {"higher", "lower", "none"};
+  return kNames[static_cast<std::size_t>(direction)];
+}
+
+}  // namespace
 
 void bind_metrics(py::module_& module) {
   bind_class<MetricParameter>(module, "MetricParameter", "The parameter of a metric.")
@@ -38,6 +49,9 @@ void bind_metrics(py::module_& module) {
                                if (info.parameter.name.empty()) return std::nullopt;
                                return info.parameter;
                              })
+      .def_property_readonly(
+          "direction", [](const MetricInfo& info) { return direction_name(info.direction); },
+          "Which values are better: higher, lower or, where neither is, none.")
       .def_readonly("unit_range", &MetricInfo::unit_range)
       .def_readonly("micro", &MetricInfo::micro)
       .def_property_readonly(

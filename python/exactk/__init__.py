@@ -13,6 +13,7 @@ except ImportError as error:  # pragma: no cover - a broken installation
 
 from exactk import reference
 from exactk._choose import Choice, choose
+from exactk._compare import compare, compare_reports
 from exactk._evaluate import evaluate
 from exactk._functions import *  # noqa: F403 - one function per metric
 from exactk._functions import __all__ as _functions
@@ -91,6 +92,8 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "as_rankings",
     "as_truth",
     "choose",
+    "compare",
+    "compare_reports",
     "conventions",
     "evaluate",
     "from_ratings",

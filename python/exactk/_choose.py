@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from exactk._plan.metric_strings import plan
 from exactk._report import display
+from exactk._report.comparison import Comparison
 from exactk._report.report import Report
 from exactk._runtime.errors import input_error, type_error
 
@@ -78,7 +79,7 @@ class Choice:
 
 
 def choose(
-    reports: Report | Mapping[str, Report],
+    reports: Report | Comparison | Mapping[str, Report],
     optimize: str,
     satisfy: Mapping[str, float | tuple[str, float]] | None = None,
 ) -> Choice:
@@ -86,8 +87,8 @@ def choose(
 
     Parameters
     ----------
-    reports : Report, or Mapping of str to Report
-        One report, or several by system name, such as the `Comparison` that `exactk.evaluate` returns.
+    reports : Report, Comparison, or Mapping of str to Report
+        The report of one system, or those of several, such as the `Comparison` that `exactk.compare` returns.
     optimize : str
         The metric to maximize. With several cutoffs, as in ``"precision@[5,10]"``, each cutoff is an option of its own.
     satisfy : Mapping of str to float or (str, float), optional
@@ -113,16 +114,14 @@ def choose(
     --------
     >>> import exactk
     >>> systems = {"a": [[1, 2], [9, 4]], "b": [[1, 7], [3, 8]]}
-    >>> reports = exactk.evaluate([[1, 2, 5], [3]], systems, ["precision@2", "recall@2"])
-    >>> exactk.choose(reports, optimize="precision@2", satisfy={"recall@2": 0.4})
+    >>> comparison = exactk.compare([[1, 2, 5], [3]], systems, ["precision@2", "recall@2"])
+    >>> exactk.choose(comparison, optimize="precision@2", satisfy={"recall@2": 0.4})
     option  precision@2  constraints
     a       0.5000       fails recall@2 >= 0.4: 0.3333
     b       0.5000       satisfies all
     best: b
     """
-    systems = {"": reports} if isinstance(reports, Report) else reports
-    if not isinstance(systems, Mapping):
-        raise type_error("reports", "a Report or a mapping from names to Reports", type(reports).__name__)
+    systems = _reports_by_system(reports)
     if not isinstance(optimize, str):
         raise type_error("optimize", "a metric string", repr(optimize))
     if satisfy is not None and not isinstance(satisfy, Mapping):
@@ -138,6 +137,17 @@ def choose(
     suitable = [option for option in options if not option.failed and not math.isnan(option.value)]
     best = max(suitable, key=lambda option: option.value, default=None)
     return Choice(best, tuple(options), optimize)
+
+
+def _reports_by_system(reports: object) -> Mapping[Any, Any]:
+    if isinstance(reports, Report):
+        return {"": reports}
+    if isinstance(reports, Comparison):
+        return reports.reports
+    if not isinstance(reports, Mapping):
+        expected = "a Report, a Comparison or a mapping from names to Reports"
+        raise type_error("reports", expected, type(reports).__name__)
+    return reports
 
 
 def _checked_constraint(metric: object, bound: object) -> Constraint:

@@ -127,6 +127,11 @@ class MetricInfo:
     @property
     def averages_precisions(self) -> bool: ...
     @property
+    def direction(self) -> str:
+        """
+        Which values are better: higher, lower or, where neither is, none.
+        """
+    @property
     def discounted(self) -> bool: ...
     @property
     def divisor_fields(self) -> list[str]:

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from exactk._engine.core import core_engine
 from exactk._engine.pipeline import evaluate_with_engine
+from exactk._engine.systems import ONE_SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Unpack
 
-    from exactk._engine.pipeline import Options
     from exactk._plan.conventions import AnyConvention
-    from exactk._report.comparison import Comparison
     from exactk._report.report import Report
     from exactk._runtime.progress import ProgressCallback
 
 
-# A mapping is also an object: type checkers take the first overload that fits.
-@overload
-def evaluate(  # type: ignore[overload-overlap]
-    truth: object, predictions: Mapping[str, Any], metrics: str | Iterable[str], **options: Unpack[Options]
-) -> Comparison: ...
-@overload
-def evaluate(
-    truth: object, predictions: object, metrics: str | Iterable[str], **options: Unpack[Options]
-) -> Report: ...
 def evaluate(
     truth: object,
     predictions: object,
@@ -46,8 +35,8 @@ def evaluate(
     score: str | None = None,
     rank: str | None = None,
     grade: str | None = None,
-) -> Report | Comparison:
-    """Evaluate predictions against the truth: rankings, scores or embeddings, of one system or several.
+) -> Report:
+    """Evaluate the predictions of one system against the truth: rankings, scores or embeddings.
 
     Parameters
     ----------
@@ -63,8 +52,9 @@ def evaluate(
         - dense scores: a two-dimensional array of floats, one score per user and item; see `exactk.Scores`;
         - sparse scores: a SciPy sparse array or matrix of the items that may be ranked; see `exactk.SparseScores`;
         - embeddings of users and items; see `exactk.Embeddings`;
-        - several systems: a mapping from system name to predictions, all evaluated on the same truth;
         - an iterator of (truth, predictions) or (truth, predictions, exclude), one tuple per block of users.
+
+        A mapping is from user; `exactk.compare` takes several systems by name.
 
         Keyed users (in mappings and data frames) are matched by key, in any order. A user who is only in the truth
         has missing predictions, which differ from an empty list; a user who is only in the predictions has missing
@@ -100,9 +90,9 @@ def evaluate(
     progress : bool or callable
         True draws a progress bar on stderr if stderr is a terminal (needs rich: ``pip install 'exactk[progress]'``).
         A callable is called as ``progress(done, total)`` from the calling thread, at most every 0.05 s, with the
-        number of finished users, which never falls, and of all users, summed over systems. A short evaluation calls
-        it once, at the end, when both are equal. The total of an iterator is None until then. An exception that the
-        callable raises ends the evaluation.
+        number of finished users, which never falls, and of all users, in `exactk.compare` summed over systems. A short
+        evaluation calls it once, at the end, when both are equal. The total of an iterator is None until then. An
+        exception that the callable raises ends the evaluation.
     user, item, score, rank, grade : str, optional
         Column names in data frames, for all arguments alike; `user` may name several columns, which together identify
         a user. Common names are detected (`exactk.as_truth`). If frames differ in their column names, convert each
@@ -110,7 +100,7 @@ def evaluate(
 
     Returns
     -------
-    Report, or Comparison for a mapping of systems
+    Report
 
     Raises
     ------
@@ -123,7 +113,7 @@ def evaluate(
     Warns
     -----
     EvaluationWarning
-        In these cases; for several systems, each warning is given once and names the systems concerned:
+        In these cases:
 
         - no user is evaluated;
         - no item of the truth is in any list;
@@ -132,6 +122,10 @@ def evaluate(
         - ranks have gaps, which are closed;
         - ties that are broken by id or input order matter: another order would change a value of more than 1 % of
           the users, and its mean by 0.00005 or more.
+
+    See Also
+    --------
+    compare : Several systems, by name.
 
     Examples
     --------
@@ -150,8 +144,9 @@ def evaluate(
     >>> dict(zip(report.users.tolist(), report.per_user["recall@2"].tolist()))
     {'ann': 0.5, 'bob': 1.0, 'eve': 0.0}
     """
-    return evaluate_with_engine(
+    (report,) = evaluate_with_engine(
         core_engine,
+        ONE_SYSTEM,
         truth,
         predictions,
         metrics,
@@ -168,7 +163,8 @@ def evaluate(
         score=score,
         rank=rank,
         grade=grade,
-    )
+    ).values()
+    return report
 
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType(evaluate.__kwdefaults__ or {})

@@ -98,7 +98,8 @@ def precision_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -185,7 +186,8 @@ def recall_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -275,7 +277,8 @@ def fbeta_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -362,7 +365,8 @@ def f1_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -449,7 +453,8 @@ def hit_rate_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -536,7 +541,8 @@ def average_precision_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -623,7 +629,8 @@ def average_recall_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -710,7 +717,8 @@ def mean_precision_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -797,7 +805,8 @@ def set_average_precision_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -884,7 +893,8 @@ def reciprocal_rank_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -971,7 +981,8 @@ def dcg_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1058,7 +1069,8 @@ def ndcg_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1145,7 +1157,8 @@ def r_precision_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1235,7 +1248,8 @@ def rbp_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1325,7 +1339,8 @@ def err_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1409,7 +1424,8 @@ def auc(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1499,7 +1515,8 @@ def list_auc_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1586,7 +1603,8 @@ def judged_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1673,7 +1691,8 @@ def bpref_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1760,7 +1779,8 @@ def num_hits_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1847,7 +1867,8 @@ def num_relevant_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------
@@ -1934,7 +1955,8 @@ def num_recommended_at_k(
 
     See Also
     --------
-    evaluate : Several metrics or systems at once, with counts, groups and per-user values.
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
 
     Examples
     --------

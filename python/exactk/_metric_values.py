@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exactk._evaluate import evaluate
-from exactk._inputs.containers.mappings import is_mapping_of_systems
 from exactk._plan.metric_strings import checked_cutoff, checked_parameter
 from exactk._plan.metrics import metrics
-from exactk._report.report import Report
-from exactk._runtime.errors import InputTypeError, input_error, type_error
+from exactk._runtime.errors import input_error, type_error
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -38,15 +35,5 @@ def _checked_number(metric: str, name: str, number: object) -> float:
 
 def metric_value(metric: str, truth: object, predictions: object, **options: Unpack[Options]) -> float:
     """Return the value of one metric string for one system."""
-    if isinstance(predictions, Mapping) and is_mapping_of_systems(predictions):
-        raise _several_systems()  # before they are evaluated
-    report: Any = evaluate(truth, predictions, metric, **options)
-    if not isinstance(report, Report):  # systems without items, and users without keys
-        raise _several_systems()
+    report = evaluate(truth, predictions, metric, **options)
     return report[report.metrics[0]]
-
-
-def _several_systems() -> InputTypeError:
-    return type_error(
-        "predictions", "the predictions of one system (exactk.evaluate takes several)", "a mapping of systems"
-    )

@@ -1,6 +1,7 @@
 // Metadata of the metrics.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -14,6 +15,9 @@ struct MetricParameter {
   bool whole = false;  // whether it must be an integer
 };
 
+// Which of two values of a metric is the better one.
+enum class Direction : std::uint8_t { higher, lower, none };
+
 struct MetricInfo {
   std::string_view name;
   std::span<const std::string_view> aliases = {};  // accepted on input, in lower case
@@ -21,6 +25,7 @@ struct MetricInfo {
   std::string_view formula;
   std::string_view source;
   MetricParameter parameter = {};
+  Direction direction = Direction::higher;
   // The value is within [0, 1] unless repeated items count, so 2^-80 fixed point holds its sum.
   bool unit_range = true;
   bool micro = true;  // a pooled numerator over a pooled denominator is meaningful

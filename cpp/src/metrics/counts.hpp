@@ -31,6 +31,7 @@ struct NumRelevant {
                                    .summary = "number of relevant items in the truth, per user",
                                    .formula = "|T|",
                                    .source = "trec_eval",
+                                   .direction = Direction::none,
                                    .unit_range = false,
                                    .micro = false,
                                    .positive_without_hits = true};
@@ -47,6 +48,7 @@ struct NumRecommended {
                                    .summary = "number of recommended items, per user",
                                    .formula = "min(k, |L|)",
                                    .source = "trec_eval",
+                                   .direction = Direction::none,
                                    .unit_range = false,
                                    .micro = false,
                                    .positive_without_hits = true};

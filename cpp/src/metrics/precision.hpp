@@ -33,6 +33,7 @@ struct Judged {
       .summary = "share of the recommended items that are judged, relevant or not",
       .formula = "judged items in the list / k",
       .source = "Buckley, Voorhees 2004 (incomplete judgments)",
+      .direction = Direction::none,  // it tells how far the other values can be trusted
       .divisor_fields = kDivisorFields};
 
   // Precision as if all judged items were relevant.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from exactk import ExactkError, __version__
 from exactk._cli.doctor import add_doctor
-from exactk._cli.evaluate import add_evaluate
+from exactk._cli.evaluate import add_compare, add_evaluate
 from exactk._cli.hints import as_command_option
 from exactk._cli.listings import add_listings
 from exactk._cli.merge import add_merge
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from exactk._cli.arguments import Commands
 
-COMMANDS = (add_evaluate, add_merge, add_topk, add_listings, add_doctor)
+COMMANDS = (add_evaluate, add_compare, add_merge, add_topk, add_listings, add_doctor)
 
 _BUG = 70  # EX_SOFTWARE of sysexits.h
 

@@ -92,7 +92,7 @@ def output_path(text: str) -> Path:
 
 
 def add_result_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for a report: its format, its state file, and the minimum values."""
+    """Add the options for a report: its format and the minimum values."""
     parser.add_argument(
         "--format",
         choices=FORMATS,
@@ -101,15 +101,19 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
         "as a formula); trec is the output of trec_eval, with its measure names (default: table)",
     )
     parser.add_argument(
-        "--state", type=output_path, metavar="FILE", help="write the exact sums to FILE, for exactk merge"
-    )
-    parser.add_argument(
         "--min",
         type=_parse_minimum,
         action="append",
         default=[],
         metavar="METRIC=VALUE",
         help="exit with code 1 if any system's value is undefined or lower; repeatable",
+    )
+
+
+def add_state_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that writes the state of a report."""
+    parser.add_argument(
+        "--state", type=output_path, metavar="FILE", help="write the exact sums to FILE, for exactk merge"
     )
 
 

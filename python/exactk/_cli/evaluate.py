@@ -1,5 +1,9 @@
+"""The commands that evaluate the predictions of one system, or of several."""
+
 from __future__ import annotations
 
+import argparse
+import shlex
 import sys
 from itertools import chain
 from pathlib import Path
@@ -12,6 +16,7 @@ from exactk._cli.arguments import (
     add_command,
     add_result_options,
     add_set_option,
+    add_state_option,
     changes_of,
     output_path,
     parse_count,
@@ -21,22 +26,29 @@ from exactk._cli.arguments import (
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, write_file
 from exactk._cli.result import DATA_FORMATS, check_user_table_path, format_result, report_low_values, user_table_file
-from exactk._cli.systems import advising_on_shards, find_systems
+from exactk._cli.systems import advising_on_shards, find_files, find_systems, name_systems
 from exactk._evaluate import DEFAULTS
 from exactk._plan.conventions import as_convention
 from exactk._plan.metric_strings import DEFAULT_METRICS, plan
 from exactk._report.display import printable
 from exactk._runtime import optional
-from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping, Sequence
 
     from exactk._cli.arguments import Commands
     from exactk._cli.result import Result
+    from exactk._engine.pipeline import Options
 
 _CONVENTION: str = DEFAULTS["convention"]
+
+
+FORMATS = (
+    "The file extension selects the format: CSV, JSON lines, Parquet, Arrow or .npz, and TREC text for any other. "
+    "A directory, or a quoted pattern such as 'runs/als-*.parquet', is one system: its files must have the same "
+    "format and are read as one. "
+)
+EXIT_CODES = "Exit codes: 0 for success; 1 if a value is below --min; 2 if the input is invalid."
 
 
 def add_evaluate(commands: Commands) -> None:
@@ -45,20 +57,45 @@ def add_evaluate(commands: Commands) -> None:
         commands,
         "evaluate",
         run_evaluate,
-        "evaluate the predictions of one system, or of several side by side",
-        "exactk evaluate qrels.txt bm25.run dense.run -m ndcg@10 -m 'recall@[10,100]' --min ndcg@10=0.3",
-        "The file extension selects the format: CSV, JSON lines, Parquet, Arrow or .npz, and TREC text for any other. "
-        "A directory, or a quoted pattern such as 'runs/als-*.parquet', is one system: its files must have the same "
-        "format and are read as one. NAME=PATH or NAME=PATTERN names the system. "
-        "Exit codes: 0 for success; 1 if a value is below --min; 2 if the input is invalid.",
+        "evaluate the predictions of one system",
+        "exactk evaluate qrels.txt bm25.run -m ndcg@10 -m 'recall@[10,100]' --min ndcg@10=0.3",
+        f"{FORMATS}exactk compare evaluates several systems. {EXIT_CODES}",
     )
-    parser.add_argument("truth", type=Path, metavar="TRUTH", help="relevant items of each user, such as qrels")
+    _add_truth(parser)
     parser.add_argument(
-        "predictions",
-        nargs="+",
-        metavar="PREDICTIONS",
-        help="predictions of a system, with scores or ranks: a file, directory or pattern, optionally after NAME=",
+        "predictions", metavar="PREDICTIONS", help="predictions with scores or ranks: a file, directory or pattern"
     )
+    parser.add_argument("others", nargs="*", help=argparse.SUPPRESS)  # told what to write
+    _add_options(parser)
+    add_state_option(parser)
+
+
+def add_compare(commands: Commands) -> None:
+    """Add the command's parser."""
+    parser = add_command(
+        commands,
+        "compare",
+        run_compare,
+        "evaluate the predictions of several systems side by side",
+        "exactk compare qrels.txt bm25=bm25.run als='als/*.parquet' -m ndcg@10 --min ndcg@10=0.3",
+        f"{FORMATS}Without NAME=, a system is called as its file. {EXIT_CODES}",
+    )
+    _add_truth(parser)
+    parser.add_argument(
+        "systems",
+        nargs="+",
+        metavar="NAME=PATH",
+        help="a system's name and its predictions, with scores or ranks: a file, directory or pattern",
+    )
+    _add_options(parser)
+
+
+def _add_truth(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("truth", type=Path, metavar="TRUTH", help="relevant items of each user, such as qrels")
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that both commands have."""
     parser.add_argument(
         "-m",
         "--metric",
@@ -96,16 +133,28 @@ def add_evaluate(commands: Commands) -> None:
 
 
 def run_evaluate(arguments: argparse.Namespace) -> int:
+    if arguments.others:
+        command = shlex.join(["exactk", "compare", str(arguments.truth), arguments.predictions, *arguments.others])
+        arguments.parser.error(f"expected the predictions of one system, found {1 + len(arguments.others)}; {command}")
+    return _run_systems(arguments, {"": find_files(arguments.predictions)})
+
+
+def run_compare(arguments: argparse.Namespace) -> int:
+    systems = find_systems(arguments.systems)
+    with advising_on_shards(systems):
+        return _run_systems(arguments, systems)
+
+
+def _run_systems(arguments: argparse.Namespace, systems: Mapping[str, Sequence[Path]]) -> int:
+    """Evaluate the files of each system by its name; the only system of `exactk evaluate` has none."""
     as_trec = arguments.format == "trec"
     if arguments.users and not as_trec:
         arguments.parser.error("-q goes with --format trec; --by-user writes each user's values to a file")
-    systems = find_systems(arguments.predictions)
-    if arguments.state and len(systems) > 1:
-        raise input_error("--state", "one system", str(len(systems)))
+    state_path: Path | None = getattr(arguments, "state", None)
     if arguments.by_user:
         check_user_table_path(arguments.by_user)
     check_outputs(
-        {"--by-user": arguments.by_user, "--state": arguments.state},
+        {"--by-user": arguments.by_user, "--state": state_path},
         [path for path in (arguments.truth, arguments.exclude, *chain.from_iterable(systems.values())) if path],
     )
     base = as_convention(arguments.convention or (trec.CONVENTION if as_trec else _CONVENTION)).name
@@ -116,40 +165,42 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     metrics = [value.name for value in plan([*requested, *(metric for metric, _ in arguments.min)], convention)]
 
     truth = read_file(arguments, arguments.truth, "truth")
-    exclude = arguments.exclude and read_file(arguments, arguments.exclude, "exclude")
+    options: Options = {
+        "convention": convention,
+        "exclude": arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
+        "per_user": bool(arguments.users or arguments.by_user),
+        "num_threads": arguments.threads,
+        "progress": _has_progress_bar(arguments),
+    }
     predictions = {system: read_system(arguments, paths) for system, paths in systems.items()}
-    with advising_on_shards(systems):
-        result: Result = exactk.evaluate(
-            truth,
-            predictions if len(systems) > 1 else next(iter(predictions.values())),
-            metrics,
-            convention=convention,
-            exclude=exclude,
-            per_user=bool(arguments.users or arguments.by_user),
-            num_threads=arguments.threads,
-            progress=_has_progress_bar(arguments),
-        )
+    result: Result
+    if "" in predictions:
+        result = exactk.evaluate(truth, predictions[""], metrics, **options)
+    else:
+        result = exactk.compare(truth, predictions, metrics, **options)
     if request:
         trec.check_judged(base, truth, predictions, result)
         trec.check_evaluated(result)
         trec.tell_missing_measures(request.without_metric)
     if arguments.by_user:
         write_file(arguments.by_user, user_table_file(result, arguments.by_user))
-    if arguments.state and isinstance(result, exactk.Report):
-        write_file(arguments.state, result.state.to_bytes())
+    if state_path and isinstance(result, exactk.Report):
+        write_file(state_path, result.state.to_bytes())
     if request:
-        output = trec.Output(arguments.users, request.header, _runid(systems), trec.users_of_run(base, predictions))
+        tag = _runid(arguments.predictions, systems[""]) if "" in systems else ""  # others have their names
+        output = trec.Output(arguments.users, request.header, tag, trec.users_of_run(base, predictions))
         print_text(format_result(result, arguments.format, output), is_data=True)
     else:
         print_text(format_result(result, arguments.format), is_data=arguments.format in DATA_FORMATS)
     return int(report_low_values(result, arguments.min))
 
 
-def _runid(systems: Mapping[str, Sequence[Path]]) -> str:
-    """Return the tag of the first run, or its name if it has no tag."""
-    system, paths = next(iter(systems.items()))
-    return trec.run_tag(paths[0]) or printable(system)
+def _runid(predictions: str, paths: Sequence[Path]) -> str:
+    """Return the tag of a single run, or its name if it has no tag."""
+    (name,) = name_systems([Path(predictions)])
+    return trec.run_tag(paths[0]) or printable(name)
 
 
 def _has_progress_bar(arguments: argparse.Namespace) -> bool:
-    return not arguments.no_progress and sys.stderr.isatty() and optional.has("rich")
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return not arguments.no_progress and is_terminal and optional.has("rich")

@@ -44,6 +44,7 @@ def run_metrics(arguments: argparse.Namespace) -> int:
 def _metric_text(name: str) -> str:
     info = metric_info(name)
     rows = {"also": ", ".join(info.aliases), "summary": info.summary, "formula": info.formula, "source": info.source}
+    rows["better"] = info.direction
     if info.parameter:
         bounds = info.parameter
         default = "required" if bounds.standard is None else f"default {bounds.standard:g}"

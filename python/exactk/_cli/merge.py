@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import exactk
-from exactk._cli.arguments import add_command, add_result_options
+from exactk._cli.arguments import add_command, add_result_options, add_state_option
 from exactk._cli.output import print_text
 from exactk._cli.output_files import check_outputs, file_identities, write_file
 from exactk._cli.result import DATA_FORMATS, format_result, report_low_values
@@ -34,6 +34,7 @@ def add_merge(commands: Commands) -> None:
         "states", type=Path, nargs="+", metavar="STATE", help="file written by --state; files must not share users"
     )
     add_result_options(parser)
+    add_state_option(parser)
 
 
 def run_merge(arguments: argparse.Namespace) -> int:

@@ -42,15 +42,14 @@ def format_result(result: Result, format_name: str, trec_output: trec.Output = _
 def _without_user_values(result: Result) -> Result:
     """Return the result without per-user values, which go to their own file."""
     if isinstance(result, exactk.Comparison):
-        return exactk.Comparison({system: exactk.merge([report.state]) for system, report in result.items()})
+        return exactk.Comparison({system: exactk.merge([state]) for system, state in result.state.items()})
     return exactk.merge([result.state])
 
 
 def report_low_values(result: Result, minimums: Sequence[tuple[str, float]]) -> bool:
     """Print the values that are below their minimum; return whether there are any."""
     has_low_value = False
-    systems = result if isinstance(result, exactk.Comparison) else {"": result}
-    for system, report in systems.items():
+    for system, report in trec.reports_by_system(result).items():
         for metric, bound in minimums:
             for value in plan([metric], report.convention):
                 if value.name not in report.values:

@@ -31,7 +31,7 @@ class _Argument(NamedTuple):
 def find_systems(arguments: Sequence[str]) -> dict[str, list[Path]]:
     """Return the files of each system by its name, from arguments such as ``runs/als-*.parquet`` or ``als=runs``."""
     parsed = [_parse(argument) for argument in arguments]
-    files = [_find_files(text) for _, text in parsed]
+    files = [find_files(text) for _, text in parsed]
     if repeated := _first_repeated(path.absolute() for path in chain.from_iterable(files)):
         path = next(path for path in chain.from_iterable(files) if path.absolute() == repeated)
         raise input_error("predictions", "each file once", f"{str(path)!r} twice")
@@ -66,7 +66,7 @@ def _matches(pattern: str) -> list[Path]:
     return sorted(map(Path, glob(pattern, recursive=True))) if has_magic(pattern) else []  # noqa: PTH207 - hides files
 
 
-def _find_files(text: str) -> list[Path]:
+def find_files(text: str) -> list[Path]:
     """Return the files that a path or a pattern names; a missing path is refused when it is read."""
     path, matches = Path(text), _matches(text)
     if os.path.lexists(text):

@@ -177,10 +177,14 @@ def tell_missing_measures(names: Sequence[str]) -> None:
         print_message("warning", f"trec_eval prints measures that exactk does not support: {', '.join(names)}")
 
 
+def reports_by_system(result: exactk.Report | exactk.Comparison) -> Mapping[str, exactk.Report]:
+    """Return the reports of a result; that of a single system has no name."""
+    return {"": result} if isinstance(result, exactk.Report) else result.reports
+
+
 def check_evaluated(result: exactk.Report | exactk.Comparison) -> None:
     """Raise InputError if no user of a system was evaluated, as trec_eval does."""
-    systems = result if isinstance(result, exactk.Comparison) else {"": result}
-    for system, report in systems.items():
+    for system, report in reports_by_system(result).items():
         if not any(report.counts["evaluated"].values()):
             raise input_error("predictions", "a user to evaluate", f"none in {system}" if system else "none")
 
@@ -219,7 +223,7 @@ def format_trec(result: exactk.Report | exactk.Comparison, output: Output) -> st
         return "".join(_report_lines(result, output))
     return "".join(
         format_trec(report, output._replace(header=output.header | {"runid"}, tag=printable(system)))
-        for system, report in result.items()
+        for system, report in result.reports.items()
     )
 
 

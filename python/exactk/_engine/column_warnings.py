@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 _PAIRS_AS_LISTS = "pd.DataFrame({0}, columns=['user', 'item']).groupby('user')['item'].apply(list).to_dict()"
 
 
-def warn_of_text_pairs(truth: ClassifiedValue, predictions: ClassifiedValue) -> None:
-    """Warn of two lists of string pairs: they could be users and items, but are read as lists of two items."""
-    if not (_holds_text_pairs(truth) and _holds_text_pairs(predictions)):
+def warn_of_text_pairs(truth: ClassifiedValue, systems: Iterable[ClassifiedValue]) -> None:
+    """Warn of lists of string pairs: they could be users and items, but are read as lists of two items."""
+    if not (_holds_text_pairs(truth) and any(map(_holds_text_pairs, systems))):
         return
     lines = ", ".join(f"{name}={_PAIRS_AS_LISTS.format(name)}" for name in ("truth", "predictions"))
     warn(f"each pair of strings is read as one user's list of two items; for pairs of users and items, write {lines}")

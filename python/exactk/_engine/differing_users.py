@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from exactk._report.state import plan_of_state
 from exactk._runtime.errors import warn
 from exactk._runtime.faults import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from exactk._engine.evaluation import Evaluation
     from exactk._inputs.alignment import AlignedInputs
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
@@ -24,6 +24,25 @@ CONCATENATE = "concatenate them"
 """The advice for systems that look like parts of one; the command line replaces it."""
 
 Flags: TypeAlias = "dict[str, NDArray[np.bool_]]"  # by system, or by value
+
+
+class UserFlags(NamedTuple):
+    """The users that a system covers; empty for a system that is not compared."""
+
+    covered: NDArray[np.bool_]  # by predictions, of those whom the convention may count
+    evaluated: Flags  # those whom each value has a number for, if values may skip users
+
+    @staticmethod
+    def concatenate(parts: Sequence[UserFlags]) -> UserFlags:
+        """Return the flags of all blocks."""
+        names = parts[0].evaluated
+        return UserFlags(
+            np.concatenate([part.covered for part in parts]),
+            {name: np.concatenate([part.evaluated[name] for part in parts]) for name in names},
+        )
+
+
+NO_FLAGS = UserFlags(np.zeros(0, np.bool_), {})
 
 
 def covered_users(inputs: AlignedInputs, users: str) -> NDArray[np.bool_]:
@@ -37,33 +56,47 @@ def covered_users(inputs: AlignedInputs, users: str) -> NDArray[np.bool_]:
     return covered
 
 
-def may_skip_users(evaluation: Evaluation) -> bool:
+def may_skip_users(values: Iterable[Value]) -> bool:
     """Return whether a value can skip users of one system and not of another."""
     return any(
         value.rules["users"] in {"both", "predictions", "union"}
         or "skip" in {value.rules[field] for field in ("missing_list", "empty_list", "undefined")}
-        for value in evaluation.values
+        for value in values
     )
 
 
 def evaluated_users(report: Report) -> Flags:
-    """Return which users each value has a number for, without values that are computed from means."""
-    flags = {name: ~np.isnan(values) for name, values in report.per_user.items()}
-    return {name: users for name, users in flags.items() if users.any()}
+    """Return the users that each value evaluates; none for values that are computed from means."""
+    return {name: ~np.isnan(values) for name, values in report.per_user.items()}
 
 
 def warn_of_differing_users(
-    values: Sequence[Value], covered: Flags, reports: Mapping[str, Report], evaluated: Mapping[str, Flags]
+    values: Sequence[Value], reports: Mapping[str, Report], flags: Mapping[str, UserFlags]
 ) -> None:
-    """Warn if only some systems have predictions for a user, or if means are over different users.
+    """Warn if only some systems have predictions for a user, or if means are over different users."""
+    covered = {system: one.covered for system, one in flags.items()}
+    means = _describe_means(reports, {system: one.evaluated for system, one in flags.items()})
+    _warn(values, _describe_coverage(covered), means, _advise_on_parts(covered))
 
-    `evaluated` has the users by system and value. If no mean counts users without predictions, the message about means suffices.
-    """
-    coverage, means, advice = (
-        _describe_coverage(covered),
-        _describe_means(reports, evaluated),
-        _advise_on_parts(covered),
-    )
+
+def warn_of_reports_of_different_users(reports: Mapping[str, Report]) -> None:
+    """Warn of the same for reports, which count the users without predictions but do not name them."""
+    first, *others = reports.values()
+    judged = {system: one.counts["users"] - one.counts["missing_truth"] for system, one in reports.items()}
+    have_same_users = all(np.array_equal(first.users, other.users) for other in others)
+    if truths := "" if have_same_users else _describe_truths(reports, judged):
+        warn(truths)
+        return
+    evaluated = {system: evaluated_users(report) for system, report in reports.items()} if have_same_users else {}
+    covered = {system: judged[system] - one.counts["missing_predictions"] for system, one in reports.items()}
+    coverage = ""
+    if len(set(covered.values())) > 1:
+        coverage = f"systems cover different users: predictions are for {_list_users(covered)}"
+    _warn(plan_of_state(first.state), coverage, _describe_means(reports, evaluated))
+
+
+def _warn(values: Sequence[Value], coverage: str, means: str, advice: str = "") -> None:
+    """Warn of both, with advice. If no mean counts users without predictions, the message about means suffices."""
     if means and all(_skips_missing_lists(value) for value in values):
         coverage = ""
     messages = [message for message in (coverage, means) if message]
@@ -92,17 +125,35 @@ def _advise_on_parts(covered: Flags) -> str:
     return f"; no user has predictions in two systems: if they are parts of one system, {CONCATENATE}"
 
 
+def _describe_truths(reports: Mapping[str, Report], judged: Mapping[str, int]) -> str:
+    """Return a warning if reports have truths of different users; `judged` is the number of users of each truth."""
+    if len(set(judged.values())) > 1:
+        return f"systems are evaluated on different truths, with {_list_users(judged)}"
+    if any(
+        report.counts["missing_truth"] for report in reports.values()
+    ):  # some users are in no truth, but reports do not say which
+        return ""
+    in_all = set[Any]().union(*(report.users.tolist() for report in reports.values()))
+    is_same = len(in_all) == next(iter(judged.values()))
+    return "" if is_same else f"systems are evaluated on different truths, with {plural(len(in_all), 'user')} in total"
+
+
+def _list_users(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{plural(count, 'user')} in {system!r}" for system, count in counts.items())
+
+
 def _describe_means(reports: Mapping[str, Report], evaluated: Mapping[str, Flags]) -> str:
+    """Return a warning if systems have means over different users."""
     messages = []
     for name in next(iter(reports.values())).metrics:
         counts = {system: report.counts["evaluated"][name] for system, report in reports.items()}
-        flags = [users[name] for users in evaluated.values() if name in users]
+        flags = [users[name] for users in evaluated.values() if name in users and users[name].any()]
         in_common = int(reduce(np.logical_and, flags).sum()) if len(flags) == len(reports) else None
         if len(set(counts.values())) == 1 and in_common in {None, *counts.values()}:
             continue
-        users = ", ".join(f"{plural(count, 'user')} in {system!r}" for system, count in counts.items())
         messages.append(
-            f"{name} averages {users}" + ("" if in_common is None else f", {in_common} of them in all systems")
+            f"{name} averages {_list_users(counts)}"
+            + ("" if in_common is None else f", {in_common} of them in all systems")
         )
     if not messages:
         return ""

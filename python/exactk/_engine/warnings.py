@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from exactk._engine.differing_users import UserFlags, warn_of_differing_users
 from exactk._engine.shared_items import FEWEST_UNKEYED_ITEMS
 from exactk._inputs.model.lists import Rankings
 from exactk._inputs.model.sparse_scores import SparseScores
@@ -14,14 +15,39 @@ from exactk._plan.metric_strings import part_indices
 from exactk._plan.metrics import metrics
 from exactk._report.state import plan_of_state
 from exactk._report.system_warnings import warn_of_systems
+from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from exactk._inputs.alignment import AlignedInputs
     from exactk._plan.metric_strings import Value
     from exactk._report.report import Report
     from exactk._runtime.faults import Text
+
+
+class EvaluatedSystem(NamedTuple):
+    """A system's report, and the warnings about it."""
+
+    report: Report
+    ties: str  # a warning, or empty
+    disjoint_keys: str  # likewise
+    is_complete: bool  # its predictions include every item that may be ranked, not only the best
+    flags: UserFlags
+
+
+def warn_of_evaluated_systems(
+    values: Sequence[Value], systems: Mapping[str, EvaluatedSystem], ties_advice: Text
+) -> None:
+    """Warn about all systems, once for each kind of warning."""
+    reports = {name: system.report for name, system in systems.items()}
+    warn_of_systems({name: system.ties for name, system in systems.items()}, *ties_advice)
+    warn_of_systems({name: system.disjoint_keys for name, system in systems.items()})
+    if len(systems) > 1:
+        warn_of_differing_users(values, reports, {name: system.flags for name, system in systems.items()})
+    _warn_of_counts(reports, [name for name, system in systems.items() if system.is_complete])
+    warn_of_unreached_cutoffs({name: report.state for name, report in reports.items()})
+
 
 _DISJOINT_USERS = "no user of the truth is in the predictions: check that both use the same user ids"
 
@@ -116,7 +142,7 @@ def tie_bounds(report: Report) -> Text:
     return ("; ", lowest, " and ", highest, " show the range of its mean")
 
 
-def warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[str]) -> None:
+def _warn_of_counts(reports: Mapping[str, Report], complete_systems: Collection[str]) -> None:
     """Warn of counts that make a system's values misleading.
 
     If a system gives only its best items, as is usual in long format, missing items are no reason to warn.

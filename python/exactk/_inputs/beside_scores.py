@@ -6,15 +6,14 @@ ambiguous here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from exactk._inputs.containers.mappings import is_mapping_of_systems
 from exactk._inputs.model.lists import Truth
-from exactk._inputs.registry import ARRAY, EMBEDDINGS, MAPPING, SCORES, SPARSE_MATRIX, ClassifiedValue, classify
+from exactk._inputs.registry import ARRAY, EMBEDDINGS, SCORES, SPARSE_MATRIX, ClassifiedValue, classify
 from exactk._runtime.errors import input_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Mapping
 
 Shapes: TypeAlias = frozenset[tuple[int, ...]]
 
@@ -27,11 +26,8 @@ _READINGS = {
 
 
 def shapes_of_scores(predictions: ClassifiedValue) -> Shapes:
-    """Return the shapes of dense scores of one system or several; none for other predictions."""
+    """Return the shape of a system's dense scores; none for other predictions."""
     value, container = predictions
-    if container is MAPPING:
-        systems = value.values() if is_mapping_of_systems(value) else ()
-        return frozenset(shape for one in systems for shape in shapes_of_scores(classify(one, "predictions")))
     if container is EMBEDDINGS:
         return frozenset({(len(value), value.item_count)})
     if container is SCORES:
@@ -68,17 +64,12 @@ def check_meaning(classified: ClassifiedValue, argument: str, shapes: Shapes) ->
         raise input_error(argument, expected, found, hint=hint.format(argument))
 
 
-def check_blocks(blocks: Iterable[Any], **restrictions: ClassifiedValue) -> Iterator[Any]:
-    """Yield the blocks of an iterator; raise InputError where the restrictions of all users are such a matrix."""
-    matrices = {name: one for name, one in restrictions.items() if one.container is ARRAY and one.value.ndim}
-    for block in blocks:
-        if isinstance(block, tuple) and len(block) in {2, 3}:
-            shapes = shapes_of_scores(classify(block[1], "predictions"))
-            check_meaning(classify(block[2] if block[2:] else None, "exclude"), "exclude", shapes)
-            items = [shape[1] for shape in shapes]
-            for argument, matrix in matrices.items():
-                check_meaning(matrix, argument, frozenset((len(matrix.value), columns) for columns in items))
-        yield block
+def check_block(shapes: Shapes, exclude: ClassifiedValue, restrictions: Mapping[str, ClassifiedValue]) -> None:
+    """Raise InputError if a block's exclusions, or the restrictions of all users, are such a matrix."""
+    check_meaning(exclude, "exclude", shapes)
+    for argument, one in restrictions.items():
+        if one.container is ARRAY and one.value.ndim:
+            check_meaning(one, argument, frozenset((len(one.value), columns) for _, columns in shapes))
 
 
 def _is_matrix(value: object, shape: tuple[int, ...]) -> bool:

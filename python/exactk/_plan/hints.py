@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from exactk._plan.conventions import changes_from, override_name
-from exactk._runtime.errors import ExactkError
 from exactk._runtime.faults import Option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from exactk._plan.conventions import Convention
     from exactk._plan.metric_strings import Value
+    from exactk._runtime.errors import ExactkError
 
 _REFUSED_CHOICES = frozenset({"raise", "unjudged", "cutoff"})
 """The choices that hints propose to change."""
@@ -24,16 +23,10 @@ def convention_option(convention: Convention, **changes: object) -> Option:
     return Option("convention", changes_from(convention, changes))
 
 
-@contextmanager
-def complete_hints(convention: Convention, values: Sequence[Value]) -> Iterator[None]:
-    """Complete the hints of errors, written for the standard convention, with the call's own changes."""
-    try:
-        yield
-    except ExactkError as error:
-        hint = tuple(_complete(part, convention, values) for part in error.fault.hint)
-        if hint == error.fault.hint:
-            raise
-        raise error.amended(hint=hint) from None
+def with_complete_hint(error: ExactkError, convention: Convention, values: Sequence[Value]) -> ExactkError:
+    """Return the error with its hint, written for the standard convention, completed with the call's own changes."""
+    hint = tuple(_complete(part, convention, values) for part in error.fault.hint)
+    return error if hint == error.fault.hint else error.amended(hint=hint)
 
 
 def _complete(part: str | Option, convention: Convention, values: Sequence[Value]) -> str | Option:

@@ -2,80 +2,177 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from exactk._plan.metric_strings import plan
+from exactk._plan.metrics import metrics
 from exactk._report.display import format_number
 from exactk._report.exports import Exports, Table
 from exactk._report.report import Report
+from exactk._report.state import State, check_same_plan
 from exactk._report.user_keys import join_columns
-from exactk._runtime.errors import input_error
+from exactk._runtime.errors import StateMismatchError, input_error, type_error
 from exactk._runtime.faults import plural
 
+if TYPE_CHECKING:
+    from exactk._report.counts import CandidateCounts
 
-class Comparison(Exports, Mapping[str, Report]):
-    """The reports of several systems on one truth: a mapping from system name to `Report`.
 
-    `exactk.evaluate` returns it for a mapping of systems. It prints as one table with a column per system.
+class Comparison(Exports, Mapping[str, Mapping[str, float]]):
+    """The values of several systems: a mapping from metric to the value of each system.
+
+    `exactk.compare` and `exactk.compare_reports` return comparisons. ``comparison["ndcg@10"]["als"]`` is a value;
+    metrics may be spelled as in `Report`. A comparison prints as one table with a column per system, where ``*`` marks
+    the best value of each metric and its equals. Below the values it says what the reports count, such as missing
+    users, wherever systems differ or a count is not 0.
+
+    Attributes
+    ----------
+    reports : Mapping of str to Report
+        The report of each system.
+    metrics : tuple of str
+        The metrics, as in each report.
+    state : Mapping of str to State
+        The exact sums of each system.
 
     Examples
     --------
     >>> import exactk
-    >>> exactk.evaluate([[1], [2]], {"a": [[1], [3]], "b": [[3], [3]]}, "P@1")
-    metric            a       b  evaluated  skipped
-    precision@1  0.5000  0.0000          2        0
-    convention standard; 2 users
+    >>> systems = {"a": [[1], [3]], "b": [[3], [3]], "c": [[1], []]}
+    >>> comparison = exactk.compare([[1], [2]], systems, "P@1")
+    >>> comparison
+    metric                  a        b       c   evaluated  skipped
+    precision@1        0.5000*  0.0000  0.5000*          2        0
+    empty predictions       0        0       1
+    convention standard; 2 users; * best
+    >>> comparison["P@1"]["b"], comparison.best("P@1")
+    (0.0, ('a', 'c'))
+    >>> comparison.reports["c"].counts["empty_predictions"]
+    1
     """
 
     def __init__(self, reports: Mapping[str, Report]) -> None:
+        if not isinstance(reports, Mapping):
+            raise type_error("reports", "a mapping from each system's name to its report", type(reports).__name__)
         self._reports = dict(reports)
         if not self._reports:
             raise input_error("reports", "at least one system", "none")
+        first = next(iter(self._reports.values()))
+        for system, report in self._reports.items():
+            check_system_name(system, "reports")
+            if not isinstance(report, Report):
+                raise type_error("reports", "a Report of each system", f"{type(report).__name__} for {system!r}")
+            try:
+                check_same_plan(first.state, report.state, "reports")
+            except StateMismatchError as error:
+                error.add_note(f"in system {system!r}")
+                raise
 
-    def __getitem__(self, system: str) -> Report:
-        """Return the report of a system."""
-        return self._reports[system]
+    @property
+    def reports(self) -> Mapping[str, Report]:
+        """The report of each system."""
+        return MappingProxyType(self._reports)
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics, as in each report."""
+        return self._first.metrics
+
+    @property
+    def state(self) -> Mapping[str, State]:
+        """The exact sums of each system."""
+        return MappingProxyType({system: report.state for system, report in self._reports.items()})
+
+    @property
+    def _first(self) -> Report:
+        return next(iter(self._reports.values()))
+
+    def __getitem__(self, metric: str) -> Mapping[str, float]:
+        """Return each system's value of a metric, in any accepted spelling."""
+        try:
+            return {system: report[metric] for system, report in self._reports.items()}
+        except KeyError as error:
+            if metric not in self._reports:
+                raise
+            message = f"{error.args[0]}; comparison.reports[{metric!r}] is the report of a system"
+            raise KeyError(message) from None
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._reports)
+        return iter(self.metrics)
 
     def __len__(self) -> int:
-        return len(self._reports)
+        return len(self.metrics)
+
+    def __eq__(self, other: object) -> bool:
+        return self._reports == other._reports if isinstance(other, Comparison) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def best(self, metric: str) -> tuple[str, ...]:
+        """Return the systems with the best value of a metric: all that are equal, in the order of the comparison.
+
+        ``exactk.metrics`` says whether higher or lower values are better. Nobody is best where the metric has no
+        direction (``"none"``) or every value is NaN.
+        """
+        numbers = {system: value for system, value in self[metric].items() if not math.isnan(value)}
+        (value,) = plan([metric], self._first.convention)
+        direction = metrics[value.metric].direction
+        if direction == "none" or not numbers:
+            return ()
+        best = max(numbers.values()) if direction == "higher" else min(numbers.values())
+        return tuple(system for system, number in numbers.items() if number == best)
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         reports = list(self._reports.values())
         rows = []
-        for name in reports[0].metrics:
+        for name, values in self.items():
             evaluated = [report.counts["evaluated"][name] for report in reports]
             skipped = [report.counts["users"] - count for report, count in zip(reports, evaluated, strict=True)]
-            rows.append(
-                [
-                    name,
-                    *(format_number(report[name]) for report in reports),
-                    _format_counts(evaluated),
-                    _format_counts(skipped),
-                ]
-            )
-        return ["metric", *self._reports, "evaluated", "skipped"], [*rows, *self._rows_of_counts()]
+            cells = map(format_number, values.values())
+            rows.append([name, *cells, _format_counts(evaluated), _format_counts(skipped)])
+        counts = [
+            [*row, "", ""] for row in (*self._rows_of_counts(), *self._rows_of_ties(), *self._rows_of_candidates())
+        ]
+        return ["metric", *self._reports, "evaluated", "skipped"], [*rows, *counts]
+
+    def _best_cells(self) -> frozenset[tuple[int, int]]:
+        """Return the row and the column of the best values among the cells, if there are several systems."""
+        if len(self._reports) == 1:
+            return frozenset()
+        columns = {system: column for column, system in enumerate(self._reports, start=1)}
+        return frozenset((row, columns[system]) for row, metric in enumerate(self) for system in self.best(metric))
 
     def _rows_of_counts(self) -> Iterator[list[str]]:
-        """Yield a row for each count that differs between systems or is not 0 in all of them."""
-        counts = [report.state.counts.by_name(report.metrics) for report in self._reports.values()]
+        """Yield a row for each count that is not 0 in all systems; for the number of users, if systems differ."""
+        counts = [report.state.counts.scalars() for report in self._reports.values()]
         for name in dict.fromkeys(name for one in counts for name in one):
-            kind, part = name
             cells = [one.get(name, 0) for one in counts]
-            if kind in {"longest_list", "tie_spread"} or name in {("candidates", "users"), ("candidates", "total")}:
-                continue  # shown on other lines
-            if kind in {"candidates", "users"} and len(set(cells)) == 1:
+            if name == "longest_list" or (name == "users" and len(set(cells)) == 1):  # users are in the footer
                 continue
             if any(cells):
-                yield [f"{kind.replace('_', ' ')} {part}".rstrip(), *map(str, cells), "", ""]
+                yield [name.replace("_", " "), *map(str, cells)]
+
+    def _rows_of_ties(self) -> Iterator[list[str]]:
+        """Yield a row for the first metric in which a report counts users whom the order of ties decides."""
+        dependent = [report.counts.get("tie_dependent", {}) for report in self._reports.values()]
+        firsts = [next((name for name, count in one.items() if count), None) for one in dependent]
+        for name in dict.fromkeys(name for name in firsts if name is not None):
+            yield [f"tie dependent {name}", *(str(one.get(name, 0)) for one in dependent)]
+
+    def _rows_of_candidates(self) -> Iterator[list[str]]:
+        """Yield a row for the numbers of candidates, if there are any."""
+        cells = [_format_candidates(report.state.counts.candidates) for report in self._reports.values()]
+        if any(cells):
+            yield ["candidates per user", *cells]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reports as plain data, by system. ``Comparison.from_dict`` reads it back."""
-        return {system: report.to_dict() for system, report in self.items()}
+        return {system: report.to_dict() for system, report in self._reports.items()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
@@ -86,16 +183,33 @@ class Comparison(Exports, Mapping[str, Report]):
 
     def columns(self, table: Table = "values") -> dict[str, Any]:
         """Return the columns of all systems, stacked, after a column ``system`` with the system's name."""
-        parts = [report.columns(table) for report in self.values()]
-        systems = np.repeat(list(self), [len(next(iter(part.values()))) for part in parts])
+        parts = [report.columns(table) for report in self._reports.values()]
+        systems = np.repeat(list(self._reports), [len(next(iter(part.values()))) for part in parts])
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return join_columns({"system": systems}, columns)
 
     def _footer(self) -> str:
-        first = next(iter(self._reports.values()))
-        return f"{first.rules_text}; {plural(first.state.counts.users, 'user')}"
+        users = {report.state.counts.users for report in self._reports.values()}
+        rules = dict.fromkeys(report.rules_text for report in self._reports.values())
+        remarks = [" / ".join(rules), *(plural(count, "user") for count in users if len(users) == 1)]
+        return "; ".join([*remarks, "* best"] if self._best_cells() else remarks)
+
+
+def check_system_name(name: object, argument: str) -> None:
+    """Raise unless the key of a mapping from system is a name."""
+    if not isinstance(name, str):
+        raise type_error(argument, "system names as keys", repr(name))
+    if not name:
+        raise input_error(argument, "a name for each system", repr(name))
 
 
 def _format_counts(counts: Sequence[int]) -> str:
     """Return the count that all systems share, or the systems' counts joined by slashes."""
     return "/".join(map(str, counts if len(set(counts)) > 1 else counts[:1]))
+
+
+def _format_candidates(candidates: CandidateCounts | None) -> str:
+    if candidates is None or not candidates.users:
+        return ""
+    fewest, most = candidates.fewest, candidates.most
+    return str(fewest) if fewest == most else f"{fewest} to {most}"

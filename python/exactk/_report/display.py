@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,18 @@ def _printable_rows(header: Row, rows: Sequence[Row]) -> list[list[str]]:
     return [[printable(cell) for cell in row] for row in (header, *rows)]
 
 
-def format_text(header: Row, rows: Sequence[Row], *, align_right: bool = True) -> str:
-    """Return a table for a terminal; ``align_right`` aligns all columns but the first to the right."""
+def format_text(
+    header: Row, rows: Sequence[Row], *, align_right: bool = True, best: Collection[tuple[int, int]] = ()
+) -> str:
+    """Return a table for a terminal; ``align_right`` aligns all columns but the first to the right.
+
+    `best` are the row and the column of cells to mark with an asterisk, which takes no part in the alignment.
+    """
     lines = _printable_rows(header, rows)
+    marked_columns = {column for _, column in best}
+    for row, line in enumerate(lines, start=-1):
+        for column in marked_columns:
+            line[column] += "*" if (row, column) in best else " "
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     align = str.rjust if align_right else str.ljust
     return "\n".join(

@@ -41,6 +41,10 @@ class Exports(ABC):
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the table of values, as text."""
 
+    def _best_cells(self) -> frozenset[tuple[int, int]]:
+        """Return the row and the column of the cells to mark as the best."""
+        return frozenset()
+
     @abstractmethod
     def _footer(self) -> str:
         """Return the line below that table."""
@@ -60,7 +64,7 @@ class Exports(ABC):
         return cls.from_dict(read_json(text, cls.__name__.lower(), cls._expected()))
 
     def __repr__(self) -> str:
-        return "\n".join([display.format_text(*self._cells()), self._footer()])
+        return "\n".join([display.format_text(*self._cells(), best=self._best_cells()), self._footer()])
 
     def to_markdown(self) -> str:
         """Return the values as a Markdown table, with a column per system for a comparison."""

@@ -183,7 +183,7 @@ class StateSums:
 
     def add(self, state: State) -> None:
         """Add a state; raise StateMismatchError if its plan, or the type of its group labels, differs."""
-        _check_same_plan(self._first, state)
+        check_same_plan(self._first, state, "states")
         types = {type(next(iter(groups))).__name__ for groups in (self._groups, state.groups) if groups}
         if len(types) > 1:
             message = f"states: expected group labels of one type, found {' and '.join(sorted(types))}"
@@ -211,7 +211,8 @@ def _add_totals(totals: list[Sums], others: tuple[Sums, ...]) -> None:
     totals[:] = [sums.plus(other) for sums, other in zip(totals, others, strict=True)]
 
 
-def _check_same_plan(one: State, other: State) -> None:
+def check_same_plan(one: State, other: State, argument: str) -> None:
+    """Raise StateMismatchError if the states have other metrics, another convention, or other kinds of sums."""
     differences = []
     if one.metrics != other.metrics:
         differences.append(f"metrics {one.metrics} and {other.metrics}")
@@ -228,8 +229,8 @@ def _check_same_plan(one: State, other: State) -> None:
     if not differences and scales[0] != scales[1]:
         differences.append("sums of another precision (one is from exactk.reference)")
     if differences:
-        message = "states: expected the same plan in all, found " + "; ".join(differences)
-        raise StateMismatchError(message, "states")
+        message = f"{argument}: expected the same plan in all, found {'; '.join(differences)}"
+        raise StateMismatchError(message, argument)
 
 
 def _sums_to_plain(sums: Sums) -> list[int | str]:

@@ -1,55 +1,42 @@
 """The definition of every number, in plain Python that reads like the papers.
 
-``exactk.reference.evaluate`` and ``exactk.reference.topk`` take the arguments of ``exactk.evaluate`` and
-``exactk.topk`` and return the same results. They share containers, plan and defaults with those functions, but no code
+``evaluate``, ``compare`` and ``topk`` of this module take the arguments of the functions of ``exactk`` with these
+names and return the same results. They share containers, plan and defaults with those functions, but no code
 with the C++ core: the tests compare the two. They are slow, and exactk never falls back to them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from exactk._engine.pipeline import evaluate_with_engine
+from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS
 from exactk._engine.topk import rank_top_k
 from exactk._evaluate import DEFAULTS
+from exactk._report.comparison import Comparison
 from exactk._topk import TOPK_DEFAULTS
 from exactk.reference.engine import reference_engine
 from exactk.reference.metrics import METRICS as metrics  # noqa: N811 - the registry, public as a name
 from exactk.reference.ranking import reference_ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Unpack
 
     from exactk._engine.pipeline import Options
     from exactk._engine.topk import TopKOptions
     from exactk._inputs.model.top_k import TopK
-    from exactk._report.comparison import Comparison
     from exactk._report.report import Report
 
-__all__ = ["evaluate", "metrics", "topk"]
+__all__ = ["compare", "evaluate", "metrics", "topk"]
 
 
-@overload
-def evaluate(  # type: ignore[overload-overlap]
-    truth: object,
-    predictions: Mapping[str, Any],
-    metrics: str | Iterable[str],
-    **options: Unpack[Options],
-) -> Comparison: ...
-@overload
 def evaluate(
     truth: object,
     predictions: object,
     metrics: str | Iterable[str],
     **options: Unpack[Options],
-) -> Report: ...
-def evaluate(
-    truth: object,
-    predictions: object,
-    metrics: str | Iterable[str],
-    **options: Unpack[Options],
-) -> Report | Comparison:
+) -> Report:
     """Evaluate in plain Python, one user at a time, with the arguments and results of `exactk.evaluate`.
 
     `num_threads` is checked and ignored.
@@ -61,7 +48,26 @@ def evaluate(
     0.5
     """
     arguments: dict[str, Any] = {**DEFAULTS, **options}
-    return evaluate_with_engine(reference_engine, truth, predictions, metrics, **arguments)
+    (report,) = evaluate_with_engine(reference_engine, ONE_SYSTEM, truth, predictions, metrics, **arguments).values()
+    return report
+
+
+def compare(
+    truth: object,
+    systems: Mapping[str, Any] | Iterator[Any],
+    metrics: str | Iterable[str],
+    **options: Unpack[Options],
+) -> Comparison:
+    """Evaluate several systems in plain Python, with the arguments and results of `exactk.compare`.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> exactk.reference.compare([[1], [2]], {"a": [[1], [3]], "b": [[3], [3]]}, "P@1")["P@1"]
+    {'a': 0.5, 'b': 0.0}
+    """
+    arguments: dict[str, Any] = {**DEFAULTS, **options}
+    return Comparison(evaluate_with_engine(reference_engine, SEVERAL_SYSTEMS, truth, systems, metrics, **arguments))
 
 
 def topk(scores: object, k: int, exclude: object = None, **options: Unpack[TopKOptions]) -> TopK:

@@ -10,6 +10,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from exactk.reference.discounts import discount
 from exactk.reference.judge import JudgedItem, JudgedUser, Rules, gain, tied_hits
@@ -18,12 +19,17 @@ Ratio = tuple[float, float]
 Metric = Callable[[JudgedUser, int | None, Rules, float], Ratio]
 
 METRICS: dict[str, Metric] = {}
+DIRECTIONS: dict[str, str] = {}
+"""Which values of a metric are better: "higher", "lower" or, where neither is, "none"."""
 
 
-def register(function: Metric) -> Metric:
+def register(function: Metric, direction: str = "higher") -> Metric:
     """Register a metric under its function's name."""
-    METRICS[function.__name__] = function
+    METRICS[function.__name__], DIRECTIONS[function.__name__] = function, direction
     return function
+
+
+undirected = partial(register, direction="none")
 
 
 def divisor(over: str, user: JudgedUser, k: int | None) -> int:
@@ -210,7 +216,7 @@ def list_auc(user: JudgedUser, k: int | None, _rules: Rules, items: float) -> Ra
     return right + (hits + user.relevant) / 2 * (others - misses), user.relevant * others
 
 
-@register
+@undirected
 def judged(user: JudgedUser, k: int | None, rules: Rules, _: float) -> Ratio:
     """Precision as if every judged item were relevant."""
     ranking = tuple(None if item is None else JudgedItem(relevant=True, grade=1.0) for item in user.ranking)
@@ -242,13 +248,13 @@ def num_hits(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     return user.hits(k), 1
 
 
-@register
+@undirected
 def num_relevant(user: JudgedUser, _k: int | None, _rules: Rules, _: float) -> Ratio:
     """|T|."""
     return user.relevant, 1
 
 
-@register
+@undirected
 def num_recommended(user: JudgedUser, k: int | None, _rules: Rules, _: float) -> Ratio:
     """min(k, |L|)."""
     return len(user.top(k)), 1

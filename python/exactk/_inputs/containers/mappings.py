@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import islice
 from numbers import Integral, Number
 from typing import TYPE_CHECKING, Any
@@ -16,6 +14,8 @@ from exactk._inputs.keys import column_roles, columns
 from exactk._runtime.errors import type_error
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from exactk._inputs.long_format import Encoding
     from exactk._inputs.model.rows import Rows
 
@@ -46,28 +46,3 @@ def _has_one_item_each(value: Mapping[Any, Any]) -> bool:
 
 def _is_integer_type(one: type) -> bool:
     return issubclass(one, Integral) and not issubclass(one, bool)
-
-
-def _is_scored_item(value: Any) -> bool:  # noqa: ANN401 - of any type
-    """Return whether the value is an (item, score) pair that cannot be a row of two ids."""
-    return sequences.is_pair(value) and not all(isinstance(part, Integral) for part in value)
-
-
-def is_mapping_of_systems(value: Mapping[Any, Any]) -> bool | None:
-    """Return whether the values are the predictions of systems, not of single users; None if all are empty.
-
-    The first non-empty value decides: a user's items do not contain items themselves.
-    """
-    for content in value.values():
-        if content is None:
-            continue
-        if sequences.is_item(content):  # a user's value, refused later
-            return False
-        if hasattr(content, "shape"):
-            return len(content.shape) != 1
-        if not isinstance(content, (Mapping, Sequence, AbstractSet)):
-            return True
-        if content:
-            first = next(iter(content.values() if isinstance(content, Mapping) else content))
-            return first is None or (sequences.is_row(first) and not _is_scored_item(first))
-    return None

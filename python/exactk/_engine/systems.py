@@ -1,0 +1,152 @@
+"""The systems of a call: the predictions of one system, or of several by name."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exactk._inputs.containers.sequences import is_flat, is_pair, is_row
+from exactk._inputs.containers.series import has_one_item_each, has_values_by_user_and_item
+from exactk._inputs.registry import ARRAY, BLOCKS, LIST, MAPPING, SERIES, ClassifiedValue, classify
+from exactk._report.comparison import check_system_name
+from exactk._runtime.errors import ExactkError, input_error, type_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from exactk._plan.metric_strings import Value
+
+Systems = dict[str, ClassifiedValue]
+"""Predictions by the system's name, which is empty for the only system of `exactk.evaluate`."""
+
+
+class Form(NamedTuple):
+    """The form of a call's predictions: the argument, and how it names systems."""
+
+    argument: str
+    block: str  # what an iterator yields, without exclusions
+    hint: str  # for what is no iterator of these
+    systems: Callable[[ClassifiedValue], Systems]
+    other_call: Callable[[ClassifiedValue, str], str]  # a hint, where the value looks like that of the other form
+
+    @property
+    def blocks(self) -> str:
+        """The tuples that an iterator may yield, for messages."""
+        return f"{self.block} or {self.block.removesuffix(')')}, exclude)"
+
+    def amended(
+        self, error: ExactkError, classified: ClassifiedValue, values: Sequence[Value], truth: str = "truth"
+    ) -> ExactkError:
+        """Return an error about the value, saying which function takes it if it looks like that function's argument.
+
+        Only this hint depends on what a mapping holds, never what it means.
+        """
+        if (error.argument or "").partition(".")[0] not in {self.argument, "predictions", "truth"}:
+            return error
+        metrics = repr(values[0].name) if len(values) == 1 else "metrics"
+        hint = self.other_call(classified, f"({truth}, {self.argument}, {metrics})")
+        return error.amended(hint=(hint,)) if hint else error
+
+
+_UNNAMED = nullcontext()
+
+
+def in_system(name: str) -> AbstractContextManager[None]:
+    """Name the system in errors of this block, if there are several."""
+    return add_error_note(f"in system {name!r}") if name else _UNNAMED
+
+
+@contextmanager
+def add_error_note(note: str) -> Iterator[None]:
+    """Add a note to an error about where it came from."""
+    try:
+        yield
+    except ExactkError as error:
+        error.add_note(note)
+        raise
+
+
+def _one_system(classified: ClassifiedValue) -> Systems:
+    return {"": classified}
+
+
+def _systems_by_name(classified: ClassifiedValue) -> Systems:
+    if classified.container is not MAPPING:
+        hint = "exactk.evaluate takes the predictions of one system"
+        expected = "a mapping from each system's name to its predictions"
+        raise type_error("systems", expected, type(classified.value).__name__, hint=hint)
+    if not classified.value:
+        raise input_error("systems", "at least one system", "an empty mapping")
+    systems = {}
+    for name, predictions in classified.value.items():
+        check_system_name(name, "systems")
+        systems[name] = classify(predictions, "predictions")
+        if systems[name].container is BLOCKS:
+            hint = "exactk.compare(None, blocks, metrics) takes an iterator of (truth, {system: predictions})"
+            found = f"an iterator, which can be read only once, for {name!r}"
+            raise type_error("systems", "predictions in a container", found, hint=hint)
+    return systems
+
+
+def _compare_instead(classified: ClassifiedValue, arguments: str) -> str:
+    """Return how to compare systems, if the values of a mapping from user are whole systems."""
+    if classified.container is not MAPPING:
+        return ""
+    contents = _contents(classified.value)
+    if not contents or not all(map(_is_of_many_users, contents)):
+        return ""
+    return f"exactk.compare{arguments} takes a mapping from system"
+
+
+def _evaluate_instead(classified: ClassifiedValue, arguments: str) -> str:
+    """Return how to evaluate one system, if the values of a mapping from system are the items of single users."""
+    if classified.container is not MAPPING:
+        return ""
+    contents = _contents(classified.value)
+    if not contents or not all(map(_is_of_one_user, contents)):
+        return ""
+    return f"exactk.evaluate{arguments} takes a mapping from user"
+
+
+def _contents(value: Mapping[Any, Any]) -> list[Any]:
+    """Return the values of a mapping that hold anything."""
+    return [
+        content
+        for content in value.values()
+        if not (content is None or (isinstance(content, (list, dict)) and not content))
+    ]
+
+
+def _is_of_many_users(content: object) -> bool:
+    """Return whether the value holds the items of several users."""
+    value, container = classify(content, "predictions")
+    if container is LIST or container is MAPPING:
+        rows = value.values() if container is MAPPING else value
+        first = next((row for row in rows if row is not None), None)
+        return is_row(first) and not is_pair(first)
+    if container is SERIES:
+        return has_values_by_user_and_item(value) or not has_one_item_each(value)
+    return container is not None and not (container is ARRAY and value.ndim < 2)
+
+
+def _is_of_one_user(content: object) -> bool:
+    """Return whether the value holds the items of one user, perhaps with scores."""
+    value, container = classify(content, "predictions")
+    if container is MAPPING:
+        return all(isinstance(score, Real) for score in value.values())
+    if container is ARRAY:
+        return bool(value.ndim == 1)
+    if container is SERIES:
+        return has_one_item_each(value) and not has_values_by_user_and_item(value)
+    return container in {LIST, None} and (is_flat(value) or isinstance(value, (str, bytes, Integral)))
+
+
+ONE_SYSTEM = Form(
+    "predictions",
+    "(truth, predictions)",
+    "predictions=list(predictions) makes a list of one row per user",
+    _one_system,
+    _compare_instead,
+)
+SEVERAL_SYSTEMS = Form("systems", "(truth, {system: predictions})", "", _systems_by_name, _evaluate_instead)
