@@ -122,6 +122,35 @@ def evaluate(truth: Any = TRUTH, predictions: Any = SCORES, metric: str = "recal
     return exactk.evaluate(truth, predictions, metric, **options)
 
 
+@pytest.mark.parametrize("candidates", [
+    ITEMS[:3], {"bob": ITEMS[1:], "kim": [], "eve": ["game", "song"], "ann": ITEMS[2:]},
+], ids=["for all", "by key"])  # fmt: skip
+@pytest.mark.filterwarnings("ignore:[12] relevant items?")
+def test_blocks_of_keyed_scores(candidates: Any) -> None:
+    options: dict[str, Any] = {
+        "candidates": candidates, "exclude": {"ann": ["film"]}, "weights": {"ann": 1.0, "bob": 3.0, "kim": 2.0, "eve": 1.0},
+        "per_user": True,
+    }  # fmt: skip
+    whole = evaluate(**options)
+    blocks = [
+        ({"ann": TRUTH["ann"]}, scores(VALUES[2:, ::-1], users=["ann"], items=ITEMS[::-1])),
+        ({"bob": TRUTH["bob"], "kim": TRUTH["kim"]}, scores(VALUES[:2], users=USERS[:2], items=ITEMS)),
+    ]
+    assert evaluate(None, iter(blocks), **options) == whole
+
+
+def test_blocks_of_scores_with_item_keys_alone() -> None:
+    """Candidates and exclusions of all blocks are then by row."""
+    candidates, exclude = [["song"], ["film", "book"], ["song", "game"]], [["song"], [], ["film"]]
+    keyed = [scores(VALUES[:2], items=ITEMS), scores(VALUES[2:, ::-1], items=ITEMS[::-1])]
+    truth = [["film"], ["film"], ["song"]]
+    options: dict[str, Any] = {"candidates": candidates, "exclude": exclude}
+    with pytest.warns(exactk.EvaluationWarning, match="1 relevant item"):
+        whole = evaluate(truth, scores(items=ITEMS), **options)
+    with pytest.warns(exactk.EvaluationWarning, match="1 relevant item"):
+        assert evaluate(None, iter([(truth[:2], keyed[0]), (truth[2:], keyed[1])]), **options) == whole
+
+
 NAN = np.where(VALUES == 0.125, np.nan, VALUES)
 VECTORS = np.eye(4)
 FAULTS: dict[str, tuple[Any, str]] = {

@@ -206,7 +206,7 @@ def _row_arguments(evaluation: Evaluation) -> list[tuple[str, Exclusions | Candi
     )
     arguments = (
         ("exclude", None if exclude is None or exclude.user_vocabulary is not None else exclude),
-        ("candidates", None if candidates is None or candidates.for_all else candidates),
+        ("candidates", candidates if candidates is not None and candidates.is_by_row else None),
         ("weights", weights if weights is None or weights.is_by_row else None),
         ("groups", groups if groups is None or groups.is_by_row else None),
     )

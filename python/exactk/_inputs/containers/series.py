@@ -22,7 +22,7 @@ _VALUE_ROLES = {"truth": "grade", "predictions": "score", "scores": "score"}
 
 
 def rows_of_series(series: Any, argument: str, encoding: Encoding, requested: ColumnNames) -> Rows:  # noqa: ANN401 - of any library
-    """Return the rows: users are those of the index, or numbers of rows if there is none but pandas' default."""
+    """Return the rows: users are those of the index, or row numbers without an index or with pandas' default."""
     holds_items = has_one_item_each(series)
     if not has_user_index(series):
         if holds_items:
@@ -49,25 +49,20 @@ def has_user_index(series: object) -> bool:
 
 
 def has_values_by_user_and_item(series: object) -> bool:
-    """Return whether a Series has an index of several levels, whose names are those of columns."""
+    """Return whether a Series has an index of several levels, whose names are column names."""
     return has_user_index(series) and series.index.nlevels > 1  # type: ignore[attr-defined]
 
 
 def has_one_item_each(series: Any) -> bool:  # noqa: ANN401 - of any library
-    """Return whether the elements are items, and not lists of some; the first that is not None tells."""
+    """Return whether the elements are items rather than lists of items, by the first that is not None."""
     first = next((element for element in series if element is not None), None)
     return first is not None and not sequences.is_row(first.as_py() if hasattr(first, "as_py") else first)
 
 
 def elements(series: Any) -> list[Any]:  # noqa: ANN401 - of any library
     """Return the elements as a list."""
-    values: list[Any] = (
-        series.tolist()
-        if optional.is_series(series)
-        else series.to_pylist()
-        if hasattr(series, "to_pylist")
-        else series.to_list()
-    )
+    method = next(name for name in ("to_list", "to_pylist") if hasattr(series, name))
+    values: list[Any] = getattr(series, method)()
     return values
 
 
@@ -85,7 +80,7 @@ def _rows_of_values(series: Any, argument: str, encoding: Encoding, requested: C
         hint = f"{argument}={argument}.rename_axis(['user', 'item'])"
         raise input_error(argument, "an index with levels for the user and the item", f"the levels {names}", hint=hint)
     name = series.name if isinstance(series.name, str) and series.name not in names else role or "value"
-    roles = {role, "rank"} & requested.keys() if role == "score" else {role} & requested.keys()
-    if not any(requested.get(one) is not None for one in roles) and usual_role(name) not in roles and role in roles:
+    is_named = usual_role(name) == "rank" or any(requested.get(one) is not None for one in (role, "rank"))
+    if role in requested and not is_named:
         requested = {**requested, role: name}  # type: ignore[misc]
     return frames.rows_of_frame(series.rename_axis(names).to_frame(name), argument, encoding, requested)

@@ -167,11 +167,15 @@ class CandidateItems(Lists):
 
     def __getitem__(self, users: slice) -> CandidateItems:
         """Return consecutive users."""
-        if self.for_all:
+        if not self.is_by_row:
             return self
         begin, end, _ = users.indices(len(self))
-        rows = slice_rows(Rows(self.indptr, self.items), begin, end)
-        return self._assemble(rows, slice_rows(self.unsorted, begin, end), for_all=False)
+        return self._assemble(slice_rows(self.rows(), begin, end), slice_rows(self.unsorted, begin, end), for_all=False)
+
+    @property
+    def is_by_row(self) -> bool:
+        """Whether each user has a row, which is found by its number."""
+        return not self.for_all and self.user_vocabulary is None
 
 
 def _has_ascending_rows(rows: Rows) -> bool:

@@ -484,8 +484,7 @@ class Exclusions(Lists):
     def __getitem__(self, users: slice) -> Exclusions:
         """Return consecutive users."""
         begin, end, _ = users.indices(len(self))
-        rows = slice_rows(Rows(self.indptr, self.items), begin, end)
-        return Exclusions.from_valid_rows(rows._replace(item_vocabulary=self.item_vocabulary, is_owned=True))
+        return Exclusions.from_valid_rows(slice_rows(self.rows(), begin, end)._replace(is_owned=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Exclusions._from_plain, (self.rows().to_plain(),))

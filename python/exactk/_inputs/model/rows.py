@@ -197,9 +197,10 @@ def _selected_columns(mask: NDArray[np.bool_]) -> tuple[Offsets, Ids]:
 
 
 def slice_rows(rows: Rows, begin: int, end: int) -> Rows:
-    """Return consecutive rows, with offsets from 0."""
+    """Return the items of consecutive rows, with offsets from 0."""
     indptr = rows.indptr[begin : end + 1]
-    return Rows(indptr - indptr[0], rows.items[indptr[0] : indptr[-1]])
+    items = rows.items[indptr[0] : indptr[-1]]
+    return Rows(indptr - indptr[0], items, item_vocabulary=rows.item_vocabulary, has_columns=rows.has_columns)
 
 
 def remove_padding(rows: Rows) -> Rows:
