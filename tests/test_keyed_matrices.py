@@ -347,3 +347,28 @@ def test_uuids_and_dates_are_keys_by_their_text() -> None:
     keyed = exactk.Scores(VALUES, users=users, items=days)
     assert exactk.evaluate({users[2]: [days[1]], users[0]: [days[2]]}, keyed, "recall@1")["recall@1"] == 1
     assert exactk.topk(keyed, 1).ids[0, 0] == "2026-01-03"
+
+
+@pytest.mark.filterwarnings("ignore::exactk.EvaluationWarning")
+def test_systems_may_have_rows_and_columns_of_their_own() -> None:
+    """Each system has some of the users and items, in an order of its own."""
+    rows = {user: dict(zip(ITEMS, row, strict=True)) for user, row in zip(USERS, VALUES.tolist(), strict=True)}
+    systems: dict[str, Any] = {
+        "scores": SCORES,
+        "rows": rows,
+        "others": scores(VALUES[:2, :3], users=["kim", "ann"], items=["game", "film", "book"]),
+        "vectors": exactk.Embeddings(VALUES, np.eye(4), users=USERS, items=ITEMS),
+        "frame": pd.DataFrame(VALUES, USERS, ITEMS).iloc[::-1, [2, 0, 3, 1]],
+        "best": exactk.topk(SCORES, 4),
+    }
+    options: dict[str, Any] = {"exclude": {"ann": ["game"]}, "per_user": True, "convention": {"users": "union"}}
+    comparison = exactk.compare(TRUTH, systems, ["ndcg@2", "recall@1"], **options)
+    for name, system in systems.items():
+        alone = exactk.evaluate(TRUTH, system, ["ndcg@2", "recall@1"], **options)
+        report = comparison.reports[name]
+        users = [report.users.tolist().index(user) for user in alone.users.tolist()]
+        for metric in report.metrics:
+            np.testing.assert_array_equal(report.per_user[metric][users], alone.per_user[metric])
+    values = comparison["ndcg@2"]
+    assert len({values[name] for name in ("scores", "rows", "vectors", "frame", "best")}) == 1
+    assert values["others"] != values["scores"]
