@@ -160,10 +160,18 @@ def test_the_hint_can_be_pasted() -> None:
 
 
 def test_an_error_in_one_users_items_has_no_such_hint() -> None:
-    for predictions in ({"ann": ["film", "film"]}, {"ann": [None, "film"]}, {"ann": ["film"], "bob": [["film"]]}):
+    pairs = [("film", 0.5), ("film", 0.25)]
+    lists: list[Any] = [["film", "film"], [None, "film"], pairs]
+    for predictions in [*({"ann": items} for items in lists), {"ann": ["film"], "bob": [["film"]]}]:
         with pytest.raises(exactk.ExactkError) as caught:
             exactk.evaluate(TRUTH, predictions, METRICS)
         assert "exactk.compare" not in str(caught.value)
+
+
+def test_an_error_in_another_argument_keeps_its_hint() -> None:
+    with pytest.raises(exactk.InputTypeError, match=r"^weights: .*; weights=dict") as caught:
+        exactk.evaluate(TRUTH, SYSTEMS, METRICS, weights=[1.0, 2.0, 3.0])
+    assert "exactk.compare" not in str(caught.value)
 
 
 @ENGINES
@@ -279,6 +287,18 @@ def test_reports_compare_as_their_systems_do() -> None:
     reports = reports_of(**SYSTEMS)
     read = {name: exactk.Report.from_json(report.to_json()) for name, report in reports.items()}
     assert exactk.compare_reports(read) == exactk.compare_reports(reports) == exactk.compare(TRUTH, SYSTEMS, METRICS)
+
+
+def test_comparisons_of_shards_merge_system_by_system() -> None:
+    whole = exactk.compare(TRUTH, SYSTEMS, METRICS)
+    parts = [exactk.compare(truth, systems, METRICS) for truth, systems in blocks_of(SYSTEMS)]
+    with pytest.raises(exactk.InputTypeError) as caught:
+        exactk.merge(parts)  # type: ignore[arg-type]
+    hint = str(caught.value).rpartition("; ")[2].removesuffix(" merges each system")
+    merged = exactk.compare_reports(eval(hint, {"exactk": exactk, "parts": parts}))  # noqa: S307
+    assert merged.state == whole.state
+    with pytest.raises(exactk.InputTypeError, match="expected a sequence of reports or states, found Comparison"):
+        exactk.merge(whole)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

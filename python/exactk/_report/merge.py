@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from exactk._report.comparison import Comparison
 from exactk._report.report import Report
 from exactk._report.state import State, StateSums
 from exactk._report.unreached_cutoffs import warn_of_unreached_cutoffs
@@ -44,16 +46,8 @@ def merge(parts: Sequence[Report | State]) -> Report:
     >>> exactk.merge([one, other])["recall@2"]
     0.75
     """
-    if isinstance(parts, (Report, State)) or not hasattr(parts, "__iter__"):
-        raise type_error("parts", "a sequence of reports or states", type(parts).__name__)
-    parts = list(parts)
-    if not parts:
-        raise input_error("parts", "at least one report or state", "none")
-    states: list[State] = []
-    for part in parts:
-        if not isinstance(part, (Report, State)):
-            raise type_error("parts", "reports or states", type(part).__name__)
-        states.append(part if isinstance(part, State) else part.state)
+    parts = _checked_parts(parts)
+    states = [part if isinstance(part, State) else part.state for part in parts]
     sums = StateSums(states[0])
     for other in states[1:]:
         sums.add(other)
@@ -68,3 +62,19 @@ def merge(parts: Sequence[Report | State]) -> Report:
     with_users = [report for report in reports if report.state.counts.users] or reports[:1]
     users = concatenate_users([report._users for report in with_users])  # noqa: SLF001 - of the class's own module
     return Report(state, users, np.concatenate(tables, axis=1) if has_all_tables else None)
+
+
+def _checked_parts(parts: object) -> list[Report | State]:
+    """Return the parts as a list, or raise if they are not reports or states."""
+    if isinstance(parts, (Report, State, Mapping)) or not isinstance(parts, Iterable):
+        raise type_error("parts", "a sequence of reports or states", type(parts).__name__)
+    checked: list[Report | State] = []
+    for part in parts:
+        if not isinstance(part, (Report, State)):
+            hint = "{name: exactk.merge([part.state[name] for part in parts]) for name in parts[0].state} merges each system"
+            is_comparison = isinstance(part, Comparison)
+            raise type_error("parts", "reports or states", type(part).__name__, hint=hint if is_comparison else "")
+        checked.append(part)
+    if not checked:
+        raise input_error("parts", "at least one report or state", "none")
+    return checked
