@@ -31,6 +31,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/pyright
 	$(BIN)/clang-format --dry-run --Werror $$(find cpp benchmarks -name '*.?pp')
 	$(BIN)/zizmor --offline --quiet --strict-collection .github
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import exactk
 from benchmarks.workload import Data, Ids, Workload
+from exactk.typing import PredictionsLike
 
 WALKED = 20_000  # how many ids and relevant items the reference, which is slow, is given
 ULPS = 4 * np.finfo(np.float64).eps
@@ -28,7 +29,7 @@ def evaluate(workload: Workload, data: Data, **options: object) -> exactk.Report
     )
 
 
-def arguments(data: Data) -> tuple[exactk.Truth, object]:
+def arguments(data: Data) -> tuple[exactk.Truth, PredictionsLike]:
     """Return truth and predictions as `exactk.evaluate` takes them."""
     truth = exactk.Truth(data.indptr, data.items)
     if data.factors is not None:

@@ -208,7 +208,7 @@ class RawEmbeddings:
     users: Array
     items: Array
     item_bias: Array | None
-    similarity: str
+    similarity: Any
     narrowed: bool
     min_score: float | None
     candidates: RawLists | None

@@ -119,7 +119,7 @@ def test_f57_a_thousand_systems_are_compared() -> None:
     users = [*USERS, *(f"only in {number}" for number in range(1000))]
     for number in (0, 63, 64, 999):
         name = f"system {number}"
-        predictions: object = predictions_of(number)
+        predictions: Any = predictions_of(number)
         alone = exactk.evaluate(TRUTH, predictions, ["ndcg@3", "recall@3"])
         assert comparison["ndcg@3"][name] == alone["ndcg@3"]
         assert comparison["recall@3"][name] == alone["recall@3"]
@@ -147,7 +147,7 @@ def test_a_truth_that_is_kept_gets_no_keys_of_a_call() -> None:
     assert truth.user_vocabulary is not None
     assert truth.item_vocabulary is not None
     for system in range(3):
-        predictions: object = predictions_of(system)
+        predictions: Any = predictions_of(system)
         report = exactk.evaluate(truth, predictions, "ndcg@3", exclude=SEEN)
         assert report.users is not None
         assert report.users.tolist() == [*USERS, f"only in {system}"]
@@ -156,7 +156,7 @@ def test_a_truth_that_is_kept_gets_no_keys_of_a_call() -> None:
 
 
 def test_users_of_the_exclusions_alone_are_no_users() -> None:
-    predictions: object = predictions_of(1)
+    predictions: Any = predictions_of(1)
     for seen in (SEEN, pl.DataFrame(long(SEEN)), exactk.as_exclusions(SEEN)):
         report = exactk.evaluate(TRUTH, predictions, "ndcg@3", exclude=seen)
         assert report.users is not None
@@ -166,7 +166,7 @@ def test_users_of_the_exclusions_alone_are_no_users() -> None:
 def test_labels_are_keys_beside_systems_with_keys() -> None:
     """The users of each system follow the truth's rows in all of them, also beside a system that is matched by row."""
     truth = exactk.Truth([0, 1, 2], [1, 2], users=["ann", "bob"])
-    systems = {"a": {"bob": [2], "eve": [1]}, "b": {"joe": [2], "ann": [1]}, "c": [[1], [2]]}
+    systems: dict[str, Any] = {"a": {"bob": [2], "eve": [1]}, "b": {"joe": [2], "ann": [1]}, "c": [[1], [2]]}
     with pytest.warns(exactk.EvaluationWarning, match="systems cover different users"):
         comparison = exactk.compare(truth, systems, "recall@1", per_user=True)
     for name, recalls in {"a": [0, 1], "b": [1, 0], "c": [1, 1]}.items():

@@ -46,7 +46,7 @@ class BatchCase:
             warnings.simplefilter("ignore", exactk.EvaluationWarning)
             return exactk.compare(self.truth, systems, METRICS, **self.options)
 
-    def evaluate(self, predictions: object, **options: Any) -> exactk.Report:
+    def evaluate(self, predictions: Any, **options: Any) -> exactk.Report:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", exactk.EvaluationWarning)
             return exactk.evaluate(self.truth, predictions, METRICS, **{**self.options, **options})

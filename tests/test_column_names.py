@@ -42,6 +42,7 @@ def test_names_of_columns_name_columns() -> None:
     frame = pd.DataFrame({"user": ["a", "b"], "item": ["x", "y"], "score": [1.0, 2.0], "other": [2.0, 1.0]})
     truth = {"a": ["x"], "b": ["y"]}
     read = exactk.as_predictions(frame[["user", "item", "score"]])
+    scored: Any = read
     calls: dict[str, Callable[[], object]] = {
         "score: expected a data frame as predictions": lambda: exactk.evaluate(truth, read, "mrr", score="other"),
         "rank: expected a data frame as predictions": lambda: exactk.evaluate(
@@ -49,7 +50,7 @@ def test_names_of_columns_name_columns() -> None:
         ),
         "grade: expected a data frame as truth": lambda: exactk.evaluate(truth, frame, "mrr", score="score", grade="x"),
         "user: expected a data frame as truth or predictions or": lambda: exactk.recall_at_k(truth, truth, user="u"),
-        "item: expected a data frame as scores or exclude": lambda: exactk.topk(read, 1, item="i"),
+        "item: expected a data frame as scores or exclude": lambda: exactk.topk(scored, 1, item="i"),
         "user: expected a data frame as truth, found user='u' without one": lambda: exactk.as_truth(truth, user="u"),
         "item: expected a data frame as exclude": lambda: exactk.as_exclusions(truth, item="i"),
         "rank: expected a data frame as predictions, found": lambda: exactk.as_rankings([[1]], rank="r"),

@@ -200,8 +200,9 @@ def test_what_is_no_mapping_from_system(systems: Any, message: str, engine: Any)
 
 
 def test_errors_of_a_system_name_it() -> None:
+    bad: Any = [["film"], 3, ["book"]]
     with pytest.raises(exactk.InputTypeError) as caught:
-        exactk.compare(TRUTH, {"als": ALS, "bad": [["film"], 3, ["book"]]}, METRICS)
+        exactk.compare(TRUTH, {"als": ALS, "bad": bad}, METRICS)
     assert caught.value.__notes__ == ["in system 'bad'"]
 
 

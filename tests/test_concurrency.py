@@ -154,7 +154,7 @@ def test_f20_another_thread_writes_into_what_the_api_views() -> None:
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i8"])
 @pytest.mark.parametrize("nan", ["raise", "last"])
-def test_f20_another_thread_writes_into_scores(nan: str, dtype: str) -> None:
+def test_f20_another_thread_writes_into_scores(nan: Any, dtype: str) -> None:
     """Every answer names columns only, whatever was compared with what."""
     users, items, k = 200, 700, 20
     matrix = np.random.default_rng(3).integers(0, 90, (users, items)).astype(dtype)

@@ -96,7 +96,8 @@ def test_names_are_read_without_regard_to_case_hyphens_and_underscores() -> None
     )
     assert expected.diff(changes) == {}
     assert STANDARD.replace(overrides={"MRR": {"TIES": "Shared"}}).overrides == {"reciprocal_rank": {"ties": "shared"}}
-    assert exactk.topk(np.eye(2), 1, ties="Highest-ID", nan="LAST").ids.tolist() == [[0], [1]]
+    spelled: Any = {"ties": "Highest-ID", "nan": "LAST"}
+    assert exactk.topk(np.eye(2), 1, **spelled).ids.tolist() == [[0], [1]]
 
 
 @pytest.mark.parametrize(
@@ -347,7 +348,7 @@ DISCOUNTS = [1 / math.log2(rank + 1) for rank in range(1, 6)]
         ("zero_gain", "precision@5(min_grade=0)", 3 / 5),
     ],
 )
-def test_f69_negative_grades_are_what_the_convention_says(choice: str, metric: str, expected: float) -> None:
+def test_f69_negative_grades_are_what_the_convention_says(choice: Any, metric: str, expected: float) -> None:
     convention = STANDARD.replace(negative_grades=choice, ap_over="relevant")
     for evaluate in (exactk.evaluate, exactk.reference.evaluate):
         report: Any = evaluate(NEGATIVE, RANKED, metric, convention=convention)
@@ -386,6 +387,7 @@ def test_f69_what_is_not_judged_cannot_be_relevant() -> None:
 
 def test_f69_of_several_grades_the_one_that_counts_says_whether_an_item_is_judged() -> None:
     truth = exactk.Truth([0, 3], [7, 8, 8], [0.0, -1.0, 2.0])
+    duplicates: Any
     for duplicates, expected in (("first", 1 / 2), ("max", 1.0), ("count", 1 / 2)):
         convention = STANDARD.replace(negative_grades="unjudged", duplicate_truth=duplicates, empty_truth="compute")
         for evaluate in (exactk.evaluate, exactk.reference.evaluate):

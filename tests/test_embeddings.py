@@ -73,7 +73,7 @@ def embeddings(draw: st.DrawFn) -> exactk.Embeddings:
     width = draw(st.sampled_from([1, 2, 7, 8, 9, 17, 32]))
     # More than a tile, so that bounds of one are used in the next.
     rows = draw(st.sampled_from([1, 3, 40, 300, 700]))
-    similarity = draw(st.sampled_from(["dot", "cosine", "euclidean"]))
+    similarity: Any = draw(st.sampled_from(["dot", "cosine", "euclidean"]))
     is_self = rows < 50 and draw(st.booleans())
     types = st.sampled_from(["float16", "float32", "float64"])
     items = draw(vector_matrices(rows, width, draw(types)))
@@ -115,7 +115,7 @@ def rows_of_ids(model: exactk.Embeddings, size: int) -> st.SearchStrategy[list[l
 def test_the_best_items_are_those_of_the_reference(data: st.DataObject, k: int, threads: int) -> None:
     model = data.draw(embeddings())
     exclude = data.draw(st.one_of(st.none(), rows_of_ids(model, 20)))
-    ties = data.draw(st.sampled_from(["lowest_id", "highest_id", "input_order", "raise"]))
+    ties: Any = data.draw(st.sampled_from(["lowest_id", "highest_id", "input_order", "raise"]))
     expected = result_or_error(lambda: exactk.reference.topk(model, k, exclude, ties=ties))
     for product in (optional.sgemm, lambda: None):
         with pytest.MonkeyPatch.context() as patch:
@@ -239,6 +239,7 @@ NARROW: dict[str, tuple[str, float, float]] = {  # similarity, length of users, 
 
 @pytest.mark.parametrize("name", NARROW)
 def test_scores_that_are_one_when_narrowed_are_tied(name: str) -> None:
+    similarity: Any
     similarity, long, short = NARROW[name]
     rng = np.random.default_rng(5)
     users, items = long * rng.normal(size=(3, 4)), short * (1 + 1e-3 * rng.normal(size=(2000, 4)))
@@ -340,7 +341,7 @@ def test_f06_vectors_are_what_their_elements_say(layout: str, dtype: type[np.flo
     [("dot", 1e30, 1e30), ("dot", 1e-30, 1e-30), ("dot", 1e-20, 1e-25), ("euclidean", 1e6, 1), ("euclidean", 1, 1e39)],
 )
 def test_f08_scores_that_single_precision_cannot_tell_apart_are_tied(
-    similarity: str, of_users: float, of_items: float
+    similarity: Any, of_users: float, of_items: float
 ) -> None:
     """They round to infinity, to zero, or to one number, though products of the vectors differ."""
     rng = np.random.default_rng(0)
@@ -357,7 +358,7 @@ def test_f08_scores_that_single_precision_cannot_tell_apart_are_tied(
 
 @pytest.mark.parametrize("similarity", ["dot", "cosine", "euclidean"])
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_f08_a_number_that_is_none_is_refused(similarity: str, bad: float, blas_or_none: str) -> None:
+def test_f08_a_number_that_is_none_is_refused(similarity: Any, bad: float, blas_or_none: str) -> None:
     good, wrong = np.ones((400, 5), np.float32), np.ones((400, 5), np.float32)
     wrong[[271, 300], [3, 1]] = bad
     for users, items, argument in ((wrong, good, "embeddings.user_vectors"), (good, wrong, "embeddings.item_vectors")):
@@ -462,7 +463,7 @@ def test_f28_blas_is_limited_to_a_thread_a_call_and_given_back(monkeypatch: pyte
         exactk.topk(model, 3)
         assert blas_threads() == before
         with pytest.raises(exactk.InputError):
-            exactk.topk(model, 3, ties="expected")
+            exactk.topk(model, 3, ties="expected")  # type: ignore[arg-type]
         assert blas_threads() == before
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda _: exactk.topk(model, 3), range(20)))

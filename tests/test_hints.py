@@ -67,7 +67,8 @@ CONVENTIONS: tuple[Any, ...] = (
 def test_f66_a_hint_of_the_convention_keeps_the_rest_of_it(field: str, convention: Any) -> None:
     truth, predictions, refusing = FAULTS[field]
     base = convention if isinstance(convention, exactk.Convention) else exactk.conventions[convention]
-    given = base.replace(name=base.name, **{field: refusing})
+    change: Any = {field: refusing}
+    given = base.replace(name=base.name, **change)
     message = error_of(exactk.evaluate, truth, predictions, "ndcg@1", convention=given)
     keywords = pasted(message)
     report = exactk.evaluate(truth, predictions, "ndcg@1", **keywords)
@@ -114,7 +115,7 @@ def evaluate_frame(table: pd.DataFrame, **keywords: Any) -> object:
     return exactk.evaluate({1: [2]}, table, "recall@1", **keywords)
 
 
-def evaluate_sparse(predictions: object) -> object:
+def evaluate_sparse(predictions: Any) -> object:
     return exactk.evaluate([[0]], predictions, "recall@1")
 
 

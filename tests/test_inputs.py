@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def test_keys_of_users() -> None:
 
 def test_blocks_must_be_pairs_of_equal_size() -> None:
     with pytest.raises(exactk.InputTypeError, match="iterator of"):
-        exactk.evaluate(None, iter([[[1]]]), "P@1")
+        exactk.evaluate(None, cast("Any", iter([[[1]]])), "P@1")
     with pytest.raises(exactk.InputError, match="predictions"):
         exactk.evaluate(None, iter([([[1]], [[1], [2]])]), "P@1")
     with pytest.raises(exactk.InputError, match="truth"):
@@ -139,10 +139,10 @@ def test_ids_up_to_2_to_the_63(rows: list[list[int]]) -> None:
     ("call", "kind", "message"),
     [
         (lambda: exactk.evaluate(TRUTH, np.ones((3, 2), bool), "P@1"), TypeError, "multi-hot"),
-        (lambda: exactk.Truth("ab", [1]), TypeError, "a NumPy array"),
-        (lambda: exactk.Truth([[0], [1, 2]], [1]), ValueError, "rectangular"),
+        (lambda: exactk.Truth(cast("Any", "ab"), [1]), TypeError, "a NumPy array"),
+        (lambda: exactk.Truth(cast("Any", [[0], [1, 2]]), [1]), ValueError, "rectangular"),
         (lambda: exactk.Truth([0, 2**70], [1]), TypeError, "object"),
-        (lambda: exactk.Truth([[0, 1]], [1]), TypeError, "dimension"),
+        (lambda: exactk.Truth(cast("Any", [[0, 1]]), [1]), TypeError, "dimension"),
         (lambda: exactk.Truth([0, 1], [1], present=[1]), TypeError, "bool"),
         (lambda: exactk.as_truth([{1: 1.0}, [2]]), TypeError, "a mapping"),
         (lambda: exactk.as_truth([{1: "a"}]), TypeError, "numbers"),

@@ -155,6 +155,7 @@ def test_from_dense() -> None:
 def test_from_padded() -> None:
     truth = exactk.Truth.from_padded(np.array([[4, 1, -1], [7, -1, -1]], np.int16))
     assert (truth.row(0).tolist(), truth.row(1).tolist(), truth.grades) == ([4, 1], [7], None)
+    ids: Any
     for ids, message in [
         ([[1.0]], "integer ids"),
         ([1, 2], r"2 dimension\(s\)"),

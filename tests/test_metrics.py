@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -184,6 +185,28 @@ def test_functions(name: str) -> None:
     assert list(inspect.signature(function).parameters)[: len(parameters)] == parameters
     with pytest.raises(TypeError):
         function(truth, lists, no_such_option=1)
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"), [("map_at_k", "average_precision_at_k"), ("mrr_at_k", "reciprocal_rank_at_k")]
+)
+def test_functions_of_aliases_are_functions_of_their_own(alias: str, name: str) -> None:
+    function, other = getattr(exactk, alias), getattr(exactk, name)
+    truth, lists = [[1, 4], [21]], [[4, 2, 1], [3, 21]]
+    for options in ({}, {"k": 1}, {"k": None}, {"k": 2, "weights": [1.0, 3.0], "convention": "trec_eval"}):
+        assert function(truth, lists, **options) == other(truth, lists, **options)
+    assert inspect.signature(function) == inspect.signature(other)
+    assert (function.__name__, function.__qualname__, function.__module__) == (alias, alias, "exactk")
+    assert f"another name of `{name}`" in (function.__doc__ or "").partition("\n")[0]
+
+
+@pytest.mark.parametrize("evaluate", [exactk.evaluate, exactk.reference.evaluate], ids=["core", "reference"])
+def test_metrics_may_be_left_out(evaluate: Any) -> None:
+    expected = ["precision@10", "recall@10", "ndcg@10", "map@10", "mrr@10"]
+    with pytest.warns(exactk.EvaluationWarning, match="no list is longer than 3"):
+        report = evaluate([[1, 4], [21]], [[4, 2, 1], [3, 21]])
+    with pytest.warns(exactk.EvaluationWarning, match="no list is longer than 3"):
+        assert report == evaluate([[1, 4], [21]], [[4, 2, 1], [3, 21]], expected)
 
 
 def test_functions_take_the_parameter_and_the_options() -> None:

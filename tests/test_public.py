@@ -85,6 +85,15 @@ def test_f60_every_public_class_that_can_be_pickled_has_an_instance_here() -> No
     assert classes - {"Batches", "Choice"} == set(INSTANCES)
 
 
+def test_notebooks_complete_the_keys_of_mappings() -> None:
+    report = exactk.evaluate([[1]], [[1, 2]], ["ndcg@2", "recall@1"], per_user=True, groups=["a"])
+    comparison = exactk.compare([[1]], {"one": [[1]], "other": [[2]]}, "P@1")
+    for mapping in (report, report.per_user, report.by_group["a"], comparison, exactk.metrics, exactk.conventions):
+        keys = mapping._ipython_key_completions_()
+        assert keys == list(mapping)
+        assert all(mapping[key] is not None for key in keys)
+
+
 class _Recorder(pickle.Unpickler):
     """Loads a pickle, and notes what it names."""
 

@@ -45,7 +45,7 @@ def test_limits(convention: str, value: float) -> None:
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_columns_of_frames(frame: Any) -> None:
-    columns = {
+    columns: dict[str, Any] = {
         "user": ["b", "a", "b", "c"],
         "item": [1, 2, 3, 4],
         "actual": [5.0, 4.0, 2.0, NAN],

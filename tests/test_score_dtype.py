@@ -72,7 +72,7 @@ def as_float32(array: Any) -> Any:
 
 @settings(max_examples=examples(150))
 @given(score_matrices(3), st.sampled_from(["raise", "last"]))
-def test_any_matrix_is_ranked_as_if_it_were_narrow(matrix: Any, nan: str) -> None:
+def test_any_matrix_is_ranked_as_if_it_were_narrow(matrix: Any, nan: Any) -> None:
     metrics = ["ndcg@3", "auc", "recall@5(ties=expected)"]
     result, expected = (
         report_or_error(
@@ -85,7 +85,7 @@ def test_any_matrix_is_ranked_as_if_it_were_narrow(matrix: Any, nan: str) -> Non
 
 @settings(max_examples=examples(150))
 @given(sparse_scores(3), st.sampled_from(["raise", "last"]))
-def test_any_sparse_scores_are_ranked_as_if_they_were_narrow(drawn: exactk.SparseScores, nan: str) -> None:
+def test_any_sparse_scores_are_ranked_as_if_they_were_narrow(drawn: exactk.SparseScores, nan: Any) -> None:
     least = None if drawn.min_score is None else float(as_float32(np.array(drawn.min_score)))
     metrics = ["ndcg@3", "recall"]
     other = exactk.SparseScores(drawn.indptr, drawn.items, as_float32(drawn.scores), least, drawn.present)

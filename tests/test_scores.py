@@ -55,7 +55,7 @@ def evaluate_scores(predictions: Any = SCORES, metrics: Any = "reciprocal_rank",
     return report
 
 
-def sort_by_numpy(row: Array, excluded: Any, min_score: float | None, ties: str) -> list[int]:
+def sort_by_numpy(row: Array, excluded: Any, min_score: float | None, ties: Any) -> list[int]:
     """Return the items of a row, best first. NumPy compares scores of a type as they are."""
     distinct, height = np.unique(row, return_inverse=True)
     if distinct.dtype.kind == "f" and distinct.size and np.isnan(distinct[-1]):
@@ -176,7 +176,7 @@ SIZES = [*range(20), 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 
 @pytest.mark.parametrize("ties", ["lowest_id", "highest_id"])
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "u8"])
 @pytest.mark.parametrize("items", SIZES)
-def test_the_best_are_those_that_numpy_sorts_first(items: int, dtype: str, ties: str) -> None:
+def test_the_best_are_those_that_numpy_sorts_first(items: int, dtype: str, ties: Any) -> None:
     assert_as_sorted(items, dtype, ties)
 
 
@@ -184,11 +184,11 @@ def test_the_best_are_those_that_numpy_sorts_first(items: int, dtype: str, ties:
     ("items", "dtype", "ties"),
     [(2**16, "f4", "lowest_id"), (2**16 + 1, "f8", "highest_id"), (2**17 + 300, "i4", "lowest_id")],
 )
-def test_rows_that_are_read_in_several_pieces(items: int, dtype: str, ties: str) -> None:
+def test_rows_that_are_read_in_several_pieces(items: int, dtype: str, ties: Any) -> None:
     assert_as_sorted(items, dtype, ties)
 
 
-def assert_as_sorted(items: int, dtype: str, ties: str) -> None:
+def assert_as_sorted(items: int, dtype: str, ties: Any) -> None:
     """Compare with NumPy's sort, with and without the best 200 items excluded."""
     rng = np.random.default_rng(items)
     rows = np.array(list(special_rows(items, rng).values()))
@@ -620,7 +620,7 @@ def test_f17_more_items_than_can_be_ranked_are_refused() -> None:
 
 def test_kinds_of_predictions() -> None:
     ids = np.array([[4, 2], [3, -1]])
-    kinds = {
+    kinds: dict[type, list[Any]] = {
         exactk.Rankings: [ids, ids.astype(np.uint8).clip(0, 9), [[4, 2], []], exactk.as_rankings(ids), []],
         exactk.Scores: [SCORES, SCORES.astype("f2"), SCORES.astype(">f4"), exactk.Scores(ids), np.zeros((0, 0))],
     }

@@ -149,6 +149,7 @@ def test_rankings_are_frames_with_ranks() -> None:
         assert exactk.as_rankings(frame).row(0).tolist() == [2, 4]
     assert exactk.as_rankings(frame, rank="rank").row(0).tolist() == [2, 4]
     scores = np.eye(2)
+    scored: Any
     for scored in (exactk.Scores(scores), exactk.Embeddings(scores, scores), exactk.as_predictions([{4: 0.5}])):
         with pytest.raises(
             exactk.InputTypeError, match=r"expected lists of ids, .*exactk.topk\(predictions, k\) ranks"

@@ -171,7 +171,8 @@ def test_a_restriction_excludes_all_the_others(data: st.DataObject) -> None:
     candidates = [data.draw(st.sets(st.integers(0, items - 1))) if items else set() for _ in range(users)]
     exclude = data.draw(st.lists(st.sets(IDS, max_size=4), min_size=users, max_size=users))
     others = [set(range(items)) - row | also for row, also in zip(candidates, exclude, strict=True)]
-    truth, ties = data.draw(truths(users)), data.draw(st.sampled_from(TIES))
+    truth: Any = data.draw(truths(users))
+    ties: Any = data.draw(st.sampled_from(TIES))
     options = {"convention": with_rules(ties=ties), "per_user": True}
     predictions = exactk.Scores(matrix)
     one = run_if_legal(
@@ -207,7 +208,7 @@ SIZES = [1, 7, 255, 256, 257, 700, 2**16 + 3]
 
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("size", SIZES)
-def test_the_best_are_those_that_numpy_sorts_first(size: int, ties: str) -> None:
+def test_the_best_are_those_that_numpy_sorts_first(size: int, ties: Any) -> None:
     """Long rows of unsorted ids far apart, with few scores and with many."""
     rng = np.random.default_rng(size)
     ids = rng.permutation(size) * (2**62 // size)
@@ -245,6 +246,7 @@ def test_an_example() -> None:
 def test_ties_are_broken_by_ids_or_by_the_order_of_the_input() -> None:
     predictions = exactk.SparseScores([0, 4], [8, 2, 9, 5], [1, 1, 1, 2])
     expected = {"lowest_id": [5, 2, 8, 9], "highest_id": [5, 9, 8, 2], "input_order": [5, 8, 2, 9]}
+    ties: Any
     for ties, ids in expected.items():
         for topk in (exactk.topk, exactk.reference.topk):
             assert topk(predictions, 4, ties=ties).ids.tolist() == [ids]

@@ -72,7 +72,7 @@ def test_geometric_means_of_groups_weights_and_shards() -> None:
 @pytest.mark.parametrize(
     ("undefined", "expected"), [("zero", 1e-5**0.5), ("one", 1.0), ("skip", 1.0), ("nan", math.nan)]
 )
-def test_undefined_ratios_in_a_geometric_mean(undefined: str, expected: float) -> None:
+def test_undefined_ratios_in_a_geometric_mean(undefined: Any, expected: float) -> None:
     convention = STANDARD.replace(empty_truth="compute", average="geometric", undefined=undefined)
     for report in core_and_reference([[1], []], [[1], [2]], "recall@1", convention=convention):
         assert report["recall@1"] == pytest.approx(expected, rel=1e-15, nan_ok=True)

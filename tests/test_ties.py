@@ -23,7 +23,7 @@ from test_reference import assert_same
 EXPECTED = [text for name in EXPECTATIONS for text in spellings(name, [1, 2, 3, 5, 8])]
 
 
-def with_ties(ties: str, **changes: Any) -> exactk.Convention:
+def with_ties(ties: Any, **changes: Any) -> exactk.Convention:
     return exactk.conventions["standard"].replace(ties=ties, **changes)
 
 
@@ -429,6 +429,7 @@ def test_topk_refuses_ties_among_the_best() -> None:
         with pytest.raises(exactk.InputError, match="tie") as error:
             topk(scores, 3, ties="raise")  # the third of row 1 is tied with the fourth
         assert (error.value.argument, error.value.row, error.value.count) == ("scores", 1, 2)
+        ties: Any
         for ties in ("optimistic", "pessimistic", "shared", "expected"):
             with pytest.raises(exactk.InputError, match=r"^ties: "):
                 topk(scores, 3, ties=ties)

@@ -107,12 +107,13 @@ def test_f62_values_without_keys_beside_keyed_users(container: str, argument: st
     values = UNKEYED[container]([1, 5, 2])
     message = f"{argument}: expected entries with user keys, as in the truth, found 3 entries without keys"
     labelled = exactk.Truth([0, 1, 2, 3], [1, 1, 1], users=list(TRUTH))
-    for truth, predictions in [
+    cases: list[tuple[Any, Any]] = [
         (TRUTH, PREDICTIONS),
         (TRUTH, batches()),
         (None, iter([(TRUTH, PREDICTIONS)])),
         (labelled, ROWS[1]),
-    ]:
+    ]
+    for truth, predictions in cases:
         with pytest.raises(exactk.InputTypeError, match=message) as caught:
             exactk.evaluate(truth, predictions, "P@1", **{argument: values})
         if truth is not None:

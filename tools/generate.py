@@ -1,4 +1,4 @@
-"""Write what is generated and committed: the stub, the functions of metrics, tables, a chart, the containers in docstrings.
+"""Write what is generated and committed: stubs, functions of metrics, types, tables, a chart, containers in docstrings.
 
 ``make generate`` runs this; ``tests/test_generated.py`` compares.
 """
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cogapp import Cog
 
 import exactk
+from convention_types import literals_module
 from exactk._inputs.registry import ADAPTERS, SPARSE_MATRIX, Container
 from exactk._plan.fields import FIELDS
 from metric_functions import functions_module
@@ -50,6 +51,11 @@ def field_values_stub() -> str:
     header = [*imports, "@dataclass(frozen=True, kw_only=True)", "class FieldValues:"]
     body = [f"    {f.name}: {f.annotation} = {f.standard!r}" for f in FIELDS.values()]
     return _format(GENERATED + "\n".join([*header, *body]) + "\n", "field_values.pyi")
+
+
+def literals_text() -> str:
+    """Return the module of finite types."""
+    return _format(GENERATED + literals_module(), "literals.py")
 
 
 def functions_text() -> str:
@@ -138,6 +144,7 @@ OUTPUTS: dict[Path, Callable[[], str]] = {
     PACKAGE / "_core.pyi": core_stub,
     PACKAGE / "_functions.py": functions_text,
     PACKAGE / "_plan" / "field_values.pyi": field_values_stub,
+    PACKAGE / "_plan" / "literals.py": literals_text,
     **{path: partial(fill_containers, path) for path in CONTAINER_ARGUMENTS},
     **{path: partial(fill_tables, path) for path in PAGES},
     ROOT / "docs" / "benchmarks" / "speed.svg": speed_chart,

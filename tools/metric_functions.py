@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from exactk import _core
 
 LEFT_OUT = ("metrics", "groups", "per_user")  # options that a function returning one number does not have
+ALIASES = ("map", "mrr")  # names that are better known than those of their metrics
 
 HEADER = '''"""One function per metric: ``exactk.ndcg_at_k(truth, predictions, k=10)``, or ``exactk.auc``."""
 
@@ -24,7 +25,8 @@ from exactk._metric_values import metric_string, metric_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._plan.conventions import AnyConvention
+    from exactk._inputs.types import Blocks, CandidatesLike, ExclusionsLike, PredictionsLike, TruthLike, WeightsLike
+    from exactk._plan.conventions import ConventionLike
     from exactk._runtime.progress import ProgressCallback
 
 __all__ = {names!r}
@@ -32,7 +34,7 @@ __all__ = {names!r}
 
 FUNCTION = '''
 def {name}({signature}) -> float:
-    """Return {title}, averaged over users.
+    """{first_line}
 
     Definition: {summary}. Formula under the standard convention: ``{formula}``.
 
@@ -83,7 +85,7 @@ def {name}({signature}) -> float:
     >>> exactk.{name}(truth, predictions{arguments})
     {value!r}
     """
-    return metric_value({string}, truth, predictions, {forwarded})
+    return {call}, {forwarded})
 '''
 
 TRUTH = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
@@ -99,15 +101,18 @@ def function_name(info: _core.MetricInfo) -> str:
 def functions_module(evaluate_text: str) -> str:
     """Return the module's text; argument types come from the docstring of `evaluate` in the given module text."""
     types = dict(re.findall(r"^    ([a-z_, ]+) : (.+)$", evaluate_text, re.MULTILINE))
-    infos = exactk.metrics.values()
-    return HEADER.format(names=sorted(map(function_name, infos))) + "".join(_function(info, types) for info in infos)
+    infos = [*exactk.metrics.values(), *map(exactk.metrics.__getitem__, ALIASES)]
+    names = [*map(function_name, exactk.metrics.values()), *(f"{alias}_at_k" for alias in ALIASES)]
+    functions = (_function(name, info, types) for name, info in zip(names, infos, strict=True))
+    return HEADER.format(names=sorted(names)) + "".join(functions)
 
 
-def _function(info: _core.MetricInfo, types: dict[str, str]) -> str:
+def _function(name: str, info: _core.MetricInfo, types: dict[str, str]) -> str:
+    """Return a metric's function, or another that calls it."""
     parameters = inspect.signature(exactk.evaluate).parameters
-    options = [name for name, option in parameters.items() if option.default is not option.empty]
-    options = [name for name in options if name not in LEFT_OUT]
-    signature = ["truth: object", "predictions: object"]
+    options = [option.name for option in parameters.values() if option.default is not option.empty]
+    options = [option for option in options if option not in LEFT_OUT]
+    signature = [f"{argument}: {parameters[argument].annotation}" for argument in ("truth", "predictions")]
     arguments, passed, own_parameters = "", [repr(info.name), "k"], ""
     if not info.pairwise:
         signature.append("k: int | None = 10")
@@ -122,11 +127,19 @@ def _function(info: _core.MetricInfo, types: dict[str, str]) -> str:
         passed.append(f"{bounds.name}={bounds.name}")
         whole_number = ", a whole number" if bounds.whole else ""
         own_parameters += f"    {bounds.name} : float\n        In [{bounds.low:g}, {bounds.high!r}]{whole_number}.\n"
-    signature += [f"{name}: {parameters[name].annotation} = {parameters[name].default!r}" for name in options]
+    signature += [f"{option}: {parameters[option].annotation} = {parameters[option].default!r}" for option in options]
+    string = repr(info.name) if info.pairwise else f"metric_string({', '.join(passed)})"
+    metric_function = function_name(info)
+    if name == metric_function:
+        first_line = f"Return {info.name}{'' if info.pairwise else '@k'}, averaged over users."
+        call = f"metric_value({string}, truth, predictions"
+    else:
+        first_line = f"Return {name.removesuffix('_at_k').upper()}@k: another name of `{metric_function}`."
+        call = f"{metric_function}(truth, predictions, k"
     return FUNCTION.format(
-        name=function_name(info),
+        name=name,
         signature=", ".join(signature),
-        title=info.name if info.pairwise else f"{info.name}@k",
+        first_line=first_line,
         summary=info.summary,
         formula=info.formula,
         source=info.source,
@@ -136,8 +149,8 @@ def _function(info: _core.MetricInfo, types: dict[str, str]) -> str:
         predictions=PREDICTIONS,
         arguments=arguments,
         value=_example_value(info),
-        string=repr(info.name) if info.pairwise else f"metric_string({', '.join(passed)})",
-        forwarded=", ".join(f"{name}={name}" for name in options),
+        call=call,
+        forwarded=", ".join(f"{option}={option}" for option in options),
     )
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import exactk
 from benchmarks.answers import FACTORS_AGREE, PEERS_AGREE, WrongAnswerError, compare, evaluate
 from benchmarks.selections import best, compare_best, verify
 from benchmarks.timing import ROUNDS, Sample, compete
@@ -179,8 +178,7 @@ def _examine(process: Process, result: Result, workload: Workload, data: Data, s
         if isinstance(answer, str):
             compare_best(result.call, np.load(answer), selection(), workload, data)
             return result
-        convention = exactk.conventions["standard"].replace(**process.peer.convention)
-        expected = evaluate(workload, data, convention=convention).values if answer else {}
+        expected = evaluate(workload, data, convention=process.peer.convention).values if answer else {}
         compare(result.call, answer, expected, PEERS_AGREE if data.factors is None else FACTORS_AGREE)
     except (PeerError, WrongAnswerError) as error:
         return replace(result, error=str(error))

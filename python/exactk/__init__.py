@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 try:
     from exactk import _core  # noqa: F401 - fails early, with a note, if missing
@@ -42,24 +42,24 @@ from exactk._runtime.errors import (
 from exactk._runtime.versions import show_versions
 from exactk._topk import neighbors, topk
 
-if TYPE_CHECKING:
-    from exactk._files import read
-
 __version__: str
 
+if TYPE_CHECKING:
+    from exactk._files import read
+else:  # type checkers would take every name for one that this finds
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - differs by name
-    """Load slow or rarely used attributes on first access: the file readers and the version."""
-    if name == "read":
-        from exactk._files import read  # noqa: PLC0415 - loaded lazily
+    def __getattr__(name: str) -> object:
+        """Load slow or rarely used attributes on first access: the file readers and the version."""
+        if name == "read":
+            from exactk._files import read  # noqa: PLC0415 - loaded lazily
 
-        return read
-    if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415 - as above
+            return read
+        if name == "__version__":
+            from importlib.metadata import version  # noqa: PLC0415 - as above
 
-        return version("exactk")
-    message = f"module 'exactk' has no attribute {name!r}"
-    raise AttributeError(message)
+            return version("exactk")
+        message = f"module 'exactk' has no attribute {name!r}"
+        raise AttributeError(message)
 
 
 def __dir__() -> list[str]:

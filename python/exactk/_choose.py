@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exactk._plan.metric_strings import plan
 from exactk._report import display
 from exactk._report.comparison import Comparison
 from exactk._report.report import Report
 from exactk._runtime.errors import input_error, type_error
+
+if TYPE_CHECKING:
+    from exactk._plan.metric_strings import Value
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
     {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
@@ -172,7 +175,7 @@ def _options_of_system(system: str, report: Report, optimize: str, constraints: 
         raise type_error("reports", "system names as keys", repr(system))
     if not isinstance(report, Report):
         raise type_error("reports", "a Report for each system", type(report).__name__)
-    optimized = plan(optimize, report.convention)
+    optimized = _plan_of_one_metric(optimize, report, "optimize")
     has_cutoffs = len(optimized) > 1
     options = []
     for value in optimized:
@@ -190,13 +193,21 @@ def _options_of_system(system: str, report: Report, optimize: str, constraints: 
 
 def _constraint_at_cutoff(constraint: Constraint, cutoff: int | None, report: Report) -> Constraint:
     """Return the constraint at the option's cutoff, if the constraint has several."""
-    values = plan(constraint.metric, report.convention)
+    values = _plan_of_one_metric(constraint.metric, report, "satisfy")
     if len(values) > 1:
         values = tuple(value for value in values if value.cutoff == cutoff)
     if not values:
         expected = f"{constraint.metric} at the cutoffs of optimize"
         raise input_error("satisfy", expected, "other cutoffs" if cutoff is None else f"no cutoff {cutoff}")
     return constraint._replace(metric=values[0].name)
+
+
+def _plan_of_one_metric(text: str, report: Report, argument: str) -> tuple[Value, ...]:
+    """Return the values of a metric at its cutoffs; raise InputError if the text has several metrics."""
+    values = plan(text, report.convention)
+    if len({replace(value, name="", cutoff=None).identity for value in values}) > 1:
+        raise input_error(argument, "one metric, perhaps at several cutoffs", repr(text))
+    return values
 
 
 def _value_in_report(report: Report, metric: str, argument: str) -> float:

@@ -9,20 +9,23 @@ from exactk._engine.differing_users import warn_of_reports_of_different_users
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import SEVERAL_SYSTEMS
 from exactk._evaluate import DEFAULTS
+from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import Comparison
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Unpack
 
     from exactk._engine.pipeline import Options
+    from exactk._inputs.types import Blocks, PredictionsLike, TruthLike
+    from exactk._plan.metric_strings import MetricsLike
     from exactk._report.report import Report
 
 
 def compare(
-    truth: object,
-    systems: Mapping[str, Any] | Iterator[Any],
-    metrics: str | Iterable[str],
+    truth: TruthLike | None,
+    systems: Mapping[str, PredictionsLike] | Blocks,
+    metrics: MetricsLike = DEFAULT_METRICS,
     **options: Unpack[Options],
 ) -> Comparison:
     """Evaluate several systems on one truth, which is converted once.

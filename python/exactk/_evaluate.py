@@ -8,25 +8,36 @@ from typing import TYPE_CHECKING, Any
 from exactk._engine.core import core_engine
 from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM
+from exactk._plan.metric_strings import DEFAULT_METRICS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from exactk._plan.conventions import AnyConvention
+    from exactk._inputs.types import (
+        Blocks,
+        CandidatesLike,
+        ExclusionsLike,
+        GroupsLike,
+        PredictionsLike,
+        TruthLike,
+        WeightsLike,
+    )
+    from exactk._plan.conventions import ConventionLike
+    from exactk._plan.metric_strings import MetricsLike
     from exactk._report.report import Report
     from exactk._runtime.progress import ProgressCallback
 
 
 def evaluate(
-    truth: object,
-    predictions: object,
-    metrics: str | Iterable[str],
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    metrics: MetricsLike = DEFAULT_METRICS,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
-    groups: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
+    groups: GroupsLike | None = None,
     per_user: bool = False,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
@@ -59,10 +70,11 @@ def evaluate(
         Keyed users (in mappings and data frames) are matched by key, in any order. A user who is only in the truth
         has missing predictions, which differ from an empty list; a user who is only in the predictions has missing
         truth. The convention decides which of them count. Users without keys are matched by row number.
-    metrics : str or iterable of str
+    metrics : str or iterable of str, default precision, recall, ndcg, map and mrr at 10
         ``name[@k | @[k1,k2]][(parameter=value, ...)]``, such as ``"ndcg@10"``, ``"recall@[10,100]"``
         or ``"fbeta@10(beta=2)"``. Convention fields may also appear in the parentheses. Without ``@k`` the whole
-        list counts. ``exactk.metrics`` lists the names; common aliases are accepted.
+        list counts. A string may have several metrics with commas between them. ``exactk.metrics`` lists the names;
+        common aliases are accepted, and case, hyphens and underscores do not matter.
     convention : Convention, str or mapping
         The choices that fix what a metric's name means; ``exactk.conventions`` lists the presets. A mapping changes
         fields of the standard, such as ``{"nan": "last"}``, or of another preset: ``{"base": "ranx", "nan": "last"}``.

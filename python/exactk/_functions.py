@@ -10,7 +10,8 @@ from exactk._metric_values import metric_string, metric_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exactk._plan.conventions import AnyConvention
+    from exactk._inputs.types import Blocks, CandidatesLike, ExclusionsLike, PredictionsLike, TruthLike, WeightsLike
+    from exactk._plan.conventions import ConventionLike
     from exactk._runtime.progress import ProgressCallback
 
 __all__ = [
@@ -25,7 +26,9 @@ __all__ = [
     "hit_rate_at_k",
     "judged_at_k",
     "list_auc_at_k",
+    "map_at_k",
     "mean_precision_at_k",
+    "mrr_at_k",
     "ndcg_at_k",
     "num_hits_at_k",
     "num_recommended_at_k",
@@ -40,14 +43,14 @@ __all__ = [
 
 
 def precision_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -128,14 +131,14 @@ def precision_at_k(
 
 
 def recall_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -216,15 +219,15 @@ def recall_at_k(
 
 
 def fbeta_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
     beta: float = 1.0,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -307,14 +310,14 @@ def fbeta_at_k(
 
 
 def f1_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -395,14 +398,14 @@ def f1_at_k(
 
 
 def hit_rate_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -483,14 +486,14 @@ def hit_rate_at_k(
 
 
 def average_precision_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -571,14 +574,14 @@ def average_precision_at_k(
 
 
 def average_recall_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -659,14 +662,14 @@ def average_recall_at_k(
 
 
 def mean_precision_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -747,14 +750,14 @@ def mean_precision_at_k(
 
 
 def set_average_precision_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -835,14 +838,14 @@ def set_average_precision_at_k(
 
 
 def reciprocal_rank_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -923,14 +926,14 @@ def reciprocal_rank_at_k(
 
 
 def dcg_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1011,14 +1014,14 @@ def dcg_at_k(
 
 
 def ndcg_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1099,14 +1102,14 @@ def ndcg_at_k(
 
 
 def r_precision_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1187,15 +1190,15 @@ def r_precision_at_k(
 
 
 def rbp_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
     p: float = 0.8,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1278,15 +1281,15 @@ def rbp_at_k(
 
 
 def err_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
     max_grade: float = 4.0,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1369,13 +1372,13 @@ def err_at_k(
 
 
 def auc(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1454,15 +1457,15 @@ def auc(
 
 
 def list_auc_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
     items: float,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1545,14 +1548,14 @@ def list_auc_at_k(
 
 
 def judged_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1633,14 +1636,14 @@ def judged_at_k(
 
 
 def bpref_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1721,14 +1724,14 @@ def bpref_at_k(
 
 
 def num_hits_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1809,14 +1812,14 @@ def num_hits_at_k(
 
 
 def num_relevant_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1897,14 +1900,14 @@ def num_relevant_at_k(
 
 
 def num_recommended_at_k(
-    truth: object,
-    predictions: object,
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
     k: int | None = 10,
     *,
-    convention: AnyConvention = "standard",
-    exclude: object = None,
-    candidates: object = None,
-    weights: object = None,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -1970,6 +1973,182 @@ def num_recommended_at_k(
         metric_string("num_recommended", k),
         truth,
         predictions,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def map_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return MAP@k: another name of `average_precision_at_k`.
+
+    Definition: mean of the precision at the rank of each hit. Formula under the standard convention: ``(sum over hits at ranks i <= k of h(i) / i) / min(k, |T|)``.
+
+    Source: Buckley, Voorhees 2000.
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+        Items to remove from each user's list before it is cut, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+        The only items (columns) that may be ranked, for dense scores or embeddings.
+    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> exactk.map_at_k(truth, predictions, k=3)
+    0.5833333333333333
+    """
+    return average_precision_at_k(
+        truth,
+        predictions,
+        k,
+        convention=convention,
+        exclude=exclude,
+        candidates=candidates,
+        weights=weights,
+        num_threads=num_threads,
+        progress=progress,
+        user=user,
+        item=item,
+        score=score,
+        rank=rank,
+        grade=grade,
+    )
+
+
+def mrr_at_k(
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    k: int | None = 10,
+    *,
+    convention: ConventionLike = "standard",
+    exclude: ExclusionsLike | None = None,
+    candidates: CandidatesLike | None = None,
+    weights: WeightsLike | None = None,
+    num_threads: int | None = None,
+    progress: bool | ProgressCallback = False,
+    user: str | Sequence[str] | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    rank: str | None = None,
+    grade: str | None = None,
+) -> float:
+    """Return MRR@k: another name of `reciprocal_rank_at_k`.
+
+    Definition: 1 / rank of the first relevant item, 0 without one. Formula under the standard convention: ``1 / min{i <= k : item i is relevant}``.
+
+    Source: Voorhees 1999 (TREC-8 question answering).
+
+    Parameters
+    ----------
+    truth : Truth, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or None
+        The relevant items of each user, optionally with grades; None if `predictions` is an iterator.
+    predictions : Rankings, Scores, SparseScores, Embeddings, Batches, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, ids and distances, or iterator
+        The predictions of one system: rankings, scores or embeddings.
+    k : int or None, default 10
+        The cutoff, in [1, 2^31); None for the whole list.
+    convention : Convention, str or mapping
+        The choices that fix what the name means; ``exactk.conventions`` lists the presets.
+    exclude : Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+        Items to remove from each user's list before it is cut, such as training items.
+    candidates : sequence of items, Exclusions, Truth, Rankings, list of sequences, sparse matrix, mapping, two-dimensional array, data frame, Series, TopK, or ids and distances, optional
+        The only items (columns) that may be ranked, for dense scores or embeddings.
+    weights : mapping from user to float, pandas Series, data frame, or array of float, shape (n_users,), optional
+        The weight of each user in the mean: 0, or from 2^-256 to 2^256.
+    num_threads : int, optional
+        The number of threads. Defaults to every CPU that the process may use. The value does not depend on it.
+    progress : bool or callable
+        True draws a progress bar on stderr; a callable is called with the numbers of finished and of all users.
+    user, item, score, rank, grade : str, optional
+        Column names in data frames, for all arguments alike. Common names are detected.
+
+    Returns
+    -------
+    float
+        The mean over the evaluated users; NaN, with a warning, if there are none.
+
+    Raises
+    ------
+    InputError, InputTypeError
+        If an argument is invalid. The message names the argument, what was expected, what was found, and the first
+        place where it was found.
+
+    See Also
+    --------
+    evaluate : Several metrics at once, with counts, groups and per-user values.
+    compare : Several systems.
+
+    Examples
+    --------
+    >>> import exactk
+    >>> truth = [{1: 3.0, 4: 1.0}, {21: 2.0, 3: 0.0}]
+    >>> predictions = [[1, 2, 4], [2, 3, 21]]
+    >>> exactk.mrr_at_k(truth, predictions, k=3)
+    0.6666666666666666
+    """
+    return reciprocal_rank_at_k(
+        truth,
+        predictions,
+        k,
         convention=convention,
         exclude=exclude,
         candidates=candidates,

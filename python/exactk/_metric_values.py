@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from exactk._engine.pipeline import Options
+    from exactk._inputs.types import Blocks, PredictionsLike, TruthLike
 
 
 def metric_string(metric: str, k: object, **parameter: object) -> str:
@@ -33,7 +34,9 @@ def _checked_number(metric: str, name: str, number: object) -> float:
     return checked_parameter(metrics[metric], value, name)
 
 
-def metric_value(metric: str, truth: object, predictions: object, **options: Unpack[Options]) -> float:
+def metric_value(
+    metric: str, truth: TruthLike | None, predictions: PredictionsLike | Blocks, **options: Unpack[Options]
+) -> float:
     """Return the value of one metric string for one system."""
     report = evaluate(truth, predictions, metric, **options)
     return report[report.metrics[0]]

@@ -15,17 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exactk._inputs.model.top_k import TopK
+    from exactk._inputs.protocols import KeysLike, MatrixLike
+    from exactk._inputs.types import CandidatesLike, ExclusionsLike, ScoresLike
+    from exactk._plan.literals import Nan, RankingTies, Similarity
     from exactk._runtime.progress import ProgressCallback
 
 
 def topk(
-    scores: object,
+    scores: ScoresLike,
     k: int,
-    exclude: object = None,
+    exclude: ExclusionsLike | None = None,
     *,
-    candidates: object = None,
-    ties: str = "lowest_id",
-    nan: str = "raise",
+    candidates: CandidatesLike | None = None,
+    ties: RankingTies = "lowest_id",
+    nan: Nan = "raise",
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
     user: str | Sequence[str] | None = None,
@@ -123,13 +126,13 @@ TOPK_DEFAULTS: Mapping[str, Any] = MappingProxyType(topk.__kwdefaults__ or {})
 
 
 def neighbors(
-    vectors: object,
+    vectors: MatrixLike,
     k: int = 300,
-    similarity: str = "cosine",
+    similarity: Similarity = "cosine",
     min_score: float | None = None,
     exclude_self: bool = True,  # noqa: FBT001, FBT002 - as the others may be given by position
     *,
-    items: object = None,
+    items: KeysLike | None = None,
     num_threads: int | None = None,
     progress: bool | ProgressCallback = False,
 ) -> TopK:

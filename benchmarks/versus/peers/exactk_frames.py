@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from benchmarks.versus.peers import Call
     from benchmarks.workload import Data, Workload
+    from exactk.typing import PredictionsLike, TruthLike
 
 
 def prepare(data: Data, workload: Workload) -> dict[str, Call]:
@@ -37,7 +38,7 @@ def prepare(data: Data, workload: Workload) -> dict[str, Call]:
     return {name: partial(means_of_frames, workload, *frames) for name, frames in calls.items()}
 
 
-def means_of_frames(workload: Workload, truth: object, predictions: object) -> Mapping[str, float]:
+def means_of_frames(workload: Workload, truth: TruthLike, predictions: PredictionsLike) -> Mapping[str, float]:
     """Evaluate; the columns have usual names."""
     report = exactk.evaluate(truth, predictions, workload.values, **workload.options)
     return report.values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from exactk._inputs.conversions import exclusions_of, truth_input
 from exactk._inputs.long_format import Encoding
 from exactk._inputs.registry import BATCHES, BLOCKS, ClassifiedValue, as_candidate_items, classify
 from exactk._inputs.user_values import Groups, Weights
-from exactk._plan.conventions import AnyConvention, as_convention
+from exactk._plan.conventions import as_convention
 from exactk._plan.hints import with_complete_hint
 from exactk._plan.metric_strings import plan
 from exactk._plan.unused_fields import warn_of_unused_fields
@@ -37,13 +37,17 @@ from exactk._runtime.progress import Progress
 from exactk._runtime.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from exactk._engine.problem import Engine
     from exactk._engine.systems import Form, Systems
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.lists import Truth
+    from exactk._inputs.model.predictions import Predictions
     from exactk._inputs.model.rows import Rows
+    from exactk._inputs.types import CandidatesLike, ExclusionsLike, GroupsLike, WeightsLike
+    from exactk._plan.conventions import Convention, ConventionLike
+    from exactk._plan.metric_strings import MetricsLike, Value
     from exactk._report.report import Report
     from exactk._runtime.progress import ProgressCallback
 
@@ -51,11 +55,11 @@ if TYPE_CHECKING:
 class Options(TypedDict, total=False):
     """The keyword arguments of `exactk.evaluate`, for type checkers. Defaults are in its signature."""
 
-    convention: AnyConvention
-    exclude: object
-    candidates: object
-    weights: object
-    groups: object
+    convention: ConventionLike
+    exclude: ExclusionsLike | None
+    candidates: CandidatesLike | None
+    weights: WeightsLike | None
+    groups: GroupsLike | None
     per_user: bool
     num_threads: int | None
     progress: bool | ProgressCallback
@@ -66,14 +70,54 @@ class Options(TypedDict, total=False):
     grade: str | None
 
 
+class Call(NamedTuple):
+    """A call's arguments, classified, and converted but for its predictions and exclusions."""
+
+    evaluation: Evaluation
+    truth: ClassifiedValue
+    truth_rows: Truth | Rows | None
+    systems: Systems
+    restrictions: dict[str, ClassifiedValue]
+
+
 def evaluate_with_engine(
     engine: Engine,
     form: Form,
     truth: object,
     predictions: object,
-    metrics: str | Iterable[str],
+    metrics: MetricsLike,
     *,
-    convention: AnyConvention,
+    convention: ConventionLike,
+    **options: Any,  # noqa: ANN401 - those of `prepare_call`
+) -> dict[str, Report]:
+    """Return each system's report from the given engine; the other arguments are those of `exactk.evaluate`."""
+    convention = as_convention(convention)
+    values = plan(metrics, convention)
+    warn_of_unused_fields(convention, values)
+    classified = classify(predictions, form.argument)
+    try:
+        call = prepare_call(engine, form, truth, classified, values, convention, **options)
+        if classified.container is BLOCKS:
+            _check_no_truth(form, call.truth)
+            with call.evaluation.progress.track(None):
+                evaluated = evaluate_blocks(call.evaluation, classified.value, form, call.restrictions)
+        else:
+            evaluated = _evaluate_systems(call)
+    except ExactkError as error:
+        raise form.amended(with_complete_hint(error, convention, values), classified, values) from error.__cause__
+    first = next(iter(evaluated.values())).report
+    warn_of_evaluated_systems(values, evaluated, tie_bounds(first) if _comes_in_pieces(call.systems) else ())
+    return {name: system.report for name, system in evaluated.items()}
+
+
+def prepare_call(
+    engine: Engine,
+    form: Form,
+    truth: object,
+    predictions: ClassifiedValue,
+    values: tuple[Value, ...],
+    convention: Convention,
+    *,
     exclude: object,
     candidates: object,
     weights: object,
@@ -86,53 +130,36 @@ def evaluate_with_engine(
     score: str | None,
     rank: str | None,
     grade: str | None,
-) -> dict[str, Report]:
-    """Return each system's report from the given engine; the other arguments are those of `exactk.evaluate`."""
+) -> Call:
+    """Return the call; the keyword arguments are those of `exactk.evaluate`."""
     columns: ColumnNames = {"user": user, "item": item, "score": score, "rank": rank, "grade": grade}
-    convention = as_convention(convention)
-    values = plan(metrics, convention)
-    warn_of_unused_fields(convention, values)
     if not isinstance(per_user, (bool, np.bool_)):
         raise type_error("per_user", "True or False", repr(per_user))
     threads = resolve_threads(num_threads)
-    classified = classify(predictions, form.argument)
-    try:
-        systems = {"": classified} if classified.container is BLOCKS else form.systems(classified)
-        comes_in_pieces = _comes_in_pieces(systems)
-        check_columns_are_read(columns, systems.values(), truth=truth, exclude=exclude, weights=weights, groups=groups)
-        shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
-        classified_truth = grades_beside_scores(classify(truth, "truth"), shapes)
-        encoding = Encoding(threads, outlives_call=False)
-        truth_rows = None if truth is None else truth_input(classified_truth, columns, encoding)
-        restrictions = {"exclude": classify(exclude, "exclude"), "candidates": classify(candidates, "candidates")}
-        for argument, restriction in restrictions.items():
-            check_meaning(restriction, argument, shapes)
-        evaluation = Evaluation(
-            engine,
-            values,
-            convention,
-            exclusions_of(exclude, columns, Encoding(threads)) if comes_in_pieces else None,
-            as_candidate_items(restrictions["candidates"]),
-            None if weights is None else Weights.from_argument(weights, columns, truth_rows),
-            None if groups is None else Groups.from_argument(groups, columns, truth_rows),
-            bool(per_user),
-            threads,
-            Progress(progress),
-            columns,
-            encoding,
-        )
-        if classified.container is BLOCKS:
-            _check_no_truth(form, classified_truth)
-            with evaluation.progress.track(None):
-                evaluated = evaluate_blocks(evaluation, classified.value, form, restrictions)
-        else:
-            exclusions = restrictions["exclude"]
-            evaluated = _evaluate_systems(evaluation, classified_truth, truth_rows, systems, exclusions)
-    except ExactkError as error:
-        raise form.amended(with_complete_hint(error, convention, values), classified, values) from error.__cause__
-    first = next(iter(evaluated.values())).report
-    warn_of_evaluated_systems(values, evaluated, tie_bounds(first) if comes_in_pieces else ())
-    return {name: system.report for name, system in evaluated.items()}
+    systems = {"": predictions} if predictions.container is BLOCKS else form.systems(predictions)
+    check_columns_are_read(columns, systems.values(), truth=truth, exclude=exclude, weights=weights, groups=groups)
+    shapes = frozenset[tuple[int, ...]]().union(*map(shapes_of_scores, systems.values()))
+    classified_truth = grades_beside_scores(classify(truth, "truth"), shapes)
+    encoding = Encoding(threads, outlives_call=False)
+    truth_rows = None if truth is None else truth_input(classified_truth, columns, encoding)
+    restrictions = {"exclude": classify(exclude, "exclude"), "candidates": classify(candidates, "candidates")}
+    for argument, restriction in restrictions.items():
+        check_meaning(restriction, argument, shapes)
+    evaluation = Evaluation(
+        engine,
+        values,
+        convention,
+        exclusions_of(exclude, columns, Encoding(threads)) if _comes_in_pieces(systems) else None,
+        as_candidate_items(restrictions["candidates"]),
+        None if weights is None else Weights.from_argument(weights, columns, truth_rows),
+        None if groups is None else Groups.from_argument(groups, columns, truth_rows),
+        bool(per_user),
+        threads,
+        Progress(progress),
+        columns,
+        encoding,
+    )
+    return Call(evaluation, classified_truth, truth_rows, systems, restrictions)
 
 
 def _comes_in_pieces(systems: Systems) -> bool:
@@ -147,27 +174,17 @@ def _check_no_truth(form: Form, truth: ClassifiedValue) -> None:
         raise input_error("truth", expected, type(truth.value).__name__, hint=form.hint)
 
 
-def _evaluate_systems(
-    evaluation: Evaluation,
-    truth: ClassifiedValue,
-    truth_rows: Truth | Rows | None,
-    systems: Systems,
-    exclude: ClassifiedValue,
-) -> dict[str, EvaluatedSystem]:
-    if truth_rows is None:
-        raise type_error("truth", "the relevant items of each user", "None")
-    warn_of_text_pairs(truth, systems.values())
-    evaluation.check_user_values(truth_rows)
-    evaluation.warn_of_columns(truth_rows)
-    if _comes_in_pieces(systems):
-        ((name, batches),) = systems.items()
+def _evaluate_systems(call: Call) -> dict[str, EvaluatedSystem]:
+    evaluation = call.evaluation
+    if _comes_in_pieces(call.systems):
+        truth_rows = _checked_truth(call)
+        ((name, batches),) = call.systems.items()
         with evaluation.progress.track(None), in_system(name):
             return {name: _evaluate_batches(evaluation, truth_rows, batches)}
-    converted = evaluation.convert_systems(systems)
-    alignment = Alignment(truth_rows, converted.values(), evaluation.convert_exclusions(exclude), evaluation.encoding)
+    alignment, systems = align_systems(call)
     evaluated: dict[str, EvaluatedSystem] = {}
-    with evaluation.progress.track(alignment.user_count * len(converted)):
-        for name, rows in converted.items():
+    with evaluation.progress.track(alignment.user_count * len(systems)):
+        for name, rows in systems.items():
             with in_system(name):
                 inputs = alignment.inputs(rows)
                 report, flags = evaluation.evaluate_system(inputs, is_compared=len(systems) > 1)
@@ -175,6 +192,24 @@ def _evaluate_systems(
                 disjoint_keys = describe_disjoint_keys(report, inputs)
                 evaluated[name] = EvaluatedSystem(report, ties, disjoint_keys, inputs.is_complete, flags)
     return evaluated
+
+
+def align_systems(call: Call) -> tuple[Alignment, dict[str, Rows | Predictions]]:
+    """Return the alignment of the call's inputs, and each system's predictions."""
+    truth_rows = _checked_truth(call)
+    systems = call.evaluation.convert_systems(call.systems)
+    exclude = call.evaluation.convert_exclusions(call.restrictions["exclude"])
+    return Alignment(truth_rows, systems.values(), exclude, call.evaluation.encoding), systems
+
+
+def _checked_truth(call: Call) -> Truth | Rows:
+    """Return the truth's rows; warn of what they look like."""
+    if call.truth_rows is None:
+        raise type_error("truth", "the relevant items of each user", "None")
+    warn_of_text_pairs(call.truth, call.systems.values())
+    call.evaluation.check_user_values(call.truth_rows)
+    call.evaluation.warn_of_columns(call.truth_rows)
+    return call.truth_rows
 
 
 def _evaluate_batches(evaluation: Evaluation, truth: Truth | Rows, batches: ClassifiedValue) -> EvaluatedSystem:

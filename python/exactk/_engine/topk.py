@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.candidate_items import CandidateItems
     from exactk._inputs.model.predictions import Scored
+    from exactk._inputs.types import CandidatesLike
+    from exactk._plan.literals import Nan, RankingTies
     from exactk._runtime.progress import ProgressCallback
 
 
@@ -65,9 +67,9 @@ _BLOCK_CELLS = 1 << 20  # cells per lookup
 class TopKOptions(TypedDict, total=False):
     """The keyword arguments of `exactk.topk`, for type checkers. Defaults are in its signature."""
 
-    candidates: object
-    ties: str
-    nan: str
+    candidates: CandidatesLike | None
+    ties: RankingTies
+    nan: Nan
     num_threads: int | None
     progress: bool | ProgressCallback
     user: str | Sequence[str] | None

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 
     from exactk._inputs.keys.column_roles import ColumnNames
     from exactk._inputs.model.predictions import MatrixScores, Predictions, Scored
+    from exactk._inputs.types import ExclusionsLike, PredictionsLike, RankingsLike, TruthLike
 
 _ListsT = TypeVar("_ListsT", bound="Rankings | SparseScores")
 
 
 def as_truth(
-    value: object, *, user: str | Sequence[str] | None = None, item: str | None = None, grade: str | None = None
+    value: TruthLike, *, user: str | Sequence[str] | None = None, item: str | None = None, grade: str | None = None
 ) -> Truth:
     """Return the value as `Truth`, converting it if it is another container.
 
@@ -126,7 +127,7 @@ def _truth_rows(
 
 
 def as_rankings(
-    value: object, *, user: str | Sequence[str] | None = None, item: str | None = None, rank: str | None = None
+    value: RankingsLike, *, user: str | Sequence[str] | None = None, item: str | None = None, rank: str | None = None
 ) -> Rankings:
     """Return the value as `Rankings`, converting it if it is another container.
 
@@ -170,7 +171,7 @@ def as_rankings(
 
 
 def as_predictions(
-    value: object,
+    value: PredictionsLike,
     *,
     user: str | Sequence[str] | None = None,
     item: str | None = None,
@@ -275,7 +276,7 @@ def scored_input(value: object, columns: ColumnNames, encoding: Encoding) -> Sco
 
 
 def as_exclusions(
-    value: object, *, user: str | Sequence[str] | None = None, item: str | None = None
+    value: ExclusionsLike | None, *, user: str | Sequence[str] | None = None, item: str | None = None
 ) -> Exclusions | None:
     """Return the value as `Exclusions`, converting it if it is another container.
 

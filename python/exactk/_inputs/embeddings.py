@@ -16,6 +16,10 @@ from exactk._inputs.registry import as_candidate_items, classify
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from exactk._inputs.protocols import KeysLike, MatrixLike, VectorLike
+    from exactk._inputs.types import CandidatesLike
+    from exactk._plan.literals import Similarity
+
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Embeddings(CanonicalEmbeddings):
@@ -95,16 +99,16 @@ class Embeddings(CanonicalEmbeddings):
 
     def __init__(
         self,
-        user_vectors: object,
-        item_vectors: object,
-        similarity: str = "dot",
+        user_vectors: MatrixLike,
+        item_vectors: MatrixLike,
+        similarity: Similarity = "dot",
         min_score: float | None = None,
-        candidates: object = None,
-        item_bias: object = None,
+        candidates: CandidatesLike | None = None,
+        item_bias: VectorLike | None = None,
         exclude_self: bool = False,  # noqa: FBT001, FBT002 - as the others may be given by position
         *,
-        users: object = None,
-        items: object = None,
+        users: KeysLike | None = None,
+        items: KeysLike | None = None,
     ) -> None:
         user_array = vector_array(user_vectors, "embeddings.user_vectors")
         item_array = vector_array(item_vectors, "embeddings.item_vectors")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from exactk._inputs.model.scores import checked_threshold
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._runtime.errors import input_error
 
+if TYPE_CHECKING:
+    from exactk._inputs.protocols import KeysLike, VectorLike
+
 
 def from_ratings(
-    users: object,
-    items: object,
-    actual: object,
-    predicted: object,
+    users: KeysLike,
+    items: KeysLike,
+    actual: VectorLike,
+    predicted: VectorLike,
     *,
     threshold: float = 3.5,
     predicted_threshold: float | None = None,

@@ -4,14 +4,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from exactk._plan.field_values import FieldValues
 from exactk._plan.fields import FIELDS, field_name
+from exactk._plan.literals import PresetName
 from exactk._plan.metrics import metrics
 from exactk._plan.presets import PRESETS
 from exactk._runtime.errors import input_error, type_error
 from exactk._runtime.names import Registry, did_you_mean
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from exactk._plan.literals import FieldChanges
 
 _T = TypeVar("_T")
 
@@ -121,7 +127,7 @@ class Convention(FieldValues):
             rules |= self.overrides.get(name, {})
         return rules
 
-    def replace(self, **changes: Any) -> Convention:  # noqa: ANN401 - the fields differ in type
+    def replace(self, **changes: Unpack[FieldChanges]) -> Convention:
         """Return a convention with some fields changed.
 
         Parameters
@@ -135,14 +141,15 @@ class Convention(FieldValues):
             Without ``name=``, its name says what was changed of which preset, as in ``"ranx with ties='expected'"``;
             if this convention is no preset and none that was changed, its name is ``"custom"``.
         """
-        others = {name: changes.pop(name) for name in ("overrides", "name") if name in changes}
-        changed = replace(self, **_by_name(changes, _checked_field_name), **others)
+        of_fields: dict[str, Any] = {**changes}
+        others = {name: of_fields.pop(name) for name in ("overrides", "name") if name in of_fields}
+        changed = replace(self, **_by_name(of_fields, _checked_field_name), **others)
         if "name" not in others:
             name = "custom" if base_of(self) is None else description(changed)
             object.__setattr__(changed, "name", name)  # it is nobody else's yet
         return changed
 
-    def diff(self, other: Convention | str | Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    def diff(self, other: ConventionLike) -> dict[str, tuple[Any, Any]]:
         """Return the fields that differ, each with both values: ``{field: (own, other)}``.
 
         Differences in overrides are under ``metric.field``.
@@ -192,14 +199,17 @@ class Convention(FieldValues):
 
 _STANDARD = Convention(name="standard")
 
-conventions: Registry[str, Convention] = Registry(
-    {"standard": _STANDARD} | {name: _STANDARD.replace(name=name, **changes) for name, changes in PRESETS.items()}
+conventions: Registry[Convention] = Registry(
+    {"standard": _STANDARD, **{name: _STANDARD.replace(name=name, **changes) for name, changes in PRESETS.items()}}
 )
 """The presets, by name."""
 
 
-AnyConvention: TypeAlias = Convention | str | Mapping[str, Any]
-"""The type of every argument `convention=`: a convention, the name of a preset, or changes to a preset."""
+ConventionLike: TypeAlias = Convention | PresetName | str | Mapping[str, Any]
+"""The type of every argument `convention=`: a convention, the name of a preset, or changes to a preset.
+
+Other spellings of the presets' names are accepted too: the literals are for completion.
+"""
 
 
 def base_of(convention: Convention) -> Convention | None:
@@ -250,7 +260,7 @@ def _changes(convention: Convention, base: Convention) -> dict[str, Any]:
     return changes
 
 
-def as_convention(convention: AnyConvention) -> Convention:
+def as_convention(convention: ConventionLike) -> Convention:
     """Return the convention itself, the preset of that name, or a preset with changes."""
     if isinstance(convention, Convention):
         return convention

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from numbers import Integral
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from exactk import _core
 from exactk._plan.conventions import Convention, override_name
@@ -17,7 +17,7 @@ from exactk._runtime.faults import quote
 from exactk._runtime.names import did_you_mean, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 DEFAULT_METRICS = ("precision@10", "recall@10", "ndcg@10", "map@10", "mrr@10")
 """What is evaluated where no metrics are given."""
@@ -91,7 +91,11 @@ def part_indices(values: Sequence[Value]) -> list[tuple[int, ...]]:
     return [tuple(indices[part.identity] for part in value.parts) for value in values]
 
 
-def plan(requested: str | Iterable[str], convention: Convention) -> tuple[Value, ...]:
+MetricsLike: TypeAlias = str | Iterable[str]
+"""The type of every argument `metrics=`: metric strings in order."""
+
+
+def plan(requested: MetricsLike, convention: Convention) -> tuple[Value, ...]:
     """Resolve metric strings against a convention.
 
     A repeated value is reported once, where it came first.
@@ -141,10 +145,10 @@ def _parse_metrics(text: object, convention: Convention) -> Iterator[Value]:
         raise type_error("metrics", "metric strings", repr(text))
     if len(text) > _MAX_LENGTH:
         raise input_error("metrics", f"at most {_MAX_LENGTH} characters per string", str(len(text)))
-    spellings = list(_split_at_commas(text))
+    spellings = [spelling.strip() for spelling in _split_at_commas(text)]
     for spelling in spellings:
-        if len(spellings) > 1 and not spelling.strip(" 0123456789"):
-            hint = "brackets hold several cutoffs, as in ndcg@[5,10]" if spelling.strip() else ""
+        if len(spellings) > 1 and not spelling.strip("0123456789"):
+            hint = "brackets hold several cutoffs, as in ndcg@[5,10]" if spelling else ""
             raise input_error("metrics", "a metric before and after each comma", quote(text), hint=hint)
         yield from _parse_metric(spelling, convention)
 

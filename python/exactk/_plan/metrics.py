@@ -7,7 +7,7 @@ from exactk._runtime.errors import input_error
 from exactk._runtime.faults import quote
 from exactk._runtime.names import Registry
 
-metrics: Registry[str, _core.MetricInfo] = Registry(
+metrics: Registry[_core.MetricInfo] = Registry(
     {info.name: info for info in _core.metric_table()},
     {alias: info.name for info in _core.metric_table() for alias in info.aliases},
 )

@@ -108,6 +108,9 @@ class Comparison(Exports, Mapping[str, Mapping[str, float]]):
     def __len__(self) -> int:
         return len(self.metrics)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     def __eq__(self, other: object) -> bool:
         return self._reports == other._reports if isinstance(other, Comparison) else NotImplemented
 

@@ -42,5 +42,8 @@ class MetricMapping(Mapping[str, _T], Generic[_T]):
     def __len__(self) -> int:
         return len(self._values)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     def __repr__(self) -> str:
         return repr(self._values)

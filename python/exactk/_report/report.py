@@ -201,6 +201,9 @@ class Report(Exports):
     def __len__(self) -> int:
         return len(self.metrics)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     @property
     def table(self) -> NDArray[np.float64] | None:
         """Each user's values as one array of shape (values, users); None if they were not kept."""

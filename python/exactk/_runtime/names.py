@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
-_NameT = TypeVar("_NameT", bound=str)
 _T = TypeVar("_T")
 
 
@@ -24,16 +23,15 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     return f"did you mean {by_folded_name[close[0]]!r}?" if close else ""
 
 
-class Registry(Mapping[_NameT, _T], Generic[_NameT, _T]):
+class Registry(Mapping[str, _T], Generic[_T]):
     """A read-only mapping by name that also finds aliases and other spellings; only the names are listed."""
 
-    def __init__(self, entries: Mapping[_NameT, _T], aliases: Mapping[str, _NameT] = MappingProxyType({})) -> None:
-        self._entries: dict[str, _T] = dict(entries.items())
-        self._listed = tuple(entries)
-        self._names: dict[str, _NameT] = {**{name: name for name in entries}, **aliases}
+    def __init__(self, entries: Mapping[str, _T], aliases: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._entries = dict(entries)
+        self._names = {**{name: name for name in entries}, **aliases}
         self._folded_names = {fold(spelling): name for spelling, name in self._names.items()}
 
-    def name_of(self, spelling: object) -> _NameT | None:
+    def name_of(self, spelling: object) -> str | None:
         """Return the name that is meant, if there is one."""
         return self._folded_names.get(fold(spelling)) if isinstance(spelling, str) else None
 
@@ -54,14 +52,14 @@ class Registry(Mapping[_NameT, _T], Generic[_NameT, _T]):
     def __contains__(self, spelling: object) -> bool:
         return self.name_of(spelling) is not None
 
-    def __iter__(self) -> Iterator[_NameT]:
-        return iter(self._listed)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
 
     def __len__(self) -> int:
-        return len(self._listed)
+        return len(self._entries)
 
     def __repr__(self) -> str:
         return repr(self._entries)
 
-    def _ipython_key_completions_(self) -> list[_NameT]:
-        return list(self._listed)
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)

@@ -13,6 +13,7 @@ from exactk._engine.pipeline import evaluate_with_engine
 from exactk._engine.systems import ONE_SYSTEM, SEVERAL_SYSTEMS
 from exactk._engine.topk import rank_top_k
 from exactk._evaluate import DEFAULTS
+from exactk._plan.metric_strings import DEFAULT_METRICS
 from exactk._report.comparison import Comparison
 from exactk._topk import TOPK_DEFAULTS
 from exactk.reference.engine import reference_engine
@@ -20,21 +21,23 @@ from exactk.reference.metrics import METRICS as metrics  # noqa: N811 - the regi
 from exactk.reference.ranking import reference_ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
     from typing import Unpack
 
     from exactk._engine.pipeline import Options
     from exactk._engine.topk import TopKOptions
     from exactk._inputs.model.top_k import TopK
+    from exactk._inputs.types import Blocks, ExclusionsLike, PredictionsLike, ScoresLike, TruthLike
+    from exactk._plan.metric_strings import MetricsLike
     from exactk._report.report import Report
 
 __all__ = ["compare", "evaluate", "metrics", "topk"]
 
 
 def evaluate(
-    truth: object,
-    predictions: object,
-    metrics: str | Iterable[str],
+    truth: TruthLike | None,
+    predictions: PredictionsLike | Blocks,
+    metrics: MetricsLike = DEFAULT_METRICS,
     **options: Unpack[Options],
 ) -> Report:
     """Evaluate in plain Python, one user at a time, with the arguments and results of `exactk.evaluate`.
@@ -53,9 +56,9 @@ def evaluate(
 
 
 def compare(
-    truth: object,
-    systems: Mapping[str, Any] | Iterator[Any],
-    metrics: str | Iterable[str],
+    truth: TruthLike | None,
+    systems: Mapping[str, PredictionsLike] | Blocks,
+    metrics: MetricsLike = DEFAULT_METRICS,
     **options: Unpack[Options],
 ) -> Comparison:
     """Evaluate several systems in plain Python, with the arguments and results of `exactk.compare`.
@@ -70,7 +73,7 @@ def compare(
     return Comparison(evaluate_with_engine(reference_engine, SEVERAL_SYSTEMS, truth, systems, metrics, **arguments))
 
 
-def topk(scores: object, k: int, exclude: object = None, **options: Unpack[TopKOptions]) -> TopK:
+def topk(scores: ScoresLike, k: int, exclude: ExclusionsLike | None = None, **options: Unpack[TopKOptions]) -> TopK:
     """Rank in plain Python, one user at a time, with the arguments and results of `exactk.topk`.
 
     `num_threads` is checked and ignored.

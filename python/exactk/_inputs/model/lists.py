@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.frame_rows import FindRow
+    from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -158,7 +159,12 @@ class Truth(Lists):
     _argument = "truth"
 
     def __init__(
-        self, indptr: object, items: object, grades: object = None, users: object = None, present: object = None
+        self,
+        indptr: VectorLike,
+        items: KeysLike,
+        grades: VectorLike | None = None,
+        users: KeysLike | None = None,
+        present: VectorLike | None = None,
     ) -> None:
         ids, keys = encode_item_keys(items, "truth.items")
         rows = Rows(
@@ -173,7 +179,9 @@ class Truth(Lists):
         self._freeze(rows._replace(labels=labels))
 
     @classmethod
-    def from_dense(cls, grades: object, *, users: object = None, items: object = None) -> Truth:
+    def from_dense(
+        cls, grades: MatrixLike | DataFrame, *, users: KeysLike | None = None, items: KeysLike | None = None
+    ) -> Truth:
         """Return the truth for a matrix with one grade per user and item.
 
         Parameters
@@ -217,7 +225,7 @@ class Truth(Lists):
         return cls.from_rows(rows._replace(labels=_labels(matrix.users if users is None else users, len(array))))
 
     @classmethod
-    def from_padded(cls, ids: object, *, users: object = None) -> Truth:
+    def from_padded(cls, ids: MatrixLike, *, users: KeysLike | None = None) -> Truth:
         """Return the truth for a matrix with the ids of each user's relevant items.
 
         Parameters
@@ -333,7 +341,13 @@ class Rankings(Lists):
     _argument = "predictions"
 
     def __init__(
-        self, indptr: object, items: object, present: object = None, ranks: object = None, *, users: object = None
+        self,
+        indptr: VectorLike,
+        items: KeysLike,
+        present: VectorLike | None = None,
+        ranks: VectorLike | None = None,
+        *,
+        users: KeysLike | None = None,
     ) -> None:
         offsets = offset_array(indptr, "predictions.indptr")
         ids, keys = encode_item_keys(items, "predictions.items")
@@ -459,7 +473,7 @@ class Exclusions(Lists):
 
     _argument = "exclude"
 
-    def __init__(self, indptr: object, items: object, *, users: object = None) -> None:
+    def __init__(self, indptr: VectorLike, items: KeysLike, *, users: KeysLike | None = None) -> None:
         offsets = offset_array(indptr, "exclude.indptr")
         ids, keys = encode_item_keys(items, "exclude.items")
         rows = validated_copy(Rows(offsets, ids, item_vocabulary=keys), self._argument)

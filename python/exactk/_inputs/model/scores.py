@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from exactk._inputs.model.candidate_items import CandidateItems
+    from exactk._inputs.protocols import DataFrame, KeysLike, MatrixLike
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -78,7 +79,12 @@ class Scores:
     core: _core.Scores = field(repr=False)
 
     def __init__(
-        self, values: object, min_score: float | None = None, *, users: object = None, items: object = None
+        self,
+        values: MatrixLike | DataFrame | Scores,
+        min_score: float | None = None,
+        *,
+        users: KeysLike | None = None,
+        items: KeysLike | None = None,
     ) -> None:
         self._freeze(values, min_score, "predictions", users=users, items=items)
 

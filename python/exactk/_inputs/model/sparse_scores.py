@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from exactk._inputs.checks import Ids, Offsets
     from exactk._inputs.keys.vocabulary import Snapshot
     from exactk._inputs.model.frame_rows import FindRow
+    from exactk._inputs.protocols import KeysLike, VectorLike
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -71,13 +72,13 @@ class SparseScores:
 
     def __init__(
         self,
-        indptr: object,
-        items: object,
-        scores: object,
+        indptr: VectorLike,
+        items: KeysLike,
+        scores: VectorLike,
         min_score: float | None = None,
-        present: object = None,
+        present: VectorLike | None = None,
         *,
-        users: object = None,
+        users: KeysLike | None = None,
     ) -> None:
         self._freeze(Rankings(indptr, items, present, users=users), scores, min_score, "predictions", is_complete=True)
 

@@ -1,0 +1,68 @@
+"""The types of arguments, for annotations of code that calls exactk.
+
+Examples
+--------
+>>> import exactk
+>>> from exactk.typing import ConventionLike, PredictionsLike, TruthLike
+>>> def quality(truth: TruthLike, predictions: PredictionsLike, convention: ConventionLike = "ranx") -> float:
+...     return exactk.ndcg_at_k(truth, predictions, k=10, convention=convention)
+>>> quality([[1, 4]], [[4, 2]])
+0.6131471927654584
+"""
+
+from __future__ import annotations
+
+from exactk._inputs.protocols import (
+    DataFrame,
+    KeysLike,
+    MatrixLike,
+    Series,
+    SparseMatrix,
+    SupportsArrowStream,
+    SupportsColumns,
+    SupportsDLPack,
+    VectorLike,
+)
+from exactk._inputs.types import (
+    Blocks,
+    CandidatesLike,
+    ExclusionsLike,
+    GroupsLike,
+    ItemsLike,
+    PredictionsLike,
+    RankingsLike,
+    ScoresLike,
+    TruthLike,
+    WeightsLike,
+)
+from exactk._plan.conventions import ConventionLike
+from exactk._plan.literals import *  # noqa: F403 - the names of presets and of the values of fields
+from exactk._plan.literals import __all__ as _literals
+from exactk._plan.metric_strings import MetricsLike
+from exactk._runtime.progress import ProgressCallback
+
+__all__ = [  # noqa: PLE0604 - the names of literals are strings
+    "Blocks",
+    "CandidatesLike",
+    "ConventionLike",
+    "DataFrame",
+    "ExclusionsLike",
+    "GroupsLike",
+    "ItemsLike",
+    "KeysLike",
+    "MatrixLike",
+    "MetricsLike",
+    "PredictionsLike",
+    "ProgressCallback",
+    "RankingsLike",
+    "ScoresLike",
+    "Series",
+    "SparseMatrix",
+    "SupportsArrowStream",
+    "SupportsColumns",
+    "SupportsDLPack",
+    "TruthLike",
+    "VectorLike",
+    "WeightsLike",
+    *_literals,
+]
