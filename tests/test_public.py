@@ -33,6 +33,7 @@ INSTANCES: dict[str, Callable[[], Any]] = {
     "CapacityError": lambda: exactk.CapacityError("k: too many", "k"),
     "Comparison": lambda: exactk.compare([[1]], {"a": [[1]], "b": [[2]]}, "P@1"),
     "Convention": lambda: exactk.conventions["ranx"],
+    "ConventionMatches": lambda: exactk.matching_conventions([{1: -1.0, 2: 1.0}], [[2]], {"mrr": "0.50", "ndcg": 1}),
     "Embeddings": lambda: exactk.Embeddings(np.eye(2), np.eye(2), candidates=[[0], [1]]),
     "EvaluationWarning": lambda: exactk.EvaluationWarning("odd"),
     "ExactkError": lambda: exactk.ExactkError("wrong", "truth", 1, 2, 3),

@@ -139,6 +139,9 @@ def test_conventions() -> None:
     assert_type(ranx.diff({"base": "standard", "nan": "last"}), dict[str, tuple[Any, Any]])
     assert_type(ranx.min_grade, float | Literal["any"] | None)
     assert_type(exactk.metrics["ndcg"].summary, str)
+    result = exactk.matching_conventions(TRUTH, RANKED, {"map@10": 0.75, "mrr": "1.0"})
+    assert_type(result.names, tuple[str, ...])
+    assert_type(result.rows[0].numbers["mrr"], float)
 
 
 def test_wrappers_take_the_public_types() -> None:

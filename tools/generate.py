@@ -110,6 +110,10 @@ CONTAINER_ARGUMENTS = {
         ("evaluate", "exclude"): EXCLUDE,
         ("evaluate", "candidates"): CANDIDATES,
     },
+    PACKAGE / "_matching.py": {
+        ("matching_conventions", "truth"): Listing(["Truth"]),
+        ("matching_conventions", "predictions"): Listing(PREDICTIONS),
+    },
     PACKAGE / "_topk.py": {
         ("topk", "scores"): SCORES,
         ("topk", "exclude"): EXCLUDE,

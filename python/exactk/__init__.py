@@ -25,9 +25,11 @@ from exactk._inputs.model.scores import Scores
 from exactk._inputs.model.sparse_scores import SparseScores
 from exactk._inputs.model.top_k import TopK
 from exactk._inputs.ratings import from_ratings
+from exactk._matching import matching_conventions
 from exactk._plan.conventions import Convention, conventions
 from exactk._plan.metrics import metrics
 from exactk._report.comparison import Comparison
+from exactk._report.convention_matches import ConventionMatches
 from exactk._report.merge import merge
 from exactk._report.report import Report
 from exactk._report.state import State
@@ -73,6 +75,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "Choice",
     "Comparison",
     "Convention",
+    "ConventionMatches",
     "Embeddings",
     "EvaluationWarning",
     "ExactkError",
@@ -97,6 +100,7 @@ __all__ = [  # noqa: PLE0604 - the functions' names are strings
     "conventions",
     "evaluate",
     "from_ratings",
+    "matching_conventions",
     "merge",
     "metrics",
     "neighbors",

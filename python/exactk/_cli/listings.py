@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exactk._cli.arguments import add_command
+from exactk._cli.matching import add_matching_options, check_no_matching_options, run_matching
 from exactk._cli.output import print_text
 from exactk._plan.conventions import as_convention, conventions, departures
 from exactk._plan.fields import FIELDS
@@ -23,13 +24,18 @@ def add_listings(commands: Commands) -> None:
     listing = add_command(commands, "metrics", run_metrics, summary, "exactk metrics ndcg map")
     listing.add_argument("metrics", nargs="*", metavar="METRIC", help="metric name or alias")
 
-    summary = "list the presets, print one, or compare two"
-    presets = add_command(
-        commands, "conventions", run_conventions, summary, "exactk conventions --diff trec_eval pytrec_eval"
+    summary = "list the presets, print one, compare two, or find those that give a published number"
+    example = "exactk conventions --matching map@10=0.0345 qrels.txt bm25.run"
+    presets = add_command(commands, "conventions", run_conventions, summary, example)
+    presets.add_argument(
+        "arguments",
+        nargs="*",
+        metavar="NAME",
+        help="preset whose fields to print; with --matching, the files TRUTH and PREDICTIONS",
     )
     choice = presets.add_mutually_exclusive_group()
-    choice.add_argument("name", nargs="?", metavar="NAME", help="preset whose fields to print")
     choice.add_argument("--diff", nargs=2, metavar=("A", "B"), help="two presets to compare")
+    add_matching_options(presets, choice)
 
 
 def run_metrics(arguments: argparse.Namespace) -> int:
@@ -53,12 +59,18 @@ def _metric_text(name: str) -> str:
 
 
 def run_conventions(arguments: argparse.Namespace) -> int:
+    if arguments.matching:
+        return run_matching(arguments)
+    check_no_matching_options(arguments)
+    most_names = 1 if arguments.diff is None else 0
+    if extra := arguments.arguments[most_names:]:
+        arguments.parser.error(f"unrecognized arguments: {' '.join(extra)}")
     if arguments.diff is not None:
         one, other = map(as_convention, arguments.diff)
         rows = [[field, str(value), str(other_value)] for field, (value, other_value) in one.diff(other).items()]
         _print_table(["field", one.name, other.name], rows)
-    elif arguments.name is not None:
-        preset = as_convention(arguments.name)
+    elif arguments.arguments:
+        preset = as_convention(arguments.arguments[0])
         rows = [[name, str(getattr(preset, name)), f.summary] for name, f in FIELDS.items()]
         for metric, choices in preset.overrides.items():
             rows += [[f"{metric}.{name}", str(choice), f"the same, for {metric}"] for name, choice in choices.items()]

@@ -1,0 +1,64 @@
+"""The option of `exactk conventions` that finds the presets under which a published number is reached."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import exactk
+from exactk._cli.arguments import add_column_options, read_file, read_system
+from exactk._cli.output import print_text
+from exactk._cli.systems import find_systems
+from exactk._runtime.errors import input_error
+
+_OPTIONS = ("exclude", "text_ids", "user", "item", "score", "rank", "grade")  # that only --matching reads
+
+
+def add_matching_options(
+    parser: argparse.ArgumentParser,
+    choice: argparse._MutuallyExclusiveGroup,
+) -> None:
+    """Add the option, and those of the files that it reads."""
+    choice.add_argument(
+        "--matching",
+        type=_parse_published,
+        action="append",
+        metavar="METRIC=VALUE",
+        help="list the presets under which the metric rounds to the value; repeatable, for presets that reach all values",
+    )
+    parser.add_argument("--exclude", type=Path, metavar="FILE", help="with --matching, items not to rank")
+    add_column_options(parser, truth=True)
+
+
+def _parse_published(text: str) -> tuple[str, str]:
+    metric, _, number = text.rpartition("=")
+    if metric and number:
+        return metric, number
+    message = f"expected METRIC=VALUE such as map@10=0.0345, found {text!r}"
+    raise argparse.ArgumentTypeError(message)
+
+
+def check_no_matching_options(arguments: argparse.Namespace) -> None:
+    """End the program if an option was given that only --matching reads."""
+    for name in _OPTIONS:
+        if getattr(arguments, name):
+            arguments.parser.error(f"--{name.replace('_', '-')} goes with --matching")
+
+
+def run_matching(arguments: argparse.Namespace) -> int:
+    """Print the presets under which the numbers are reached."""
+    if len(arguments.arguments) != 2:
+        arguments.parser.error("--matching goes with two arguments, TRUTH and PREDICTIONS")
+    published = dict(arguments.matching)
+    if len(published) < len(arguments.matching):
+        raise input_error("--matching", "each metric once", "one twice")
+    truth, predictions = arguments.arguments
+    (paths,) = find_systems([predictions]).values()
+    result = exactk.matching_conventions(
+        read_file(arguments, Path(truth), "truth"),
+        read_system(arguments, paths),
+        published,
+        exclude=arguments.exclude and read_file(arguments, arguments.exclude, "exclude"),
+    )
+    print_text(f"{result!r}\n")
+    return 0
