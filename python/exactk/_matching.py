@@ -68,7 +68,11 @@ def matching_conventions(
     --------
     >>> import exactk
     >>> truth, lists = [[1, 4], [11, 12, 13, 14, 15, 16]], [[1, 2, 3, 4, 5], [1, 11, 12, 2, 13]]
-    >>> exactk.matching_conventions(truth, lists, {"map@5": 0.55, "ndcg@5": 0.745})
+    >>> exactk.matching_conventions(truth, lists, {"map@5": 0.669, "ndcg@5": 0.7})
+    map@5    ndcg@5  presets
+    0.669    0.7     published
+    0.66944  0.696   recmetrics, torchmetrics
+    2 of 28 presets match
     >>> exactk.matching_conventions(truth, lists, {"map@5": "0.5500"}).names
     ()
     """

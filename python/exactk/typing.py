@@ -5,9 +5,9 @@ Examples
 >>> import exactk
 >>> from exactk.typing import ConventionLike, PredictionsLike, TruthLike
 >>> def quality(truth: TruthLike, predictions: PredictionsLike, convention: ConventionLike = "ranx") -> float:
-...     return exactk.ndcg_at_k(truth, predictions, k=10, convention=convention)
->>> quality([[1, 4]], [[4, 2]])
-0.6131471927654584
+...     return exactk.ndcg_at_k(truth, predictions, k=2, convention=convention)
+>>> quality([[1, 4]], [[4, 1]])
+1.0
 """
 
 from __future__ import annotations
